@@ -4,22 +4,23 @@ import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { CHECK_TYPES, type CheckSpec } from '../shared/checks/check.ts'
 import { type Cancellation, createEgress, type Icmp } from '../shared/egress/index.ts'
 import { nowUs } from '../shared/egress/monotonic.ts'
+import type { Egress } from '../shared/egress/types.ts'
 import { ConfigError } from '../shared/process/env.ts'
 import type { Log } from '../shared/process/log.ts'
-import { createRemoteClock } from '../shared/process/remote-clock.ts'
-import { machine } from './clock.ts'
+import { createRemoteClock, type RemoteClock } from '../shared/process/remote-clock.ts'
+import { type CancelTimer, machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
-import { createDoubtDetector } from './execution/own-faults/doubt.ts'
-import { createSelfTest } from './execution/own-faults/self-test.ts'
+import { createDoubtDetector, type DoubtDetector } from './execution/own-faults/doubt.ts'
+import { createSelfTest, type SelfTest } from './execution/own-faults/self-test.ts'
 import { type CheckExecution, runCheck } from './execution/run-check.ts'
 import { openCredential } from './fleet/credential.ts'
-import { connectFleet } from './fleet/fleet-client.ts'
-import { createCheckCounters } from './health/check-counters.ts'
+import { connectFleet, type FleetConnection, type FleetMessageBody } from './fleet/fleet-client.ts'
+import { type CheckCounters, createCheckCounters } from './health/check-counters.ts'
 import { createProbeHealth } from './health/health.ts'
 import { serveOperations } from './health/operations.ts'
 import { openResultTransport, type ResultTransport } from './results/result-transport.ts'
 import { type ProbeWork, startProbeWork } from './schedule/work.ts'
-import { createScreenshotCapture } from './screenshots/capture.ts'
+import { createScreenshotCapture, type ScreenshotCapture } from './screenshots/capture.ts'
 import { removeStaleProfiles } from './screenshots/chromium/browser-profile.ts'
 import { findBrowser } from './screenshots/chromium/find-browser.ts'
 import { openSandbox } from './screenshots/chromium/sandbox.ts'
@@ -35,6 +36,26 @@ const HAND_OVER_TIMEOUT_MS = 3000
 /** The longest timeout a check may have, and time for its assertions. */
 const DRAIN_TIMEOUT_MS = 65_000
 
+/** What the functions of the probe share. */
+type Probe = {
+  config: ProbeConfig
+  log: Log
+  instanceId: string
+  egress: Egress
+  canPing: boolean
+  selfTest: SelfTest
+  doubt: DoubtDetector
+  clock: RemoteClock
+  checkCounters: CheckCounters
+  /** `capture` null: no browser on this machine, or it may not run without its sandbox */
+  screenshots: { capture: ScreenshotCapture | null; sandboxWorks: () => boolean | null }
+  /** null until the first welcome message */
+  transport: ResultTransport | null
+  work: ProbeWork | null
+  isDraining: boolean
+  stopTesting: CancelTimer
+}
+
 /**
  * Starts the probe and connects its parts.
  *
@@ -45,16 +66,68 @@ const DRAIN_TIMEOUT_MS = 65_000
 export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): RunningProbe {
   makeDataDir(config.dataDir)
   const credential = openCredential(config.dataDir, config.token, machine.secret)
+  const probe = createProbe(config, log)
+  const { clock, selfTest, doubt } = probe
+  warnIfUnencrypted(config, log)
+  const fleet = connectFleet({
+    url: config.fleetUrl,
+    tls: config.fleetTls,
+    credential,
+    machine,
+    clock,
+    log,
+    hello: () => buildHello(probe),
+    load: () => health.heartbeat(),
+    onWelcome: message => welcome(probe, fleet, message, onMoved),
+    onMessage: body => receive(probe, body),
+    onClock: movedMs => probe.work?.clockLearned(movedMs),
+  })
+  const health = createProbeHealth({
+    transport: () => probe.transport,
+    work: () => probe.work,
+    checks: probe.checkCounters.list,
+    isFleetLinked: fleet.isLinked,
+    isDraining: () => probe.isDraining,
+    isOnline: selfTest.isOnline,
+    isDoubting: () => doubt.isDoubting(nowUs()),
+    sandboxWorks: probe.screenshots.sandboxWorks,
+    clock,
+    machine,
+    runningLimit: config.maxConcurrentChecks,
+  })
+  const { metricsAddress: address } = config
+  const closeOperations = address && serveOperations({ ...health, address, log })
+  return {
+    async stop() {
+      await drain(probe, fleet)
+      closeOperations?.()
+      log.info({ event: 'stopped' }, 'stopped')
+    },
+  }
+}
+
+function createProbe(config: ProbeConfig, log: Log): Probe {
   const egress = createEgress({ allow: config.egressAllow, deny: config.egressDeny })
   const canPing = detectIcmpSupport(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
-  const doubt = createDoubtDetector((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts))
-  const isDoubting = () => doubt.isDoubting(nowUs())
-  const stopTesting = machine.every(SELF_TEST_INTERVAL_MS, () => {
-    void selfTest.run(AbortSignal.timeout(SELF_TEST_INTERVAL_MS))
-  })
-  const clock = createRemoteClock(machine.monotonicMs)
-  const instanceId = machine.uuid()
+  return {
+    ...{ config, log, egress, canPing, selfTest },
+    doubt: createDoubtDetector((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts)),
+    stopTesting: machine.every(SELF_TEST_INTERVAL_MS, () => {
+      void selfTest.run(AbortSignal.timeout(SELF_TEST_INTERVAL_MS))
+    }),
+    clock: createRemoteClock(machine.monotonicMs),
+    instanceId: machine.uuid(),
+    screenshots: prepareScreenshots(config, log),
+    checkCounters: createCheckCounters(),
+    transport: null,
+    work: null,
+    isDraining: false,
+  }
+}
+
+/** Finds the browser and its sandbox, and removes the profiles of earlier browsers. */
+function prepareScreenshots(config: ProbeConfig, log: Log): Probe['screenshots'] {
   const browser = findBrowser(config.chromiumPath)
   if (browser)
     removeStaleProfiles().catch(error => log.warn({ err: error }, 'profiles of earlier browsers could not be removed'))
@@ -64,109 +137,85 @@ export function startProbe(config: ProbeConfig, log: Log, onMoved: () => void): 
   const canCapture = mayLackSandbox || sandbox?.works() !== false
   const settings = { egressAllow, egressDeny, mayLackSandbox, memoryMb, withinMs, onSandbox: sandbox?.learn }
   const capture = browser && canCapture ? createScreenshotCapture({ browser, ...settings }) : null
-  let transport: ResultTransport | null = null
-  let work: ProbeWork | null = null
-  let isDraining = false
-  const checkCounters = createCheckCounters()
+  return { capture, sandboxWorks: () => sandbox?.works() ?? null }
+}
 
-  if (config.fleetTls === null && !/^(127\.|localhost:|\[::1\])/.test(config.fleetUrl)) {
-    log.warn(
-      'the connection to the control plane is not encrypted and carries credentials of monitors; set FLEET_TLS=on',
-    )
+function warnIfUnencrypted({ fleetTls, fleetUrl }: ProbeConfig, log: Log): void {
+  if (fleetTls !== null || /^(127\.|localhost:|\[::1\])/.test(fleetUrl)) return
+  log.warn('the connection to the control plane is not encrypted and carries credentials of monitors; set FLEET_TLS=on')
+}
+
+/** The first message of a connection. */
+function buildHello({ config, instanceId, canPing, screenshots, work }: Probe): Hello {
+  const { name, version } = config
+  const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
+  const capabilities = [
+    ...types,
+    ...(screenshots.capture ? ['screenshot', 'screenshot_permit'] : []),
+    ...(hasIpv6() ? ['ipv6'] : []),
+  ]
+  return { instanceId, name, version, ...(work?.getRevision() ?? { lastRevision: 0 }), capabilities }
+}
+
+/** Starts the work with the first welcome message, and passes on the later ones. */
+function welcome(probe: Probe, fleet: FleetConnection, message: Welcome, onMoved: () => void): void {
+  const { config, log, clock } = probe
+  if (probe.work && probe.work.region !== message.region) {
+    log.error({ from: probe.work.region, to: message.region }, 'this probe was moved to another region; stopping')
+    onMoved()
+    return
   }
-  const fleet = connectFleet({
-    url: config.fleetUrl,
-    tls: config.fleetTls,
-    credential,
-    machine,
+  probe.transport ??= openResultTransport(config, message, monitorId => probe.work?.markLate(monitorId), log)
+  probe.work ??= startProbeWork({
+    welcome: message,
+    transport: probe.transport,
     clock,
+    run: (spec, cancellation, isOfOthers) => check(probe, spec, cancellation, isOfOthers),
+    sendRunDone: value => fleet.send({ $case: 'runDone', value }),
+    sendSilent: value => fleet.send({ $case: 'silent', value }),
+    capture: probe.screenshots.capture,
+    sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
+    compareEveryMs: config.compareIntervalMs,
+    maxConcurrentChecks: config.maxConcurrentChecks,
     log,
-    hello,
-    load: () => health.heartbeat(),
-    onWelcome: welcome,
-    onMessage: body => {
-      if (body.$case === 'natsCredentials') transport?.renewCredentials(body.value.credentials)
-      else work?.receive(body)
-    },
-    onClock: movedMs => work?.clockLearned(movedMs),
   })
-  const health = createProbeHealth({
-    transport: () => transport,
-    work: () => work,
-    checks: checkCounters.list,
-    isFleetLinked: fleet.isLinked,
-    isDraining: () => isDraining,
-    isOnline: selfTest.isOnline,
-    isDoubting,
-    sandboxWorks: () => sandbox?.works() ?? null,
-    clock,
-    machine,
-    runningLimit: config.maxConcurrentChecks,
-  })
-  const { metricsAddress: address } = config
-  const closeOperations = address && serveOperations({ ...health, address, log })
+  probe.work.welcome(message)
+}
 
-  function hello(): Hello {
-    const { name, version } = config
-    const types = CHECK_TYPES.filter(type => type !== 'ping' || canPing)
-    const capabilities = [
-      ...types,
-      ...(capture ? ['screenshot', 'screenshot_permit'] : []),
-      ...(hasIpv6() ? ['ipv6'] : []),
-    ]
-    return { instanceId, name, version, ...(work?.getRevision() ?? { lastRevision: 0 }), capabilities }
-  }
+function receive({ transport, work }: Probe, body: FleetMessageBody): void {
+  if (body.$case === 'natsCredentials') transport?.renewCredentials(body.value.credentials)
+  else work?.receive(body)
+}
 
-  function welcome(message: Welcome): void {
-    if (work && work.region !== message.region) {
-      log.error({ from: work.region, to: message.region }, 'this probe was moved to another region; stopping')
-      onMoved()
-      return
-    }
-    transport ??= openResultTransport(config, message, monitorId => work?.markLate(monitorId), log)
-    work ??= startProbeWork({
-      welcome: message,
-      transport,
-      clock,
-      run: check,
-      sendRunDone: value => fleet.send({ $case: 'runDone', value }),
-      sendSilent: value => fleet.send({ $case: 'silent', value }),
-      capture,
-      sendScreenshotWanted: value => fleet.send({ $case: 'screenshotWanted', value }),
-      compareEveryMs: config.compareIntervalMs,
-      maxConcurrentChecks: config.maxConcurrentChecks,
-      log,
-    })
-    work.welcome(message)
-  }
+async function check(
+  { egress, selfTest, doubt, checkCounters }: Probe,
+  spec: CheckSpec,
+  cancellation?: Cancellation,
+  isOfOthers?: boolean,
+): Promise<CheckExecution> {
+  const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation, isOfOthers })
+  if (!cancellation?.isCancelled) checkCounters.count(spec.type, ran.outcome)
+  return ran
+}
 
-  async function check(spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean): Promise<CheckExecution> {
-    const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation, isOfOthers })
-    if (!cancellation?.isCancelled) checkCounters.count(spec.type, ran.outcome)
-    return ran
-  }
+/** Hands the monitors over, waits for running checks, and sends or spools their results. */
+async function drain(probe: Probe, fleet: FleetConnection): Promise<void> {
+  probe.log.info({ event: 'draining' }, 'stopping: handing over monitors and waiting for running checks')
+  probe.isDraining = true
+  await handOver(probe, fleet)
+  await Promise.race([probe.work?.drain(), machine.pause(DRAIN_TIMEOUT_MS)])
+  await probe.transport?.close()
+  await fleet.close()
+  probe.stopTesting()
+}
 
-  /** Slots continue until the assignments are removed, so that none is missed. */
-  async function handOver(): Promise<void> {
-    work?.stopOnDemandChecks()
-    fleet.send({ $case: 'draining', value: {} })
-    const untilMs = machine.monotonicMs() + HAND_OVER_TIMEOUT_MS
-    while (fleet.isOpen() && work && work.monitors() > 0 && machine.monotonicMs() < untilMs) await machine.pause(20)
-  }
-
-  async function stop(): Promise<void> {
-    log.info({ event: 'draining' }, 'stopping: handing over monitors and waiting for running checks')
-    isDraining = true
-    await handOver()
-    await Promise.race([work?.drain(), machine.pause(DRAIN_TIMEOUT_MS)])
-    await transport?.close()
-    await fleet.close()
-    stopTesting()
-    closeOperations?.()
-    log.info({ event: 'stopped' }, 'stopped')
-  }
-
-  return { stop }
+/** Slots continue until the assignments are removed, so that none is missed. */
+async function handOver(probe: Probe, fleet: FleetConnection): Promise<void> {
+  probe.work?.stopOnDemandChecks()
+  fleet.send({ $case: 'draining', value: {} })
+  const untilMs = machine.monotonicMs() + HAND_OVER_TIMEOUT_MS
+  while (fleet.isOpen() && probe.work && probe.work.monitors() > 0 && machine.monotonicMs() < untilMs)
+    await machine.pause(20)
 }
 
 /** Logs how this probe sends pings. Returns false when it cannot; its ping checks are then `icmp_unavailable`. */

@@ -1,6 +1,6 @@
 import type { Assertion, CheckSpec } from '../../shared/checks/check.ts'
 import { type CheckError, FailureSource, type Observation } from '../../shared/checks/result.ts'
-import { evaluateAssertions } from '../execution/assertion-worker.ts'
+import { evaluateAssertions } from '../execution/evaluate-assertions.ts'
 
 const assertionsBySpec = new WeakMap<CheckSpec, Assertion[]>()
 

@@ -3,7 +3,7 @@ import { type AssertionEvaluation, estimateWork, evaluate } from '../../shared/a
 import type { Assertion } from '../../shared/checks/check.ts'
 import type { Observation } from '../../shared/checks/result.ts'
 import { createWorkerThread } from '../../shared/process/thread.ts'
-import { machine } from '../clock.ts'
+import type { Machine } from '../clock.ts'
 
 /** A job of the thread. Times in ms since 1970. */
 export type AssertionJob = { assertions: Assertion[]; observation: Observation; nowMs: number }
@@ -15,27 +15,28 @@ const MEMORY_MB = 128
 /** The thread's program. Defined only in the single executable (tools/probe-executable), which has no other files. */
 declare const ASSERTION_THREAD: string | undefined
 
-const ask = createWorkerThread<AssertionJob, AssertionEvaluation>({
-  start: startThread,
-  after: machine.after,
-  // a regular expression that takes longer than this is cancelled
-  answerTimeout: { ms: 2_000, problem: 'the assertion takes longer than 2 s on this response' },
-  startTimeout: { ms: 30_000, problem: 'the assertion thread of the probe did not start within 30 s' },
-  queueLimit: { waiting: 500, problem: 'too many large responses are waiting for assertions on this probe' },
-})
-
 /**
- * Evaluates assertions with `evaluate`. Large work is done in one worker thread, one job at a time, so that it does not
- * block the event loop.
+ * Creates a function that evaluates assertions with `evaluate`. Large work is done in one worker thread, one job at a time,
+ * so that it does not block the event loop. `after` starts a timer.
  * @throws Error when an assertion is invalid, the queue of the thread is full, or the job takes longer than two seconds
  */
-export function evaluateAssertions(
-  assertions: Assertion[],
-  observation: Observation,
-  nowMs: number,
-): AssertionEvaluation | Promise<AssertionEvaluation> {
-  if (estimateWork(assertions, observation) <= MAX_INLINE_WORK) return evaluate(assertions, observation, nowMs)
-  return ask({ assertions, observation: toTransferable(observation), nowMs })
+export function createAssertionEvaluator(after: Machine['after']) {
+  const ask = createWorkerThread<AssertionJob, AssertionEvaluation>({
+    start: startThread,
+    after,
+    // a regular expression that takes longer than this is cancelled
+    answerTimeout: { ms: 2_000, problem: 'the assertion takes longer than 2 s on this response' },
+    startTimeout: { ms: 30_000, problem: 'the assertion thread of the probe did not start within 30 s' },
+    queueLimit: { waiting: 500, problem: 'too many large responses are waiting for assertions on this probe' },
+  })
+  return (
+    assertions: Assertion[],
+    observation: Observation,
+    nowMs: number,
+  ): AssertionEvaluation | Promise<AssertionEvaluation> => {
+    if (estimateWork(assertions, observation) <= MAX_INLINE_WORK) return evaluate(assertions, observation, nowMs)
+    return ask({ assertions, observation: toTransferable(observation), nowMs })
+  }
 }
 
 /** An X509Certificate cannot be transferred to a thread. Assertions only need its expiry date. */

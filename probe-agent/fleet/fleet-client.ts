@@ -36,7 +36,7 @@ type FleetConnectionOptions = {
   log: Log
 }
 
-type FleetConnection = {
+export type FleetConnection = {
   /** Sends a message. Without a connection the message is lost. */
   send: (body: NonNullable<ProbeMessage['body']>) => void
   isOpen: () => boolean
@@ -64,119 +64,151 @@ const WELCOME_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 500
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
+/** What the functions of the connection share. */
+type ConnectionState = FleetConnectionOptions & {
+  /** null: not connected */
+  session: Session | null
+  /** failed connections since the last welcome message */
+  failures: number
+  isClosed: boolean
+  stopReconnecting: CancelTimer
+}
+
 /** Keeps a stream to the control plane open: reconnects forever, closes silent streams (docs/design/probes.md#connection). */
-export function connectFleet(parts: FleetConnectionOptions): FleetConnection {
-  const { url, tls, credential, machine, clock, log } = parts
-  let session: Session | null = null
-  let failures = 0
-  let isClosed = false
-  let stopReconnecting: CancelTimer = () => {}
-
-  function open(): void {
-    const client = new FleetClient(
-      url,
-      tls ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure(),
-      {
-        'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-        // Otherwise grpc-js shares connections and applies its own back-off.
-        'grpc.use_local_subchannel_pool': 1,
-      },
-    )
-    const metadata = new Metadata()
-    metadata.set('authorization', `Bearer ${credential.secret}`)
-    if (credential.token !== null) metadata.set('enrolment-token', credential.token)
-    const stream = client.connect(metadata)
-    const opened: Session = {
-      client,
-      stream,
-      sentMs: new Map(),
-      seq: 0,
-      deadAfterMs: WELCOME_TIMEOUT_MS,
-      isWelcomed: false,
-      stopWaiting: () => {},
-      stopBeating: () => {},
-    }
-    session = opened
-    expectMessage(opened)
-    stream.on('data', (message: FleetMessage) => receive(opened, message))
-    stream.on('error', (error: ServiceError) => end(opened, error.details || error.message, error.code))
-    stream.on('end', () => end(opened, 'the control plane ended the stream'))
-    stream.write({ body: { $case: 'hello', value: parts.hello() } })
+export function connectFleet(options: FleetConnectionOptions): FleetConnection {
+  const connection: ConnectionState = {
+    ...options,
+    session: null,
+    failures: 0,
+    isClosed: false,
+    stopReconnecting() {},
   }
-
-  function expectMessage(of: Session): void {
-    of.stopWaiting()
-    of.stopWaiting = machine.after(of.deadAfterMs, () => end(of, 'the control plane does not respond'))
-  }
-
-  function receive(from: Session, { body }: FleetMessage): void {
-    if (from !== session || !body) return
-    expectMessage(from)
-    if (body.$case === 'welcome') welcome(from, body.value)
-    else if (body.$case === 'heartbeatAck') {
-      const sentMs = from.sentMs.get(body.value.seq)
-      if (sentMs === undefined) return
-      from.sentMs.delete(body.value.seq)
-      parts.onClock(clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs))
-    } else parts.onMessage(body)
-  }
-
-  function welcome(from: Session, message: Welcome): void {
-    failures = 0
-    from.deadAfterMs = message.deadAfterMs
-    from.isWelcomed = true
-    expectMessage(from)
-    parts.onWelcome(message)
-    heartbeat(from)
-    from.stopBeating = machine.every(message.heartbeatIntervalMs, () => heartbeat(from))
-  }
-
-  function heartbeat(to: Session): void {
-    const seq = ++to.seq
-    const load = parts.load()
-    to.sentMs.set(seq, machine.monotonicMs())
-    to.stream.write({ body: { $case: 'heartbeat', value: { seq, ...load } } })
-  }
-
-  function end(ended: Session, reason: string, code?: number): void {
-    if (ended !== session) return
-    release()
-    if (isClosed) return
-    failures++
-    const isRefused = code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED
-    const retryInMs = Math.round(computeReconnectDelayMs(failures, isRefused, machine.random()))
-    const details = { event: 'disconnected', reason, retry_in_ms: retryInMs, url }
-    if (isRefused)
-      log.error(
-        details,
-        'the control plane refuses this probe: PROBE_TOKEN is invalid, already used, revoked, or of another installation',
-      )
-    else log.warn(details, 'disconnected from the control plane; checks continue')
-    stopReconnecting = machine.after(retryInMs, open)
-  }
-
-  function release(): void {
-    if (!session) return
-    const { client, stream, stopWaiting, stopBeating } = session
-    session = null
-    stopWaiting()
-    stopBeating()
-    stream.cancel()
-    client.close()
-  }
-
-  open()
+  openSession(connection)
   return {
-    send: body => void session?.stream.write({ body }),
-    isOpen: () => session !== null,
-    isLinked: () => session?.isWelcomed ?? false,
-    async close() {
-      isClosed = true
-      stopReconnecting()
-      session?.stream.end()
-      // The control plane ends the stream after it has read the last messages.
-      for (let waited = 0; session && waited < CLOSE_TIMEOUT_MS; waited += 20) await machine.pause(20)
-      release()
-    },
+    send: body => void connection.session?.stream.write({ body }),
+    isOpen: () => connection.session !== null,
+    isLinked: () => connection.session?.isWelcomed ?? false,
+    close: () => close(connection),
   }
+}
+
+/** Opens a stream and sends the hello message. */
+function openSession(connection: ConnectionState): void {
+  const client = createClient(connection)
+  const stream = client.connect(buildMetadata(connection.credential))
+  const session: Session = {
+    client,
+    stream,
+    sentMs: new Map(),
+    seq: 0,
+    deadAfterMs: WELCOME_TIMEOUT_MS,
+    isWelcomed: false,
+    stopWaiting() {},
+    stopBeating() {},
+  }
+  connection.session = session
+  expectMessage(connection, session)
+  stream.on('data', (message: FleetMessage) => receive(connection, session, message))
+  stream.on('error', (error: ServiceError) =>
+    endSession(connection, session, error.details || error.message, error.code),
+  )
+  stream.on('end', () => endSession(connection, session, 'the control plane ended the stream'))
+  stream.write({ body: { $case: 'hello', value: connection.hello() } })
+}
+
+function createClient({ url, tls }: ConnectionState): FleetClient {
+  const access = tls ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure()
+  return new FleetClient(url, access, {
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    // Otherwise grpc-js shares connections and applies its own back-off.
+    'grpc.use_local_subchannel_pool': 1,
+  })
+}
+
+function buildMetadata({ secret, token }: ProbeCredential): Metadata {
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${secret}`)
+  if (token !== null) metadata.set('enrolment-token', token)
+  return metadata
+}
+
+/** Ends the session when no message follows in time. */
+function expectMessage(connection: ConnectionState, session: Session): void {
+  session.stopWaiting()
+  session.stopWaiting = connection.machine.after(session.deadAfterMs, () =>
+    endSession(connection, session, 'the control plane does not respond'),
+  )
+}
+
+function receive(connection: ConnectionState, session: Session, { body }: FleetMessage): void {
+  const { clock, machine } = connection
+  if (session !== connection.session || !body) return
+  expectMessage(connection, session)
+  if (body.$case === 'welcome') welcome(connection, session, body.value)
+  else if (body.$case === 'heartbeatAck') {
+    const sentMs = session.sentMs.get(body.value.seq)
+    if (sentMs === undefined) return
+    session.sentMs.delete(body.value.seq)
+    connection.onClock(clock.learn(sentMs, machine.monotonicMs(), body.value.nowMs))
+  } else connection.onMessage(body)
+}
+
+function welcome(connection: ConnectionState, session: Session, message: Welcome): void {
+  connection.failures = 0
+  session.deadAfterMs = message.deadAfterMs
+  session.isWelcomed = true
+  expectMessage(connection, session)
+  connection.onWelcome(message)
+  sendHeartbeat(connection, session)
+  session.stopBeating = connection.machine.every(message.heartbeatIntervalMs, () => sendHeartbeat(connection, session))
+}
+
+function sendHeartbeat({ machine, load }: ConnectionState, session: Session): void {
+  const seq = ++session.seq
+  const currentLoad = load()
+  session.sentMs.set(seq, machine.monotonicMs())
+  session.stream.write({ body: { $case: 'heartbeat', value: { seq, ...currentLoad } } })
+}
+
+/** Releases the session if it is the current one, and reconnects after a delay. */
+function endSession(connection: ConnectionState, session: Session, reason: string, code?: number): void {
+  if (session !== connection.session) return
+  release(connection)
+  if (connection.isClosed) return
+  connection.failures++
+  const { machine, failures } = connection
+  const isRefused = code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED
+  const retryInMs = Math.round(computeReconnectDelayMs(failures, isRefused, machine.random()))
+  logDisconnect(connection, reason, isRefused, retryInMs)
+  connection.stopReconnecting = machine.after(retryInMs, () => openSession(connection))
+}
+
+function logDisconnect({ log, url }: ConnectionState, reason: string, isRefused: boolean, retryInMs: number): void {
+  const details = { event: 'disconnected', reason, retry_in_ms: retryInMs, url }
+  if (isRefused)
+    log.error(
+      details,
+      'the control plane refuses this probe: PROBE_TOKEN is invalid, already used, revoked, or of another installation',
+    )
+  else log.warn(details, 'disconnected from the control plane; checks continue')
+}
+
+/** Closes the current session. */
+function release(connection: ConnectionState): void {
+  if (!connection.session) return
+  const { client, stream, stopWaiting, stopBeating } = connection.session
+  connection.session = null
+  stopWaiting()
+  stopBeating()
+  stream.cancel()
+  client.close()
+}
+
+async function close(connection: ConnectionState): Promise<void> {
+  connection.isClosed = true
+  connection.stopReconnecting()
+  connection.session?.stream.end()
+  // The control plane ends the stream after it has read the last messages.
+  for (let waited = 0; connection.session && waited < CLOSE_TIMEOUT_MS; waited += 20) await connection.machine.pause(20)
+  release(connection)
 }

@@ -3,7 +3,7 @@ import { type Outcome, STATUS_OF_OUTCOME } from '../../shared/checks/result.ts'
 export type CheckCount = { type: string; outcome: string; checks: number }
 
 /** Counts finished checks since the start by type and outcome: every attempt, including checks on demand. */
-type CheckCounters = {
+export type CheckCounters = {
   count: (type: string, outcome: Outcome) => void
   list: () => CheckCount[]
 }

@@ -6,7 +6,7 @@ import { decodeFrames } from './frames.ts'
 /** One file of the spool. `firstSeq`: the number of its first record; null for a file of an earlier run. */
 export type Segment = { path: string; bytes: number; firstSeq: number | null }
 
-type Segments = {
+export type Segments = {
   /** oldest first; the last one may be open for writing */
   list: () => readonly Segment[]
   bytes: () => number

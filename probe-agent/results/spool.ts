@@ -1,7 +1,16 @@
 import type { Log } from '../../shared/process/log.ts'
 import type { Machine } from '../clock.ts'
 import { decodeRecord, encodeFrame, encodeRecord, type SpoolRecord } from './frames.ts'
-import { openSegments, type Segment } from './segments.ts'
+import { openSegments } from './segments.ts'
+import {
+  countWaiting,
+  createSpoolState,
+  getState,
+  type SpoolState,
+  serialize,
+  settle,
+  settleAt,
+} from './spool-state.ts'
 
 type SpoolOptions = { directory: string; maxBytes: number; machine: Machine; log: Log }
 
@@ -37,162 +46,127 @@ export type Spool = {
 const SEGMENT_BYTES = 1024 * 1024
 const SYNC_INTERVAL_MS = 1000
 
-type SegmentReading = { segment: Segment; payloads: Buffer[]; at: number; peeked: number }
-
 /** Throws when the directory cannot be created or read. */
 export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): Spool {
-  const segments = openSegments(directory, SEGMENT_BYTES)
-  const states = new Map<number, 'held' | 'delivered'>()
-  let unwritten: Buffer[] = []
-  let nextSeq = 0
-  let dropped = 0
-  let waiting = 0
-  const uncounted = new Set(segments.list())
-  let reading: SegmentReading | null = null
-  let isDirty = false
-  let isRefused = false
-  let turn: Promise<unknown> = Promise.resolve()
-  const stopSyncing = machine.every(SYNC_INTERVAL_MS, () => void serialize(sync))
-  for (const segment of uncounted) void serialize(() => countWaiting(segment))
-
-  /** Serializes reads, writes and removals of files. */
-  function serialize<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work)
-    turn = done.catch(error => log.error({ err: error }, 'the spool cannot be read or written'))
-    return done
-  }
-
-  async function countWaiting(segment: Segment): Promise<void> {
-    if (!uncounted.has(segment)) return
-    const { payloads } = reading?.segment === segment ? reading : await segments.read(segment)
-    waiting += payloads.length - (reading?.segment === segment ? reading.at : 0)
-    uncounted.delete(segment)
-  }
-
-  async function write(): Promise<void> {
-    if (unwritten.length === 0) return
-    const frames = unwritten
-    unwritten = []
-    const firstSeq = nextSeq - frames.length
-    try {
-      await segments.write(Buffer.concat(frames), firstSeq)
-      isDirty = true
-      isRefused = false
-    } catch (error) {
-      frames.forEach((_frame, i) => {
-        settle(firstSeq + i)
-      })
-      if (!isRefused) log.error({ err: error, results: frames.length }, 'the disk rejects writes to the spool')
-      isRefused = true
-    }
-    while (segments.bytes() > maxBytes) await dropOldest()
-  }
-
-  async function dropOldest(): Promise<void> {
-    const oldest = segments.list()[0]!
-    const { payloads, at } = reading?.segment === oldest ? reading : { ...(await segments.read(oldest)), at: 0 }
-    if (reading?.segment === oldest) reading = null
-    const droppedBefore = dropped
-    for (let i = at; i < payloads.length; i++) if (settleAt(oldest, i) === undefined) dropped++
-    uncounted.delete(oldest)
-    log.error(
-      { results: dropped - droppedBefore, max_bytes: maxBytes },
-      'the spool is full; its oldest results were deleted',
-    )
-    await segments.remove(oldest)
-  }
-
-  function getState({ firstSeq }: Segment, index: number) {
-    return firstSeq === null ? undefined : states.get(firstSeq + index)
-  }
-
-  /** Removes the state of a record that is delivered or lost. */
-  function settleAt(segment: Segment, index: number) {
-    if (segment.firstSeq !== null) return settle(segment.firstSeq + index)
-    if (!uncounted.has(segment)) waiting--
-    return undefined
-  }
-
-  function settle(seq: number) {
-    const state = states.get(seq)
-    states.delete(seq)
-    if (state !== 'delivered') waiting--
-    return state
-  }
-
-  async function sync(): Promise<void> {
-    if (isDirty) await segments.sync()
-    isDirty = false
-  }
-
-  async function nextReading(): Promise<SegmentReading | null> {
-    const segment = segments.list()[0]
-    if (!segment) return null
-    if (segments.list().length === 1) await segments.rotate()
-    const { payloads, tornBytes } = await segments.read(segment)
-    if (tornBytes > 0) log.warn({ bytes: tornBytes }, 'a file of the spool ends in a truncated record')
-    return { segment, payloads, at: 0, peeked: 0 }
-  }
-
-  async function peek(atMost: number): Promise<SpoolRecord[]> {
-    await write()
-    for (;;) {
-      reading ??= await nextReading()
-      if (!reading) return []
-      const { segment, payloads } = reading
-      const records: SpoolRecord[] = []
-      let at = reading.at
-      for (; at < payloads.length && records.length < atMost; at++) {
-        const state = getState(segment, at)
-        if (state === 'held') break
-        if (state === undefined) records.push(decodeRecord(payloads[at]!))
-      }
-      reading.peeked = at
-      if (records.length > 0 || at < payloads.length) return records
-      await advance()
-    }
-  }
-
-  async function advance(): Promise<void> {
-    if (!reading) return
-    const { segment, payloads, peeked } = reading
-    for (let at = reading.at; at < peeked; at++) settleAt(segment, at)
-    reading.at = peeked
-    if (peeked < payloads.length) return
-    reading = null
-    await segments.remove(segment)
-  }
-
+  const spool = createSpoolState(openSegments(directory, SEGMENT_BYTES), maxBytes, log)
+  const stopSyncing = machine.every(SYNC_INTERVAL_MS, () => void serialize(spool, () => sync(spool)))
+  for (const segment of spool.uncounted) void serialize(spool, () => countWaiting(spool, segment))
   return {
-    append(record) {
-      const seq = nextSeq++
-      states.set(seq, 'held')
-      waiting++
-      unwritten.push(encodeFrame(encodeRecord(record)))
-      if (unwritten.length === 1) void serialize(write)
-      return seq
-    },
+    append: record => append(spool, record),
     delivered(seq) {
-      if (states.get(seq) !== 'held') return
-      states.set(seq, 'delivered')
-      waiting--
+      if (spool.states.get(seq) !== 'held') return
+      spool.states.set(seq, 'delivered')
+      spool.waiting--
     },
     release(seq) {
       // An unknown record was rejected by the disk or deleted with a full spool.
-      if (!states.delete(seq)) dropped++
+      if (!spool.states.delete(seq)) spool.dropped++
     },
-    peek: atMost => serialize(() => peek(atMost)),
-    consume: () => serialize(advance),
-    bytes: () => segments.bytes(),
-    waiting: () => waiting,
-    dropped: () => dropped,
-    isWritable: () => !isRefused,
+    peek: atMost => serialize(spool, () => peek(spool, atMost)),
+    consume: () => serialize(spool, () => advance(spool)),
+    bytes: () => spool.segments.bytes(),
+    waiting: () => spool.waiting,
+    dropped: () => spool.dropped,
+    isWritable: () => !spool.isRefused,
     close() {
       stopSyncing()
-      return serialize(async () => {
-        await write()
-        await segments.rotate()
+      return serialize(spool, async () => {
+        await write(spool)
+        await spool.segments.rotate()
       })
     },
   }
+}
+
+function append(spool: SpoolState, record: SpoolRecord): number {
+  const seq = spool.nextSeq++
+  spool.states.set(seq, 'held')
+  spool.waiting++
+  spool.unwritten.push(encodeFrame(encodeRecord(record)))
+  if (spool.unwritten.length === 1) void serialize(spool, () => write(spool))
+  return seq
+}
+
+/** Writes the appended records, then deletes the oldest files while the spool is too large. */
+async function write(spool: SpoolState): Promise<void> {
+  if (spool.unwritten.length === 0) return
+  const frames = spool.unwritten
+  spool.unwritten = []
+  const firstSeq = spool.nextSeq - frames.length
+  try {
+    await spool.segments.write(Buffer.concat(frames), firstSeq)
+    spool.isDirty = true
+    spool.isRefused = false
+  } catch (error) {
+    frames.forEach((_frame, i) => {
+      settle(spool, firstSeq + i)
+    })
+    if (!spool.isRefused)
+      spool.log.error({ err: error, results: frames.length }, 'the disk rejects writes to the spool')
+    spool.isRefused = true
+  }
+  while (spool.segments.bytes() > spool.maxBytes) await dropOldest(spool)
+}
+
+async function dropOldest(spool: SpoolState): Promise<void> {
+  const { segments, maxBytes, log } = spool
+  const oldest = segments.list()[0]!
+  const { payloads, at } =
+    spool.reading?.segment === oldest ? spool.reading : { ...(await segments.read(oldest)), at: 0 }
+  if (spool.reading?.segment === oldest) spool.reading = null
+  const droppedBefore = spool.dropped
+  for (let i = at; i < payloads.length; i++) if (settleAt(spool, oldest, i) === undefined) spool.dropped++
+  spool.uncounted.delete(oldest)
+  log.error(
+    { results: spool.dropped - droppedBefore, max_bytes: maxBytes },
+    'the spool is full; its oldest results were deleted',
+  )
+  await segments.remove(oldest)
+}
+
+async function sync(spool: SpoolState): Promise<void> {
+  if (spool.isDirty) await spool.segments.sync()
+  spool.isDirty = false
+}
+
+/** The oldest late records, at most `atMost`, up to the first one that is still in memory. */
+async function peek(spool: SpoolState, atMost: number): Promise<SpoolRecord[]> {
+  await write(spool)
+  for (;;) {
+    spool.reading ??= await openOldest(spool)
+    if (!spool.reading) return []
+    const { segment, payloads } = spool.reading
+    const records: SpoolRecord[] = []
+    let at = spool.reading.at
+    for (; at < payloads.length && records.length < atMost; at++) {
+      const state = getState(spool, segment, at)
+      if (state === 'held') break
+      if (state === undefined) records.push(decodeRecord(payloads[at]!))
+    }
+    spool.reading.peeked = at
+    if (records.length > 0 || at < payloads.length) return records
+    await advance(spool)
+  }
+}
+
+/** Reads the oldest file. It is not written again. */
+async function openOldest({ segments, log }: SpoolState): Promise<SpoolState['reading']> {
+  const segment = segments.list()[0]
+  if (!segment) return null
+  if (segments.list().length === 1) await segments.rotate()
+  const { payloads, tornBytes } = await segments.read(segment)
+  if (tornBytes > 0) log.warn({ bytes: tornBytes }, 'a file of the spool ends in a truncated record')
+  return { segment, payloads, at: 0, peeked: 0 }
+}
+
+/** Removes the records that the last peek returned, and their file after its last record. */
+async function advance(spool: SpoolState): Promise<void> {
+  const { reading } = spool
+  if (!reading) return
+  const { segment, payloads, peeked } = reading
+  for (let at = reading.at; at < peeked; at++) settleAt(spool, segment, at)
+  reading.at = peeked
+  if (peeked < payloads.length) return
+  spool.reading = null
+  await spool.segments.remove(segment)
 }

@@ -2,7 +2,7 @@ import type { Assignment, Assignments, MonitorRegionState, RegionState } from '.
 import type { Result, Trigger } from '../../shared/checks/result.ts'
 import type { Slots } from '../../shared/checks/slots.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
-import type { TenantQueueItem } from './fair-queue.ts'
+import type { TenantQueueItem } from './queue/fair-queue.ts'
 import { type KnownRegionState, resolveStartState } from './rechecks/region-state.ts'
 import { createResponseTimes, type ResponseTimes } from './rechecks/silence-limit.ts'
 import { computeSlots } from './slots.ts'

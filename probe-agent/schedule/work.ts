@@ -1,4 +1,4 @@
-import type { Assignments, Hello, RunDone, Silent, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
+import type { Assignments, Hello, RunDone, RunNow, Silent, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import type { ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import type { Result } from '../../shared/checks/result.ts'
@@ -10,9 +10,9 @@ import type { CheckExecution } from '../execution/run-check.ts'
 import type { FleetMessageBody } from '../fleet/fleet-client.ts'
 import type { ResultTransport } from '../results/result-transport.ts'
 import type { ScreenshotCapture } from '../screenshots/capture.ts'
-import { createCapturePolicy } from '../screenshots/capture-policy.ts'
+import { type CapturePolicy, createCapturePolicy } from '../screenshots/capture-policy.ts'
 import { createCaptureQueue } from '../screenshots/capture-queue.ts'
-import { createAssignedMonitors } from './assigned-monitors.ts'
+import { type AssignedMonitors, createAssignedMonitors } from './assigned-monitors.ts'
 import { type CheckLoop, createCheckLoop } from './loop.ts'
 import { createRunNowHandler } from './run-now.ts'
 
@@ -54,79 +54,24 @@ export type ProbeWork = {
 }
 
 export function startProbeWork(parts: ProbeWorkOptions): ProbeWork {
-  const {
-    welcome,
-    transport,
-    clock,
-    run,
-    sendRunDone,
-    sendSilent,
-    capture,
-    sendScreenshotWanted,
-    compareEveryMs,
-    log,
-  } = parts
+  const { welcome, transport, log } = parts
   const { probeId, region } = welcome
   const monitors = createAssignedMonitors(region)
-  const answer = (runId: string, result: Result) => sendRunDone({ runId, probeId, result })
-  const nowMs = () => clock.nowMs() ?? 0
-  const captureQueue = capture && createCaptureQueue({ capture, probeId, nowMs, send: transport.sendScreenshot, log })
-  const capturePolicy = createCapturePolicy({
-    region,
-    captureQueue,
-    requestFromFleet: sendScreenshotWanted,
-    compareEveryMs,
-  })
-  const loop = createCheckLoop({
-    monitors,
-    clock,
-    run,
-    publish: transport.publish,
-    answer,
-    onChainEnd: capturePolicy.chainEnded,
-    onSilent: ({ assignment: { monitorId, configVersion } }) => sendSilent({ monitorId, configVersion }),
-    maxConcurrentChecks: parts.maxConcurrentChecks,
-    log,
-    timers: parts.timers,
-  })
-  const runNow = createRunNowHandler({ loop, monitors, clock, publish: transport.publish, answer })
-  let isNewLink = true
-
-  function apply(message: Assignments): void {
-    loop.apply(message)
-    if (message.epoch !== undefined && (!message.isSnapshot || message.isLast)) loop.setEpoch(message.epoch)
-    if (!isNewLink || (message.isSnapshot && !message.isLast)) return
-    isNewLink = false
-    const { revision } = message
-    log.info(
-      { event: 'connected', region, probe_id: probeId, monitors: monitors.size(), revision },
-      'assignments applied',
-    )
-  }
-
+  const { captureQueue, capturePolicy } = createCaptures(parts)
+  const answer = (runId: string, result: Result) => parts.sendRunDone({ runId, probeId, result })
+  const loop = createLoop(parts, monitors, capturePolicy, answer)
+  const runNow = createRunNowHandler({ loop, monitors, clock: parts.clock, publish: transport.publish, answer })
+  const receiver: MessageReceiver = { probeId, region, monitors, loop, runNow, capturePolicy, log, isNewLink: true }
   return {
     region,
     welcome(next) {
-      isNewLink = true
+      receiver.isNewLink = true
       monitors.restartSnapshot()
       // Assignments from before a disconnect may have moved: until new ones arrive, results keep the old epoch.
       if (monitors.size() === 0) loop.setEpoch(next.epoch)
       transport.useWelcome(next)
     },
-    receive(body) {
-      if (body.$case === 'assignments') apply(body.value)
-      else if (body.$case === 'epochChanged') {
-        loop.setEpoch(body.value.epoch)
-        monitors.setEpoch(body.value.epoch)
-      } else if (body.$case === 'regionStates') monitors.setStates(body.value.states)
-      else if (body.$case === 'runNow') runNow(body.value)
-      else if (body.$case === 'takeScreenshot') capturePolicy.takeFor(body.value)
-      else if (body.$case === 'screenshotDifference') {
-        monitors.setDifference(body.value.monitorId, body.value.difference)
-      }
-      // The control plane removes all assignments. The connection stays; a later delta may assign monitors again.
-      else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
-    },
+    receive: body => receive(receiver, body),
     clockLearned: loop.clockLearned,
     markLate: monitors.discardConclusion,
     getRevision: () => ({ lastRevision: monitors.revision(), lastEpoch: monitors.epoch() }),
@@ -138,6 +83,90 @@ export function startProbeWork(parts: ProbeWorkOptions): ProbeWork {
       return loop.drain()
     },
   }
+}
+
+/** Creates the queue of captures, null without a browser, and the policy that decides what is captured. */
+function createCaptures({
+  welcome,
+  transport,
+  clock,
+  capture,
+  sendScreenshotWanted,
+  compareEveryMs,
+  log,
+}: ProbeWorkOptions) {
+  const { probeId, region } = welcome
+  const nowMs = () => clock.nowMs() ?? 0
+  const captureQueue = capture && createCaptureQueue({ capture, probeId, nowMs, send: transport.sendScreenshot, log })
+  const capturePolicy = createCapturePolicy({
+    region,
+    captureQueue,
+    requestFromFleet: sendScreenshotWanted,
+    compareEveryMs,
+  })
+  return { captureQueue, capturePolicy }
+}
+
+function createLoop(
+  { clock, run, transport, sendSilent, maxConcurrentChecks, log, timers }: ProbeWorkOptions,
+  monitors: AssignedMonitors,
+  capturePolicy: CapturePolicy,
+  answer: (runId: string, result: Result) => void,
+): CheckLoop {
+  return createCheckLoop({
+    monitors,
+    clock,
+    run,
+    publish: transport.publish,
+    answer,
+    onChainEnd: capturePolicy.chainEnded,
+    onSilent: ({ assignment: { monitorId, configVersion } }) => sendSilent({ monitorId, configVersion }),
+    maxConcurrentChecks,
+    log,
+    timers,
+  })
+}
+
+/** What the messages of the control plane change. */
+type MessageReceiver = {
+  probeId: string
+  region: string
+  monitors: AssignedMonitors
+  loop: CheckLoop
+  runNow: (request: RunNow) => void
+  capturePolicy: CapturePolicy
+  log: Log
+  /** no complete assignments have arrived since the last welcome message */
+  isNewLink: boolean
+}
+
+function receive(receiver: MessageReceiver, body: FleetMessageBody): void {
+  const { monitors, loop } = receiver
+  if (body.$case === 'assignments') apply(receiver, body.value)
+  else if (body.$case === 'epochChanged') {
+    loop.setEpoch(body.value.epoch)
+    monitors.setEpoch(body.value.epoch)
+  } else if (body.$case === 'regionStates') monitors.setStates(body.value.states)
+  else if (body.$case === 'runNow') receiver.runNow(body.value)
+  else if (body.$case === 'takeScreenshot') receiver.capturePolicy.takeFor(body.value)
+  else if (body.$case === 'screenshotDifference') {
+    monitors.setDifference(body.value.monitorId, body.value.difference)
+  }
+  // The control plane removes all assignments. The connection stays; a later delta may assign monitors again.
+  else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
+}
+
+function apply(receiver: MessageReceiver, message: Assignments): void {
+  const { loop, monitors, region, probeId, log } = receiver
+  loop.apply(message)
+  if (message.epoch !== undefined && (!message.isSnapshot || message.isLast)) loop.setEpoch(message.epoch)
+  if (!receiver.isNewLink || (message.isSnapshot && !message.isLast)) return
+  receiver.isNewLink = false
+  const { revision } = message
+  log.info(
+    { event: 'connected', region, probe_id: probeId, monitors: monitors.size(), revision },
+    'assignments applied',
+  )
 }
 
 const NOTHING_ASSIGNED: Assignments = { isSnapshot: true, isLast: true, revision: 0, upserts: [], removals: [] }

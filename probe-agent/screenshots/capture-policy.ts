@@ -5,7 +5,7 @@ import type { AssignedMonitor } from '../schedule/assigned-monitors.ts'
 import type { CaptureQueue } from './capture-queue.ts'
 import { decideCapture, type RecheckChainEnd } from './should-capture.ts'
 
-type CapturePolicy = {
+export type CapturePolicy = {
   /** Takes the screenshot that the end of a chain requires, or requests it from another probe. */
   chainEnded: (monitor: AssignedMonitor, end: RecheckChainEnd) => void
   /** Takes a screenshot for a probe without a browser. */

@@ -3,6 +3,9 @@
 /** Delays after the end of the first, second, … attempt, in ms; the last one is repeated. */
 const RECHECK_DELAYS_MS = [1_000, 3_000, 5_000]
 
+/** The delay after a better attempt, before the one that confirms it, in ms. */
+export const CONFIRM_BETTER_DELAY_MS = 5_000
+
 /** Maximum delay of the next check in a region whose failures are doubted, in ms. */
 export const DOUBT_RECHECK_DELAY_MS = 30_000
 

@@ -26,91 +26,113 @@ type AskThread<Q, A> = (question: Q) => Promise<A>
 
 type Waiting<Q, A> = { asked: ThreadQuestion<Q>; resolve: (answer: A) => void; reject: (error: Error) => void }
 
+/** What the functions of a thread share. */
+type ThreadState<Q, A> = {
+  options: ThreadOptions
+  /** the question in progress first */
+  waiting: Waiting<Q, A>[]
+  thread: Worker | null
+  isReady: boolean
+  lastId: number
+  stopWaiting: () => void
+}
+
 /**
  * A worker thread for work that would block the event loop, one question at a time. The thread is started on demand. A
  * thread that does not answer in time is terminated, and the next question starts a new one.
  */
 export function createWorkerThread<Q, A>(options: ThreadOptions): AskThread<Q, A> {
-  const waiting: Waiting<Q, A>[] = []
-  let thread: Worker | null = null
-  let isReady = false
-  let lastId = 0
-  let stopWaiting = () => {}
-
-  function ask(): void {
-    const next = waiting[0]
-    if (!next) {
-      rest()
-      return
-    }
-    try {
-      thread ??= start()
-      thread.ref()
-      waitFor(next)
-      thread.postMessage(next.asked)
-    } catch (error) {
-      // the machine cannot start another thread
-      breakOff((error as Error).message)
-    }
+  const state: ThreadState<Q, A> = {
+    options,
+    waiting: [],
+    thread: null,
+    isReady: false,
+    lastId: 0,
+    stopWaiting() {},
   }
-
-  function rest(): void {
-    thread?.unref()
-    if (options.idleMs !== undefined) stopWaiting = options.after(options.idleMs, end)
-  }
-
-  function waitFor(one: Waiting<Q, A>): void {
-    const { ms, problem } = isReady ? options.answerTimeout : options.startTimeout
-    // an answer that arrived while this thread was busy is read first
-    stopWaiting = options.after(ms, () => setImmediate(() => one === waiting[0] && breakOff(problem)))
-  }
-
-  function start(): Worker {
-    const worker = options.start()
-    worker.on('message', (message: ThreadAnswer<A> | Ready) => (message === 'ready' ? begin(worker) : settle(message)))
-    worker.on('error', error => worker === thread && breakOff(error.message))
-    return worker
-  }
-
-  /** The start of the thread does not count as time of the question. */
-  function begin(worker: Worker): void {
-    if (worker !== thread) return
-    isReady = true
-    stopWaiting()
-    if (waiting[0]) waitFor(waiting[0])
-  }
-
-  function end(): void {
-    void thread?.terminate()
-    thread = null
-    isReady = false
-  }
-
-  function breakOff(problem: string): void {
-    end()
-    const current = waiting[0]
-    if (current) settle({ id: current.asked.id, problem })
-  }
-
-  function settle(answer: ThreadAnswer<A>): void {
-    const current = waiting[0]
-    if (current?.asked.id !== answer.id) return
-    stopWaiting()
-    waiting.shift()
-    if ('problem' in answer) current.reject(new Error(answer.problem))
-    else current.resolve(answer.answer)
-    ask()
-  }
-
   return question => {
+    const { waiting } = state
     if (waiting.length >= options.queueLimit.waiting) throw new Error(options.queueLimit.problem)
     return new Promise((resolve, reject) => {
-      waiting.push({ asked: { id: ++lastId, question }, resolve, reject })
+      waiting.push({ asked: { id: ++state.lastId, question }, resolve, reject })
       if (waiting.length > 1) return
-      stopWaiting()
-      ask()
+      state.stopWaiting()
+      askNext(state)
     })
   }
+}
+
+function askNext<Q, A>(state: ThreadState<Q, A>): void {
+  const next = state.waiting[0]
+  if (!next) {
+    rest(state)
+    return
+  }
+  try {
+    state.thread ??= startThread(state)
+    state.thread.ref()
+    limitWait(state, next)
+    state.thread.postMessage(next.asked)
+  } catch (error) {
+    // the machine cannot start another thread
+    breakOff(state, (error as Error).message)
+  }
+}
+
+/** Without a question the thread does not keep the process alive, and ends after its idle time. */
+function rest<Q, A>(state: ThreadState<Q, A>): void {
+  const { options } = state
+  state.thread?.unref()
+  if (options.idleMs !== undefined) state.stopWaiting = options.after(options.idleMs, () => endThread(state))
+}
+
+/** Breaks off when the thread does not start or does not answer in time. */
+function limitWait<Q, A>(state: ThreadState<Q, A>, one: Waiting<Q, A>): void {
+  const { options } = state
+  const { ms, problem } = state.isReady ? options.answerTimeout : options.startTimeout
+  // an answer that arrived while this thread was busy is read first
+  state.stopWaiting = options.after(ms, () => setImmediate(() => one === state.waiting[0] && breakOff(state, problem)))
+}
+
+function startThread<Q, A>(state: ThreadState<Q, A>): Worker {
+  const worker = state.options.start()
+  worker.on('message', (message: ThreadAnswer<A> | Ready) =>
+    message === 'ready' ? markReady(state, worker) : settle(state, message),
+  )
+  worker.on('error', error => worker === state.thread && breakOff(state, error.message))
+  return worker
+}
+
+/** The start of the thread does not count as time of the question. */
+function markReady<Q, A>(state: ThreadState<Q, A>, worker: Worker): void {
+  if (worker !== state.thread) return
+  state.isReady = true
+  state.stopWaiting()
+  if (state.waiting[0]) limitWait(state, state.waiting[0])
+}
+
+function endThread<Q, A>(state: ThreadState<Q, A>): void {
+  void state.thread?.terminate()
+  state.thread = null
+  state.isReady = false
+}
+
+/** Ends the thread and rejects its question. */
+function breakOff<Q, A>(state: ThreadState<Q, A>, problem: string): void {
+  endThread(state)
+  const current = state.waiting[0]
+  if (current) settle(state, { id: current.asked.id, problem })
+}
+
+/** Resolves or rejects the question in progress, and asks the next one. */
+function settle<Q, A>(state: ThreadState<Q, A>, answer: ThreadAnswer<A>): void {
+  const current = state.waiting[0]
+  if (current?.asked.id !== answer.id) return
+  state.stopWaiting()
+  state.waiting.shift()
+  if ('problem' in answer) current.reject(new Error(answer.problem))
+  else current.resolve(answer.answer)
+  askNext(state)
 }
 
 /** The thread's side: answers each question that arrives on the port. */

@@ -366,3 +366,20 @@ t.test('GET /chat/oauth/install 404 names the missing settings when no app is co
   }
   t.equal((await fetch(`${bare.origin}/chat/commands`, { method: 'POST' })).status, 404)
 })
+
+t.test('GET /chat/installations/{id}/channels 200 lists the channels of the team by name', async t => {
+  const { key } = await api.tenant()
+  t.equal((await install({ team: 'T9' }, key)).status, 302)
+  const [installation] = await installations(key)
+  const list = (query = '') => api.call('GET', `/chat/installations/${installation.id}/channels${query}`, { key })
+  const { status, body } = await list()
+  t.equal(status, 200)
+  t.same(
+    body.data.map(({ id }: { id: string }) => id),
+    provider.channels,
+  )
+  t.match((await list('?q=c2')).body, { data: [{ id: 'C2' }], meta: { total: 1 } })
+  t.equal((await list('?page=0')).status, 400)
+  const other = await api.call('GET', `/chat/installations/${installation.id}/channels`, { key: mine.key })
+  t.equal(other.status, 404)
+})

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { FIELD, SOURCE } from '../support/bodies.ts'
+import { insertComponents } from '../support/status-pages.ts'
 
 const api = await startApi(t, { EGRESS_ALLOW: '127.0.0.2/32' })
 const account = await api.tenant()
@@ -315,6 +316,33 @@ t.test('POST /data-sources/{id}/publish 200 creates one component for each child
     { name: 'Service z', group_id: null },
   ])
   t.ok(components[1].display_order < components[2].display_order)
+})
+
+t.test('POST /data-sources/{id}/publish 409 when the page would have more than 500 components', async t => {
+  const id = await create({ ...PLAIN, fields: [FIELD] })
+  const [field] = (await read(id)).fields
+  await insertChildren(id, field.id, ['x'])
+  const page = (await call('POST', '/status-pages', { name: 'Acme', slug: uuidv7() })).body.data.id
+  await insertComponents(api.db, page, 500)
+  const body = { status_page_id: page, field_ids: [field.id] }
+  t.match(await call('POST', `/data-sources/${id}/publish`, body), {
+    status: 409,
+    body: { error: { message: /at most 500/ } },
+  })
+})
+
+t.test('Only name and tags of a monitor of a data source can be changed, and it cannot be deleted', async t => {
+  const id = await create({ ...PLAIN, fields: [FIELD] })
+  const [monitor] = await insertChildren(id, (await read(id)).fields[0].id, ['x'])
+  t.match(await call('PUT', `/monitors/${monitor}`, { name: 'Mine', tags: ['mine'] }), { status: 200 })
+  for (const [method, end, body] of [
+    ['PUT', '', { interval_seconds: 300 }],
+    ['PUT', '/auth', { auth_type: 'bearer', auth_config: { token: 'x' } }],
+    ['DELETE', '', undefined],
+  ] as const) {
+    const answer = await call(method, `/monitors/${monitor}${end}`, body)
+    t.match(answer, { status: 409, body: { error: { message: /data source instead/ } } }, `${method} ${end}`)
+  }
 })
 
 t.test('POST /data-sources/{id}/publish 404 for an unknown source, page, group or field', async t => {

@@ -5,6 +5,7 @@ import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes
 import { openAutomaticIncidents } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { type Account, type Call, createResourceApi } from '../support/resource-api.ts'
 import { insertChannel, insertMonitor } from '../support/verdict.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   dependencyRoutes(app, handles)
@@ -150,6 +151,16 @@ t.test('POST /dependencies 409 beyond 200 dependencies, also by concurrent reque
   const answers = await Promise.all([1, 2, 3].map(() => call('POST /dependencies', ACME)))
   t.same(answers.map(({ status }) => status).sort(), [201, 409, 409])
   t.match(answers.find(({ status }) => status === 409)?.body.error.message, /200 dependencies/)
+})
+
+t.test('PUT /dependencies/{id} 409 when another request changes the dependency at the same time', async t => {
+  const { call } = await api.account()
+  const id = await create(call)
+  const touch = 'UPDATE dependencies SET updated_at = now() WHERE id = ?'
+  const change = () => call(`PUT /dependencies/${id}`, { name: 'Acme 2' })
+  const refused = await runWhileLocked(api.db, tx => execute(tx, touch, [id]), change)
+  t.match(refused, { status: 409, body: { error: { message: /modified by another request/ } } })
+  t.equal((await change()).status, 200)
 })
 
 t.test('Changes of a dependency are in the audit log', async t => {

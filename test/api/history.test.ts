@@ -11,6 +11,7 @@ import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { readOperations } from '../support/operations.ts'
+import { createResult } from '../support/results.ts'
 
 const { url } = await createClickhouseDatabase(t)
 const api = await startApi(t, { CLICKHOUSE_URL: url })
@@ -24,27 +25,13 @@ const MINUTE_MS = 60_000
 const hourMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS
 const timeAt = (minutes: number) => new Date(hourMs + minutes * MINUTE_MS).toISOString()
 
-function resultOf(monitorId: string, minute: number, changes: Partial<Result> = {}): Result {
-  return {
-    monitorId,
-    configVersion: 1,
-    epoch: 1,
-    scheduledAtMs: hourMs + minute * MINUTE_MS,
+const resultOf = (monitorId: string, minute: number, changes: Partial<Result> = {}) =>
+  createResult(monitorId, hourMs + minute * MINUTE_MS, {
     startedAtMs: hourMs + minute * MINUTE_MS + 4,
-    attempt: 1,
-    outcome: Outcome.UP,
-    trigger: Trigger.SLOT,
-    runId: '',
     totalUs: (minute + 1) * 1_000,
     timings: { dnsUs: 100, connectUs: 200, tlsUs: 0, firstByteUs: 300, transferUs: 123 },
-    statusCode: 200,
-    error: undefined,
-    failedAssertions: [],
-    resolvedIp: '192.0.2.1',
-    ...NO_DETAILS,
     ...changes,
-  }
-}
+  })
 
 const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
 const record = (results: Result[], region: string) =>

@@ -1,22 +1,11 @@
 import t from 'tap'
-import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
-import { incidentUpdateRoutes } from '../../control-plane/verdict/incidents/api/update-routes.ts'
 import type { CreateIncidentUpdateData, IncidentCreate } from '../../deploy/client/index.ts'
 import { unwrapAnswer, unwrapData } from '../support/client.ts'
-import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { createIncidentApi } from '../support/incidents.ts'
+import type { Account } from '../support/resource-api.ts'
 
-const api = await createResourceApi(t, (app, handles) => {
-  incidentRoutes(app, handles)
-  incidentUpdateRoutes(app, handles)
-})
+const { api, listEvents, namesOf } = await createIncidentApi(t)
 const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into payloads
-type Told = { name: string; data: any }
-const listEvents = (id: string) =>
-  query<Told>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
-const namesOf = async (id: string) => (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
   return (await unwrapData(picket.createIncident({ body: { title: 'Payments fail', status } }))).id

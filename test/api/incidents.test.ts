@@ -1,18 +1,14 @@
 import t from 'tap'
-import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes.ts'
-import { incidentUpdateRoutes } from '../../control-plane/verdict/incidents/api/update-routes.ts'
 import {
   openAutomaticIncidents,
   resolveAutomaticIncidents,
 } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { unwrapAnswer } from '../support/client.ts'
-import { type Account, createResourceApi } from '../support/resource-api.ts'
+import { createIncidentApi } from '../support/incidents.ts'
+import type { Account } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
-const api = await createResourceApi(t, (app, handles) => {
-  incidentRoutes(app, handles)
-  incidentUpdateRoutes(app, handles)
-})
+const { api } = await createIncidentApi(t)
 const startedAt = new Date('2026-08-01T12:00:00.000Z')
 const endedAt = new Date('2026-08-01T12:04:12.000Z')
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { buildPasswordResetEmail } from '../../control-plane/accounts/email/outbox/account-email.ts'
+import { buildPasswordResetEmail } from '../../control-plane/accounts/email/outbox/account-email.tsx'
 import { enqueueMail } from '../../control-plane/accounts/email/outbox/actions.ts'
 import { encryptChatTokens } from '../../control-plane/alerting/channels/chat-tokens.ts'
 import { encryptAddress } from '../../control-plane/alerting/deliveries/rendering/encrypted-address.ts'

@@ -209,8 +209,8 @@ t.test('An upload is checked by its bytes and served from the origin of the page
     [PIXEL, 'application/octet-stream', 415],
   ]
   for (const [body, type, status] of rows) {
-    const answer = await upload('logo', body, type)
-    t.match(answer, { status, body: { error: { status } } }, type)
+    for (const kind of ['logo', 'favicon'])
+      t.match(await upload(kind, body, type), { status, body: { error: { status } } }, `${kind} ${type}`)
   }
   t.equal((await upload('logo', PIXEL, 'image/png')).status, 200)
   const uploaded = await upload('favicon', SVG, 'image/svg+xml; charset=utf-8')

@@ -5,6 +5,7 @@ import { groupRoutes } from '../../control-plane/pages/admin/components/group-ro
 import { statusPageRoutes } from '../../control-plane/pages/admin/page-routes.ts'
 import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor-lifecycle-routes.ts'
 import { type Call, createResourceApi } from '../support/resource-api.ts'
+import { insertComponents } from '../support/status-pages.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
@@ -143,55 +144,67 @@ t.test('POST /status-pages 402 at the limit of the plan, also with concurrent re
   t.match(error, { code: 'tier_limit_reached', message: 'the free plan includes 1 status page and 1 is in use' })
 })
 
-t.test(
-  'POST /status-pages/{id}/components 201 creates, DELETE /status-pages/{id}/components/{cid} 200 deletes; components can be read, listed in order and changed',
-  async t => {
-    const { call } = await api.account()
-    const page = await addPage(call)
-    const monitor_id = await addMonitor(call)
-    const path = `/status-pages/${page}/components`
-    const created = await call(`POST ${path}`, { name: 'Shop', description: 'what customers see', monitor_id })
-    t.equal(created.status, 201)
-    const { id, created_at: _, updated_at: __, ...rest } = created.body.data
-    t.same(rest, {
-      status_page_id: page,
-      name: 'Shop',
-      description: 'what customers see',
-      monitor_id,
-      group_id: null,
-      display_order: 0,
-      status: 'unknown',
-    })
-    const byHand = await call(`POST ${path}`, { name: 'Support', status: 'degraded' })
-    t.match(byHand.body.data, { monitor_id: null, display_order: 1, status: 'degraded' })
-    t.match((await call(`POST ${path}`, { name: 'Phone' })).body.data, { status: 'operational', display_order: 2 })
-    const first = await call(`POST ${path}`, { name: 'First', display_order: 0 })
-    const listed = await call(`GET ${path}`)
-    t.same(
-      listed.body.data.map((one: { name: string }) => one.name),
-      ['Shop', 'First', 'Support', 'Phone'],
-    )
-    t.match(listed.body.meta, { total: 4 })
-    t.same((await call(`GET ${path}/${id}`)).body, created.body)
+t.test('Components can be created, read, listed in order, changed and deleted', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  const monitor_id = await addMonitor(call)
+  const path = `/status-pages/${page}/components`
+  const created = await call(`POST ${path}`, { name: 'Shop', description: 'what customers see', monitor_id })
+  t.equal(created.status, 201)
+  const { id, created_at: _, updated_at: __, ...rest } = created.body.data
+  t.same(rest, {
+    status_page_id: page,
+    name: 'Shop',
+    description: 'what customers see',
+    monitor_id,
+    group_id: null,
+    display_order: 0,
+    status: 'unknown',
+  })
+  const byHand = await call(`POST ${path}`, { name: 'Support', status: 'degraded' })
+  t.match(byHand.body.data, { monitor_id: null, display_order: 1, status: 'degraded' })
+  t.match((await call(`POST ${path}`, { name: 'Phone' })).body.data, { status: 'operational', display_order: 2 })
+  const first = await call(`POST ${path}`, { name: 'First', display_order: 0 })
+  const listed = await call(`GET ${path}`)
+  t.same(
+    listed.body.data.map((one: { name: string }) => one.name),
+    ['Shop', 'First', 'Support', 'Phone'],
+  )
+  t.match(listed.body.meta, { total: 4 })
+  t.same((await call(`GET ${path}/${id}`)).body, created.body)
 
-    const changed = await call(`PUT ${path}/${id}`, {
-      name: 'Store',
-      description: null,
-      monitor_id: null,
-      status: 'outage',
-    })
-    t.match(changed.body.data, {
-      name: 'Store',
-      description: null,
-      monitor_id: null,
-      status: 'outage',
-      display_order: 0,
-    })
-    const { id: firstId } = first.body.data
-    t.same((await call(`DELETE ${path}/${firstId}`)).body, { data: { id: firstId, deleted: true } })
-    t.equal((await call(`DELETE ${path}/${firstId}`)).status, 404)
-  },
-)
+  const changed = await call(`PUT ${path}/${id}`, {
+    name: 'Store',
+    description: null,
+    monitor_id: null,
+    status: 'outage',
+  })
+  t.match(changed.body.data, {
+    name: 'Store',
+    description: null,
+    monitor_id: null,
+    status: 'outage',
+    display_order: 0,
+  })
+  const { id: firstId } = first.body.data
+  t.same((await call(`DELETE ${path}/${firstId}`)).body, { data: { id: firstId, deleted: true } })
+  t.equal((await call(`DELETE ${path}/${firstId}`)).status, 404)
+})
+
+t.test('A page has at most 500 components and 100 groups', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  await insertComponents(api.db, page, 499)
+  for (let i = 1; i < 100; i++) await idOf(call, `POST /status-pages/${page}/groups`, { name: `Group ${i}` })
+  for (const [kind, message] of [
+    ['components', /at most 500/],
+    ['groups', /at most 100/],
+  ] as const) {
+    t.equal((await call(`POST /status-pages/${page}/${kind}`, { name: 'The last one' })).status, 201)
+    const refused = await call(`POST /status-pages/${page}/${kind}`, { name: 'Too many' })
+    t.match(refused, { status: 409, body: { error: { code: 'conflict', message } } })
+  }
+})
 
 t.test('A component has the status of its monitor, which cannot be set manually', async t => {
   const { call } = await api.account()
@@ -236,37 +249,34 @@ t.test('PUT /status-pages/{id}/components/reorder 200 exchanges the positions of
   t.equal((await call(`PUT ${path}/reorder`, { component_ids: [] })).status, 400)
 })
 
-t.test(
-  'PUT /status-pages/{id}/groups/{gid} 200 changes a group; groups can be created, listed and deleted, and their components stay',
-  async t => {
-    const { call } = await api.account()
-    const page = await addPage(call)
-    const path = `/status-pages/${page}/groups`
-    const created = await call(`POST ${path}`, { name: 'Europe' })
-    t.equal(created.status, 201)
-    const { id } = created.body.data
-    t.match(created.body.data, {
-      status_page_id: page,
-      name: 'Europe',
-      description: null,
-      is_collapsed: false,
-      display_order: 0,
-    })
-    const component = await idOf(call, `POST /status-pages/${page}/components`, { name: 'Shop', group_id: id })
-    const sent = { name: 'EU', description: 'all of it', display_order: 7, is_collapsed: true }
-    t.match((await call(`PUT ${path}/${id}`, sent)).body.data, sent)
-    t.match(await call(`PUT ${path}/${id}`, { color: 'red' }), {
-      status: 400,
-      body: { error: { details: [{ path: 'color' }] } },
-    })
-    t.match((await call(`GET ${path}`)).body, { data: [{ id, ...sent }], meta: { total: 1 } })
-    t.match((await call(`GET ${path}/${id}`)).body.data, sent)
-    t.same((await call(`DELETE ${path}/${id}`)).body, { data: { id, deleted: true } })
-    const left = await call(`GET /status-pages/${page}/components/${component}`)
-    t.match(left.body.data, { name: 'Shop', group_id: null })
-    t.equal((await call(`PUT ${path}/${id}`, sent)).status, 404)
-  },
-)
+t.test('Groups can be created, listed, changed and deleted, and their components stay', async t => {
+  const { call } = await api.account()
+  const page = await addPage(call)
+  const path = `/status-pages/${page}/groups`
+  const created = await call(`POST ${path}`, { name: 'Europe' })
+  t.equal(created.status, 201)
+  const { id } = created.body.data
+  t.match(created.body.data, {
+    status_page_id: page,
+    name: 'Europe',
+    description: null,
+    is_collapsed: false,
+    display_order: 0,
+  })
+  const component = await idOf(call, `POST /status-pages/${page}/components`, { name: 'Shop', group_id: id })
+  const sent = { name: 'EU', description: 'all of it', display_order: 7, is_collapsed: true }
+  t.match((await call(`PUT ${path}/${id}`, sent)).body.data, sent)
+  t.match(await call(`PUT ${path}/${id}`, { color: 'red' }), {
+    status: 400,
+    body: { error: { details: [{ path: 'color' }] } },
+  })
+  t.match((await call(`GET ${path}`)).body, { data: [{ id, ...sent }], meta: { total: 1 } })
+  t.match((await call(`GET ${path}/${id}`)).body.data, sent)
+  t.same((await call(`DELETE ${path}/${id}`)).body, { data: { id, deleted: true } })
+  const left = await call(`GET /status-pages/${page}/components/${component}`)
+  t.match(left.body.data, { name: 'Shop', group_id: null })
+  t.equal((await call(`PUT ${path}/${id}`, sent)).status, 404)
+})
 
 t.test('A page, component, group or monitor of another tenant and a malformed id are 404 in path and body', async t => {
   const [mine, theirs] = [await api.account(), await api.account()]

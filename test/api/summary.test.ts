@@ -174,7 +174,8 @@ t.test('A thousand monitors with fifty changes each need no more statements than
   const { db } = resource
   const statementsOf = async (work: () => Promise<unknown>) => {
     const statements: string[] = []
-    const note = ({ sql }: { sql: string }) => void statements.push(sql)
+    // a key is read again five seconds after its last reading
+    const note = ({ sql }: { sql: string }) => void (sql.includes('api_keys') || statements.push(sql))
     db.on('query', note)
     await work()
     db.off('query', note)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { insertIdleChannels } from '../support/idle-channels.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -75,6 +76,23 @@ t.test('Resolved incidents and ended windows do not count; reopened ones do', as
     body: { message: 'again', status: 'monitoring' },
   })
   t.equal(posted.status, 402)
+
+  const { key: planner, projectId } = await api.tenant('free')
+  const [monitorId] = await insertMonitors(api.db, projectId, 1)
+  const future = { starts_at: '2126-03-01T09:00:00Z', ends_at: '2126-03-01T11:00:00Z' }
+  const plan = async () => {
+    const body = { title: 'Move', monitor_ids: [monitorId], ...future }
+    const answer = await api.call('POST', '/maintenance-windows', { key: planner, body })
+    t.equal(answer.status, 201)
+    return answer.body.data.id
+  }
+  const ended = await plan()
+  const past = { starts_at: '2026-03-01T09:00:00Z', ends_at: '2026-03-01T11:00:00Z', id: ended }
+  const end = 'UPDATE maintenance_windows SET starts_at = :starts_at, ends_at = :ends_at WHERE id = :id'
+  await execute(api.db, end, past)
+  for (let n = 0; n < 50; n++) await plan()
+  const again = await api.call('PUT', `/maintenance-windows/${ended}`, { key: planner, body: future })
+  t.match(again, { status: 402, body: { error: { code: 'tier_limit_reached' } } })
 })
 
 t.test('Each limit can be set for all plans or for each plan', async t => {

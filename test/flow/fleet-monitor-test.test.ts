@@ -1,58 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
-import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { encryptSpec } from '../../control-plane/monitoring/fleet/on-demand/encrypted-spec.ts'
-import { onDemandRoutes } from '../../control-plane/monitoring/fleet/on-demand/routes.ts'
 import type { RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/checks/result.ts'
+import { FailureSource, Outcome, Trigger } from '../../shared/checks/result.ts'
 import { runHintSubject } from '../../shared/nats/subjects.ts'
-import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
-import { createResourceApi } from '../support/resource-api.ts'
+import { all, connectProbe, type TestProbe } from '../support/fleet.ts'
+import { answerRun, resultOfRun, startOnDemandFleet } from '../support/on-demand.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 20 s
 
-const context: { nats?: Nats } = {}
-const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
-  onDemandRoutes(app, {
-    ...{ db, secrets, checkLiteral, testsPerMinute: 40 },
-    get nats() {
-      return context.nats!
-    },
-  }),
-)
-const fleet = await createTestFleet(t, api)
-context.nats = fleet.nats
-const { port } = await fleet.start(PATIENT)
-const token = await fleet.token()
+const { api, fleet, port, token } = await startOnDemandFleet(t, 40)
 const probe = connectProbe(t, port, token, { name: 'a', capabilities: ['http', 'keyword'] })
 await probe.ready()
 
 const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example.com', regions: ['eu-west'], timeout_ms: 60_000 }
 
-const upOf = ({ monitorId, scheduledAtMs, trigger, runId }: RunNow): Result => ({
-  ...{ monitorId, scheduledAtMs, trigger, runId, configVersion: 0, epoch: 1, startedAtMs: scheduledAtMs, attempt: 1 },
-  ...{ outcome: Outcome.UP, totalUs: 1_234, timings: undefined, statusCode: 200, error: undefined },
-  ...{ failedAssertions: [], resolvedIp: '192.0.2.1', ...NO_DETAILS },
-})
-
-const busyOf = (run: RunNow): Result => ({
-  ...upOf(run),
-  outcome: Outcome.UNKNOWN,
-  error: { source: FailureSource.INTERNAL, code: 'probe_busy', message: 'the probe is stopping' },
-})
+const upOf = (run: RunNow) => resultOfRun(run, { configVersion: 0 })
+const busyOf = (run: RunNow) =>
+  resultOfRun(run, {
+    configVersion: 0,
+    outcome: Outcome.UNKNOWN,
+    error: { source: FailureSource.INTERNAL, code: 'probe_busy', message: 'the probe is stopping' },
+  })
 
 const runsOf = (of: TestProbe) => all(of, 'runNow')
 
 /** Answers the next requested run as a probe would. */
-async function answer(of: TestProbe, result = upOf): Promise<RunNow> {
-  const before = runsOf(of).length
-  const run = await waitFor(() => runsOf(of)[before], { label: 'a run' })
-  of.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: result(run) } })
-  return run
-}
+const answer = (of: TestProbe, toResult = upOf) => answerRun(of, runsOf(of).length, toResult)
 
 t.test('POST /monitors/test 200: one result for each region, and nothing is stored or sent in plain text', async t => {
   const account = await api.account()

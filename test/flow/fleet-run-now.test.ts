@@ -1,10 +1,8 @@
 import t from 'tap'
 import { newId } from '../../control-plane/foundation/platform/ids.ts'
-import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { onDemandRoutes } from '../../control-plane/monitoring/fleet/on-demand/routes.ts'
 import { RunDone, type RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { FailureSource, Outcome, ResultBatch, Trigger } from '../../shared/checks/result.ts'
 import {
   computePartition,
   type RunHint,
@@ -12,52 +10,23 @@ import {
   runDoneSubject,
   runHintSubject,
 } from '../../shared/nats/subjects.ts'
-import { all, connectProbe, createTestFleet, PATIENT, type TestProbe } from '../support/fleet.ts'
-import { createResourceApi } from '../support/resource-api.ts'
+import { all, connectProbe, type TestProbe } from '../support/fleet.ts'
+import { answerRun, resultOfRun, startOnDemandFleet } from '../support/on-demand.ts'
 import { insertMonitor, insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const resultOf = (run: RunNow): Result => ({
-  monitorId: run.monitorId,
-  configVersion: 1,
-  epoch: 1,
-  scheduledAtMs: run.scheduledAtMs,
-  startedAtMs: run.scheduledAtMs + 5,
-  attempt: 1,
-  outcome: Outcome.DOWN,
-  trigger: run.trigger,
-  runId: run.runId,
-  totalUs: 1_234,
-  timings: { dnsUs: 100, connectUs: 200, tlsUs: 300, firstByteUs: 400, transferUs: 234 },
-  statusCode: 503,
-  error: { source: FailureSource.TARGET, code: 'status', message: 'status 503' },
-  failedAssertions: [],
-  resolvedIp: '192.0.2.1',
-  ...NO_DETAILS,
-})
-
-/** Answers the `nth` run-now of a probe as a probe would. */
-async function answer(probe: TestProbe, nth = 0): Promise<RunNow> {
-  const run = await waitFor(() => all(probe, 'runNow')[nth], { label: 'a run-now' })
-  probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: resultOf(run) } })
-  return run
-}
+const resultOf = (run: RunNow) =>
+  resultOfRun(run, {
+    startedAtMs: run.scheduledAtMs + 5,
+    outcome: Outcome.DOWN,
+    timings: { dnsUs: 100, connectUs: 200, tlsUs: 300, firstByteUs: 400, transferUs: 234 },
+    statusCode: 503,
+    error: { source: FailureSource.TARGET, code: 'status', message: 'status 503' },
+  })
+const answer = (probe: TestProbe) => answerRun(probe, 0, resultOf)
 
 t.test('A check on demand runs in every region', async t => {
-  // routes are registered before there is a NATS server to name
-  const context: { nats?: Nats } = {}
-  const api = await createResourceApi(t, (app, { db, secrets, checkLiteral }) =>
-    onDemandRoutes(app, {
-      ...{ db, secrets, checkLiteral, testsPerMinute: 30 },
-      get nats() {
-        return context.nats!
-      },
-    }),
-  )
-  const fleet = await createTestFleet(t, api)
-  context.nats = fleet.nats
-  const { port } = await fleet.start(PATIENT)
-  const token = await fleet.token()
+  const { api, fleet, port, token } = await startOnDemandFleet(t, 30)
   const probe = connectProbe(t, port, token, { name: 'a' })
   await probe.ready()
   const account = await api.account()

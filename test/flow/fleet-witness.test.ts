@@ -1,21 +1,20 @@
 import t from 'tap'
 import { newId } from '../../control-plane/foundation/platform/ids.ts'
 import type { RunDone, RunNow } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
 import { computePartition, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/nats/subjects.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
+import { resultOfRun } from '../support/on-demand.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const resultOf = (run: RunNow, changes: Partial<Result> = {}): Result => ({
-  // a witness has neither the config version of the monitor nor its epoch
-  ...{ monitorId: run.monitorId, configVersion: 0, epoch: 0, scheduledAtMs: run.scheduledAtMs, attempt: 1 },
-  ...{ startedAtMs: run.scheduledAtMs + 5, outcome: Outcome.DOWN, trigger: run.trigger, runId: run.runId },
-  ...{ totalUs: 1_234, timings: undefined, statusCode: 0, failedAssertions: [], resolvedIp: '192.0.2.1' },
-  error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'refused' },
-  ...NO_DETAILS,
-  ...changes,
-})
+const resultOf = (run: RunNow, changes: Partial<Result> = {}) =>
+  resultOfRun(run, {
+    // a witness has neither the config version of the monitor nor its epoch
+    ...{ configVersion: 0, epoch: 0, startedAtMs: run.scheduledAtMs + 5, outcome: Outcome.DOWN, statusCode: 0 },
+    error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'refused' },
+    ...changes,
+  })
 
 t.test('A witness of another region', async t => {
   const fleet = await createTestFleet(t)

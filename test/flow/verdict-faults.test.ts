@@ -286,8 +286,10 @@ t.test('A link to NATS that hung delays no verdict after it works again', async 
   await waitFor(() => relay.swallowed().includes('CONSUMER.INFO'), {
     label: 'a client library that misses the heartbeats of its consumers',
   })
-  // until its request has timed out
-  await new Promise(resolve => setTimeout(resolve, 7_000))
+  // of two requests with the same timeout, the second begins later: when it fails, that of the library has timed out as well
+  const failedRounds = () => process.metric('picket_loop_rounds_total{loop="verdict-stream",outcome="failed"')
+  const before = await failedRounds()
+  await waitFor(async () => (await failedRounds()) >= before + 2, { label: 'a later request that failed' })
   await relay.restore()
   await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { at, filesBelow, places, ROOT, sources } from './source.ts'
+import { at, filesBelow, functionsIn, places, ROOT, sources } from './source.ts'
 
 const program = sources('shared', 'control-plane', 'probe-agent')
 const all = [...program, ...sources('deploy', 'tools', 'test', 'proto')]
@@ -16,6 +16,92 @@ t.test('no file is over 300 lines, no test over 400, and the median is under 80'
   )
   const lengths = program.map(({ text }) => length(text)).sort((a, b) => a - b)
   t.ok((lengths[Math.floor(lengths.length / 2)] ?? 0) < 80, 'median')
+})
+
+const MAX_FUNCTION_LINES = 80
+const scripts = ['control-plane', 'probe-agent', 'deploy', 'tools']
+  .flatMap(filesBelow)
+  .filter(path => path.endsWith('.mjs'))
+  .map(path => ({ path, code: readOr(path) }))
+/** A migration that has landed is never edited. */
+const MIGRATIONS = 'control-plane/foundation/migrations/'
+
+t.test('no function is over 80 lines', async t => {
+  const files = [...program, ...sources('deploy', 'tools'), ...scripts]
+  const edited = files.filter(({ path }) => !path.startsWith(MIGRATIONS))
+  t.same(
+    edited.flatMap(file =>
+      functionsIn(file)
+        .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+        .map(({ name, line, lines }) => at(file.path, line, `${name} has ${lines} lines`)),
+    ),
+    [],
+  )
+})
+
+t.test('functions of every form are found, with their first and last line', async t => {
+  const code = `
+export function declared(a: string): void {
+  if (a) {
+    b()
+  } else {
+    c()
+  }
+}
+
+async function withParameters(
+  a: string,
+  { b }: Options,
+): Promise<void> {
+  return items.map(async ({ c }) => {
+    await c
+  })
+}
+
+const arrow = ({
+  a,
+}: Options) => {
+  for (const one of a) {
+    b(one)
+  }
+}
+
+const expression = (a: string) =>
+  a.length === 0
+    ? first(a, b => {
+        return b
+      })
+    : a
+
+function withResult(): Promise<{
+  a: string
+}> {
+  return a
+}
+
+const object = {
+  method(a) {
+    return a
+  },
+  property: a => ({
+    a,
+  }),
+}
+`
+  t.same(
+    functionsIn({ code }).map(({ name, line, lines }) => [name, line, lines]),
+    [
+      ['declared', 2, 7],
+      ['withParameters', 10, 8],
+      ['a function', 14, 3],
+      ['arrow', 19, 7],
+      ['expression', 27, 6],
+      ['a function', 29, 3],
+      ['withResult', 34, 5],
+      ['method', 41, 3],
+      ['property', 44, 3],
+    ],
+  )
 })
 
 t.test('files are named in kebab-case', async t => {
@@ -43,7 +129,7 @@ t.test('nothing is called Manager, Service, Helper, Util or Impl', async t => {
 
 t.test('exports are named', async t => {
   t.same(
-    all.flatMap(file => places(file, /^export default\b.*|^export \* from.*|\bas default\b/gm)),
+    all.flatMap(file => places(file, /^export default\b.*|^export \* from.*|^export \{.*\bas default\b/gm)),
     [],
   )
 })
@@ -80,6 +166,29 @@ t.test('tests are never skipped, postponed or run alone', async t => {
   t.same(
     sources('test').flatMap(file => places(file, word)),
     [],
+  )
+})
+
+/** Files in which a period of time is the subject itself. */
+const PERIODS: Record<string, string> = {
+  'test/support/wait.ts': 'asks for its condition again',
+  'test/support/import-load.ts': 'observes Retry-After',
+  'test/support/watched-process.ts': 'a program whose rounds take a given time',
+}
+
+t.test('no test waits for a fixed time', async t => {
+  const kinds = ['api', 'attacks', 'browser', 'flow', 'rules', 'store', 'support', 'unit']
+  const wait =
+    /\bsetTimeout\b.*from 'node:timers\/promises'|\bsleep\b.*from '|\bnew Promise\b.*=>\s*setTimeout\(|\.waitForTimeout\(|\bscheduler\.wait\(|\bAtomics\.wait\(|\.pause\(\d/g
+  const waiting = sources(...kinds.map(kind => `test/${kind}`)).filter(file => places(file, wait).length > 0)
+  t.same(
+    waiting.filter(({ path }) => !(path in PERIODS)).flatMap(file => places(file, wait)),
+    [],
+  )
+  t.same(
+    waiting.map(({ path }) => path).filter(path => path in PERIODS),
+    Object.keys(PERIODS).sort(),
+    'each exception is needed',
   )
 })
 

@@ -56,6 +56,68 @@ export function importsOf({ path, code }: SourceFile): Import[] {
   })
 }
 
+/** A function that has a body of several lines. `lines`: from the first line of its head to its last line. */
+type FunctionSpan = { name: string; line: number; lines: number }
+
+const CONTROL = /^\s*(?:\} )?(?:if|else|for|while|switch|catch|try|finally|do)\b/
+/** The end of a head: of an arrow, a declaration, a method, or parameters or a result type on several lines. */
+const HEAD_ENDS = [
+  /=>(?:.*[({[])?$/,
+  /\bfunction\b.*\)(?:: .+)? \{$/,
+  /^\s*[\w$*# ]+(?:<.*>)?\(.*\)(?:: .+)? \{$/,
+  /^\s*(?:\)|[}\]].*\))(?:: .+)? \{$/,
+  /^\s*[}\]]>+ \{$/,
+]
+
+/** The functions of a formatted file, outer ones first. One ends at the line that closes it at the indentation of its head. */
+export function functionsIn({ code }: Pick<SourceFile, 'code'>): FunctionSpan[] {
+  const lines = code.split('\n')
+  return lines.flatMap((text, index) => {
+    if (!HEAD_ENDS.some(pattern => pattern.test(text)) || CONTROL.test(text) || opensTemplate(text)) return []
+    const start = findHeadStart(lines, index)
+    const head = lines[start]!
+    if (CONTROL.test(head)) return []
+    return { name: nameIn(head), line: start + 1, lines: findEnd(lines, index) - start + 1 }
+  })
+}
+
+const opensTemplate = (line: string) => line.split('`').length % 2 === 0
+const startsWithCloser = (line: string) => /^\s*[)}\]]/.test(line)
+/** A branch of a conditional expression closes below its first word. */
+const indentOf = (line: string) => /^\s*(?:[?:] )?/.exec(line)![0].length
+
+function findHeadStart(lines: string[], end: number): number {
+  const indent = indentOf(lines[end]!)
+  let start = end
+  while (start > 0 && startsWithCloser(lines[start]!)) {
+    do start--
+    while (start > 0 && (lines[start]!.trim() === '' || indentOf(lines[start]!) > indent))
+  }
+  return start
+}
+
+function findEnd(lines: string[], headEnd: number): number {
+  const indent = indentOf(lines[headEnd]!)
+  // an expression on the lines below has no closing line
+  const isOpen = lines[headEnd]!.endsWith('=>')
+  let end = headEnd + 1
+  while (end < lines.length) {
+    const line = lines[end]!
+    if (isOpen ? line.trim() !== '' && indentOf(line) <= indent : indentOf(line) === indent && startsWithCloser(line))
+      break
+    end++
+  }
+  if (isOpen || end === lines.length)
+    do end--
+    while (lines[end]!.trim() === '')
+  return end
+}
+
+function nameIn(head: string): string {
+  const names = [/\bfunction\*? (\w+)/, /\b(?:const|let) (\w+)/, /^\s*(?:async )?(\w+)[(<:]/]
+  return names.map(pattern => pattern.exec(head)?.[1]).find(name => name !== undefined) ?? 'a function'
+}
+
 /** Every match of `pattern` (global), as "file:line text". */
 export function places(file: SourceFile, pattern: RegExp, text = file.code): string[] {
   return [...text.matchAll(pattern)].map(match => at(file.path, lineAt(text, match.index), match[0].trim()))
@@ -70,5 +132,5 @@ function lineAt(text: string, index: number): number {
 function blankComments(text: string): string {
   return text
     .replace(/^([ \t]*)\/\*[\s\S]*?\*\//gm, comment => comment.replace(/[^\n]/g, ' '))
-    .replace(/(^|\s)\/\/.*$/gm, comment => ' '.repeat(comment.length - comment.trimStart().length))
+    .replace(/(^|[ \t])\/\/.*$/gm, comment => ' '.repeat(comment.length - comment.trimStart().length))
 }

@@ -1,18 +1,24 @@
 import { EVENT_NAMES } from '../../control-plane/alerting/events/catalog.ts'
-import { CHAT_SCOPES, ENVELOPE, EVENT_FIELDS, EVENTS, HEADERS } from './deliveries.ts'
+import { ENVELOPE, EVENT_FIELDS, EVENTS, HEADERS } from './deliveries.ts'
 import { RESOURCES, type Resource } from './fields.ts'
 import { LIMITS, type Limit } from './limits.ts'
 import { OPERATIONS } from './operations.ts'
+import { listDemandedStatuses } from './read-answers.ts'
 import { faultOfField, type Schema } from './schema-match.ts'
 
 /** The facts that the published interface is compared with. */
 export type Facts = {
   /** operations of the OpenAPI document by name (`GET /monitors`), with references resolved */
-  operations: Record<string, { operationId: string; body: Schema | null; answers: Record<string, Schema | null> }>
-  /** titles of tests, and the sentences of their tables */
-  tests: { path: string; titles: string[]; sentences: string[] }[]
+  operations: Record<
+    string,
+    { name: string; operationId: string; body: Schema | null; answers: Record<string, Schema | null> }
+  >
   /** bodies of sample deliveries, by event */
   deliveries: Record<string, { body: Record<string, unknown> }>
+  /** names of the headers of a replayed delivery */
+  headers: string[]
+  /** paths of test files */
+  tests: string[]
 }
 
 /** A row of a table: its cells, and what is missing; null when it is complete. */
@@ -24,19 +30,19 @@ export function coverageOf(facts: Facts): Table[] {
   return [
     {
       title: 'Operations',
-      head: ['operation', 'method of the client', 'statuses and their tests'],
+      head: ['operation', 'method of the client', 'statuses'],
       rows: operationRows(facts),
     },
     { title: 'Fields', head: ['resource', 'field', 'create', 'update', 'answer'], rows: fieldRows(facts) },
     { title: 'Events', head: ['event', 'fields of `data`'], rows: eventRows(facts) },
     { title: 'Deliveries and the chat app', head: ['part', 'names'], rows: deliveryRows(facts) },
     { title: 'Limits', head: ['limit', 'value', 'where'], rows: limitRows(facts) },
-    { title: 'Additional operations', head: ['operation', 'method of the client'], rows: otherRows(facts) },
+    { title: 'Additional operations', head: ['operation', 'method of the client', 'statuses'], rows: otherRows(facts) },
     { title: 'Additional events', head: ['event'], rows: otherEventRows() },
   ]
 }
 
-/** What the published interface requires and is missing, or has no test. */
+/** What the published interface requires and is missing. */
 export const missingOf = (tables: Table[]): string[] =>
   tables.flatMap(({ rows }) => rows.flatMap(({ missing }) => missing ?? []))
 
@@ -49,26 +55,27 @@ export function toMarkdown(tables: Table[]): string {
     .join('\n\n')
 }
 
-function operationRows({ operations, tests }: Facts): Row[] {
+function operationRows({ operations }: Facts): Row[] {
   return Object.entries(OPERATIONS).map(([name, statuses]) => {
-    const placeOf = (status: number) =>
-      tests.find(({ titles }) =>
-        titles.some(title => `${title} `.includes(`${name} `) && new RegExp(`\\b${status}\\b`).test(title)),
-      )?.path
-    const untested = statuses.filter(status => !placeOf(status))
     const operation = operations[name]
-    const missing = !operation ? 'no route' : untested.length > 0 ? `no test of ${untested.join(', ')}` : null
-    const shown = statuses.map(status => `${status}: ${placeOf(status) ?? '–'}`).join('<br>')
-    return { cells: [`\`${name}\``, operation?.operationId ?? '–', shown], missing: missing && `${name}: ${missing}` }
+    if (!operation) return { cells: [`\`${name}\``, '–', '–'], missing: `${name}: no route` }
+    const undocumented = statuses.filter(status => !(status in operation.answers))
+    const missing = undocumented.length > 0 ? `${name} does not document ${undocumented.join(', ')}` : null
+    return { cells: cellsOf(operation), missing }
   })
 }
 
 /** Operations in addition to the published interface. */
 function otherRows({ operations }: Facts): Row[] {
-  return Object.entries(operations)
-    .filter(([name]) => !OPERATIONS[name])
-    .map(([name, { operationId }]) => ({ cells: [`\`${name}\``, operationId], missing: null }))
+  const others = Object.values(operations).filter(({ name }) => !OPERATIONS[name])
+  return others.map(operation => ({ cells: cellsOf(operation), missing: null }))
 }
+
+const cellsOf = (operation: Facts['operations'][string]) => [
+  `\`${operation.name}\``,
+  operation.operationId,
+  listDemandedStatuses(operation).join(', '),
+]
 
 const otherEventRows = (): Row[] =>
   EVENT_NAMES.filter(name => !(name in EVENTS)).map(name => ({ cells: [`\`${name}\``], missing: null }))
@@ -126,25 +133,18 @@ function isAt(value: unknown, [key, ...rest]: string[]): boolean {
   return typeof object === 'object' && object !== null && key in object && isAt((object as Schema)[key], rest)
 }
 
-function deliveryRows({ deliveries, tests }: Facts): Row[] {
+function deliveryRows({ deliveries, headers }: Facts): Row[] {
   const bodies = Object.values(deliveries).map(({ body }) => body)
-  const lost = ENVELOPE.filter(name => !bodies.length || bodies.some(body => !(name in body)))
-  const unmentioned = (names: string[]) =>
-    names.filter(
-      name => !tests.some(({ sentences }) => sentences.some(one => wordsOf(one).includes(name.toLowerCase()))),
-    )
-  const row = (part: string, names: string[], missing: string[]) => ({
-    cells: [part, names.map(name => `\`${name}\``).join(', ')],
-    missing: missing.length > 0 ? `${part} without ${missing.join(', ')}` : null,
-  })
+  const row = (part: string, names: string[], hasName: (name: string) => boolean) => {
+    const lost = names.filter(name => !hasName(name))
+    const cells = [part, names.map(name => `\`${name}\``).join(', ')]
+    return { cells, missing: lost.length > 0 ? `${part} without ${lost.join(', ')}` : null }
+  }
   return [
-    row('envelope', ENVELOPE, lost),
-    row('headers', HEADERS, unmentioned(HEADERS)),
-    row('scopes of the chat app', CHAT_SCOPES, unmentioned(CHAT_SCOPES)),
+    row('envelope', ENVELOPE, name => bodies.length > 0 && bodies.every(body => name in body)),
+    row('headers', HEADERS, name => headers.includes(name)),
   ]
 }
-
-const wordsOf = (sentence: string) => sentence.toLowerCase().split(/[ ,]/)
 
 function limitRows(facts: Facts): Row[] {
   return LIMITS.map(limit => {
@@ -154,7 +154,7 @@ function limitRows(facts: Facts): Row[] {
 }
 
 function placeOfLimit({ operations, tests }: Facts, limit: Limit): string | undefined {
-  if ('says' in limit) return tests.find(({ sentences }) => sentences.some(one => limit.says.test(one)))?.path
+  if ('test' in limit) return tests.find(path => path === limit.test)
   const { operation, field, bounds } = limit
   const [name = '', isItem] = field.split('[]')
   const property = operations[operation]?.body?.properties?.[name]

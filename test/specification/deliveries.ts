@@ -37,7 +37,4 @@ export const EVENT_FIELDS = {
 /** Headers of a delivery (docs/design/events.md#signatures). */
 export const HEADERS = ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Signature', 'X-Service-Delivery-Retry']
 
-/** Scopes that the installation of the chat app requests. */
-export const CHAT_SCOPES = [
-  ...['chat:write', 'channels:read', 'commands', 'incoming-webhook', 'users:read', 'users:read.email', 'im:write'],
 ]

@@ -1,31 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildSignatureHeaders } from '../../control-plane/alerting/deliveries/rendering/signature.ts'
 import { describeApi } from '../../tools/api-client/document.ts'
-import { filesBelow, ROOT, sources } from '../rules/source.ts'
+import { filesBelow, ROOT } from '../rules/source.ts'
 import { operationsOf } from '../support/operations.ts'
 import type { Facts } from './coverage.ts'
 
 const SAMPLES = 'test/fixtures/channels/webhook'
+const REPLAY = { id: '', eventName: '', body: Buffer.alloc(0), secret: '', isReplay: true, reminder: null }
 
-/** Reads the facts: the declared routes, the titles of tests, and recorded deliveries. */
+/** Reads the facts: the declared routes, the program's constants, and recorded deliveries. */
 export async function readFacts(): Promise<Facts> {
   const { operations } = operationsOf(await describeApi('https://picket.test'))
   return {
     operations: Object.fromEntries(operations.map(operation => [operation.name, operation])),
-    tests: sources('test')
-      .filter(({ path }) => path.endsWith('.test.ts'))
-      .map(({ path, code }) => ({
-        path,
-        titles: /^test\/(api|flow|store)\//.test(path) ? textsOf(code, /\btest\(\s*(['"`])((?:(?!\1).)*)\1/g) : [],
-        sentences: textsOf(code, /(['"`])((?:(?!\1).)+)\1/g),
-      })),
     deliveries: Object.fromEntries(
       filesBelow(SAMPLES).map(path => [path.split('/').at(-1)!.replace('.json', ''), sampleOf(path)]),
     ),
+    headers: Object.keys(buildSignatureHeaders({ ...REPLAY, now: new Date(0) })),
+    tests: filesBelow('test').filter(path => path.endsWith('.test.ts')),
   }
 }
-
-const textsOf = (code: string, pattern: RegExp) => [...code.matchAll(pattern)].map(match => match[2] ?? '')
 
 function sampleOf(path: string) {
   const text = readFileSync(join(ROOT, path), 'utf8')

@@ -1,7 +1,7 @@
-/** A published limit: a bound in the OpenAPI document, or the title of its test. */
+/** A published limit: a bound in the OpenAPI document, or the file of its test. */
 export type Limit = { name: string; value: string } & (
   | { operation: string; field: string; bounds: Record<string, number> }
-  | { says: RegExp }
+  | { test: string }
 )
 
 const ofMonitor = (field: string, bounds: Record<string, number>) => ({ operation: 'POST /monitors', field, bounds })
@@ -10,14 +10,14 @@ export const LIMITS: Limit[] = [
   {
     name: 'Bootstrap rate',
     value: '3 an IP address an hour',
-    says: /429 to the fourth account from an address in an hour/,
+    test: 'test/api/bootstrap.test.ts',
   },
   {
     name: 'Bulk monitor creation',
     value: 'at most 50 a request',
     ...{ operation: 'POST /monitors/bulk', field: 'monitors', bounds: { maxItems: 50 } },
   },
-  { name: 'Claim link expiry', value: '72 hours', says: /claim link.* 72 (h|hours)\b/ },
+  { name: 'Claim link expiry', value: '72 hours', test: 'test/api/sign-in.test.ts' },
   { name: 'Monitor interval', value: '30-3600 s', ...ofMonitor('interval_seconds', { minimum: 30, maximum: 3_600 }) },
   { name: 'Monitor timeout', value: '1000-60000 ms', ...ofMonitor('timeout_ms', { minimum: 1_000, maximum: 60_000 }) },
   {
@@ -48,7 +48,7 @@ export const LIMITS: Limit[] = [
     value: 'at least 30 s',
     ...{ operation: 'POST /data-sources', field: 'fetch_interval_s', bounds: { minimum: 30 } },
   },
-  { name: 'Webhook request timeout', value: '10 s', says: /is aborted after 10 seconds/ },
-  { name: 'Webhook attempts', value: '3', says: /a third 500 fails/ },
-  { name: 'Auto-pause', value: '50 failed deliveries in a row', says: /50 failed deliveries in a row pause a channel/ },
+  { name: 'Webhook request timeout', value: '10 s', test: 'test/flow/delivery-faults.test.ts' },
+  { name: 'Webhook attempts', value: '3', test: 'test/unit/alerting/deliveries/retry-policy.test.ts' },
+  { name: 'Auto-pause', value: '50 failed deliveries in a row', test: 'test/store/deliveries.test.ts' },
 ]

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
@@ -41,26 +40,27 @@ async function setUp(t: Test) {
 t.test('A single message is returned immediately', async t => {
   const { nats, publish, isWaiting } = await setUp(t)
   const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'idle')
-  const texts = Array.from({ length: 8 }, (_, i) => `message ${i}`)
-  const ended: string[] = []
-  const awaitAll = async () => {
-    for (const text of texts) {
-      const awaited = waitForMessages(consumer, 10, 100)
-      await waitFor(() => isWaiting('idle'), { label: 'a request for messages' })
-      await publish(text)
-      const messages = await awaited
-      t.same(
-        messages.map(message => message.string()),
-        [text],
-      )
-      messages[0]!.ack()
-    }
-    ended.push('messages')
+  const early: boolean[] = []
+  // a busy machine may need more than one attempt
+  for (let i = 0; i < 8 && !early.includes(true); i++) {
+    const earlier = await openDurableConsumer(nats, LATE_STREAM, `without-messages-${i}`)
+    let hasEarlierEnded = false
+    const ended = waitForMessages(earlier, 10, 100).then(() => {
+      hasEarlierEnded = true
+    })
+    const awaited = waitForMessages(consumer, 10, 100)
+    await waitFor(() => isWaiting('idle'), { label: 'a request for messages' })
+    await publish(`message ${i}`)
+    const messages = await awaited
+    early.push(!hasEarlierEnded)
+    t.same(
+      messages.map(message => message.string()),
+      [`message ${i}`],
+    )
+    messages[0]!.ack()
+    await ended
   }
-  // an implementation that returns them at the end of the request needs five seconds for each
-  const limits = pause((texts.length - 1) * IDLE_WAIT_MS, null, { ref: false }).then(() => ended.push('limits'))
-  await Promise.race([awaitAll(), limits])
-  t.same(ended, ['messages'])
+  t.ok(early.includes(true), 'before the end of a request that began earlier and has no messages')
 })
 
 t.test('Messages that arrive with the first one are returned with it, at most as many as requested', async t => {

@@ -1,3 +1,4 @@
+import { setInterval as every } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import * as results from '../../control-plane/foundation/migrations/clickhouse/0001-results.ts'
@@ -90,13 +91,14 @@ t.test('an upgrade loses no result while old ones are copied, tables swapped and
   const written: number[] = []
   const writing = new AbortController()
   const writer = (async () => {
-    for (let i = 0; !writing.signal.aborted; i++) {
-      const atMs = nowMs - i * 1_000
+    let i = 0
+    for await (const _ of every(20)) {
+      if (writing.signal.aborted) return
+      const atMs = nowMs - i++ * 1_000
       // an insert during the swap of the tables may fail; the recorder repeats it, and so does this test
       const insertOne = () => insert(clickhouse, live, [{ atMs, recordedMs: Date.now() }]).then(() => true)
       while (!(await insertOne().catch(() => false)));
       written.push(atMs)
-      await new Promise(resolve => setTimeout(resolve, 20))
     }
   })()
   const stopped = startWorker(t, clickhouse, DAY_MS)

@@ -23,30 +23,33 @@ async function openPool(options: Partial<PoolOptions> = {}) {
   const relay = await startTcpRelay(t, url)
   const db = createPostgres(relay.url, { max: 4, ...options })
   t.teardown(() => db.destroy())
-  /** all connections of the pool */
-  const four = () => Promise.all([1, 2, 3, 4].map(() => query(db, 'SELECT pg_sleep(0.1)')))
-  await four()
-  return { relay, db, four }
+  /** Uses all connections of the pool. */
+  const useAll = async () => {
+    const all = await Promise.all(Array.from({ length: options.max ?? 4 }, () => db.transaction()))
+    for (const one of all) await one.rollback()
+  }
+  await useAll()
+  return { relay, db, useAll }
 }
 
 t.test('A query on a dead connection fails, and the pool works afterwards', async t => {
-  const { relay, db, four } = await openPool()
+  const { relay, db, useAll } = await openPool()
   relay.abandon()
   await t.rejects(query(db, 'SELECT 1'), /does not answer/)
   // the three other connections were idle and dead as well
-  await four()
+  await useAll()
   t.pass('no query found a dead connection again')
 })
 
 t.test('Queries on several dead connections end together', async t => {
-  const { relay, four, db } = await openPool()
+  const { relay, useAll, db } = await openPool()
   relay.abandon()
   const ends = await Promise.allSettled([1, 2, 3, 4].map(() => query(db, 'SELECT 1')))
   t.same(
     ends.map(({ status }) => status),
     ['rejected', 'rejected', 'rejected', 'rejected'],
   )
-  await four()
+  await useAll()
 })
 
 t.test('A query on which PostgreSQL works is never treated as dead, even after long silence', async t => {
@@ -63,7 +66,7 @@ t.test('PostgreSQL cancels a statement beyond the limit of its pool, and its con
 })
 
 t.test('A long answer that stops half way fails', async t => {
-  const { relay, db, four } = await openPool()
+  const { relay, db, useAll } = await openPool()
   const ended = query(db, `SELECT repeat('x', 1000000), pg_sleep(0.05) FROM generate_series(1, 1200)`).catch(
     (error: Error) => error.message,
   )
@@ -73,7 +76,7 @@ t.test('A long answer that stops half way fails', async t => {
   await waitFor(isWorking, { label: 'the query is being worked on' })
   relay.abandon()
   t.match(await ended, /does not answer/)
-  await four()
+  await useAll()
 })
 
 t.test('A statement that waits for a lock fails at the limit of its pool', async t => {

@@ -6,13 +6,14 @@ import { connectNats, ensureStreams } from '../../control-plane/foundation/platf
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { listChecks } from '../../control-plane/insight/analytics/history-store.ts'
 import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
-import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { type Result, ResultBatch } from '../../shared/checks/result.ts'
 import { computePartition, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics, type Metrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
+import { createResult } from '../support/results.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createClickhouseDatabase(t)
@@ -37,27 +38,8 @@ function startRecording(t: Test): Metrics {
   return metrics
 }
 
-function result(monitorId: string, scheduledAtMs: number, changes: Partial<Result> = {}): Result {
-  return {
-    monitorId,
-    configVersion: 1,
-    epoch: 1,
-    scheduledAtMs,
-    startedAtMs: scheduledAtMs,
-    attempt: 1,
-    outcome: Outcome.UP,
-    trigger: Trigger.SLOT,
-    runId: '',
-    totalUs: 1_000,
-    timings: undefined,
-    statusCode: 200,
-    error: undefined,
-    failedAssertions: [],
-    resolvedIp: '',
-    ...NO_DETAILS,
-    ...changes,
-  }
-}
+const result = (monitorId: string, scheduledAtMs: number, changes: Partial<Result> = {}) =>
+  createResult(monitorId, scheduledAtMs, { resolvedIp: '', ...changes })
 
 async function publish(results: Result[]) {
   const bytes = ResultBatch.encode({ probeId: 'probe-1', region: 'eu-west', results }).finish()

@@ -9,7 +9,7 @@ import { listChecks, loadLastCheckedAt } from '../../control-plane/insight/analy
 import { createLastCheckedReader } from '../../control-plane/insight/analytics/last-checked-reader.ts'
 import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
 import { toResult } from '../../control-plane/insight/analytics/result-row.ts'
-import { FailureSource, NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
 import {
   computePartition,
   lateSubject,
@@ -23,6 +23,7 @@ import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startRawServer } from '../support/raw-server.ts'
+import { createResult } from '../support/results.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createClickhouseDatabase(t)
@@ -50,27 +51,13 @@ const HOUR_MS = 3_600_000
 /** An hour ago: after two hours a check is too old for last_checked_at. */
 const startMs = Date.now() - HOUR_MS
 
-function result(monitorId: string, number: number, changes: Partial<Result> = {}): Result {
-  return {
-    monitorId,
-    configVersion: 1,
-    epoch: 1,
-    scheduledAtMs: startMs + number * 1_000,
+const result = (monitorId: string, number: number, changes: Partial<Result> = {}) =>
+  createResult(monitorId, startMs + number * 1_000, {
     startedAtMs: startMs + number * 1_000 + 3,
-    attempt: 1,
-    outcome: Outcome.UP,
-    trigger: Trigger.SLOT,
-    runId: '',
     totalUs: (number + 1) * 1_000,
     timings: { dnsUs: 1, connectUs: 2, tlsUs: 3, firstByteUs: 4, transferUs: 5 },
-    statusCode: 200,
-    error: undefined,
-    failedAssertions: [],
-    resolvedIp: '192.0.2.1',
-    ...NO_DETAILS,
     ...changes,
-  }
-}
+  })
 
 async function publish(results: Result[], region = 'eu-west', late = false) {
   const bytes = ResultBatch.encode({ probeId: 'probe-1', region, results }).finish()

@@ -5,7 +5,6 @@ import { decryptAddress } from '../../control-plane/alerting/deliveries/renderin
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startBatchLoop } from '../../control-plane/foundation/platform/time/batch-loop.ts'
-import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
@@ -60,14 +59,18 @@ t.test('A round that ends early is continued, so that the last deliveries are en
   const { projectId } = await insertTenant(db)
   await insertDeliveries(projectId, 1_700, 17)
   const seen: (string | null)[] = []
+  const tools = { log: createLog('test', 'silent'), metrics: createMetrics() }
+  const lateRounds = async () => {
+    const { text } = await tools.metrics.render()
+    return Number(/picket_loop_rounds_total\{loop="seal",outcome="late"\} (\d+)/.exec(text)?.[1] ?? 0)
+  }
   const portion = async (after: string) => {
-    // longer than the time limit of the loop below
-    await sleep(50)
+    const before = await lateRounds()
+    await waitFor(async () => (await lateRounds()) > before, { label: 'the time limit of the round' })
     const last = await encryptPlainAddresses(db, secrets, after)
     seen.push(last)
     return last
   }
-  const tools = { log: createLog('test', 'silent'), metrics: createMetrics() }
   const loop = startBatchLoop('seal', 3_600_000, tools, portion, { limitMs: 30 })
   t.teardown(loop.stop)
   await waitFor(() => seen.includes(null), { label: 'the last portion' })

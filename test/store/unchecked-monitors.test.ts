@@ -31,18 +31,16 @@ const insert = async (regions = ['us-east']) => {
 const checked = new Map<string, boolean>()
 const others = await insert()
 checked.set(others, true)
-let isOver = false
-const publishing = (async () => {
-  while (!isOver) {
-    const results = [...checked].map(([id, up]) => resultOf(id, { up, scheduledAtMs: Date.now() }))
-    await publish(nats, results).catch(() => {})
-    await new Promise(resolve => setTimeout(resolve, 500))
-  }
-})()
-t.teardown(() => {
-  isOver = true
-  return publishing
-})
+let isPublishing = false
+const publishing = setInterval(async () => {
+  // while NATS is away, only one publication waits for it
+  if (isPublishing) return
+  isPublishing = true
+  const results = [...checked].map(([id, up]) => resultOf(id, { up, scheduledAtMs: Date.now() }))
+  await publish(nats, results).catch(() => {})
+  isPublishing = false
+}, 500)
+t.teardown(() => clearInterval(publishing))
 
 const statusOf = async (id: string) =>
   (await query<{ status: string | null }>(db, 'SELECT status FROM monitors WHERE id = ?', [id]))[0]!.status

@@ -9,6 +9,7 @@ import { createLog } from '../../shared/process/log.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
 import { startNats } from './nats.ts'
+import { recordingFetch, recordReading } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
 
@@ -71,7 +72,7 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
   }
   const first = await tenant()
   const origin = `http://127.0.0.1:${picket.httpPort}`
-  const picketOf = (apiKey: string) => createPicket({ origin, apiKey })
+  const picketOf = (apiKey: string) => createPicket({ origin, apiKey, fetch: recordingFetch(fetch) })
   return {
     origin,
     operator: `http://127.0.0.1:${picket.operatorPort}`,
@@ -93,7 +94,8 @@ async function send(
 ): Promise<Answer> {
   const { key = firstKey, body, headers = {} } = sent
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
-  const answer = await fetch(path.startsWith('http') ? path : `${origin}/api/v1${path}`, {
+  const url = path.startsWith('http') ? path : `${origin}/api/v1${path}`
+  const answer = await fetch(url, {
     method,
     redirect: 'manual',
     headers: {
@@ -105,5 +107,6 @@ async function send(
   })
   const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
-  return { status: answer.status, headers: answer.headers, body: isJson && text !== '' ? JSON.parse(text) : text }
+  const read = isJson && text !== '' ? JSON.parse(text) : text
+  return recordReading(method, url, { status: answer.status, headers: answer.headers, body: read })
 }

@@ -1,3 +1,5 @@
+import { recordReading } from './read-answers.ts'
+
 export type ApiAnswer = {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every endpoint
@@ -15,7 +17,8 @@ export type Api = {
 /** A client of `/api/v1` with one key (null: none). Paths begin with a slash; a body that is not a string is sent as JSON. */
 export function createApi(origin: string, apiKey: string | null): Api {
   const send = async (method: string, path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${origin}/api/v1${path}`, {
+    const url = `${origin}/api/v1${path}`
+    const response = await fetch(url, {
       method,
       redirect: 'manual',
       headers: {
@@ -26,7 +29,7 @@ export function createApi(origin: string, apiKey: string | null): Api {
       body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
     })
     const text = await response.text()
-    return { status: response.status, body: parse(text), headers: response.headers }
+    return recordReading(method, url, { status: response.status, body: parse(text), headers: response.headers })
   }
   return {
     get: (path, headers) => send('GET', path, undefined, headers),

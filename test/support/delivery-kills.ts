@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDeliverers } from './deliverers.ts'
 import { createDeliveryQueue } from './delivery-queue.ts'
 import { startReceiver } from './receiver.ts'
@@ -30,7 +29,7 @@ export async function assertDeliveriesSurviveKills(t: Test, kills: number): Prom
     ids.push(...sent)
     inOrder.push(sent.slice(0, 3))
     const process = await next()
-    await untilAnyMoment(() => receiver.received.length, kill % 2 === 0)
+    await untilAnyMoment(queue.db, () => receiver.received.length, kill % 2 === 0)
     await process.kill9()
     // its leases end now instead of in half a minute
     await execute(queue.db, 'UPDATE delivery_lanes SET next_attempt_at = now() WHERE lease_owner IS NOT NULL')
@@ -66,11 +65,13 @@ export async function assertDeliveriesSurviveKills(t: Test, kills: number): Prom
   t.same(mixed, [], 'deliveries about one subject arrived in their order')
 }
 
-/** While it sends or, unless a delivery must arrive first, at any moment before or after. */
-async function untilAnyMoment(countArrived: () => number, hasToSend: boolean): Promise<void> {
+/**
+ * While it sends or, unless a delivery must arrive first, at any moment before or after: after a number of queries, which
+ * take as long as those of the process on any machine.
+ */
+async function untilAnyMoment(db: Db, countArrived: () => number, hasToSend: boolean): Promise<void> {
   const enough = countArrived() + 1 + randomInt(PER_KILL - 1)
   if (hasToSend) return void (await waitFor(() => countArrived() >= enough, { everyMs: 1, label: 'arrivals' }))
-  const longestMs = randomInt(150)
-  for (let ms = 0; countArrived() < enough && ms < longestMs; ms += 2) await sleep(2)
-  await sleep(randomInt(10))
+  for (let left = randomInt(300); left > 0 && countArrived() < enough; left--) await query(db, 'SELECT 1')
+  for (let left = randomInt(20); left > 0; left--) await query(db, 'SELECT 1')
 }

@@ -14,6 +14,7 @@ import type { Egress } from '../../shared/egress/types.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from './database.ts'
+import { recordingFetch, recordReading } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
 
@@ -103,9 +104,10 @@ export async function createResourceApi(
     const { key } = await createApiKey(db, tenant, { name: 'test', scope })
     return async (route, body, headers = {}) => {
       const [method, path] = route.split(' ') as ['GET', string]
+      const url = `/api/v1${path}`
       const answer = await app.inject({
         method,
-        url: `/api/v1${path}`,
+        url,
         headers: {
           authorization: `Bearer ${key}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -114,13 +116,14 @@ export async function createResourceApi(
         ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       const isJson = String(answer.headers['content-type']).startsWith('application/json')
-      return { status: answer.statusCode, body: isJson ? answer.json() : answer.body, headers: answer.headers }
+      const read = isJson ? answer.json() : answer.body
+      return recordReading(method, url, { status: answer.statusCode, body: read, headers: answer.headers })
     }
   }
 
   async function clientOf(tenant: Tenant): Promise<Picket> {
     const { key } = await createApiKey(db, tenant, { name: 'client', scope: 'admin' })
-    return createPicket({ origin: handles.publicUrl, apiKey: key, fetch: injectedFetch(app) })
+    return createPicket({ origin: handles.publicUrl, apiKey: key, fetch: recordingFetch(injectedFetch(app)) })
   }
 
   return {

@@ -12,3 +12,13 @@ export async function insertStatusPage(db: Db, projectId: string, slug: string):
   )
   return id
 }
+
+/** Adds components without a monitor to a page. */
+export async function insertComponents(db: Db, pageId: string, count: number): Promise<void> {
+  await execute(
+    db,
+    `INSERT INTO status_page_components (id, page_id, name, display_order, status, created_at, updated_at)
+     SELECT gen_random_uuid(), ?, 'Component ' || n, n, 'operational', now(), now() FROM generate_series(1, CAST(? AS int)) n`,
+    [pageId, count],
+  )
+}

@@ -4,12 +4,13 @@ import { createPostgres, type Db, execute, query } from '../../control-plane/fou
 import { storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
 import { startVerdictWorker } from '../../control-plane/verdict/reader/worker.ts'
 import { REGIONS } from '../../shared/checks/check.ts'
-import { NO_DETAILS, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
+import { Outcome, type Result, ResultBatch } from '../../shared/checks/result.ts'
 import { computePartition, resultSubject } from '../../shared/nats/subjects.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from './database.ts'
 import { startNats } from './nats.ts'
+import { createResult } from './results.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
@@ -88,25 +89,12 @@ let slotMs = Date.now() - 3_600_000
 /** A result of the next slot: later calls return later slots, all in the past. */
 export function resultOf(monitorId: string, { up, ...rest }: ResultSpec): Result {
   slotMs += 1
-  return {
-    monitorId,
-    configVersion: 1,
-    epoch: 1,
-    scheduledAtMs: slotMs,
-    startedAtMs: slotMs,
-    attempt: 1,
-    outcome: up ? Outcome.UP : Outcome.DOWN,
-    trigger: Trigger.SLOT,
-    runId: '',
-    totalUs: 12_345,
-    timings: undefined,
-    statusCode: up ? 200 : 500,
-    error: up ? undefined : { source: 1, code: 'status', message: 'status 500' },
-    failedAssertions: [],
-    resolvedIp: '192.0.2.1',
-    ...NO_DETAILS,
-    ...rest,
+  const failure = {
+    outcome: Outcome.DOWN,
+    statusCode: 500,
+    error: { source: 1, code: 'status', message: 'status 500' },
   }
+  return { ...createResult(monitorId, slotMs, { totalUs: 12_345, ...(!up && failure) }), ...rest }
 }
 
 /** Publishes results as a probe of a region would, one message a partition; resolves when JetStream has them. */

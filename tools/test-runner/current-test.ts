@@ -11,7 +11,7 @@ export function setTestOfFile(t: Test): void {
 const current = () => process.testOfFile ?? tap
 
 /** What test files import as `tap`: the test of the file that is running, or tap itself in a process of one file. */
-export default new Proxy(tap, {
+export const currentTest = new Proxy(tap, {
   get(_, name) {
     const t = current()
     const value = Reflect.get(t, name, t)

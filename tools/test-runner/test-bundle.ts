@@ -4,15 +4,12 @@ import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { EXTERNAL_PACKAGES } from '../build/build.mjs'
 
-/** Packages that stay in node_modules, as for the programs of `dist`, and those of tests that read files next to their own. */
-const EXTERNAL = new Set([
-  ...EXTERNAL_PACKAGES,
-  '@redocly/openapi-core',
-  '@seriousme/openapi-schema-validator',
-  'esbuild',
-  'postject',
-  'typescript',
-])
+/** Packages of the bundles: those that the programs of `dist` contain, and tap. All others are loaded from node_modules. */
+const INLINED = new Set(['tap', ...listProductionPackages()].filter(name => !EXTERNAL_PACKAGES.includes(name)))
+
+function listProductionPackages(): string[] {
+  return Object.keys(JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).dependencies)
+}
 
 /** Optional drivers of other databases that knex and pg try to load. */
 const ABSENT = /^(mysql2?|mariadb\/callback|sqlite3|better-sqlite3|oracledb|tedious|pg-native|pg-query-stream)$/
@@ -21,6 +18,7 @@ const ABSENT = /^(mysql2?|mariadb\/callback|sqlite3|better-sqlite3|oracledb|tedi
 const COMMONJS = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
 
+/** What test files import as `tap`. */
 const CURRENT_TEST = join(import.meta.dirname, 'current-test.ts')
 const RUN_GROUP = join(import.meta.dirname, 'run-group.ts')
 
@@ -97,13 +95,20 @@ const sourceLocation: Plugin = {
 
 const externalPackages: Plugin = {
   name: 'external packages',
-  setup({ onResolve }) {
+  setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined
-      if (ABSENT.test(path) || EXTERNAL.has(toPackageName(path))) return { path, external: true }
-      const isOfTest = !importer.includes('/node_modules/') && importer !== CURRENT_TEST && importer !== RUN_GROUP
-      return path === 'tap' && isOfTest ? { path: CURRENT_TEST } : undefined
+      if (ABSENT.test(path)) return { path, external: true }
+      const isOfPackage = importer.includes('/node_modules/')
+      if (isOfPackage) return EXTERNAL_PACKAGES.includes(toPackageName(path)) ? { path, external: true } : undefined
+      if (path === 'tap' && importer !== CURRENT_TEST && importer !== RUN_GROUP)
+        return { path, namespace: 'current test' }
+      return INLINED.has(toPackageName(path)) ? undefined : { path, external: true }
     })
+    onLoad({ filter: /^tap$/, namespace: 'current test' }, () => ({
+      contents: `export { currentTest as default } from ${JSON.stringify(CURRENT_TEST)}`,
+      resolveDir: import.meta.dirname,
+    }))
   },
 }
 

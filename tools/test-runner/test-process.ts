@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { createGroupReader } from './group-output.ts'
-
-/** The result of a test file: its TAP lines, its standard error, and its exit code (null: killed). */
-export type FileRun = { file: string; lines: string[]; errors: string[]; code: number | null; tookMs: number }
+import { createGroupReader, type FileRun } from './tap-report.ts'
 
 /** Where the bundles of test files are. */
 export type Bundles = { bundleOf(file: string): string; groupProgram: string }

@@ -76,7 +76,7 @@ function addListRoute<
 ): void {
   const { record, querystring = PageQuery, errors = path.includes(':') ? [400, 404] : [400] } = operation
   const response = responseSchemas(200, pageSchema(record), ...errors)
-  app.get(path, declare(path, operation, { querystring, response }), async request => {
+  app.get(path, buildRouteOptions(path, operation, { querystring, response }), async request => {
     const query = request.query as PageParams
     const bounds = toBounds(query)
     const { data, total } = await operation.list(request as ResourceRequest<Path, Static<Query>>, bounds)
@@ -92,7 +92,7 @@ export function readRoute<Path extends string, Row extends TSchema>(
 ): void {
   const { record, errors = [404] } = operation
   const response = responseSchemas(200, dataSchema(record), ...errors)
-  app.get(path, declare(path, operation, { response }), async request => ({
+  app.get(path, buildRouteOptions(path, operation, { response }), async request => ({
     data: await operation.read(request as ResourceRequest<Path>),
   }))
 }
@@ -109,7 +109,7 @@ export function createRoute<Path extends string, Body extends TSchema, Row exten
 ): void {
   const { body, record, errors = [400] } = operation
   const response = responseSchemas(201, dataSchema(record), ...errors)
-  app.post(path, declare(path, operation, { body, response }), async (request, reply) => {
+  app.post(path, buildRouteOptions(path, operation, { body, response }), async (request, reply) => {
     const data = await operation.create(request as ResourceRequest<Path, unknown, Static<Body>>)
     return reply.code(201).send({ data })
   })
@@ -125,7 +125,7 @@ export function updateRoute<Path extends string, Body extends TSchema, Row exten
 ): void {
   const { body, record, errors = [400, 404] } = operation
   const response = responseSchemas(200, dataSchema(record), ...errors)
-  app.put(path, declare(path, operation, { body, response }), async request => ({
+  app.put(path, buildRouteOptions(path, operation, { body, response }), async request => ({
     data: await operation.update(request as ResourceRequest<Path, unknown, Static<Body>>),
   }))
 }
@@ -139,14 +139,14 @@ export function deleteRoute<Path extends string>(
   const { errors = [404] } = operation
   const idName = listParams(path).at(-1) ?? ''
   const response = responseSchemas(200, DeletedResponse, ...errors)
-  app.delete(path, declare(path, operation, { response }), async request => {
+  app.delete(path, buildRouteOptions(path, operation, { response }), async request => {
     await operation.remove(request as ResourceRequest<Path>)
     return { data: { id: (request.params as Record<string, string>)[idName], deleted: true } }
   })
 }
 
 /** The options of a route. A malformed id is a 404, so the path parameters are not validated. */
-function declare(path: string, { summary, description, tags, config }: Operation, rest: FastifySchema) {
+function buildRouteOptions(path: string, { summary, description, tags, config }: Operation, rest: FastifySchema) {
   const names = listParams(path)
   const params = names.length > 0 && {
     params: Type.Object(Object.fromEntries(names.map(name => [name, Type.String()]))),

@@ -1,3 +1,5 @@
+import type { StreamInfo } from '../../foundation/platform/nats/stream-info.ts'
+
 /** Facts about the installation at one moment. All times are ms since 1970 by the clock of the engine that stores them. */
 export type HealthFacts = {
   /** time of the machine that asks */
@@ -98,20 +100,7 @@ export type NatsFacts = {
   recorders: RecorderFact[]
 }
 
-export type StreamFact = {
-  name: string
-  bytes: number
-  /** null: no limit */
-  maxBytes: number | null
-  /** a full stream refuses new messages; otherwise it drops the oldest */
-  refusesWhenFull: boolean
-  messages: number
-  lastSequence: number
-  firstAtMs: number
-  lastAtMs: number
-  /** replicas on other servers that are unreachable or not up to date */
-  replicasBehind: string[]
-}
+export type StreamFact = { name: string } & Omit<StreamInfo, 'created'>
 
 /** Messages of a stream that are not in ClickHouse yet. `oldestAtMs` null: none. */
 export type RecorderFact = { stream: string; waiting: number; oldestAtMs: number | null }

@@ -13,6 +13,16 @@ export const STATUS_LETTERS: Record<DisplayStatus | OverallStatus, StatusLetter>
   unknown: 'u',
 }
 
+/** The indicator of the overall status in the format of Statuspage. */
+export const STATUS_INDICATORS: Record<OverallStatus, string> = {
+  operational: 'none',
+  degraded: 'minor',
+  partial_outage: 'major',
+  outage: 'critical',
+  maintenance: 'maintenance',
+  unknown: 'none',
+}
+
 export const STATUS_LABELS: Record<DisplayStatus, string> = {
   operational: 'Operational',
   degraded: 'Degraded',

@@ -1,4 +1,4 @@
-import { sumRecheckDelaysMs } from '../../../shared/checks/rechecks.ts'
+import { CONFIRM_BETTER_DELAY_MS, sumRecheckDelaysMs } from '../../../shared/checks/rechecks.ts'
 
 /** The settings of a monitor that determine how long its checks take. Heartbeats have their own interval. */
 export type CheckTiming = {
@@ -28,5 +28,6 @@ export function computeParentPendingMs(timing: CheckTiming): number {
 /** How long a recovered monitor may need until it is up, in ms: its next check and the confirming one. */
 export function computeGraceMs(timing: CheckTiming): number {
   if (timing.isHeartbeat) return Math.min(MAX_GRACE_MS, (timing.heartbeatInterval ?? 0) * 1_000)
-  return Math.min(MAX_GRACE_MS, timing.intervalSeconds * 1_000 + 5_000 + 2 * getTimeoutMs(timing) + RESULT_LATENCY_MS)
+  const checksMs = timing.intervalSeconds * 1_000 + CONFIRM_BETTER_DELAY_MS + 2 * getTimeoutMs(timing)
+  return Math.min(MAX_GRACE_MS, checksMs + RESULT_LATENCY_MS)
 }

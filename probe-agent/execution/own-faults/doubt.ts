@@ -37,116 +37,139 @@ const MAX_NEW_FAILURES = 5_000
 /** Targets that were not checked for this long are removed. The longest interval is one hour. */
 const FORGET_AGE_US = 70 * MINUTE_US
 
-type Target = { isAnswering: boolean; heardUs: number }
+type Target = { isAnswering: boolean; checkedUs: number }
 /** A target that began to fail. `answers`: the number of host answers counted until then. */
 type NewFailure = { target: string; place: string; isNew: boolean; atUs: number; answers: number }
 type Minute = { failures: number; answers: number }
 
-export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: number) => void = () => {}): DoubtDetector {
-  const targets = new Map<string, Target>()
+/** What the functions of the detector share. */
+type DoubtState = {
+  targets: Map<string, Target>
   /** host -> time when its answer was last counted */
-  const counted = new Map<string, number>()
-  const minutes: Minute[] = [{ failures: 0, answers: 0 }]
-  let minuteUs = 0
-  let answers = 0
+  counted: Map<string, number>
+  /** the current minute first */
+  minutes: Minute[]
+  minuteUs: number
+  answers: number
   /** targets that began to fail in the window, or since the doubt began, and still fail; oldest first */
-  let failures: NewFailure[] = []
-  let doubtedSinceUs: number | null = null
-  let endedUs = Number.NEGATIVE_INFINITY
-  let mostFailing = 0
+  failures: NewFailure[]
+  doubtedSinceUs: number | null
+  endedUs: number
+  mostFailing: number
+  onChange: (isDoubting: boolean, hosts: number) => void
+}
 
-  function begin(atUs: number): void {
-    doubtedSinceUs = atUs
-    mostFailing = failures.length
-    onChange(true, failures.length)
+export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: number) => void = () => {}): DoubtDetector {
+  const doubt: DoubtState = {
+    targets: new Map(),
+    counted: new Map(),
+    minutes: [{ failures: 0, answers: 0 }],
+    minuteUs: 0,
+    answers: 0,
+    failures: [],
+    doubtedSinceUs: null,
+    endedUs: Number.NEGATIVE_INFINITY,
+    mostFailing: 0,
+    onChange,
   }
-
-  function endIfOver(nowUs: number): void {
-    if (doubtedSinceUs === null) return
-    const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_CONTINUE)
-    const isOver = failures.length < Math.max(MIN_HOSTS, enough)
-    const lastUs = doubtedSinceUs + MAX_DOUBT_US
-    if (!isOver && nowUs <= lastUs) return
-    endedUs = Math.min(nowUs, lastUs)
-    doubtedSinceUs = null
-    onChange(false, failures.length)
-    failures = []
-  }
-
-  /** Starts a new minute, and removes targets and hosts that were not checked for a long time. */
-  function startMinute(atUs: number): void {
-    if (atUs - minuteUs < MINUTE_US) return
-    minuteUs = atUs
-    minutes.unshift({ failures: 0, answers: 0 })
-    minutes.length = Math.min(minutes.length, BASELINE_MINUTES + 1)
-    for (const [name, { heardUs }] of targets) if (atUs - heardUs > FORGET_AGE_US) targets.delete(name)
-    for (const [name, countedUs] of counted) if (atUs - countedUs > FORGET_AGE_US) counted.delete(name)
-  }
-
-  /** The share of hosts that began to fail in the ten minutes before this one. */
-  function baseline(): number {
-    let failed = 0
-    let checked = 0
-    for (let i = 1; i < minutes.length; i++) {
-      failed += minutes[i]!.failures
-      checked += minutes[i]!.failures + minutes[i]!.answers
-    }
-    return checked === 0 ? 0 : failed / checked
-  }
-
-  /** Whether there is a failure since which too large a share of the checked hosts began to fail. */
-  function isJump(): boolean {
-    const usual = baseline() * TIMES_BASELINE
-    const known = new Set<string>()
-    const all = new Set<string>()
-    for (let i = failures.length - 1; i >= 0; i--) {
-      const { place, isNew, answers: before } = failures[i]!
-      all.add(place)
-      if (!isNew) known.add(place)
-      const needed = Math.max(SHARE_OF_MANY, (SHARE_OF_FEW * MIN_HOSTS) / known.size, usual)
-      if (known.size >= MIN_HOSTS && known.size / (known.size + answers - before) >= needed) return true
-      if (all.size >= MIN_NEW_HOSTS && all.size / (all.size + answers - before) >= SHARE_OF_NEW) return true
-    }
-    return false
-  }
-
-  function isDoubting(nowUs: number, sinceUs = nowUs): boolean {
-    endIfOver(nowUs)
-    return doubtedSinceUs !== null || endedUs > sinceUs
-  }
-
   return {
-    isDoubting,
-    recordAnswer(name, host, atUs) {
-      const target = targets.get(name)
-      if (target === undefined) targets.set(name, { isAnswering: true, heardUs: atUs })
-      else {
-        target.heardUs = atUs
-        if (!target.isAnswering) failures = failures.filter(failure => failure.target !== name)
-        target.isAnswering = true
-      }
-      // checked immediately, so that attempts that begin later are not doubted
-      if (doubtedSinceUs !== null) endIfOver(atUs)
-      if (atUs - (counted.get(host) ?? Number.NEGATIVE_INFINITY) < COUNT_INTERVAL_US) return
-      counted.set(host, atUs)
-      startMinute(atUs)
-      answers++
-      minutes[0]!.answers++
-    },
-    recordFailure(name, place, atUs) {
-      const known = targets.get(name)
-      targets.set(name, { isAnswering: false, heardUs: atUs })
-      if (known && !known.isAnswering) return
-      startMinute(atUs)
-      const wasDoubting = isDoubting(atUs)
-      if (!wasDoubting) {
-        minutes[0]!.failures++
-        failures = failures.filter(failure => atUs - failure.atUs <= WINDOW_US)
-      }
-      failures.push({ target: name, place, isNew: known === undefined, atUs, answers })
-      if (failures.length > MAX_NEW_FAILURES) failures.shift()
-      if (wasDoubting) mostFailing = Math.max(mostFailing, failures.length)
-      else if (isJump()) begin(atUs)
-    },
+    isDoubting: (nowUs, sinceUs) => isDoubting(doubt, nowUs, sinceUs),
+    recordAnswer: (target, host, atUs) => recordAnswer(doubt, target, host, atUs),
+    recordFailure: (target, place, atUs) => recordFailure(doubt, target, place, atUs),
   }
+}
+
+function isDoubting(doubt: DoubtState, nowUs: number, sinceUs = nowUs): boolean {
+  endIfOver(doubt, nowUs)
+  return doubt.doubtedSinceUs !== null || doubt.endedUs > sinceUs
+}
+
+function recordAnswer(doubt: DoubtState, name: string, host: string, atUs: number): void {
+  const target = doubt.targets.get(name)
+  if (target === undefined) doubt.targets.set(name, { isAnswering: true, checkedUs: atUs })
+  else {
+    target.checkedUs = atUs
+    if (!target.isAnswering) doubt.failures = doubt.failures.filter(failure => failure.target !== name)
+    target.isAnswering = true
+  }
+  // checked immediately, so that attempts that begin later are not doubted
+  if (doubt.doubtedSinceUs !== null) endIfOver(doubt, atUs)
+  if (atUs - (doubt.counted.get(host) ?? Number.NEGATIVE_INFINITY) < COUNT_INTERVAL_US) return
+  doubt.counted.set(host, atUs)
+  startMinute(doubt, atUs)
+  doubt.answers++
+  doubt.minutes[0]!.answers++
+}
+
+function recordFailure(doubt: DoubtState, name: string, place: string, atUs: number): void {
+  const known = doubt.targets.get(name)
+  doubt.targets.set(name, { isAnswering: false, checkedUs: atUs })
+  if (known && !known.isAnswering) return
+  startMinute(doubt, atUs)
+  const wasDoubting = isDoubting(doubt, atUs)
+  if (!wasDoubting) {
+    doubt.minutes[0]!.failures++
+    doubt.failures = doubt.failures.filter(failure => atUs - failure.atUs <= WINDOW_US)
+  }
+  doubt.failures.push({ target: name, place, isNew: known === undefined, atUs, answers: doubt.answers })
+  if (doubt.failures.length > MAX_NEW_FAILURES) doubt.failures.shift()
+  if (wasDoubting) doubt.mostFailing = Math.max(doubt.mostFailing, doubt.failures.length)
+  else if (isJump(doubt)) begin(doubt, atUs)
+}
+
+function begin(doubt: DoubtState, atUs: number): void {
+  doubt.doubtedSinceUs = atUs
+  doubt.mostFailing = doubt.failures.length
+  doubt.onChange(true, doubt.failures.length)
+}
+
+function endIfOver(doubt: DoubtState, nowUs: number): void {
+  if (doubt.doubtedSinceUs === null) return
+  const { targets, failures, mostFailing } = doubt
+  const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_CONTINUE)
+  const isOver = failures.length < Math.max(MIN_HOSTS, enough)
+  const lastUs = doubt.doubtedSinceUs + MAX_DOUBT_US
+  if (!isOver && nowUs <= lastUs) return
+  doubt.endedUs = Math.min(nowUs, lastUs)
+  doubt.doubtedSinceUs = null
+  doubt.onChange(false, failures.length)
+  doubt.failures = []
+}
+
+/** Starts a new minute, and removes targets and hosts that were not checked for a long time. */
+function startMinute(doubt: DoubtState, atUs: number): void {
+  const { minutes, targets, counted } = doubt
+  if (atUs - doubt.minuteUs < MINUTE_US) return
+  doubt.minuteUs = atUs
+  minutes.unshift({ failures: 0, answers: 0 })
+  minutes.length = Math.min(minutes.length, BASELINE_MINUTES + 1)
+  for (const [name, { checkedUs }] of targets) if (atUs - checkedUs > FORGET_AGE_US) targets.delete(name)
+  for (const [name, countedUs] of counted) if (atUs - countedUs > FORGET_AGE_US) counted.delete(name)
+}
+
+/** The share of hosts that began to fail in the ten minutes before this one. */
+function computeBaseline(minutes: readonly Minute[]): number {
+  let failed = 0
+  let checked = 0
+  for (let i = 1; i < minutes.length; i++) {
+    failed += minutes[i]!.failures
+    checked += minutes[i]!.failures + minutes[i]!.answers
+  }
+  return checked === 0 ? 0 : failed / checked
+}
+
+/** Whether there is a failure since which too large a share of the checked hosts began to fail. */
+function isJump({ minutes, failures, answers }: Readonly<DoubtState>): boolean {
+  const usual = computeBaseline(minutes) * TIMES_BASELINE
+  const known = new Set<string>()
+  const all = new Set<string>()
+  for (let i = failures.length - 1; i >= 0; i--) {
+    const { place, isNew, answers: before } = failures[i]!
+    all.add(place)
+    if (!isNew) known.add(place)
+    const needed = Math.max(SHARE_OF_MANY, (SHARE_OF_FEW * MIN_HOSTS) / known.size, usual)
+    if (known.size >= MIN_HOSTS && known.size / (known.size + answers - before) >= needed) return true
+    if (all.size >= MIN_NEW_HOSTS && all.size / (all.size + answers - before) >= SHARE_OF_NEW) return true
+  }
+  return false
 }

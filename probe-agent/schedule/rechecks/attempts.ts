@@ -11,7 +11,7 @@ import type { CheckPermit } from '../check-permits.ts'
 import { computeProgress, type RecheckProgress, resolveEndState } from './recheck.ts'
 import { computeSilenceLimitMs, recordResponseTime } from './silence-limit.ts'
 
-type RecheckAttemptsOptions = {
+type AttemptsContext = {
   timers: Pick<Timers, 'monotonicMs'>
   /** Runs one check with a permit, releases the permit and passes the result to `take`. */
   check: (permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
@@ -44,7 +44,7 @@ const FIRST_STATE_MS = 30_000
  * Runs the chains of the monitors: attempts that overlap when the target is silent, published in their order
  * (docs/design/probes.md#attempts). The conclusion of a chain is stored with its monitor.
  */
-type RecheckAttempts = {
+export type RecheckAttempts = {
   /** Starts the next attempt of the monitor's chain. */
   start: (monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit) => void
   /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: it has no decided chain. */
@@ -56,101 +56,126 @@ type RecheckAttempts = {
   decideWhenDue: (monitor: AssignedMonitor) => 'begin' | 'attempt' | 'nothing'
 }
 
-export function createRecheckAttempts(parts: RecheckAttemptsOptions): RecheckAttempts {
-  const { timers, check, getSubject, publish, answer, onSilent, wakeIn, wakeAtSlot, onChainEnd } = parts
-
-  function start(monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit): void {
-    const number = chain.attempts.length + 1
-    const runId = number === 1 ? chain.runId : ''
-    const { scheduledAtMs, trigger } = chain
-    const occasion = { scheduledAtMs, trigger, runId, attempt: number }
-    const cancellation = createCancellation()
-    const attempt: Attempt = { startedMs: timers.monotonicMs(), endedMs: 0, result: null, cancellation }
-    chain.attempts.push(attempt)
-    scheduleNext(monitor, chain, progressOfChain(monitor, chain))
-    check(permit, monitor.assignment.spec!, { subject: getSubject(monitor), occasion, cancellation }, checked => {
-      if (chain.isOver) return
-      attempt.endedMs = timers.monotonicMs()
-      attempt.result = applyComparison(monitor.assignment, checked)
-      if (isAnswer(checked))
-        recordResponseTime(monitor.responseTimes, monitor.assignment.spec!.timeoutMs, checked.totalUs / 1000)
-      const progress = progressOfChain(monitor, chain)
-      settle(chain, progress.settled)
-      if (progress.kind !== 'over') return scheduleNext(monitor, chain, progress)
-      end(monitor, chain, progress.state)
-      if (!monitor.isRetired) wakeAtSlot(monitor, getMaxWaitMs(progress.state, checked))
-    })
-  }
-
-  const progressOfChain = (monitor: AssignedMonitor, { state, attempts }: RecheckChain) =>
-    computeProgress(state, monitor.assignment.retryCount, attempts.map(getOutcome))
-
-  /** Publishes results up to the given attempt in their order, and answers the request of the first. */
-  function settle(chain: RecheckChain, upTo: number): void {
-    for (; chain.settled < upTo; chain.settled++) {
-      const { result } = chain.attempts[chain.settled]!
-      if (!result) continue
-      publish(result)
-      chain.last = result
-      if (result.runId !== '') answer(result.runId, result)
-    }
-  }
-
-  function end(monitor: AssignedMonitor, chain: RecheckChain, state: RegionState): void {
-    chain.isOver = true
-    for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
-    const [first] = chain.attempts
-    // the first attempt is cancelled, so a later one answers the request
-    if (chain.runId !== '' && first && !first.result && chain.last) {
-      answer(chain.runId, { ...chain.last, runId: chain.runId })
-    }
-    if (monitor.isRetired) return
-    if (state !== chain.state) monitor.concluded = { state, atMs: timers.monotonicMs() }
-    monitor.chain = null
-    onChainEnd?.(monitor, { before: chain.state, after: state, result: chain.last! })
-  }
-
-  /** Sets when the monitor of an unfinished chain is due again. */
-  function scheduleNext(monitor: AssignedMonitor, chain: RecheckChain, progress: RecheckProgress): void {
-    if (monitor.isRetired) return
-    const latest = chain.attempts.at(-1)!
-    const silentUntilMs =
-      latest.startedMs + computeSilenceLimitMs(monitor.assignment.spec!.timeoutMs, monitor.responseTimes)
-    const now = timers.monotonicMs()
-    chain.isDecided = progress.kind === 'decided'
-    if (progress.kind === 'decided') wakeAtSlot(monitor)
-    else if (progress.kind === 'recheck') wakeIn(monitor, latest.endedMs + progress.inMs - now)
-    else if (progress.kind === 'silent' || shouldReportSilence(chain)) wakeIn(monitor, silentUntilMs - now)
-    else wakeIn(monitor, null)
-  }
-
-  function endDecided(monitor: AssignedMonitor): boolean {
-    const { chain } = monitor
-    if (!chain?.isDecided) return false
-    const outcomes = chain.attempts.map(getOutcome)
-    settle(chain, chain.attempts.length)
-    end(monitor, chain, resolveEndState(chain.state, monitor.assignment.retryCount, outcomes) ?? chain.state)
-    return true
-  }
-
+export function createRecheckAttempts(context: AttemptsContext): RecheckAttempts {
   return {
-    start,
-    endDecided,
-    decideWhenDue(monitor) {
-      const { chain } = monitor
-      if (!chain) return 'begin'
-      if (endDecided(monitor)) return 'begin'
-      if (chain.attempts.length === 0) return 'attempt'
-      if (shouldReportSilence(chain)) {
-        chain.isReported = true
-        onSilent(monitor)
-      }
-      const { kind } = progressOfChain(monitor, chain)
-      if (kind === 'silent' || kind === 'recheck') return 'attempt'
-      wakeIn(monitor, null)
-      return 'nothing'
-    },
+    start: (monitor, chain, permit) => startAttempt(context, monitor, chain, permit),
+    endDecided: monitor => endDecided(context, monitor),
+    decideWhenDue: monitor => decideWhenDue(context, monitor),
   }
+}
+
+function startAttempt(
+  context: AttemptsContext,
+  monitor: AssignedMonitor,
+  chain: RecheckChain,
+  permit: CheckPermit,
+): void {
+  const number = chain.attempts.length + 1
+  const runId = number === 1 ? chain.runId : ''
+  const { scheduledAtMs, trigger } = chain
+  const occasion = { scheduledAtMs, trigger, runId, attempt: number }
+  const cancellation = createCancellation()
+  const attempt: Attempt = { startedMs: context.timers.monotonicMs(), endedMs: 0, result: null, cancellation }
+  chain.attempts.push(attempt)
+  scheduleNext(context, monitor, chain, progressOfChain(monitor, chain))
+  const asked = { subject: context.getSubject(monitor), occasion, cancellation }
+  context.check(permit, monitor.assignment.spec!, asked, checked => {
+    takeResult(context, monitor, chain, attempt, checked)
+  })
+}
+
+/** Records the result of an attempt, publishes what is final, and schedules the next attempt or the next slot. */
+function takeResult(
+  context: AttemptsContext,
+  monitor: AssignedMonitor,
+  chain: RecheckChain,
+  attempt: Attempt,
+  checked: Result,
+): void {
+  if (chain.isOver) return
+  attempt.endedMs = context.timers.monotonicMs()
+  attempt.result = applyComparison(monitor.assignment, checked)
+  if (isAnswer(checked))
+    recordResponseTime(monitor.responseTimes, monitor.assignment.spec!.timeoutMs, checked.totalUs / 1000)
+  const progress = progressOfChain(monitor, chain)
+  settle(context, chain, progress.settled)
+  if (progress.kind !== 'over') {
+    scheduleNext(context, monitor, chain, progress)
+    return
+  }
+  end(context, monitor, chain, progress.state)
+  if (!monitor.isRetired) context.wakeAtSlot(monitor, getMaxWaitMs(progress.state, checked))
+}
+
+const progressOfChain = (monitor: AssignedMonitor, { state, attempts }: RecheckChain) =>
+  computeProgress(state, monitor.assignment.retryCount, attempts.map(getOutcome))
+
+/** Publishes results up to the given attempt in their order, and answers the request of the first. */
+function settle({ publish, answer }: AttemptsContext, chain: RecheckChain, upTo: number): void {
+  for (; chain.settled < upTo; chain.settled++) {
+    const { result } = chain.attempts[chain.settled]!
+    if (!result) continue
+    publish(result)
+    chain.last = result
+    if (result.runId !== '') answer(result.runId, result)
+  }
+}
+
+function end(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain, state: RegionState): void {
+  chain.isOver = true
+  for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
+  const [first] = chain.attempts
+  // the first attempt is cancelled, so a later one answers the request
+  if (chain.runId !== '' && first && !first.result && chain.last) {
+    context.answer(chain.runId, { ...chain.last, runId: chain.runId })
+  }
+  if (monitor.isRetired) return
+  if (state !== chain.state) monitor.concluded = { state, atMs: context.timers.monotonicMs() }
+  monitor.chain = null
+  context.onChainEnd?.(monitor, { before: chain.state, after: state, result: chain.last! })
+}
+
+/** Sets when the monitor of an unfinished chain is due again. */
+function scheduleNext(
+  { timers, wakeIn, wakeAtSlot }: AttemptsContext,
+  monitor: AssignedMonitor,
+  chain: RecheckChain,
+  progress: RecheckProgress,
+): void {
+  if (monitor.isRetired) return
+  const latest = chain.attempts.at(-1)!
+  const silentUntilMs =
+    latest.startedMs + computeSilenceLimitMs(monitor.assignment.spec!.timeoutMs, monitor.responseTimes)
+  const now = timers.monotonicMs()
+  chain.isDecided = progress.kind === 'decided'
+  if (progress.kind === 'decided') wakeAtSlot(monitor)
+  else if (progress.kind === 'recheck') wakeIn(monitor, latest.endedMs + progress.inMs - now)
+  else if (progress.kind === 'silent' || shouldReportSilence(chain)) wakeIn(monitor, silentUntilMs - now)
+  else wakeIn(monitor, null)
+}
+
+function endDecided(context: AttemptsContext, monitor: AssignedMonitor): boolean {
+  const { chain } = monitor
+  if (!chain?.isDecided) return false
+  const outcomes = chain.attempts.map(getOutcome)
+  settle(context, chain, chain.attempts.length)
+  end(context, monitor, chain, resolveEndState(chain.state, monitor.assignment.retryCount, outcomes) ?? chain.state)
+  return true
+}
+
+function decideWhenDue(context: AttemptsContext, monitor: AssignedMonitor): 'begin' | 'attempt' | 'nothing' {
+  const { chain } = monitor
+  if (!chain) return 'begin'
+  if (endDecided(context, monitor)) return 'begin'
+  if (chain.attempts.length === 0) return 'attempt'
+  if (shouldReportSilence(chain)) {
+    chain.isReported = true
+    context.onSilent(monitor)
+  }
+  const { kind } = progressOfChain(monitor, chain)
+  if (kind === 'silent' || kind === 'recheck') return 'attempt'
+  context.wakeIn(monitor, null)
+  return 'nothing'
 }
 
 /** The maximum wait for the next check, if its slot is later. */

@@ -1,11 +1,9 @@
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
-import { getRecheckDelayMs } from '../../../shared/checks/rechecks.ts'
+import { CONFIRM_BETTER_DELAY_MS, getRecheckDelayMs } from '../../../shared/checks/rechecks.ts'
 import { Outcome } from '../../../shared/checks/result.ts'
 
 /** What follows an attempt: another one after `recheckInMs`, or (null) the end of the chain; and the region's state then. */
 type NextAttempt = { recheckInMs: number | null; state: RegionState }
-
-const CONFIRM_BETTER_DELAY_MS = 5000
 
 export const SEVERITY_OF_STATE: Record<RegionState, number> = {
   [RegionState.PENDING]: 0,

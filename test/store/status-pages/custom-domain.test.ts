@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import type { Answer } from 'dns-packet'
 import t from 'tap'
 import { createSigner } from '../../../control-plane/foundation/platform/crypto/signer.ts'
-import { createPostgres } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import { OPERATOR_ACTOR } from '../../../control-plane/foundation/web/auth/audit-actor.ts'
 import {
   analyzeDomain,
@@ -12,12 +11,12 @@ import {
   launchDomainConnect,
 } from '../../../control-plane/pages/custom-domains/actions.ts'
 import { fetchCertificate } from '../../../control-plane/pages/custom-domains/dns-reader.ts'
+import { customDomainRoutes } from '../../../control-plane/pages/custom-domains/routes.ts'
 import { createEgress, createResolver } from '../../../shared/egress/index.ts'
 import { createAuthority } from '../../support/certificates.ts'
-import { createDatabase } from '../../support/database.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
+import { createResourceApi } from '../../support/resource-api.ts'
 import { insertStatusPage } from '../../support/status-pages.ts'
-import { insertTenant } from '../../support/tenant.ts'
 
 // docs/design/subscribers.md#domain-connect: a DNS provider with Domain Connect, as a real DNS server and a real HTTPS server
 
@@ -48,16 +47,10 @@ const zone: Answer[] = [
 ]
 const dns = await startDnsServer(t, zone)
 const servers = [`127.0.0.1:${dns.port}`]
-const db = createPostgres((await createDatabase(t)).url, 2)
-t.teardown(() => db.destroy())
-const tenant = await insertTenant(db, 'pro')
-const pageId = await insertStatusPage(db, tenant.projectId, 'acme')
-const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false, actor: OPERATOR_ACTOR }
 const key = createPrivateKey(
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
 )
-const tools: DomainTools = {
-  db,
+const rest: Omit<DomainTools, 'db'> = {
   lookUpContext: {
     egress: createEgress({
       allow: ['127.0.0.0/8', '::1/128'],
@@ -74,34 +67,39 @@ const tools: DomainTools = {
   ownHosts: [TARGET],
   sign: createSigner(Buffer.alloc(32, 1), 'custom domains'),
 }
+const api = await createResourceApi(t, (app, { db, publicUrl }) => customDomainRoutes(app, { ...rest, db, publicUrl }))
+const tools: DomainTools = { ...rest, db: api.db }
+const { call, ...tenant } = await api.account('pro')
+const pageId = await insertStatusPage(api.db, tenant.projectId, 'acme')
+const caller = { ...tenant, keyId: '', userId: null, scope: 'admin' as const, isOperator: false, actor: OPERATOR_ACTOR }
 const now = new Date('2026-11-21T12:00:00Z')
 const asked = { tools, caller, pageId }
 
-t.test(
-  'POST /status-pages/{id}/custom-domain/domain-connect 200 finds the provider of a zone, checks its template, and returns a signed URL',
-  async t => {
-    const analysis = await analyzeDomain(asked, 'status.acme.com')
-    t.same(analysis.domain_connect, {
-      available: true,
-      provider_id: 'dns.example',
-      template: 'picket.example/statuspage',
-    })
-    t.same(analysis.dns_provider, { id: 'dns.example', name: 'DNS Example', nameservers: ['ns1.dns.example'] })
-    t.match(analysis.instructions[0], /^DNS Example can set the records for you/)
+t.test('Domain Connect finds the provider of a zone, checks its template, and returns a signed URL', async t => {
+  const analysis = await analyzeDomain(asked, 'status.acme.com')
+  t.same(analysis.domain_connect, {
+    available: true,
+    provider_id: 'dns.example',
+    template: 'picket.example/statuspage',
+  })
+  t.same(analysis.dns_provider, { id: 'dns.example', name: 'DNS Example', nameservers: ['ns1.dns.example'] })
+  t.match(analysis.instructions[0], /^DNS Example can set the records for you/)
 
-    const launch = await launchDomainConnect(asked, 'status.acme.com', now)
-    t.equal(launch.provider_id, 'dns.example')
-    t.equal(launch.service_id, 'statuspage')
-    t.equal(launch.expires_at.toISOString(), '2026-11-21T13:00:00.000Z')
-    t.match(launch.url, /^https:\/\/connect\.dns\.example\/v2\/domainTemplates\/providers\/picket\.example\/services\//)
-    const url = new URL(launch.url)
-    t.equal(url.searchParams.get('challenge'), analysis.records[1]?.value)
-    const signed = url.search.slice(1).replace(/&sig=.*$/, '')
-    const signature = url.searchParams.get('sig') ?? ''
-    t.ok(createVerify('RSA-SHA256').update(signed).verify(createPublicKey(key), signature, 'base64'))
-    t.ok(provider.asked.includes('/api/v2/domainTemplates/providers/picket.example/services/statuspage'))
-  },
-)
+  t.match((await launchDomainConnect(asked, 'status.acme.com', now)).expires_at, new Date('2026-11-21T13:00:00Z'))
+  const answer = await call(`POST /status-pages/${pageId}/custom-domain/domain-connect`, {
+    domain: 'status.acme.com',
+  })
+  t.equal(answer.status, 200)
+  const launch = answer.body.data
+  t.match(launch, { provider_id: 'dns.example', service_id: 'statuspage' })
+  t.match(launch.url, /^https:\/\/connect\.dns\.example\/v2\/domainTemplates\/providers\/picket\.example\/services\//)
+  const url = new URL(launch.url)
+  t.equal(url.searchParams.get('challenge'), analysis.records[1]?.value)
+  const signed = url.search.slice(1).replace(/&sig=.*$/, '')
+  const signature = url.searchParams.get('sig') ?? ''
+  t.ok(createVerify('RSA-SHA256').update(signed).verify(createPublicKey(key), signature, 'base64'))
+  t.ok(provider.asked.includes('/api/v2/domainTemplates/providers/picket.example/services/statuspage'))
+})
 
 t.test('A provider without the template and a server without a key are refused with 422', async t => {
   provider.knowsTemplate = false

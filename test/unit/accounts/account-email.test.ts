@@ -3,9 +3,9 @@ import {
   buildInvitationEmail,
   buildPasswordChangedEmail,
   buildPasswordResetEmail,
+  renderEmailHtml,
   renderEmailText,
-} from '../../../control-plane/accounts/email/outbox/account-email.ts'
-import { renderEmailHtml } from '../../../control-plane/accounts/email/outbox/account-email-html.tsx'
+} from '../../../control-plane/accounts/email/outbox/account-email.tsx'
 
 const url = 'https://picket.example/claim/a?b=c&d="e"'
 

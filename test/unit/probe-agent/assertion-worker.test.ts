@@ -1,8 +1,17 @@
 import t from 'tap'
-import { evaluateAssertions } from '../../../probe-agent/execution/assertion-worker.ts'
+import { createAssertionEvaluator } from '../../../probe-agent/execution/assertion-worker.ts'
 import type { Observation } from '../../../shared/checks/result.ts'
+import { waitFor } from '../../support/wait.ts'
 
 const MIB = 1024 * 1024
+
+/** The running timers of the evaluator, which end only when a test calls `work`. */
+const timers = new Set<{ ms: number; work: () => void }>()
+const evaluateAssertions = createAssertionEvaluator((ms, work) => {
+  const timer = { ms, work }
+  timers.add(timer)
+  return () => void timers.delete(timer)
+})
 
 const seen = (body: Buffer): Observation => ({
   error: null,
@@ -70,6 +79,10 @@ t.test('An expression that takes too long is cancelled, and others are evaluated
   const text = busyText()
   const dear = t.rejects(Promise.resolve(evaluateAssertions(matches(TOO_DEAR), seen(text), 0)), /takes longer than 2 s/)
   const next = evaluateAssertions(matches('b'), seen(text), 0)
+  // the thread has started and evaluates the first one
+  const isTwoSeconds = ({ ms }: { ms: number }) => ms === 2_000
+  const limit = await waitFor(() => [...timers].find(isTwoSeconds), { label: 'the time limit of the evaluation' })
+  limit.work()
   await dear
   t.match(await next, { verdict: 'passed' })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createDueQueue, type QueueItem } from '../../../probe-agent/schedule/due-queue.ts'
+import { createDueQueue, type QueueItem } from '../../../probe-agent/schedule/queue/due-queue.ts'
 
 type Item = QueueItem & { name: number }
 

@@ -4,6 +4,7 @@ import type { Auth } from '../../../shared/checks/check.ts'
 import { Outcome } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { createAuthority } from '../../support/certificates.ts'
+import { attemptWithGrowingTimeout } from '../../support/growing-timeout.ts'
 import { startFixedResponse, startRawServer } from '../../support/raw-server.ts'
 import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget } from '../../support/target.ts'
@@ -119,8 +120,11 @@ t.test('The result contains the certificate if the monitor has ssl_check, up or 
 
 t.test('The answer of a tcp target is evidence; an unreachable one has none', async t => {
   const port = await startRawServer(t, socket => socket.write('220 not what you seek\r\n'))
-  const spec = createCheckSpec({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready', timeoutMs: 2_000 })
-  const { evidence } = await runCheck(spec, egress)
+  const spec = createCheckSpec({ type: 'tcp', url: `127.0.0.1:${port}`, keyword: 'ready' })
+  const { evidence } = await attemptWithGrowingTimeout(
+    timeoutMs => runCheck({ ...spec, timeoutMs }, egress),
+    ran => ran.evidence !== undefined,
+  )
   t.equal(String(evidence?.body), '220 not what you seek\r\n')
   const closed = await startTarget(t)
   await closed.close()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createFairQueue, type TenantQueueItem } from '../../../probe-agent/schedule/fair-queue.ts'
+import { createFairQueue, type TenantQueueItem } from '../../../probe-agent/schedule/queue/fair-queue.ts'
 
 type Item = TenantQueueItem & { name: number }
 

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { createTestReport } from '../../../tools/test-runner/tap-report.ts'
+import { createTestReport, type FileRun } from '../../../tools/test-runner/tap-report.ts'
 import { bundleTests } from '../../../tools/test-runner/test-bundle.ts'
 import { groupFiles, selectTestFiles } from '../../../tools/test-runner/test-files.ts'
-import { type FileRun, runTestFiles } from '../../../tools/test-runner/test-process.ts'
+import { runTestFiles } from '../../../tools/test-runner/test-process.ts'
 import { ROOT } from '../../support/deployment.ts'
 import type { Teardown } from '../../support/teardown.ts'
 

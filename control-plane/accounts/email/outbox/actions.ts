@@ -6,8 +6,13 @@ import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../../foundation/platform/time/clock.ts'
 import { createPasswordLink } from '../../sign-in/password-links/actions.ts'
 import { findAccount } from '../../sign-in/store.ts'
-import { type AccountEmail, buildPasswordResetEmail, type QueuedEmail, renderEmailText } from './account-email.ts'
-import { renderEmailHtml } from './account-email-html.tsx'
+import {
+  type AccountEmail,
+  buildPasswordResetEmail,
+  type QueuedEmail,
+  renderEmailHtml,
+  renderEmailText,
+} from './account-email.tsx'
 import { claimMails, type DueMail, decryptMail, encryptMail, insertMail, postponeMail, removeMail } from './store.ts'
 
 const BATCH_SIZE = 10

@@ -2,7 +2,7 @@ import type { SecretCipher } from '../../../foundation/platform/crypto/encryptio
 import type { EncryptedColumn } from '../../../foundation/platform/crypto/reencrypt.ts'
 import { type Db, execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { claimRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
-import type { QueuedEmail } from './account-email.ts'
+import type { QueuedEmail } from './account-email.tsx'
 
 const buildBinding = (id: string) => `account-mail:${id}`
 

@@ -12,11 +12,11 @@ type KeyedLimiterOptions<Item> = {
   maxPerOwner?: number
 }
 
-/** Decides which of the items that a process has claimed run now, at most some of each key. It runs nothing itself. */
+/** Decides which of the items that a process has claimed run now, at most some of each key. */
 export type KeyedLimiter<Item> = {
   /**
    * `now`: the item has to be started. `wait`: `leave` or `removeWaiting` returns it later. `full`: its key or its owner has
-   * no place, and the limiter forgets it. `nowMs` is for `removeWaiting`.
+   * no place, and the limiter does not hold it. `nowMs` is for `removeWaiting`.
    */
   enter(item: Item, nowMs: number): 'now' | 'wait' | 'full'
   /**
@@ -37,7 +37,7 @@ type Waiting<Item> = { item: Item; sinceMs: number }
 type Queue<Item> = { running: number; waiting: Waiting<Item>[] }
 
 /**
- * Limits what runs at the same time for each key. It never delays or promises a turn: the caller starts what `enter` and
+ * Limits what runs at the same time for each key. It runs nothing: the caller starts what `enter` and
  * `leave` return. See createFairLimiter for callers that wait for their turn.
  */
 export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): KeyedLimiter<Item> {

@@ -88,17 +88,22 @@ function decideNotification(
   return { incident: { ...incident, worst: level, announced: 'begin', announcedAt: now }, name: `vendor.${level}` }
 }
 
+/** The properties that follow the report of the vendor. */
+const toReportedProperties = (reported: ReportedIncident, dependency: Dependency) => ({
+  sourceId: reported.id,
+  title: reported.title,
+  severity: reported.severity,
+  status: reported.status,
+  components: reported.components,
+  sourceUrl: reported.source_url ?? dependency.statusUrl,
+})
+
 function createIncident(dependency: Dependency, reported: ReportedIncident, id: string, now: Date): VendorIncident {
   return {
     id,
     projectId: dependency.projectId,
     dependencyId: dependency.id,
-    sourceId: reported.id,
-    title: reported.title,
-    severity: reported.severity,
-    status: reported.status,
-    components: reported.components,
-    sourceUrl: reported.source_url ?? dependency.statusUrl,
+    ...toReportedProperties(reported, dependency),
     startedAt: reported.started_at === null ? now : new Date(reported.started_at),
     resolvedAt: null,
     worst: 'none',
@@ -118,12 +123,7 @@ function mergeReported(
 ): VendorIncident {
   const after = {
     ...before,
-    sourceId: reported.id,
-    title: reported.title,
-    severity: reported.severity,
-    status: reported.status,
-    components: reported.components,
-    sourceUrl: reported.source_url ?? dependency.statusUrl,
+    ...toReportedProperties(reported, dependency),
     missing: 0,
   }
   if (isOpen(reported)) return withUpdatedAt(before, { ...after, resolvedAt: null }, now)

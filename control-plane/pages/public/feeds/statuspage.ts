@@ -5,10 +5,10 @@ import type {
   GroupView,
   IncidentView,
   MaintenanceView,
-  OverallStatus,
   PageView,
   UpdateView,
 } from '../../core/types.ts'
+import { STATUS_INDICATORS } from '../../templates/labels.ts'
 import { findLastChange, findLastIncidentChange } from './changed-at.ts'
 
 /** The files below `api/v2/`, in the format of Statuspage (docs/design/status-pages.md#feeds-badges-and-embeds). */
@@ -26,15 +26,6 @@ export const STATUSPAGE_FILES = {
     page: toPage(view),
     incidents: [...view.openIncidents, ...view.pastIncidents].map(incident => toIncident(view, incident)),
   }),
-}
-
-const INDICATORS: Record<OverallStatus, string> = {
-  operational: 'none',
-  degraded: 'minor',
-  partial_outage: 'major',
-  outage: 'critical',
-  maintenance: 'maintenance',
-  unknown: 'none',
 }
 
 /** Statuspage has no value for unknown, so it is `operational`. */
@@ -55,7 +46,7 @@ const toPage = (view: PageView) => ({
 })
 
 const toStatus = ({ overall }: PageView) => ({
-  indicator: INDICATORS[overall.status],
+  indicator: STATUS_INDICATORS[overall.status],
   description: overall.sentence,
 })
 

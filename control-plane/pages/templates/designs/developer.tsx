@@ -1,5 +1,4 @@
-import type { OverallStatus } from '../../core/types.ts'
-import { STATUS_LETTERS } from '../labels.ts'
+import { STATUS_INDICATORS, STATUS_LETTERS } from '../labels.ts'
 import { Days } from '../parts/charts/days.tsx'
 import { ResponseChart } from '../parts/charts/response-chart.tsx'
 import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
@@ -33,7 +32,7 @@ export const developer: PageTemplate = {
       <main id="main">
         <StaleNotice page={page} />
         <Overall page={page}>
-          <code>indicator: {CODES[page.view.overall.status]}</code>
+          <code>indicator: {STATUS_INDICATORS[page.view.overall.status]}</code>
         </Overall>
         <OpenIncidents page={page} />
         <Components page={page} row={Entry} />
@@ -43,16 +42,6 @@ export const developer: PageTemplate = {
       <Footer page={page} />
     </IsoTimes.Provider>
   ),
-}
-
-/** The indicator of the same status in the JSON. */
-const CODES: Record<OverallStatus, string> = {
-  operational: 'none',
-  degraded: 'minor',
-  partial_outage: 'major',
-  outage: 'critical',
-  maintenance: 'maintenance',
-  unknown: 'none',
 }
 
 function Addresses({ page: { view } }: { page: TemplatePage }) {

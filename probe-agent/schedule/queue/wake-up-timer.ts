@@ -1,10 +1,10 @@
-import type { Timers } from '../clock.ts'
+import type { Timers } from '../../clock.ts'
+import type { AssignedMonitor } from '../assigned-monitors.ts'
 import { createAlarm } from './alarm.ts'
-import type { AssignedMonitor } from './assigned-monitors.ts'
 import type { FairQueue } from './fair-queue.ts'
 
 /** Decides when the loop processes its queue: one timer for all monitors. Times in ms by the control plane's clock. */
-type WakeUpTimer = {
+export type WakeUpTimer = {
   /** Queues a monitor. `now` null: the time is not known yet. */
   put: (monitor: AssignedMonitor, dueMs: number, now: number | null) => void
   /** Nothing can start now: sleeps until the earliest monitor is due, or until a tenant that is held back may get a permit. */

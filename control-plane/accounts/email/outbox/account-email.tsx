@@ -1,3 +1,4 @@
+import { MAIL_BLUE, MailButton, renderMail } from '../../../foundation/web/html/mail-layout.tsx'
 import { sanitizeNameForEmail } from '../confirmation/address.ts'
 
 /** An email about an account. `link.url` contains a secret; `to` is one plain address. */
@@ -61,3 +62,10 @@ export const buildConfirmationEmail = (to: string, organization: string, url: st
 
 export const renderEmailText = ({ paragraphs, link }: AccountEmail): string =>
   [...paragraphs, `${link.label}: ${link.url}`, 'Sent by Picket'].join('\n\n')
+
+export const renderEmailHtml = ({ subject, paragraphs, link }: AccountEmail): string =>
+  renderMail({
+    ...{ title: subject, badge: null, colour: MAIL_BLUE, preview: paragraphs.join(' '), paragraphs },
+    rows: [<MailButton {...link} colour={MAIL_BLUE} />],
+    footer: 'Sent by Picket',
+  })

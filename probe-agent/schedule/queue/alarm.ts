@@ -1,4 +1,4 @@
-import type { CancelTimer, Timers } from '../clock.ts'
+import type { CancelTimer, Timers } from '../../clock.ts'
 
 /** One timer that can be set repeatedly; the newest time replaces the previous one. */
 type Alarm = {
