@@ -111,7 +111,11 @@ function createProbe(config: ProbeConfig, log: Log): Probe {
   const canPing = detectIcmpSupport(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
   return {
-    ...{ config, log, egress, canPing, selfTest },
+    config,
+    log,
+    egress,
+    canPing,
+    selfTest,
     doubt: createDoubtDetector((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts)),
     stopTesting: machine.every(SELF_TEST_INTERVAL_MS, () => {
       void selfTest.run(AbortSignal.timeout(SELF_TEST_INTERVAL_MS))
@@ -157,7 +161,7 @@ function buildHello({ config, instanceId, canPing, screenshots, work }: Probe): 
   return { instanceId, name, version, ...(work?.getRevision() ?? { lastRevision: 0 }), capabilities }
 }
 
-/** Starts the work with the first welcome message, and passes on the later ones. */
+/** Applies a welcome message. The first one also creates the transport and the work; one of another region calls `onMoved`. */
 function welcome(probe: Probe, fleet: FleetConnection, message: Welcome, onMoved: () => void): void {
   const { config, log, clock } = probe
   if (probe.work && probe.work.region !== message.region) {

@@ -13,14 +13,13 @@ const BRACKETS = String.raw`\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|
  * | a key without quotes | letters, digits, `_`, `$` and `-`, no digit or `-` first, because a text follows the path | all characters except `.[]*'"` |
  * | the first key | has a dot before it | has no dot before it at the start of the text |
  * | `*` and `[*]` | end the path | every key or element |
- * | a key of digits | selects no element of a list | is also the index of an element |
  */
 const GRAMMARS = {
   plain: new RegExp(String.raw`${BRACKETS}|\.([A-Za-z_$][\w$-]*)`, 'y'),
   wildcards: new RegExp(String.raw`${BRACKETS}|(?:^|(?!^)\.)(?:([^.[\]*'"]+)|\*)|\[\*\]`, 'y'),
 }
 
-/** Parses steps from the character `start` on. `end`: the position after the last step. */
+/** Parses steps from the character `start` on. `end`: the position after the last step. `plain` has no alternative for `*`. */
 export function parsePathSteps(text: string, start: number, grammar: 'plain'): ParsedSteps<string | number>
 export function parsePathSteps(text: string, start: number, grammar: 'wildcards'): ParsedSteps<PathStep>
 export function parsePathSteps(text: string, start: number, grammar: keyof typeof GRAMMARS): ParsedSteps<PathStep> {

@@ -96,7 +96,7 @@ export function createResultPublisher(options: PublisherOptions): ResultPublishe
     awayMs: () => measureAwayMs(publisher),
     published: () => publisher.published,
     markAway() {
-      spoolAll(publisher)
+      markStreamAway(publisher)
       retry(publisher)
     },
     close: () => close(publisher),
@@ -150,7 +150,7 @@ async function send(publisher: PublisherState, queue: PartitionQueue): Promise<v
     }
   } catch (error) {
     if (!publisher.isAway) log.warn({ err: error }, 'JetStream did not store results; they are spooled and retried')
-    spoolAll(publisher)
+    markStreamAway(publisher)
     retry(publisher)
   } finally {
     queue.isSending = false
@@ -181,8 +181,8 @@ function releaseLate({ spool, onLate }: PublisherState, entry: PendingResult): v
   onLate(entry.monitorId)
 }
 
-/** JetStream stores nothing: writes all pending results to disk. */
-function spoolAll(publisher: PublisherState): void {
+/** Marks JetStream as away and writes all pending results to disk. */
+function markStreamAway(publisher: PublisherState): void {
   publisher.failingSinceMs ??= publisher.machine.monotonicMs()
   publisher.isAway = true
   for (const queue of publisher.queues) {
@@ -219,7 +219,7 @@ async function close(publisher: PublisherState): Promise<void> {
     for (const queue of queues) void send(publisher, queue)
     await machine.pause(20)
   }
-  spoolAll(publisher)
+  markStreamAway(publisher)
   publisher.cancelRetry()
   publisher.cancelFlush?.()
 }

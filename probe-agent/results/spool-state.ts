@@ -1,7 +1,7 @@
 import type { Log } from '../../shared/process/log.ts'
 import type { Segment, Segments } from './segments.ts'
 
-/** A file that is being replayed. `at`: the number of its records that are done, `peeked`: that the last peek returned. */
+/** A file that is being replayed. `at`: the number of its records that are done; `peeked`: the position after the last peek. */
 type SegmentReading = { segment: Segment; payloads: Buffer[]; at: number; peeked: number }
 
 /** What the functions of the spool share. */
@@ -29,7 +29,9 @@ export type SpoolState = {
 
 export function createSpoolState(segments: Segments, maxBytes: number, log: Log): SpoolState {
   return {
-    ...{ segments, maxBytes, log },
+    segments,
+    maxBytes,
+    log,
     states: new Map(),
     unwritten: [],
     nextSeq: 0,

@@ -42,7 +42,7 @@ export function startDueChecks(loop: CheckLoopState): void {
   wakeUpTimer.wakeNextTurn()
 }
 
-/** Publishes the slots that are too old to be checked, and makes the monitor due at the next one. */
+/** Publishes the slots that are too old to be checked, and makes the monitor due at the oldest one that is not. */
 function reportMissedSlots(loop: CheckLoopState, monitor: AssignedMonitor, now: number): void {
   const { missed, next } = findMissedSlots(monitor.slots, monitor.dueMs, now)
   if (missed.length === 0) return

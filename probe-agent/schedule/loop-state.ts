@@ -51,7 +51,7 @@ export type CheckLoopState = Required<Omit<CheckLoopOptions, 'onChainEnd' | 'onS
   whenIdle: () => void
 }
 
-/** Returns the subject of the results of a check that starts now. */
+/** Returns the subject of a result that is made now, with the current epoch. */
 export function getSubject({ epoch }: CheckLoopState, { assignment }: AssignedMonitor): ResultSubject {
   return { monitorId: assignment.monitorId, configVersion: assignment.configVersion, epoch }
 }
