@@ -10,7 +10,7 @@ export function parseJsonPath(text: string): { path: JsonPath; rest: string } | 
   return { path: steps, rest: text.slice(end) }
 }
 
-/** The value at the path, or undefined. Own properties only, so `__proto__` and `constructor` are never found. */
+/** The value at the path, or undefined. Own properties only; a key of digits selects no element of a list. */
 export function resolveJsonPath(root: unknown, path: JsonPath): unknown {
   let value = root
   for (const step of path) {

@@ -17,8 +17,7 @@ export type Facts = {
   deliveries: Record<string, { body: Record<string, unknown> }>
   /** names of the headers of a replayed delivery */
   headers: string[]
-  /** paths of test files */
-  tests: string[]
+  tests: { path: string; text: string }[]
 }
 
 /** A row of a table: its cells, and what is missing; null when it is complete. */
@@ -35,7 +34,7 @@ export function coverageOf(facts: Facts): Table[] {
     },
     { title: 'Fields', head: ['resource', 'field', 'create', 'update', 'answer'], rows: fieldRows(facts) },
     { title: 'Events', head: ['event', 'fields of `data`'], rows: eventRows(facts) },
-    { title: 'Deliveries and the chat app', head: ['part', 'names'], rows: deliveryRows(facts) },
+    { title: 'Deliveries', head: ['part', 'names'], rows: deliveryRows(facts) },
     { title: 'Limits', head: ['limit', 'value', 'where'], rows: limitRows(facts) },
     { title: 'Additional operations', head: ['operation', 'method of the client', 'statuses'], rows: otherRows(facts) },
     { title: 'Additional events', head: ['event'], rows: otherEventRows() },
@@ -154,7 +153,7 @@ function limitRows(facts: Facts): Row[] {
 }
 
 function placeOfLimit({ operations, tests }: Facts, limit: Limit): string | undefined {
-  if ('test' in limit) return tests.find(path => path === limit.test)
+  if ('test' in limit) return tests.find(({ path, text }) => path === limit.test && text.includes(limit.title))?.path
   const { operation, field, bounds } = limit
   const [name = '', isItem] = field.split('[]')
   const property = operations[operation]?.body?.properties?.[name]

@@ -18,7 +18,9 @@ export async function readFacts(): Promise<Facts> {
       filesBelow(SAMPLES).map(path => [path.split('/').at(-1)!.replace('.json', ''), sampleOf(path)]),
     ),
     headers: Object.keys(buildSignatureHeaders({ ...REPLAY, now: new Date(0) })),
-    tests: filesBelow('test').filter(path => path.endsWith('.test.ts')),
+    tests: filesBelow('test')
+      .filter(path => path.endsWith('.test.ts'))
+      .map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })),
   }
 }
 

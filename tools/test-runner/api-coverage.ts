@@ -7,6 +7,8 @@ type ApiCoverage = {
   env: Record<string, string>
   /** The answers of the API ("GET /monitors 200") that a test must read and none has read. Call it once, after all tests. */
   listUnread(): Promise<string[]>
+  /** removes the file of the answers */
+  remove(): void
 }
 
 /** Records which answers of the API the tests of a complete run read. */
@@ -18,7 +20,6 @@ export function startApiCoverage(): ApiCoverage {
     env: { PICKET_READ_ANSWERS: file },
     async listUnread() {
       const lines = readFileSync(file, 'utf8').split('\n')
-      rmSync(folder, { recursive: true })
       // only now: they load the whole control plane
       const [{ describeApi }, { operationsOf }, { listUnreadAnswers }] = await Promise.all([
         import('../api-client/document.ts'),
@@ -27,5 +28,6 @@ export function startApiCoverage(): ApiCoverage {
       ])
       return listUnreadAnswers(operationsOf(await describeApi('https://picket.test')).operations, lines)
     },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

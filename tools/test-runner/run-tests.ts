@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  * worker without files of its kind runs files of the other kind.
  */
 const QUICK_CONCURRENCY = 2
-const FLOW_CONCURRENCY = 11
+const FLOW_CONCURRENCY = 8
 
 /** Runs the given test files (default: all) and resolves to the exit code. The last line of the output is the summary. */
 export async function runTests(given: string[]): Promise<number> {
@@ -42,9 +42,10 @@ export async function runTests(given: string[]): Promise<number> {
   })
   await engines.stop()
   bundles.remove()
-  const unread = signal.aborted ? [] : ((await coverage?.listUnread()) ?? [])
-  for (const answer of unread) console.log(`FAILED: no test reads the answer ${answer}`)
   const { passed, failed: failedTests } = report.end()
+  const unread = signal.aborted ? [] : ((await coverage?.listUnread()) ?? [])
+  coverage?.remove()
+  for (const answer of unread) console.log(`FAILED: no test reads the answer ${answer}`)
   const failed = failedTests + unread.length
   console.log(`${signal.aborted ? 'interrupted after' : 'took'} ${Math.round((Date.now() - started) / 1000)} s`)
   console.log(`${passed} passed, ${failed} failed`)

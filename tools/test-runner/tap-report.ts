@@ -47,26 +47,31 @@ function readTap(lines: string[]): { passed: number; failed: number; isWhole: bo
 
 /**
  * Splits the TAP output of a process that runs several test files (run-group.ts) into the output of each file. `finished` gets
- * the lines of a file, without their indentation, when the file has ended. Other lines are kept for `rest`.
+ * the lines of a file, without their indentation, when the file has ended, and whether it succeeded. `other` gets the
+ * remaining lines, such as an error after the tests of a file.
  */
-export function createGroupReader(files: ReadonlySet<string>, finished: (file: string, lines: string[]) => void) {
+export function createGroupReader(
+  files: ReadonlySet<string>,
+  finished: (file: string, lines: string[], isOk: boolean) => void,
+  other: (line: string) => void,
+) {
   let lines: string[] = []
+  const takeLines = () => {
+    const taken = lines
+    lines = []
+    return taken
+  }
   return {
     read(line: string): void {
-      const file = /^(?:not )?ok \d+ - (\S+)/.exec(line)?.[1] ?? ''
-      if (!files.has(file)) {
-        lines.push(line)
-        return
-      }
-      finished(
-        file,
-        lines.filter(one => one.startsWith(INDENTATION)).map(one => one.slice(INDENTATION.length)),
-      )
-      lines = []
+      const [, failed, file = ''] = /^(not )?ok \d+ - (\S+)/.exec(line) ?? []
+      if (files.has(file)) finished(file, takeLines(), failed === undefined)
+      else if (line.startsWith(INDENTATION)) lines.push(line.slice(INDENTATION.length))
+      else if (!FRAME.test(line)) other(line)
     },
-    /** the lines since the last file that ended */
-    rest: () => lines,
+    /** the lines of the file that has not ended */
+    takeLines,
   }
 }
 
 const INDENTATION = '    '
+const FRAME = /^(TAP version .*|# .*|1\.\.\d+|)$/

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
-import { EXTERNAL_PACKAGES } from '../build/build.mjs'
+import { ABSENT_PACKAGES, COMMONJS, EXTERNAL_PACKAGES } from '../build/build.mjs'
 
 /** Packages of the bundles: those that the programs of `dist` contain, and tap. All others are loaded from node_modules. */
 const INLINED = new Set(['tap', ...listProductionPackages()].filter(name => !EXTERNAL_PACKAGES.includes(name)))
@@ -10,13 +10,6 @@ const INLINED = new Set(['tap', ...listProductionPackages()].filter(name => !EXT
 function listProductionPackages(): string[] {
   return Object.keys(JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')).dependencies)
 }
-
-/** Optional drivers of other databases that knex and pg try to load. */
-const ABSENT = /^(mysql2?|mariadb\/callback|sqlite3|better-sqlite3|oracledb|tedious|pg-native|pg-query-stream)$/
-
-/** Defines the variables that CommonJS code needs in an ES module. */
-const COMMONJS = `import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
 
 /** What test files import as `tap`. */
 const CURRENT_TEST = join(import.meta.dirname, 'current-test.ts')
@@ -38,7 +31,7 @@ export async function bundleTests(root: string, files: string[]) {
   }
 }
 
-/** Bundles files. A file that cannot be bundled is found by bisection and replaced by a program that prints the error. */
+/** Bundles files. A file that cannot be bundled is found by bisection and replaced by a program that throws the error. */
 async function bundle(root: string, folder: string, files: string[]): Promise<void> {
   try {
     await bundleAll(root, folder, files)
@@ -53,7 +46,7 @@ async function bundle(root: string, folder: string, files: string[]): Promise<vo
 
 function writeFailingBundle(path: string, message: string): void {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `console.error(${JSON.stringify(message)})\nprocess.exit(1)\n`)
+  writeFileSync(path, `throw new Error(${JSON.stringify(message)})\n`)
 }
 
 const bundlePath = (folder: string, file: string) => join(folder, file.replace(/\.ts$/, '.js'))
@@ -98,7 +91,7 @@ const externalPackages: Plugin = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined
-      if (ABSENT.test(path)) return { path, external: true }
+      if (ABSENT_PACKAGES.includes(path)) return { path, external: true }
       const isOfPackage = importer.includes('/node_modules/')
       if (isOfPackage) return EXTERNAL_PACKAGES.includes(toPackageName(path)) ? { path, external: true } : undefined
       if (path === 'tap' && importer !== CURRENT_TEST && importer !== RUN_GROUP)

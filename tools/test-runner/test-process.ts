@@ -32,7 +32,10 @@ export async function runTestFiles(
     env: {
       ...process.env,
       TAP_TIMEOUT: String(timeoutS * files.length),
-      ...(isGroup && { TEST_GROUP: JSON.stringify(files.map(file => [file, bundleOf(file)])) }),
+      ...(isGroup && {
+        TEST_GROUP: JSON.stringify(files.map(file => [file, bundleOf(file)])),
+        TEST_FILE_TIMEOUT_S: String(timeoutS),
+      }),
       ...env,
     },
   })
@@ -42,21 +45,33 @@ export async function runTestFiles(
   let hung = startHungTimer()
   let startedMs = performance.now()
   const reported = new Set<string>()
+  let hasFailed = false
   let errors: string[] = []
   const finish = (file: string, lines: string[], code: number | null) => {
     const nowMs = performance.now()
     reported.add(file)
+    hasFailed ||= code !== 0 || lines.some(line => line.startsWith('not ok'))
     report({ file, lines, errors, code, tookMs: nowMs - startedMs })
     startedMs = nowMs
     errors = []
     clearTimeout(hung)
     hung = startHungTimer()
   }
-  const reader = createGroupReader(new Set(isGroup ? files : []), (file, lines) => finish(file, lines, 0))
-  createInterface({ input: child.stdout }).on('line', line => reader.read(line))
+  const alone: string[] = []
+  const reader = createGroupReader(
+    new Set(files),
+    (file, lines, isOk) => {
+      // an error after the tests of a file makes tap print a second line about the file
+      if (!reported.has(file)) finish(file, lines, isOk ? 0 : 1)
+    },
+    line => errors.push(line),
+  )
+  createInterface({ input: child.stdout }).on('line', line => (isGroup ? reader.read(line) : alone.push(line)))
   createInterface({ input: child.stderr }).on('line', line => errors.push(line))
   const code = await new Promise<number | null>(resolve => child.once('close', resolve))
   signal.removeEventListener('abort', interrupt)
-  for (const file of files) if (!reported.has(file)) finish(file, isGroup ? [] : reader.rest(), code)
+  for (const file of files) if (!reported.has(file)) finish(file, isGroup ? reader.takeLines() : alone, code)
+  // an error after the last test, or a handle that was left open
+  if (code !== 0 && !hasFailed) finish(files.at(-1)!, [], code)
   clearTimeout(hung)
 }

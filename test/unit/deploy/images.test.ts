@@ -5,6 +5,7 @@ import { validate } from 'dockerfile-utils'
 import { build } from 'esbuild'
 import t from 'tap'
 import { EXTERNAL_PACKAGES } from '../../../tools/build/build.mjs'
+import { createSubset } from '../../../tools/install/subset-lock.mjs'
 import { ROOT, textOf } from '../../support/deployment.ts'
 
 const IMAGES = {
@@ -29,6 +30,9 @@ const IMAGES = {
     also: ['@sparticuz/chromium'],
   },
 }
+
+/** Packages that `debug` uses when they are installed. */
+const REQUIRED_IN_TRY = ['node_modules/supports-color', 'node_modules/has-flag']
 
 for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
   t.test(`${path} is valid, runs without privileges and copies existing files`, async t => {
@@ -86,7 +90,18 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
       needed.filter(name => !installed.split(/\s+/).includes(name)),
       [],
     )
-    t.match(textOf(path), /subset-lock\.mjs \/tools --production esbuild /, 'the build bundles all dependencies')
+    const bundled: string[] = JSON.parse(textOf('dist/inputs.json')).inputs
+    const ofPackages = bundled.filter(file => file.startsWith('node_modules/'))
+    t.ok(ofPackages.length > 1_000)
+    t.match(textOf(path), /subset-lock\.mjs \/tools --production esbuild /)
+    const { lock } = createSubset(JSON.parse(textOf('package-lock.json')), Object.keys(dependencies))
+    const places = Object.keys(lock.packages).filter(place => place !== '')
+    const isInstalled = (file: string) => [...places, ...REQUIRED_IN_TRY].some(place => file.startsWith(`${place}/`))
+    t.same(
+      ofPackages.filter(file => !isInstalled(file)),
+      [],
+      'the build stage installs what it bundles',
+    )
   })
 }
 

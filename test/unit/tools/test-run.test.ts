@@ -69,13 +69,16 @@ t.test('Files of one process are reported one by one; files after a crash fail',
     'test/unit/c-has-no-test.test.ts': '',
     'test/unit/d-throws.test.ts': `throw new Error('at once')`,
     'test/unit/e-passes.test.ts': passing,
-    'test/unit/f-ends.test.ts': 'process.exit(0)',
+    'test/unit/e-is-nonsense.test.ts': 'const = 1',
+    'test/unit/e-tears-down.test.ts': `${passing}\nt.teardown(() => { throw new Error('boom') })`,
+    'test/unit/f-ends.test.ts': `import t from 'tap'\nt.test('one', async t => { t.equal(3, 4); process.exit(0) })`,
     'test/unit/g-passes.test.ts': passing,
   })
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
   const { quick } = selectTestFiles(root, []) as { quick: string[] }
   t.same(groupFiles(root, quick), [quick])
-  const report = createTestReport(() => {})
+  const printed: string[] = []
+  const report = createTestReport(text => printed.push(text))
   const runs: FileRun[] = []
   const { signal } = new AbortController()
   await runTestFiles(quick, await bundleTests(root, quick), {}, signal, run => runs.push(run))
@@ -84,7 +87,25 @@ t.test('Files of one process are reported one by one; files after a crash fail',
     quick,
   )
   for (const run of runs) report.file(run)
-  t.same(report.end(), { passed: 4, failed: 5 })
+  t.match(report.end(), { failed: 7 })
+  const failing = new Set(
+    printed.filter(line => line.startsWith('FAILED')).map(line => /unit\/([\w-]+)/.exec(line)?.[1]),
+  )
+  t.same([...failing], ['b-fails', 'c-has-no-test', 'd-throws', 'e-is-nonsense', 'e-tears-down', 'f-ends', 'g-passes'])
+  for (const why of [/Expected identifier/, /at once/, /boom/, /\+3/]) t.match(printed.join('\n'), why)
+})
+
+t.test('An error after the last test of a process is a failure', async t => {
+  const root = repository(t, {
+    'test/unit/a-passes.test.ts': `import t from 'tap'\nt.test('one', async t => { t.ok(true) })`,
+    'test/unit/b-throws-late.test.ts': `import t from 'tap'\nt.test('one', async t => { t.ok(true) })\nprocess.once('exit', () => process.exit(7))`,
+  })
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const { quick } = selectTestFiles(root, []) as { quick: string[] }
+  const report = createTestReport(() => {})
+  const { signal } = new AbortController()
+  await runTestFiles(quick, await bundleTests(root, quick), {}, signal, run => report.file(run))
+  t.same(report.end(), { passed: 2, failed: 1 })
 })
 
 t.test('A group has files of one folder; a file that asks for a process of its own is not in a group', async t => {

@@ -64,7 +64,7 @@ function* walk(
   }
 }
 
-/** Returns own properties only, so `__proto__` and `constructor` are keys like any other. */
+/** Returns own properties only, so `constructor` is a key like any other. A key of digits is also the index of an element. */
 function getChild(value: unknown, step: string | number): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   if (Array.isArray(value)) return /^\d+$/.test(String(step)) ? value[Number(step)] : undefined
