@@ -2,7 +2,7 @@ import t from 'tap'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts'
 import { refreshDomain } from '../../control-plane/verdict/expiry/domains/domain-actions.ts'
-import { claimDueDomains } from '../../control-plane/verdict/expiry/domains/domain-store.ts'
+import { claimDueDomains, linkWatches } from '../../control-plane/verdict/expiry/domains/domain-store.ts'
 import type { Registries } from '../../control-plane/verdict/expiry/domains/registry-reader.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
@@ -10,6 +10,7 @@ import { DAY_MS, insertExpiryMonitor, readExpiryDates, readExpiryWarnings } from
 import { startRawServer } from '../support/raw-server.ts'
 import { startTarget } from '../support/target.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -163,4 +164,16 @@ t.test('A monitor without a registrable domain is not looked up, and one that mo
   await execute(db, 'UPDATE monitors SET domain_check = false, domain_expires_at = NULL WHERE id = ?', [id])
   await look(day(79))
   t.same(await readExpiryWarnings(db, id), [])
+})
+
+t.test('A monitor that is linked to a domain while the domain is deleted as unused finds it again', async t => {
+  const name = 'returning.example.com'
+  await execute(db, 'INSERT INTO domains (name, next_look_at) VALUES (?, ?)', [name, start])
+  const monitor = await insertExpiryMonitor(db, projectId, { url: `https://${name}/` })
+  await runWhileLocked(
+    db,
+    tx => execute(tx, 'DELETE FROM domains WHERE name = ?', [name]),
+    () => other.transaction(tx => linkWatches(tx, [{ monitorId: monitor.id, domain: name }], start)),
+  )
+  t.match(await query(db, 'SELECT name, next_look_at FROM domains WHERE name = ?', [name]), [{ name }])
 })

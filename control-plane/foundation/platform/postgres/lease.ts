@@ -7,7 +7,7 @@ import { type Db, execute, query, type Tx } from './client.ts'
  */
 export type LeasedTable = {
   table: string
-  /** column of the primary key */
+  /** column of the primary key; a row whose key changes meanwhile waits for the next round */
   key: string
   /** column with the time from which a row is due; rows that have been due the longest are claimed first */
   dueAt: string
@@ -21,7 +21,7 @@ export type LeasedTable = {
   condition?: string
   /** assignments to other columns in a claim */
   changes?: string
-  /** column with a value that each claim changes; a process for which it has another value has lost its lease */
+  /** column with a value that identifies the claim, or only the process; with another value the lease was lost */
   holder?: string
 }
 
@@ -56,6 +56,30 @@ export function claimRows<Row>(db: Db, leased: LeasedTable, columns: string, req
      FROM claimable WHERE t.${key} = claimed_key RETURNING ${columns}`,
     { ...request },
   )
+}
+
+/**
+ * Claims due rows, and deletes those that nothing uses: `isUsed` is an SQL condition of the row `t`. It is checked after the
+ * rows are locked, so that a use that was added before is seen. `columns` have to contain the key under its own name.
+ */
+export function claimUsedRows<Row extends Record<string, unknown>>(
+  db: Db,
+  leased: LeasedTable,
+  columns: string,
+  isUsed: string,
+  request: LeaseRequest & { now: Date },
+): Promise<Row[]> {
+  const { table, key } = leased
+  return db.transaction(async tx => {
+    const claimed = await claimRows<Row>(tx, leased, columns, request)
+    const unused = await query<{ deleted: unknown }>(
+      tx,
+      `DELETE FROM ${table} t WHERE t.${key} = ANY (?) AND NOT ${isUsed} RETURNING t.${key} AS deleted`,
+      [claimed.map(row => String(row[key]))],
+    )
+    const deleted = new Set(unused.map(one => one.deleted))
+    return claimed.filter(row => !deleted.has(row[key]))
+  })
 }
 
 /** SQL: FROM and WHERE of the rows that can be claimed. `now`: the SQL of the time. */

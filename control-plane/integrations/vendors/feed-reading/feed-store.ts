@@ -1,7 +1,7 @@
 import { type Db, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import {
   buildClaimableSql,
-  claimRows,
+  claimUsedRows,
   type LeaseRequest,
   lockHeldRows,
   updateHeldRow,
@@ -29,6 +29,7 @@ const COLUMNS = `
   id, url, type, mapping, claims, etag, last_modified AS "lastModified", report, digest, is_settled AS "isSettled",
   failures`
 
+const IS_USED = 'EXISTS (SELECT FROM dependencies d WHERE d.feed_id = t.id)'
 const FEEDS = {
   table: 'vendor_feeds',
   key: 'id',
@@ -55,18 +56,7 @@ export async function lockOrCreateFeed(tx: Tx, id: string, feed: VendorFeed, now
 /** Claims due feeds. Deletes due feeds without a dependency. */
 export async function claimDueFeeds(db: Db, request: LeaseRequest & { now: Date }): Promise<StoredFeed[]> {
   if (!(await hasRows(db, `SELECT ${buildClaimableSql(FEEDS)}`, { now: request.now }))) return []
-  return db.transaction(async tx => {
-    const claimed = await claimRows<StoredFeed>(tx, FEEDS, COLUMNS, request)
-    // after the lock, so that a dependency that was added before it is seen
-    const unused = await query<{ id: string }>(
-      tx,
-      `DELETE FROM vendor_feeds f WHERE id = ANY (?::uuid[])
-         AND NOT EXISTS (SELECT FROM dependencies d WHERE d.feed_id = f.id) RETURNING id`,
-      [claimed.map(({ id }) => id)],
-    )
-    const deleted = new Set(unused.map(({ id }) => id))
-    return claimed.filter(({ id }) => !deleted.has(id))
-  })
+  return claimUsedRows<StoredFeed>(db, FEEDS, COLUMNS, IS_USED, request)
 }
 
 /** Locks a feed. Returns false when another process has claimed it meanwhile. */

@@ -1,12 +1,12 @@
 import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
-import { buildClaimableSql, claimRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
+import { buildClaimableSql, claimUsedRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
 
 /** A domain whose registration has to be looked up, with the known registration. */
 export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
 
 const DOMAINS = { table: 'domains', key: 'name', dueAt: 'next_look_at' }
-const DUE_COLUMNS = `name, identity, expires_at AS "expiresAt", failures,
-  EXISTS (SELECT FROM expiry_watches w WHERE w.domain = t.name) AS "isWatched"`
+const DUE_COLUMNS = 'name, identity, expires_at AS "expiresAt", failures'
+const IS_WATCHED = 'EXISTS (SELECT FROM expiry_watches w WHERE w.domain = t.name)'
 
 /**
  * Claims domains that are due. If the process ends in the meantime, they are due again. Deletes domains that no monitor
@@ -14,12 +14,7 @@ const DUE_COLUMNS = `name, identity, expires_at AS "expiresAt", failures,
  */
 export async function claimDueDomains(db: Db, request: LeaseRequest & { now: Date }): Promise<DueDomain[]> {
   if (!(await hasRows(db, `SELECT ${buildClaimableSql(DOMAINS)}`, { now: request.now }))) return []
-  return db.transaction(async tx => {
-    const claimed = await claimRows<DueDomain & { isWatched: boolean }>(tx, DOMAINS, DUE_COLUMNS, request)
-    const unused = claimed.filter(one => !one.isWatched)
-    await execute(tx, 'DELETE FROM domains WHERE name = ANY (?)', [unused.map(({ name }) => name)])
-    return claimed.filter(one => one.isWatched)
-  })
+  return claimUsedRows<DueDomain>(db, DOMAINS, DUE_COLUMNS, IS_WATCHED, request)
 }
 
 /** Stores a registration. `updateWatches` has to follow; it also ends the claim. */
@@ -76,7 +71,8 @@ export async function updateWatches(tx: Tx, name: string, nextLookAt: Date, now:
 
 /**
  * Links claimed watches to their domains. A new domain is looked up next; a known registration is copied now. The
- * domain is locked, so that a registration that is found in the meantime reaches the watches as well.
+ * domain is locked, so that a registration that is found in the meantime reaches the watches as well. A domain that is
+ * deleted in the meantime, because nothing used it, is inserted again.
  */
 export async function linkWatches(
   tx: Tx,
@@ -88,10 +84,9 @@ export async function linkWatches(
   await execute(
     tx,
     `INSERT INTO domains (name, next_look_at) SELECT name, :now FROM unnest(:names::text[]) AS d (name)
-     ON CONFLICT (name) DO NOTHING`,
+     ON CONFLICT (name) DO UPDATE SET name = excluded.name`,
     { names, now },
   )
-  await query(tx, 'SELECT name FROM domains WHERE name = ANY (?) ORDER BY name FOR SHARE', [names])
   await execute(
     tx,
     `WITH linked AS (
