@@ -66,3 +66,20 @@ t.test('A message in progress is not delivered again during long work', async t 
 t.test('An error of the work is passed on', async t => {
   await t.rejects(keepInProgress([], Promise.reject(new Error('the disk is full'))), /the disk is full/)
 })
+
+t.test('A fetch ends at once when its signal is aborted, and leaves the next message to others', async t => {
+  const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'stopped')
+  const others = await fetchMessages(consumer, 100, 1_000)
+  for (const message of others) message.ack()
+  const stopping = new AbortController()
+  const fetched = fetchMessages(consumer, 1, 600_000, stopping.signal)
+  const info = () => nats.manager.consumers.info(RESULTS_STREAM, 'stopped')
+  await waitFor(async () => (await info()).num_waiting === 1, { label: 'a request for a message' })
+  stopping.abort()
+  t.same(await fetched, [])
+  await waitFor(async () => (await info()).num_waiting === 0, { label: 'the end of the request' })
+  await publish('next')
+  const [next] = await fetchMessages(consumer, 1, 10_000)
+  t.match(next, { redelivered: false })
+  next?.ack()
+})

@@ -30,19 +30,29 @@ const FETCH_TIMEOUT_MS = 2_000
 /**
  * Available messages, at most `maxMessages`; waits up to `maxWaitMs` for the first. Messages that arrived before the fetch
  * failed, for example because this process was suspended for a second, are returned; otherwise they would be delivered
- * again only after ten seconds. Throws when none arrived and the fetch failed or did not end in time.
+ * again only after ten seconds. Throws when none arrived and the fetch failed or did not end in time. Aborting `signal`
+ * ends the wait.
  */
-export async function fetchMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
+export async function fetchMessages(
+  consumer: Consumer,
+  maxMessages: number,
+  maxWaitMs: number,
+  signal?: AbortSignal,
+): Promise<JsMsg[]> {
   const messages: JsMsg[] = []
   const fetched = await consumer.fetch({ max_messages: maxMessages, expires: maxWaitMs })
   const overdue = new Error('JetStream did not end a fetch in time')
   const timer = setTimeout(() => fetched.stop(overdue), maxWaitMs + FETCH_TIMEOUT_MS)
+  const stop = () => fetched.stop()
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
   try {
     for await (const message of fetched) messages.push(message)
   } catch (error) {
     if (messages.length === 0) throw error
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
   }
   return messages
 }
@@ -51,8 +61,13 @@ export async function fetchMessages(consumer: Consumer, maxMessages: number, max
 const IDLE_WAIT_MS = 5_000
 
 /** The same for an idle stream: one request in five seconds, and then everything that arrives within `maxWaitMs` after the first message. */
-export async function waitForMessages(consumer: Consumer, maxMessages: number, maxWaitMs: number): Promise<JsMsg[]> {
-  const first = await fetchMessages(consumer, 1, IDLE_WAIT_MS)
+export async function waitForMessages(
+  consumer: Consumer,
+  maxMessages: number,
+  maxWaitMs: number,
+  signal?: AbortSignal,
+): Promise<JsMsg[]> {
+  const first = await fetchMessages(consumer, 1, IDLE_WAIT_MS, signal)
   if (first.length === 0 || maxMessages === 1) return first
   const others = await fetchMessages(consumer, maxMessages - 1, maxWaitMs).catch(() => [])
   return [...first, ...others]

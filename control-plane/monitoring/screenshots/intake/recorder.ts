@@ -34,7 +34,7 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
     try {
       consumer ??= await openDurableConsumer(context.nats, SCREENSHOTS_STREAM, 'screenshots')
       while (!signal.aborted) {
-        const messages = await waitForMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS)
+        const messages = await waitForMessages(consumer, MESSAGES_AT_ONCE, FETCH_WAIT_MS, signal)
         await keepInProgress(
           messages,
           storeAll(tools, messages, outcome => received.inc({ outcome })),

@@ -31,7 +31,7 @@ export function startQueuedPingRecorder(tools: RecorderTools): Loop {
     try {
       consumer ??= await openDurableConsumer(tools.nats, PINGS_STREAM, 'pings')
       while (!signal.aborted) {
-        const messages = await fetchMessages(consumer, MESSAGES_PER_FETCH, FETCH_TIMEOUT_MS)
+        const messages = await fetchMessages(consumer, MESSAGES_PER_FETCH, FETCH_TIMEOUT_MS, signal)
         if (messages.length > 0) await keepInProgress(messages, storeAll(tools, messages))
       }
     } catch (error) {
