@@ -125,8 +125,8 @@ async function recordUntilAborted(
   let isIdle = stream === LATE_STREAM
   try {
     while (!signal.aborted) {
-      const fetch = isIdle ? waitForMessages : fetchMessages
-      const messages = await fetch(consumer, maxMessages, FETCH_TIMEOUT_MS, signal)
+      const takeMessages = isIdle ? waitForMessages : fetchMessages
+      const messages = await takeMessages(consumer, maxMessages, FETCH_TIMEOUT_MS, signal)
       isIdle = messages.length === 0
       await keepInProgress(messages, writing).catch(error => {
         // otherwise these messages would wait longer than those that could not be written
