@@ -114,36 +114,33 @@ t.test('WHOIS answers for a registry without RDAP', async t => {
   t.same((await readExpiryDates(db, id)).domain, null)
 })
 
-t.test(
-  'Failures are retried with growing delays, keep the known dates and do not insertIncidentMonitor the monitor',
-  async t => {
-    register('example.dev', day(50))
-    const { id } = await insertExpiryMonitor(db, projectId, { url: 'https://example.dev/' })
-    await execute(db, `UPDATE monitors SET status = 'up' WHERE id = ?`, [id])
-    await look(start)
-    await refresh(start)
-    rdap.behaveAt('/domain/example.dev', { kind: 'answer', status: 500 })
-    const next = async () => {
-      const sql = 'SELECT next_look_at AS at, failures, last_error AS error FROM domains WHERE name = ?'
-      const [row] = await query<{ at: Date; failures: number; error: string }>(db, sql, ['example.dev'])
-      return row!
-    }
-    const waits: number[] = []
-    for (let i = 0; i < 4; i++) {
-      const { at } = await next()
-      await refresh(at)
-      waits.push(((await next()).at.getTime() - at.getTime()) / 60_000)
-    }
-    t.same(waits, [15, 30, 60, 120])
-    t.match(await next(), { failures: 4, error: /RDAP at 127\.0\.0\.1:\d+: status 500/ })
-    t.same((await readExpiryDates(db, id)).domain, day(50))
-    const [monitor] = await query(db, 'SELECT status, config_version AS version FROM monitors WHERE id = ?', [id])
-    t.same(monitor, { status: 'up', version: 1 })
-    register('example.dev', day(50))
-    await refresh((await next()).at)
-    t.equal((await next()).failures, 0)
-  },
-)
+t.test('Failures are retried with growing delays, keep the known dates and do not change the monitor', async t => {
+  register('example.dev', day(50))
+  const { id } = await insertExpiryMonitor(db, projectId, { url: 'https://example.dev/' })
+  await execute(db, `UPDATE monitors SET status = 'up' WHERE id = ?`, [id])
+  await look(start)
+  await refresh(start)
+  rdap.behaveAt('/domain/example.dev', { kind: 'answer', status: 500 })
+  const next = async () => {
+    const sql = 'SELECT next_look_at AS at, failures, last_error AS error FROM domains WHERE name = ?'
+    const [row] = await query<{ at: Date; failures: number; error: string }>(db, sql, ['example.dev'])
+    return row!
+  }
+  const waits: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const { at } = await next()
+    await refresh(at)
+    waits.push(((await next()).at.getTime() - at.getTime()) / 60_000)
+  }
+  t.same(waits, [15, 30, 60, 120])
+  t.match(await next(), { failures: 4, error: /RDAP at 127\.0\.0\.1:\d+: status 500/ })
+  t.same((await readExpiryDates(db, id)).domain, day(50))
+  const [monitor] = await query(db, 'SELECT status, config_version AS version FROM monitors WHERE id = ?', [id])
+  t.same(monitor, { status: 'up', version: 1 })
+  register('example.dev', day(50))
+  await refresh((await next()).at)
+  t.equal((await next()).failures, 0)
+})
 
 t.test('A monitor without a registrable domain is not looked up, and one that moves gets the new one', async t => {
   register('example.app', day(70))
@@ -172,8 +169,9 @@ t.test('A monitor that is linked to a domain while the domain is deleted as unus
   const monitor = await insertExpiryMonitor(db, projectId, { url: `https://${name}/` })
   await runWhileLocked(
     db,
-    tx => execute(tx, 'DELETE FROM domains WHERE name = ?', [name]),
+    tx => query(tx, 'SELECT name FROM domains WHERE name = ? FOR UPDATE', [name]),
     () => other.transaction(tx => linkWatches(tx, [{ monitorId: monitor.id, domain: name }], start)),
+    tx => execute(tx, 'DELETE FROM domains WHERE name = ?', [name]),
   )
   t.match(await query(db, 'SELECT name, next_look_at FROM domains WHERE name = ?', [name]), [{ name }])
 })

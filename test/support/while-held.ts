@@ -1,11 +1,12 @@
 import { type Db, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { waitFor } from './wait.ts'
 
-/** Lets `others` wait for the locks of `change`, then commits it. Returns the results of the others. */
+/** Lets `others` wait for the locks of `change`, then runs `finish` and commits. Returns the results of the others. */
 export async function runWhileLocked<T>(
   db: Db,
   change: (tx: Tx) => Promise<unknown>,
   others: () => Promise<T>,
+  finish: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<T> {
   const under = await db.transaction(async tx => {
     // on a slow machine the others may start late
@@ -13,6 +14,7 @@ export async function runWhileLocked<T>(
     await change(tx)
     const waiting = others()
     await waitFor(() => isLockAwaited(db), { label: 'a transaction that waits for the lock' })
+    await finish(tx)
     return { waiting }
   })
   return under.waiting
