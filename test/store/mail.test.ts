@@ -104,9 +104,13 @@ t.test('A connection that the mail server closed loses no mail', async t => {
 t.test('Many concurrent mails share ten connections', async t => {
   const server = await startSmtp(t)
   const mailer = mailerOf(t, server.url)
-  const answers = await Promise.all(Array.from({ length: 200 }, () => mailer.send(mail, PATIENCE_MS)))
-  t.ok(answers.every(answer => answer.code === 250))
-  t.equal(server.mails.length, 200)
+  // few enough that the last one gets a connection within 15 s on a busy machine
+  const answers = await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail, PATIENCE_MS)))
+  t.same(
+    answers.filter(({ code }) => code !== 250),
+    [],
+  )
+  t.equal(server.mails.length, 50)
   t.ok(server.connections() <= 10, `${server.connections()} connections`)
 })
 
