@@ -10,6 +10,8 @@ const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
 const GROUP_SIZES: Record<string, number> = { unit: 25, store: 8, api: 8, attacks: 5 }
 /** A comment in a file that runs in a process of its own. */
 const ALONE = /^\/\/ runs in a process of its own/m
+/** A comment in a file that runs before all others, without any next to it. */
+const NEEDS_IDLE_MACHINE = /^\/\/ needs an idle machine/m
 /** Run only when named. */
 const LONG = 'test/long'
 
@@ -50,6 +52,9 @@ export function groupFiles(root: string, files: string[]): string[][] {
   }
   return groups
 }
+
+export const needsIdleMachine = (root: string, file: string): boolean =>
+  NEEDS_IDLE_MACHINE.test(readFileSync(join(root, file), 'utf8'))
 
 /** The duration from a comment such as "takes about 60 s". Longer files start earlier. It is not a limit. */
 const expectedSeconds = (source: string) => Number(/^\/\/ takes about (\d+) s$/m.exec(source)?.[1] ?? 0)
