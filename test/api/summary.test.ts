@@ -174,8 +174,9 @@ t.test('A thousand monitors with fifty changes each need no more statements than
   const { db } = resource
   const statementsOf = async (work: () => Promise<unknown>) => {
     const statements: string[] = []
-    // a key is read again five seconds after its last reading
-    const note = ({ sql }: { sql: string }) => void (sql.includes('api_keys') || statements.push(sql))
+    // the key and the count of checks are read again five seconds after their last reading
+    const isCached = (sql: string) => sql.includes('api_keys') || sql.includes('SELECT id FROM monitors')
+    const note = ({ sql }: { sql: string }) => void (isCached(sql) || statements.push(sql))
     db.on('query', note)
     await work()
     db.off('query', note)
@@ -192,7 +193,8 @@ t.test('A thousand monitors with fifty changes each need no more statements than
   await query(db, 'ANALYZE transitions')
   const { data } = (await call('GET /analytics/summary')).body
   const ofAll = await statementsOf(() => call('GET /analytics/summary'))
-  t.equal(ofAll.length, ofNone.length)
+  t.ok(ofNone.length > 0)
+  t.strictSame(ofAll, ofNone)
   t.equal(data.monitors.total, 1_000)
   t.ok(data.uptime['90d'] > 45 && data.uptime['90d'] < 55, `${data.uptime['90d']} %`)
 })

@@ -7,7 +7,6 @@ import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 90 s
-// needs an idle machine: next to the whole suite, opinions about twelve monitors at once do not come in time
 
 const REGIONS = ['us-east', 'eu-west']
 const picket: Picket = await startPicket(t, { regions: REGIONS, probesPerRegion: 2 })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 
 /** The kernel's table is not a snapshot: a row may be missing while others change. */
 const READ_AT_MOST = 20
@@ -14,40 +14,32 @@ function endOf(address: string, port: number): string {
 /**
  * Finds the process that holds the client's end of a connection from 127.0.0.1 to an address of this machine
  * (Linux). Both ends are compared, because a port is soon reused for another server while the old connection lingers.
+ * The table has a row for each connection of the machine, so it is read next to other work.
  */
-export function clientProcess(
+export async function clientProcess(
   {
     remotePort = 0,
     localPort = 0,
     localAddress = '127.0.0.1',
   }: { remotePort?: number; localPort?: number; localAddress?: string },
   pids: readonly number[],
-): number | null {
+): Promise<number | null> {
   const ends = ` ${endOf('127.0.0.1', remotePort)} ${endOf(localAddress, localPort)} `
   for (let reads = 0; reads < READ_AT_MOST; reads++) {
-    const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
-    const inode = rows
-      .find(row => row.includes(ends))
-      ?.trim()
-      .split(/\s+/)[9]
-    if (inode !== undefined && inode !== '0') return pids.find(pid => holdsSocket(pid, inode)) ?? null
+    const table = await readFile('/proc/net/tcp')
+    const at = table.indexOf(ends)
+    // the fields after both ends: state, queues, timer, retransmits, user, timeout, inode
+    const inode = at < 0 ? undefined : table.toString('latin1', at, table.indexOf('\n', at)).trim().split(/\s+/)[8]
+    if (inode === undefined || inode === '0') continue
+    for (const pid of pids) if (await holdsSocket(pid, inode)) return pid
+    return null
   }
   return null
 }
 
 /** Empty for a process that has exited. */
-function holdsSocket(pid: number, inode: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some(fd => linkOf(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`)
-  } catch {
-    return false
-  }
-}
-
-function linkOf(path: string): string | null {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return null
-  }
+async function holdsSocket(pid: number, inode: string): Promise<boolean> {
+  const fds = await readdir(`/proc/${pid}/fd`).catch(() => [])
+  const links = await Promise.all(fds.map(fd => readlink(`/proc/${pid}/fd/${fd}`).catch(() => null)))
+  return links.includes(`socket:[${inode}]`)
 }

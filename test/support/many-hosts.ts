@@ -17,22 +17,28 @@ type ManyHosts = {
   seen: HostConnection[]
 }
 
+const hostOf = (socket: Socket) => Number(socket.localAddress?.split('.').at(-1))
+
 /** Hosts with one address each. A process can lose any of them, as with a missing route or a firewall that rejects. */
 export async function startManyHosts(t: Teardown, pids: () => readonly number[]): Promise<ManyHosts> {
   const lost = new Map<number, ReadonlySet<number>>()
   const broken = new Map<number, ReadonlySet<number>>()
-  const brokenSockets = new WeakSet<Socket>()
+  const clients = new WeakMap<Socket, Promise<number | null>>()
   const seen: HostConnection[] = []
-  const server = createServer(({ socket }, response) =>
-    response.writeHead(brokenSockets.has(socket) ? 503 : 200, { connection: 'close' }).end(),
-  )
-  server.on('connection', socket => {
-    const host = Number(socket.localAddress?.split('.').at(-1))
+  const server = createServer(async ({ socket }, response) => {
+    const pid = (await clients.get(socket)) ?? null
+    const isBroken = pid !== null && broken.get(pid)?.has(hostOf(socket)) === true
+    response.writeHead(isBroken ? 503 : 200, { connection: 'close' }).end()
+  })
+  server.on('connection', async socket => {
+    const host = hostOf(socket)
+    const atMs = Date.now()
     // finding the process is expensive on a busy machine and needed only after a fault
-    const pid = lost.size + broken.size === 0 ? null : clientProcess(socket, pids())
-    if (pid !== null && broken.get(pid)?.has(host)) brokenSockets.add(socket)
+    const client = lost.size + broken.size === 0 ? Promise.resolve(null) : clientProcess(socket, pids())
+    clients.set(socket, client)
+    const pid = await client
     const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)
-    seen.push({ host, pid, atMs: Date.now(), isLost })
+    seen.push({ host, pid, atMs, isLost })
     if (isLost) socket.resetAndDestroy()
   })
   const port = await listenUntilEnd(t, server, '0.0.0.0')

@@ -20,9 +20,9 @@ export async function startTargetByProbe(t: Teardown, pids: () => readonly numbe
   const failing = new Map<string, readonly number[] | 'all'>()
   const delays = new Map<string, number>()
   const seen: SeenBy[] = []
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const path = request.url ?? '/'
-    const pid = clientProcess(request.socket, pids())
+    const pid = await clientProcess(request.socket, pids())
     seen.push({ path, pid, atMs: Date.now() })
     const fails = failing.get(path)
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
