@@ -3,7 +3,8 @@ import { ConfigError } from '../shared/process/env.ts'
 import { createLog } from '../shared/process/log.ts'
 import { readConfig } from './config.ts'
 import { sleep } from './foundation/platform/time/clock.ts'
-import { shutDownStuck, start } from './start.ts'
+import { shutDownStuck } from './foundation/platform/time/watchdog.ts'
+import { start } from './start.ts'
 
 /** In this time V8 collects the garbage of the start and shrinks the heap. */
 const START_DURATION_MS = 60_000

@@ -19,7 +19,7 @@ import { createNatsObjectStore, type ObjectStore } from './foundation/platform/o
 import { createS3ObjectStore } from './foundation/platform/object-storage/s3-bucket.ts'
 import { query } from './foundation/platform/postgres/client.ts'
 import { listenForNotifications } from './foundation/platform/postgres/listener.ts'
-import { sleep, withTimeout } from './foundation/platform/time/clock.ts'
+import { sleep } from './foundation/platform/time/clock.ts'
 import { startEngineClocks } from './foundation/platform/time/engine-clocks.ts'
 import { type Loop, startLoop } from './foundation/platform/time/loop.ts'
 import { startWatchdog, type Watchdog } from './foundation/platform/time/watchdog.ts'
@@ -50,8 +50,6 @@ type StartOptions = {
 }
 
 const STOP_TIMEOUT_MS = 10_000
-/** A stuck process has this long to release its leases and connections. */
-const STUCK_STOP_TIMEOUT_MS = 3_000
 
 /**
  * Starts the control plane from bottom to top: schema, engines, roles, HTTP (docs/design/loops.md#start-and-stop). Throws a
@@ -99,12 +97,6 @@ function watchLoops(metrics: Metrics, { maxRoundMs }: StartOptions) {
     report = resolve
   })
   return { stuck, watchdog: startWatchdog(metrics, loops => report(loops), maxRoundMs) }
-}
-
-/** Stops a stuck process; its supervisor restarts it. */
-export async function shutDownStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
-  log.fatal({ event: 'stuck', loops }, 'a critical loop is stuck: this process exits')
-  await withTimeout(stop(), STUCK_STOP_TIMEOUT_MS)
 }
 
 const stopPart = (part: RoleComponent, log: Log) =>

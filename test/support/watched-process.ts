@@ -1,7 +1,6 @@
 import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startLoop } from '../../control-plane/foundation/platform/time/loop.ts'
-import { startWatchdog } from '../../control-plane/foundation/platform/time/watchdog.ts'
-import { shutDownStuck } from '../../control-plane/start.ts'
+import { shutDownStuck, startWatchdog } from '../../control-plane/foundation/platform/time/watchdog.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 

@@ -1,5 +1,6 @@
+import type { Log } from '../../../../shared/process/log.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
-import { monotonicMs } from './clock.ts'
+import { monotonicMs, withTimeout } from './clock.ts'
 import { setCoalescedTimeout } from './coalesced-timers.ts'
 
 /** A loop reports the beginning and end of its rounds. */
@@ -24,6 +25,8 @@ type Registry = { loops: Set<RegisteredLoop>; clockMs: number; age: ReturnType<t
 const CHECK_INTERVAL_MS = 1_000
 /** A longer gap between two checks counts as this long. */
 const MAX_GAP_MS = 2 * CHECK_INTERVAL_MS
+/** A stuck process has this long to release its leases and connections. */
+const STUCK_STOP_TIMEOUT_MS = 3_000
 
 const REGISTRIES = new WeakMap<Metrics, Registry>()
 
@@ -95,4 +98,10 @@ function getRegistry(metrics: Metrics): Registry {
 
 function createAgeGauge(metrics: Metrics) {
   return metrics.gauge('picket_loop_round_age_seconds', 'Age of the round under way; 0 between rounds', ['loop'])
+}
+
+/** Stops a process with stuck loops, in at most three seconds. Its supervisor restarts it. */
+export async function shutDownStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
+  log.fatal({ event: 'stuck', loops }, 'a critical loop is stuck: this process exits')
+  await withTimeout(stop(), STUCK_STOP_TIMEOUT_MS)
 }
