@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { IDENTIFIED } from '../support/client-process.ts'
 import { createHourly } from '../support/hourly.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
@@ -10,8 +11,8 @@ import { waitFor } from '../support/wait.ts'
 // takes about 30 s
 
 const trace = { LOG_LEVEL: 'trace' }
-const picket = await startPicket(t, { probesPerRegion: 2, env: trace, probeEnv: trace })
-const target = await startTargetByProbe(t, () => picket.probes.map(({ pid }) => pid))
+const picket = await startPicket(t, { probesPerRegion: 2, env: trace, probeEnv: { ...trace, ...IDENTIFIED } })
+const target = await startTargetByProbe(t)
 const { api } = picket
 const db = createPostgres(picket.databaseUrl, 2)
 const clickhouse = createClickhouse(picket.clickhouseUrl)

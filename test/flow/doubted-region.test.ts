@@ -1,16 +1,17 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { IDENTIFIED } from '../support/client-process.ts'
 import { startManyHosts } from '../support/many-hosts.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 120 s
 
-const picket: Picket = await startPicket(t, { regions: ['us-east', 'eu-west'] })
+const picket: Picket = await startPicket(t, { regions: ['us-east', 'eu-west'], probeEnv: IDENTIFIED })
 const { api } = picket
 const pidOf = (region: string) => picket.probes.find(probe => probe.region === region)!.pid
 const [us, eu] = [pidOf('us-east'), pidOf('eu-west')]
-const hosts = await startManyHosts(t, () => [us, eu])
+const hosts = await startManyHosts(t)
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createApi } from '../support/api.ts'
+import { IDENTIFIED } from '../support/client-process.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
@@ -9,10 +10,10 @@ import { waitFor } from '../support/wait.ts'
 
 const INTERVAL_MS = 30_000
 const FOR_A_BUSY_MACHINE_MS = 10_000
-const picket = await startPicket(t, { regions: ['us-east', 'eu-west'], probesPerRegion: 2 })
+const picket = await startPicket(t, { regions: ['us-east', 'eu-west'], probesPerRegion: 2, probeEnv: IDENTIFIED })
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
-const target = await startTargetByProbe(t, () => picket.probes.map(({ pid }) => pid))
+const target = await startTargetByProbe(t)
 const pages = Array.from({ length: 10 }, (_, i) => `page-${i}`)
 const probesOf = (region: string) => picket.probes.filter(probe => probe.region === region)
 const seenBy = (page: string, pid: number | undefined) =>

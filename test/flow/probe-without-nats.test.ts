@@ -1,4 +1,5 @@
 import t from 'tap'
+import { IDENTIFIED } from '../support/client-process.ts'
 import { startNats } from '../support/nats.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
@@ -10,14 +11,17 @@ import { waitFor } from '../support/wait.ts'
 const nats = await startNats(t)
 const relay = await startTcpRelay(t, nats.url)
 const common = { NATS_URL: nats.url, NATS_OPERATOR_SEED: '' }
-const picket = await startPicket(t, { regions: ['us-east'], env: { ...common, PROBE_NATS_URL: relay.url } })
+const picket = await startPicket(t, {
+  regions: ['us-east'],
+  env: { ...common, PROBE_NATS_URL: relay.url },
+  probeEnv: IDENTIFIED,
+})
 const { api } = picket
 const other = await picket.addControlPlane({ ...common, PROBE_NATS_URL: nats.url, ROLES: 'fleet' })
 const { grpc_port } = await other.untilEvent('ready')
 const [first] = picket.probes
 const second = await picket.addProbe('us-east', { FLEET_URL: `127.0.0.1:${grpc_port}` })
-const pids = [first!.pid, second.pid]
-const target = await startTargetByProbe(t, () => pids)
+const target = await startTargetByProbe(t)
 
 t.test('A probe that alone has lost NATS loses its monitors to another one, and a new outage is detected', async t => {
   // some for each of them

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createApi } from '../support/api.ts'
+import { IDENTIFIED } from '../support/client-process.ts'
 import { createHourly } from '../support/hourly.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
@@ -9,9 +10,9 @@ import { waitFor } from '../support/wait.ts'
 // takes about 90 s
 
 const REGIONS = ['us-east', 'eu-west']
-const picket: Picket = await startPicket(t, { regions: REGIONS, probesPerRegion: 2 })
+const picket: Picket = await startPicket(t, { regions: REGIONS, probesPerRegion: 2, probeEnv: IDENTIFIED })
 const pidsOf = (region: string) => picket.probes.filter(probe => probe.region === region).map(({ pid }) => pid)
-const target = await startTargetByProbe(t, () => picket.probes.map(({ pid }) => pid))
+const target = await startTargetByProbe(t)
 const { api } = picket
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())

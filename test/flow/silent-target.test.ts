@@ -1,5 +1,6 @@
 import t from 'tap'
 import { computeSlots } from '../../probe-agent/schedule/slots.ts'
+import { IDENTIFIED } from '../support/client-process.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'
 import { waitFor } from '../support/wait.ts'
@@ -12,10 +13,10 @@ const TIMEOUT_MS = 6_000
 const SILENCE_MS = TIMEOUT_MS / 3
 const HOUR_MS = 3_600_000
 
-const picket = await startPicket(t, { regions: REGIONS })
+const picket = await startPicket(t, { regions: REGIONS, probeEnv: IDENTIFIED })
 const { api } = picket
 const pids = picket.probes.map(({ pid }) => pid)
-const target = await startTargetByProbe(t, () => pids)
+const target = await startTargetByProbe(t)
 
 /** A monitor whose slots in the two regions are at least 10 s apart. */
 async function createSpread(page: string): Promise<string> {

@@ -4,7 +4,7 @@ import { clientProcess } from './client-process.ts'
 import { listenUntilEnd } from './listening.ts'
 import type { Teardown } from './teardown.ts'
 
-/** `pid` null: before the first fault. */
+/** `pid` null: of a process that was not started with `IDENTIFIED`. */
 type HostConnection = { host: number; pid: number | null; atMs: number; isLost: boolean }
 
 type ManyHosts = {
@@ -17,28 +17,24 @@ type ManyHosts = {
   seen: HostConnection[]
 }
 
-const hostOf = (socket: Socket) => Number(socket.localAddress?.split('.').at(-1))
-
-/** Hosts with one address each. A process can lose any of them, as with a missing route or a firewall that rejects. */
-export async function startManyHosts(t: Teardown, pids: () => readonly number[]): Promise<ManyHosts> {
+/**
+ * Hosts with one address each. A process can lose any of them, as with a missing route or a firewall that rejects. The
+ * processes need the environment `IDENTIFIED`.
+ */
+export async function startManyHosts(t: Teardown): Promise<ManyHosts> {
   const lost = new Map<number, ReadonlySet<number>>()
   const broken = new Map<number, ReadonlySet<number>>()
-  const clients = new WeakMap<Socket, Promise<number | null>>()
+  const brokenSockets = new WeakSet<Socket>()
   const seen: HostConnection[] = []
-  const server = createServer(async ({ socket }, response) => {
-    const pid = (await clients.get(socket)) ?? null
-    const isBroken = pid !== null && broken.get(pid)?.has(hostOf(socket)) === true
-    response.writeHead(isBroken ? 503 : 200, { connection: 'close' }).end()
-  })
-  server.on('connection', async socket => {
-    const host = hostOf(socket)
-    const atMs = Date.now()
-    // finding the process is expensive on a busy machine and needed only after a fault
-    const client = lost.size + broken.size === 0 ? Promise.resolve(null) : clientProcess(socket, pids())
-    clients.set(socket, client)
-    const pid = await client
+  const server = createServer(({ socket }, response) =>
+    response.writeHead(brokenSockets.has(socket) ? 503 : 200, { connection: 'close' }).end(),
+  )
+  server.on('connection', socket => {
+    const host = Number(socket.localAddress?.split('.').at(-1))
+    const pid = clientProcess(socket)
+    if (pid !== null && broken.get(pid)?.has(host)) brokenSockets.add(socket)
     const isLost = pid !== null && (lost.get(pid)?.has(host) ?? false)
-    seen.push({ host, pid, atMs, isLost })
+    seen.push({ host, pid, atMs: Date.now(), isLost })
     if (isLost) socket.resetAndDestroy()
   })
   const port = await listenUntilEnd(t, server, '0.0.0.0')

@@ -15,14 +15,17 @@ type TargetByProbe = {
   seen: SeenBy[]
 }
 
-/** An HTTP server that identifies the probe of a request, so that two probes of a region can get different answers. */
-export async function startTargetByProbe(t: Teardown, pids: () => readonly number[]): Promise<TargetByProbe> {
+/**
+ * An HTTP server that identifies the probe of a request, so that two probes of a region can get different answers. The probes
+ * need the environment `IDENTIFIED`.
+ */
+export async function startTargetByProbe(t: Teardown): Promise<TargetByProbe> {
   const failing = new Map<string, readonly number[] | 'all'>()
   const delays = new Map<string, number>()
   const seen: SeenBy[] = []
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const path = request.url ?? '/'
-    const pid = await clientProcess(request.socket, pids())
+    const pid = clientProcess(request.socket)
     seen.push({ path, pid, atMs: Date.now() })
     const fails = failing.get(path)
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
