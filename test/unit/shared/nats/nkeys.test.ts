@@ -1,11 +1,6 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
-import {
-  createNkey,
-  decodeSeed,
-  deriveNkey,
-  generateNkey,
-} from '../../../../control-plane/foundation/platform/nats/nkeys.ts'
+import { createNkey, decodeSeed, deriveNkey, generateNkey } from '../../../../shared/nats/nkeys.ts'
 
 // the client library's copy of the implementation of NATS
 const client = createRequire(import.meta.resolve('@nats-io/transport-node'))
