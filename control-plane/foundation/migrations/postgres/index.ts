@@ -121,8 +121,12 @@ export async function migratePostgres(databaseUrl: string): Promise<void> {
 
 /** Whether all migrations are applied and none is running, as at most starts: two statements instead of the twenty of knex. */
 async function isMigrated(db: Db): Promise<boolean> {
-  const [table] = await query<{ exists: boolean }>(db, `SELECT to_regclass('knex_migrations') IS NOT NULL AS exists`)
-  if (!table!.exists) return false
+  // knex creates them one after the other
+  const [tables] = await query<{ exist: boolean }>(
+    db,
+    `SELECT to_regclass('knex_migrations') IS NOT NULL AND to_regclass('knex_migrations_lock') IS NOT NULL AS exist`,
+  )
+  if (!tables!.exist) return false
   const isRunning = 'SELECT FROM knex_migrations_lock WHERE is_locked <> 0'
   const applied = await query<{ name: string }>(db, `SELECT name FROM knex_migrations WHERE NOT EXISTS (${isRunning})`)
   const names = new Set(applied.map(({ name }) => name))
