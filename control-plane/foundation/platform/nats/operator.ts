@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { REGIONS } from '../../../../shared/checks/check.ts'
 import { createLogin } from '../../../../shared/nats/login.ts'
-import { createNkey, decodeSeed, deriveNkey, generateNkey, type Nkey } from '../../../../shared/nats/nkeys.ts'
+import { createNkey, decodeSeed, deriveNkey, type Nkey } from '../../../../shared/nats/nkeys.ts'
 import { buildInboxPrefix, PROBE_SUBJECTS, probeSubjects } from '../../../../shared/nats/subjects.ts'
 
 /**
@@ -24,7 +24,7 @@ export type NatsOperator = {
 }
 
 /** A new seed for NATS_OPERATOR_SEED. */
-export const generateOperatorSeed = (): string => generateNkey('operator').seed
+export const generateOperatorSeed = (): string => createNkey('operator', randomBytes(32)).seed
 
 /** Null when the text is not a seed of an operator. */
 export function parseOperatorSeed(seed: string): NatsOperator | null {
@@ -105,7 +105,7 @@ export function buildProbeCredentials(
 
 /** The login of a new user with all permissions in its account. The key never leaves this process. */
 export function createOwnLogin(account: Nkey, name: string, nowS: number): ReturnType<typeof createLogin> {
-  const user = generateNkey('user')
+  const user = createNkey('user', randomBytes(32))
   const nats = { ...UNLIMITED, type: 'user', version: 2 }
   return createLogin(signJwt(account, nowS, { sub: user.publicKey, name, nats }), user)
 }

@@ -12,7 +12,7 @@ type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>
  * The health service of gRPC for a server with these services; the empty name is the whole server. All are SERVING until
  * `stopServing`. Written here because the package `grpc-health-check` parses its messages at each start, which takes 50 ms.
  */
-export function createHealthService(names: readonly string[]): { implementation: HealthServer; stopServing(): void } {
+export function createGrpcHealth(names: readonly string[]): { implementation: HealthServer; stopServing(): void } {
   const watchers = new Set<Watcher>()
   let current = ServingStatus.SERVING
   const find = (service: string) => (names.includes(service) ? { status: current } : null)

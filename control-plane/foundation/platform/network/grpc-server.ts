@@ -11,7 +11,7 @@ import {
 } from '@grpc/grpc-js'
 import { HealthService } from '../../../../proto/gen/grpc/health/v1/health.ts'
 import { ConfigError } from '../../../../shared/process/env.ts'
-import { createHealthService } from './grpc-health.ts'
+import { createGrpcHealth } from './grpc-health.ts'
 import { type LimitedPort, openLimitedPort, type PortLimits, type PortRefusal } from './limited-port.ts'
 
 // the library would print the errors that it throws
@@ -74,7 +74,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     const { addReflection } = await import('./grpc-reflection.ts')
     addReflection(server, options.protoFile)
   }
-  const health = createHealthService(['', ...listServiceNames(options.service)])
+  const health = createGrpcHealth(['', ...listServiceNames(options.service)])
   server.addService(HealthService, health.implementation)
 
   const address = `${options.host}:${options.port}`

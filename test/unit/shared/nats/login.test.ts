@@ -1,12 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { createLogin, createLoginOfCredentials } from '../../../../shared/nats/login.ts'
-import { generateNkey } from '../../../../shared/nats/nkeys.ts'
+import { createNkey } from '../../../../shared/nats/nkeys.ts'
 
 const client = createRequire(import.meta.resolve('@nats-io/transport-node'))
 const { credsAuthenticator, jwtAuthenticator } = client('@nats-io/nats-core')
 
-const user = generateNkey('user')
+const user = createNkey('user', randomBytes(32))
 const credentials = `-----BEGIN NATS USER JWT-----
 header.body.signature
 ------END NATS USER JWT------
@@ -28,7 +29,7 @@ t.test('A login with a creds file equals that of the client library', async t =>
 })
 
 t.test('A text that is not a creds file of a user is refused', async t => {
-  const ofAccount = credentials.replace(user.seed, generateNkey('account').seed)
+  const ofAccount = credentials.replace(user.seed, createNkey('account', randomBytes(32)).seed)
   for (const text of ['', 'secret', credentials.slice(0, 80), ofAccount])
     t.throws(() => createLoginOfCredentials(text), { message: 'the text is not the credentials of a NATS user' })
 })
