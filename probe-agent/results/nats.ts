@@ -1,5 +1,6 @@
 import { jetstream } from '@nats-io/jetstream'
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { createLoginOfCredentials } from '../../shared/nats/login.ts'
 import { createReconnectPace } from '../../shared/nats/reconnect-pace.ts'
 import type { Log } from '../../shared/process/log.ts'
 import { machine } from '../clock.ts'
@@ -50,8 +51,7 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       // By default the client gives up forever after two refused logins in a row.
       ignoreAuthErrorAbort: true,
       // Called at each reconnect, so that renewed credentials are used.
-      authenticator: nonce =>
-        access.credentials ? credsAuthenticator(new TextEncoder().encode(access.credentials))(nonce) : undefined,
+      authenticator: nonce => (access.credentials ? createLoginOfCredentials(access.credentials)(nonce) : undefined),
     })
     if (mine !== generation) {
       await opened.close()

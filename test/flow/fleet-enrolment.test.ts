@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { credentials, loadPackageDefinition, type ServiceClientConstructor, status } from '@grpc/grpc-js'
 import { service as healthService } from 'grpc-health-check'
 import t from 'tap'
@@ -170,12 +171,26 @@ t.test('Probes enrol with a token of their region', async t => {
     // biome-ignore lint/suspicious/noExplicitAny: made at run time
     const Health = (definition.grpc as any).health.v1.Health as ServiceClientConstructor
     const health = new Health(address, credentials.createInsecure())
-    const answer = await new Promise((resolve, reject) =>
-      health.check?.({ service: 'picket.probe.v1.Fleet' }, (error: Error | null, value: unknown) =>
-        error ? reject(error) : resolve(value),
-      ),
-    )
-    t.match(answer, { status: 'SERVING' })
+    const call = (method: string, request: object) =>
+      new Promise((resolve, reject) =>
+        health[method]?.(request, (error: Error | null, value: unknown) => (error ? reject(error) : resolve(value))),
+      )
+    const watch = async (service: string) => {
+      const stream = health.watch?.({ service })
+      stream.on('error', () => {})
+      const [first] = await once(stream, 'data')
+      stream.cancel()
+      return first
+    }
+    for (const service of ['', 'picket.probe.v1.Fleet']) {
+      t.match(await call('check', { service }), { status: 'SERVING' })
+      t.match(await watch(service), { status: 'SERVING' })
+    }
+    await t.rejects(call('check', { service: 'unknown' }), { code: status.NOT_FOUND })
+    t.match(await watch('unknown'), { status: 'SERVICE_UNKNOWN' })
+    t.match(await call('list', {}), {
+      statuses: { '': { status: 'SERVING' }, 'picket.probe.v1.Fleet': { status: 'SERVING' } },
+    })
     health.close()
   })
 })

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, credsAuthenticator, jwtAuthenticator } from '@nats-io/transport-node'
+import { connect, credsAuthenticator } from '@nats-io/transport-node'
 import t, { type Test } from 'tap'
 import { connectAccountPublisher } from '../../control-plane/foundation/platform/nats/account-publisher.ts'
 import {
   buildProbeCredentials,
-  createOwnUser,
+  createOwnLogin,
   generateOperatorSeed,
   parseOperatorSeed,
 } from '../../control-plane/foundation/platform/nats/operator.ts'
@@ -32,8 +32,7 @@ async function setUp(t: Test) {
     rmSync(dataDir, { recursive: true, force: true })
   })
   const relay = await startTcpRelay(t, server.url)
-  const { jwt, seed } = createOwnUser(operator.system, 'test', Math.floor(Date.now() / 1_000))
-  const authenticator = jwtAuthenticator(jwt, new TextEncoder().encode(seed))
+  const authenticator = createOwnLogin(operator.system, 'test', Math.floor(Date.now() / 1_000))
   let sent = 0
   /** Resolves when everything that the server has sent so far is counted. */
   let counted: () => Promise<void>

@@ -2,15 +2,11 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
-  loadDueDeliveries,
-  loadHeartbeatIntake,
-  loadLastTransitionAtMs,
   loadLiveProbeFacts,
   loadPartitionFacts,
-  loadPlannedOutageFacts,
   loadServerNow,
   loadStandbyFacts,
-  loadWaitingFanOuts,
+  loadWorkFacts,
 } from '../../control-plane/operations/health/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -35,23 +31,27 @@ async function lanes(dueSecondsAgo: number[], leased: boolean[]): Promise<void> 
 }
 
 t.test('A new installation has no waiting work', async t => {
-  t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null })
-  t.same(await loadWaitingFanOuts(db), { count: 0, sinceMs: null })
-  t.equal(await loadLastTransitionAtMs(db), null)
-  t.match(await loadHeartbeatIntake(db), { monitors: 0, listeningAtMs: Number })
+  t.same((await loadWorkFacts(db)).deliveriesDue, { count: 0, sinceMs: null })
+  t.same((await loadWorkFacts(db)).fanOuts, { count: 0, sinceMs: null })
+  t.equal((await loadWorkFacts(db)).lastTransitionAtMs, null)
+  t.match((await loadWorkFacts(db)).heartbeats, { monitors: 0, listeningAtMs: Number })
   t.same(await loadLiveProbeFacts(db), [])
   t.same(await loadStandbyFacts(db), [])
-  t.same(await loadPlannedOutageFacts(db), { kept: 0, missed: 0, lastMiss: null })
+  t.same((await loadWorkFacts(db)).plannedOutages, { kept: 0, missed: 0, lastMiss: null })
   t.match(await loadServerNow(db), { isReadOnly: false })
 })
 
 t.test('Deliveries count as due when their project has none in flight', async t => {
   await lanes([900, -60], [false, true])
   await lanes([-30], [false])
-  t.same(await loadDueDeliveries(db), { count: 0, sinceMs: null }, 'one waits for its own project, one for its time')
+  t.same(
+    (await loadWorkFacts(db)).deliveriesDue,
+    { count: 0, sinceMs: null },
+    'one waits for its own project, one for its time',
+  )
   // the process that was sending died, and its lease expired
   await lanes([120, 90], [false, true])
-  const due = await loadDueDeliveries(db)
+  const due = (await loadWorkFacts(db)).deliveriesDue
   t.equal(due.count, 2)
   t.ok(Math.abs((nowMs - due.sinceMs!) / 1_000 - 120) < 60)
 })
@@ -112,7 +112,7 @@ t.test('Planned outages of the last day are counted by guarantee, with the last 
   await insert(4, 'none')
   await insert(5, null)
   await insert(25, 'missed', 90)
-  const { kept, missed, lastMiss } = await loadPlannedOutageFacts(db)
+  const { kept, missed, lastMiss } = (await loadWorkFacts(db)).plannedOutages
   t.same([kept, missed], [1, 2])
   t.match(lastMiss, { kind: 'hang', startedAtMs: Number, measuredAtMs: Number, lateSeconds: 3.5 })
 })

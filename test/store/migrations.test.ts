@@ -32,6 +32,13 @@ t.test('A process killed during a migration blocks no other', async t => {
   t.match(await query(db, 'SELECT is_locked FROM knex_migrations_lock'), [{ is_locked: 0 }])
 })
 
+t.test('A process can start while another one has created one of the tables of knex', async t => {
+  const before = await tables()
+  await execute(db, 'DROP TABLE knex_migrations_lock')
+  await migratePostgres(url)
+  t.same(await tables(), before)
+})
+
 t.test('A process of an older version starts on a database of a newer one', async t => {
   const before = await tables()
   await execute(

@@ -29,16 +29,12 @@ import type {
   RecorderFact,
 } from './facts.ts'
 import {
-  loadDueDeliveries,
   loadForeignReportFacts,
-  loadHeartbeatIntake,
-  loadLastTransitionAtMs,
   loadLiveProbeFacts,
   loadPartitionFacts,
-  loadPlannedOutageFacts,
   loadServerNow,
   loadStandbyFacts,
-  loadWaitingFanOuts,
+  loadWorkFacts,
 } from './store.ts'
 
 /** An engine that needs longer counts as unreachable. */
@@ -85,11 +81,7 @@ async function readPostgresFacts(db: Db): Promise<PostgresFacts & Clock> {
     })),
     probes: await loadLiveProbeFacts(db),
     foreignReports: await loadForeignReportFacts(db),
-    deliveriesDue: await loadDueDeliveries(db),
-    fanOuts: await loadWaitingFanOuts(db),
-    heartbeats: await loadHeartbeatIntake(db),
-    lastTransitionAtMs: await loadLastTransitionAtMs(db),
-    plannedOutages: await loadPlannedOutageFacts(db),
+    ...(await loadWorkFacts(db)),
     standbys: await loadStandbyFacts(db),
   }
 }

@@ -81,7 +81,7 @@ export type ForeignReportFact = {
 export type WaitingWork = { count: number; sinceMs: number | null }
 
 /** Planned canary failures of the last day that were reported within the guarantee, and those that were not. */
-export type PlannedOutageFacts = {
+type PlannedOutageFacts = {
   kept: number
   missed: number
   /** `lateSeconds` null: it was not noticed, or no alert arrived */

@@ -1,12 +1,5 @@
 import { type Db, query } from '../../foundation/platform/postgres/client.ts'
-import type {
-  ForeignReportFact,
-  PartitionFact,
-  PlannedOutageFacts,
-  ProbeFact,
-  StandbyFact,
-  WaitingWork,
-} from './facts.ts'
+import type { ForeignReportFact, PartitionFact, PostgresFacts, ProbeFact, StandbyFact } from './facts.ts'
 
 /** Queries for the whole installation. None of them returns data of a tenant. */
 
@@ -53,65 +46,42 @@ export function loadForeignReportFacts(db: Db): Promise<ForeignReportFact[]> {
   )
 }
 
+type WorkFacts = Pick<
+  PostgresFacts,
+  'deliveriesDue' | 'fanOuts' | 'heartbeats' | 'lastTransitionAtMs' | 'plannedOutages'
+>
+
 /**
- * Lanes whose next attempt is due, of projects without a delivery in flight: a project with more alerts than its share of
- * places waits for its own deliveries.
+ * `deliveriesDue`: lanes whose next attempt is due, of projects without a delivery in flight, because a project with more
+ * alerts than its share of places waits for its own deliveries. `plannedOutages`: failures of canaries, which are monitors of
+ * the operator, not of a tenant. One statement, because the role `schedule` reads these facts all the time.
  */
-export async function loadDueDeliveries(db: Db): Promise<WaitingWork> {
-  return getOnlyRow(
-    await query<WaitingWork>(
-      db,
-      `SELECT count(*)::integer AS count, ${epochMsSql('min(next_attempt_at)')} AS "sinceMs"
-       FROM delivery_lanes l
-       WHERE next_attempt_at <= clock_timestamp() AND NOT EXISTS (
-         SELECT FROM delivery_lanes o
-         WHERE o.project_id = l.project_id AND o.lease_owner IS NOT NULL AND o.next_attempt_at > clock_timestamp())`,
-    ),
-  )
-}
-
-export async function loadWaitingFanOuts(db: Db): Promise<WaitingWork> {
-  return getOnlyRow(
-    await query<WaitingWork>(
-      db,
-      `SELECT count(*)::integer AS count, ${epochMsSql('min(noted_at)')} AS "sinceMs" FROM fan_outs`,
-    ),
-  )
-}
-
-export async function loadHeartbeatIntake(db: Db): Promise<{ monitors: number; listeningAtMs: number }> {
-  return getOnlyRow(
-    await query<{ monitors: number; listeningAtMs: number }>(
-      db,
-      `SELECT (SELECT count(*)::integer FROM heartbeats WHERE due_at IS NOT NULL) AS monitors,
-         ${epochMsSql('listening_at')} AS "listeningAtMs"
-       FROM heartbeat_intake`,
-    ),
-  )
-}
-
-/** Ids sort by time, so the index finds the newest transition. */
-export async function loadLastTransitionAtMs(db: Db): Promise<number | null> {
-  const rows = await query<{ atMs: number }>(
+export async function loadWorkFacts(db: Db): Promise<WorkFacts> {
+  const [row] = await query<WorkFacts>(
     db,
-    `SELECT ${epochMsSql('created_at')} AS "atMs" FROM transitions ORDER BY id DESC LIMIT 1`,
+    `SELECT
+       (SELECT jsonb_build_object('count', count(*), 'sinceMs', ${epochMsSql('min(next_attempt_at)')})
+        FROM delivery_lanes l
+        WHERE next_attempt_at <= clock_timestamp() AND NOT EXISTS (
+          SELECT FROM delivery_lanes o
+          WHERE o.project_id = l.project_id AND o.lease_owner IS NOT NULL AND o.next_attempt_at > clock_timestamp())
+       ) AS "deliveriesDue",
+       (SELECT jsonb_build_object('count', count(*), 'sinceMs', ${epochMsSql('min(noted_at)')}) FROM fan_outs) AS "fanOuts",
+       (SELECT jsonb_build_object(
+          'monitors', (SELECT count(*) FROM heartbeats WHERE due_at IS NOT NULL),
+          'listeningAtMs', ${epochMsSql('listening_at')})
+        FROM heartbeat_intake) AS heartbeats,
+       -- ids sort by time, so the index finds the newest one
+       (SELECT ${epochMsSql('created_at')} FROM transitions ORDER BY id DESC LIMIT 1) AS "lastTransitionAtMs",
+       (SELECT jsonb_build_object(
+          'kept', count(*) FILTER (WHERE guarantee = 'kept'),
+          'missed', count(*) FILTER (WHERE guarantee = 'missed'),
+          'lastMiss', (array_agg(jsonb_build_object('kind', kind, 'startedAtMs', ${epochMsSql('started_at')},
+             'measuredAtMs', ${epochMsSql('created_at')}, 'lateSeconds', late_seconds) ORDER BY started_at DESC)
+           FILTER (WHERE guarantee = 'missed'))[1])
+        FROM canary_outages WHERE started_at > clock_timestamp() - interval '1 day') AS "plannedOutages"`,
   )
-  return rows[0]?.atMs ?? null
-}
-
-/** Canaries are monitors of the operator, not of a tenant. */
-export async function loadPlannedOutageFacts(db: Db): Promise<PlannedOutageFacts> {
-  return getOnlyRow(
-    await query<PlannedOutageFacts>(
-      db,
-      `SELECT count(*) FILTER (WHERE guarantee = 'kept')::integer AS kept,
-         count(*) FILTER (WHERE guarantee = 'missed')::integer AS missed,
-         (array_agg(jsonb_build_object('kind', kind, 'startedAtMs', ${epochMsSql('started_at')},
-            'measuredAtMs', ${epochMsSql('created_at')}, 'lateSeconds', late_seconds) ORDER BY started_at DESC)
-          FILTER (WHERE guarantee = 'missed'))[1] AS "lastMiss"
-       FROM canary_outages WHERE started_at > clock_timestamp() - interval '1 day'`,
-    ),
-  )
+  return row!
 }
 
 /** Connected standbys, and the slots of disconnected ones. A user without pg_monitor can read only the names. */
@@ -127,5 +97,3 @@ export function loadStandbyFacts(db: Db): Promise<StandbyFact[]> {
      ORDER BY name`,
   )
 }
-
-const getOnlyRow = <Row>(rows: Row[]): Row => rows[0]!

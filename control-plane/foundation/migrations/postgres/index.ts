@@ -1,4 +1,4 @@
-import { withPostgres } from '../../platform/postgres/client.ts'
+import { type Db, query, withPostgres } from '../../platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../platform/postgres/lock-keys.ts'
 import * as accounts from './0001-accounts.ts'
 import * as monitors from './0002-monitors.ts'
@@ -95,6 +95,7 @@ const MIGRATIONS = {
  */
 export async function migratePostgres(databaseUrl: string): Promise<void> {
   await withPostgres(databaseUrl, async db => {
+    if (await isMigrated(db)) return
     await db.transaction(async lock => {
       // this transaction only holds the lock, and is idle while the migrations run
       await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
@@ -116,4 +117,18 @@ export async function migratePostgres(databaseUrl: string): Promise<void> {
       }
     })
   })
+}
+
+/** Whether all migrations are applied and none is running, as at most starts: two statements instead of the twenty of knex. */
+async function isMigrated(db: Db): Promise<boolean> {
+  // knex creates them one after the other
+  const [tables] = await query<{ exist: boolean }>(
+    db,
+    `SELECT to_regclass('knex_migrations') IS NOT NULL AND to_regclass('knex_migrations_lock') IS NOT NULL AS exist`,
+  )
+  if (!tables!.exist) return false
+  const isRunning = 'SELECT FROM knex_migrations_lock WHERE is_locked <> 0'
+  const applied = await query<{ name: string }>(db, `SELECT name FROM knex_migrations WHERE NOT EXISTS (${isRunning})`)
+  const names = new Set(applied.map(({ name }) => name))
+  return Object.keys(MIGRATIONS).every(name => names.has(name))
 }

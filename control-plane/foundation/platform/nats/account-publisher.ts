@@ -1,5 +1,5 @@
-import { connect, jwtAuthenticator } from '@nats-io/transport-node'
-import { buildAccountJwts, createOwnUser, type NatsOperator } from './operator.ts'
+import { connect } from '@nats-io/transport-node'
+import { buildAccountJwts, createOwnLogin, type NatsOperator } from './operator.ts'
 
 /** Ids of revoked probes, by region. */
 type RevokedProbes = ReadonlyMap<string, readonly string[]>
@@ -26,11 +26,10 @@ export async function connectAccountPublisher(
   nowMs: () => number,
 ): Promise<NatsAccountPublisher> {
   const nowS = () => Math.floor(nowMs() / 1_000)
-  const { jwt, seed } = createOwnUser(operator.system, 'accounts', nowS())
   const connection = await connect({
     servers,
     name: 'accounts',
-    authenticator: jwtAuthenticator(jwt, new TextEncoder().encode(seed)),
+    authenticator: createOwnLogin(operator.system, 'accounts', nowS()),
     maxReconnectAttempts: -1,
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,

@@ -8,13 +8,13 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream'
-import { type Authenticator, connect, jwtAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { createReconnectPace } from '../../../../shared/nats/reconnect-pace.ts'
 import { LATE_STREAM, PINGS_STREAM, RESULTS_STREAM, SCREENSHOTS_STREAM } from '../../../../shared/nats/subjects.ts'
 import { createRemoteClock, type RemoteClock } from '../../../../shared/process/remote-clock.ts'
 import { randomFraction } from '../ids.ts'
 import { monotonicMs, nowMs } from '../time/clock.ts'
-import { createOwnUser, type NatsOperator } from './operator.ts'
+import { createOwnLogin, type NatsOperator } from './operator.ts'
 
 export type Nats = {
   servers: string[]
@@ -44,7 +44,7 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
   const connection = await connect({
     servers,
     name,
-    ...(operator && { authenticator: createOwnAuthenticator(operator, name) }),
+    ...(operator && { authenticator: createOwnLogin(operator.main, name, Math.floor(nowMs() / 1_000)) }),
     maxReconnectAttempts: -1,
     // otherwise the client would stop for good after two refusals, for example by a server that starts with the wrong keys
     ignoreAuthErrorAbort: true,
@@ -77,11 +77,6 @@ export const jetstreamNowMs = ({ clock }: Nats): number => Math.floor(clock.nowM
 /** Ends with the connection. */
 async function notifyReconnects(connection: NatsConnection, listeners: ReadonlySet<() => void>): Promise<void> {
   for await (const { type } of connection.status()) if (type === 'reconnect') for (const notify of listeners) notify()
-}
-
-function createOwnAuthenticator(operator: NatsOperator, name: string): Authenticator {
-  const { jwt, seed } = createOwnUser(operator.main, name, Math.floor(nowMs() / 1_000))
-  return jwtAuthenticator(jwt, new TextEncoder().encode(seed))
 }
 
 const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }

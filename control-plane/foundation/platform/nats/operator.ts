@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { REGIONS } from '../../../../shared/checks/check.ts'
+import { createLogin } from '../../../../shared/nats/login.ts'
+import { createNkey, decodeSeed, deriveNkey, type Nkey } from '../../../../shared/nats/nkeys.ts'
 import { buildInboxPrefix, PROBE_SUBJECTS, probeSubjects } from '../../../../shared/nats/subjects.ts'
-import { createNkey, decodeSeed, deriveNkey, generateNkey, type Nkey } from './nkeys.ts'
 
 /**
  * NATS in operator mode (docs/design/storage.md#operator-mode): every key is derived from the operator's seed, every
@@ -23,7 +24,7 @@ export type NatsOperator = {
 }
 
 /** A new seed for NATS_OPERATOR_SEED. */
-export const generateOperatorSeed = (): string => generateNkey('operator').seed
+export const generateOperatorSeed = (): string => createNkey('operator', randomBytes(32)).seed
 
 /** Null when the text is not a seed of an operator. */
 export function parseOperatorSeed(seed: string): NatsOperator | null {
@@ -102,11 +103,11 @@ export function buildProbeCredentials(
   return formatCreds(jwt, user)
 }
 
-/** A user with all permissions in its account. The key never leaves this process. */
-export function createOwnUser(account: Nkey, name: string, nowS: number): { jwt: string; seed: string } {
-  const user = generateNkey('user')
+/** The login of a new user with all permissions in its account. The key never leaves this process. */
+export function createOwnLogin(account: Nkey, name: string, nowS: number): ReturnType<typeof createLogin> {
+  const user = createNkey('user', randomBytes(32))
   const nats = { ...UNLIMITED, type: 'user', version: 2 }
-  return { jwt: signJwt(account, nowS, { sub: user.publicKey, name, nats }), seed: user.seed }
+  return createLogin(signJwt(account, nowS, { sub: user.publicKey, name, nats }), user)
 }
 
 /**

@@ -1,7 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { fileURLToPath } from 'node:url'
 import {
   logVerbosity,
   Server,
@@ -12,10 +9,9 @@ import {
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
-import { ReflectionService } from '@grpc/reflection'
-import { HealthImplementation } from 'grpc-health-check'
+import { HealthService } from '../../../../proto/gen/grpc/health/v1/health.ts'
 import { ConfigError } from '../../../../shared/process/env.ts'
+import { createGrpcHealth } from './grpc-health.ts'
 import { type LimitedPort, openLimitedPort, type PortLimits, type PortRefusal } from './limited-port.ts'
 
 // the library would print the errors that it throws
@@ -38,7 +34,7 @@ type GrpcServerOptions = {
   tls: GrpcTls | null
   service: ServiceDefinition
   implementation: UntypedServiceImplementation
-  /** below `proto/`, for reflection and health */
+  /** below `proto/`, for reflection */
   protoFile: string
   /** any client may list the services */
   reflection: boolean
@@ -73,12 +69,13 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   })
   server.addService(options.service, options.implementation)
 
-  const root = findPackageRoot()
-  const definition = loadSync(options.protoFile, { includeDirs: [join(root, 'proto')] })
-  if (options.reflection) new ReflectionService(definition).addToServer(server)
-  const names = ['', ...Object.keys(definition).filter(name => typeof definition[name]?.format !== 'string')]
-  const health = new HealthImplementation(Object.fromEntries(names.map(name => [name, 'SERVING'])))
-  health.addToServer(server)
+  if (options.reflection) {
+    // loaded only here, because its packages take 80 ms of processor time
+    const { addReflection } = await import('./grpc-reflection.ts')
+    addReflection(server, options.protoFile)
+  }
+  const health = createGrpcHealth(['', ...listServiceNames(options.service)])
+  server.addService(HealthService, health.implementation)
 
   const address = `${options.host}:${options.port}`
   const injector = server.createConnectionInjector(createCredentials(options.tls))
@@ -92,13 +89,18 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     port: opened.port,
     async stop(timeoutMs) {
       opened.close()
-      for (const name of names) health.setStatus(name, 'NOT_SERVING')
+      health.stopServing()
       const timer = setTimeout(() => server.forceShutdown(), timeoutMs)
       await new Promise<void>(resolve => server.tryShutdown(() => resolve()))
       clearTimeout(timer)
     },
   }
 }
+
+/** The full names, from the paths of the methods: `/picket.probe.v1.Fleet/Connect`. */
+const listServiceNames = (service: ServiceDefinition): string[] => [
+  ...new Set(Object.values(service).map(({ path }) => path.split('/')[1]!)),
+]
 
 function createCredentials(tls: GrpcTls | null): ServerCredentials {
   if (tls === null) return ServerCredentials.createInsecure()
@@ -116,18 +118,3 @@ const formatListenError = (address: string, reason: string) =>
   reason.includes('EADDRINUSE')
     ? `${address} is already in use; choose another port for probes with GRPC_PORT`
     : `cannot listen for probes on ${address}: ${reason}`
-
-/** The folder of package.json, from the source tree and from the bundle in dist/. */
-function findPackageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!isRoot(folder)) {
-    if (dirname(folder) === folder) throw new Error('no package.json of picket in a folder above this program')
-    folder = dirname(folder)
-  }
-  return folder
-}
-
-function isRoot(folder: string): boolean {
-  const file = join(folder, 'package.json')
-  return existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'picket'
-}

@@ -96,12 +96,12 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
     },
     transformObject: document => extractNamedSchemas('openapiObject' in document ? document.openapiObject : {}),
   })
-  let text = ''
-  // generating it takes 40 ms, too long for an unauthenticated request
-  app.addHook('onReady', async () => {
-    text = JSON.stringify(app.swagger())
+  let text: string | null = null
+  app.get('/openapi.json', async (_request, reply) => {
+    // generated once, at the first request: it takes 60 ms, and most processes are never asked for it
+    text ??= JSON.stringify(app.swagger())
+    return reply.type('application/json; charset=utf-8').send(text)
   })
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Picket API', css: [{ filename: 'picket.css', content: STYLE }] },

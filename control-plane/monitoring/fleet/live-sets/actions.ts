@@ -3,7 +3,7 @@ import type { RegionEpoch } from '../assignments/assignment-table.ts'
 import type { FleetTiming } from '../timing.ts'
 import { isDatabaseBehind, type KnownLiveSet } from './epochs.ts'
 import { computeLiveSet, isSameSet, type ProbeState } from './live-set.ts'
-import { listProbeStates, listRegionEpochs, lockLiveSet, saveRegionEpoch } from './store.ts'
+import { listProbeStates, listRegionEpochs, loadFleetState, lockLiveSet, saveRegionEpoch } from './store.ts'
 
 export type LiveSetListener = (epochs: readonly RegionEpoch[], probes: readonly ProbeState[]) => Promise<void>
 
@@ -23,10 +23,9 @@ export async function updateLiveSets(
     onRead,
   }: { region?: string | null; canEvict: boolean; knownEpoch: (region: string) => number; onRead?: LiveSetListener },
 ): Promise<string[]> {
-  const rows = await listRegionEpochs(db, region)
+  const { epochs: rows, states } = await loadFleetState(db, region)
   const epochs = new Map(rows.map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeState[]>()
-  const states = await listProbeStates(db, region)
   for (const probe of states) {
     const ofRegion = probes.get(probe.region)
     if (ofRegion) ofRegion.push(probe)

@@ -52,34 +52,46 @@ export async function markDisconnected(db: Db, connectedTo: string[]): Promise<v
   await execute(db, 'UPDATE probes SET connected_to = NULL WHERE connected_to = ANY (?::text[])', [connectedTo])
 }
 
+const PROBE_STATES_SQL = `
+  SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
+    EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
+    p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
+    p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
+    COALESCE(p.drained_until > now(), false) AS "isDrained", p.capabilities,
+    COALESCE((p.health->>'nats_away_ms')::float8, 0) AS "natsAwayMs",
+    COALESCE((p.health->>'offline_ms')::float8, 0) AS "offlineMs"
+  FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
+  WHERE (:region::text IS NULL OR p.region = :region)
+    AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`
+
+const REGION_EPOCHS_SQL = `
+  SELECT region, epoch,
+    COALESCE((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'capabilities', to_jsonb(p.capabilities)) ORDER BY p.id)
+      FROM probes p WHERE p.id = ANY (probe_ids)), '[]') AS probes
+  FROM region_epochs WHERE :region::text IS NULL OR region = :region`
+
 /** Lists the probes of all regions, or of one. Probes that were last seen over an hour ago and are not live are left out. */
 export function listProbeStates(db: Db, region: string | null): Promise<ProbeState[]> {
-  return query(
-    db,
-    `SELECT p.id, p.region, EXTRACT(EPOCH FROM now() - p.last_seen_at)::float8 * 1000 AS "silentMs",
-       EXTRACT(EPOCH FROM now() - p.connected_at)::float8 * 1000 AS "steadyMs",
-       p.connected_to IS NOT NULL AS "isConnected", p.connected_at = p.created_at AS "isNew",
-       p.is_draining AS "isDraining", COALESCE(p.revoked_at, t.revoked_at) IS NOT NULL AS "isRevoked",
-       COALESCE(p.drained_until > now(), false) AS "isDrained", p.capabilities,
-       COALESCE((p.health->>'nats_away_ms')::float8, 0) AS "natsAwayMs",
-       COALESCE((p.health->>'offline_ms')::float8, 0) AS "offlineMs"
-     FROM probes p JOIN probe_tokens t ON t.id = p.token_id LEFT JOIN region_epochs e ON e.region = p.region
-     WHERE (:region::text IS NULL OR p.region = :region)
-       AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`,
-    { region },
-  )
+  return query(db, PROBE_STATES_SQL, { region })
 }
 
 /** Lists the live sets of all regions, or of one, with the capabilities of their probes. */
 export function listRegionEpochs(db: Db, region: string | null = null): Promise<RegionEpoch[]> {
-  return query(
+  return query(db, REGION_EPOCHS_SQL, { region })
+}
+
+/** Both lists in one statement, because each round of the fleet reads them. */
+export async function loadFleetState(
+  db: Db,
+  region: string | null,
+): Promise<{ epochs: RegionEpoch[]; states: ProbeState[] }> {
+  const [row] = await query<{ epochs: RegionEpoch[] | null; states: ProbeState[] | null }>(
     db,
-    `SELECT region, epoch,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'capabilities', to_jsonb(p.capabilities)) ORDER BY p.id)
-         FROM probes p WHERE p.id = ANY (probe_ids)), '[]') AS probes
-     FROM region_epochs WHERE :region::text IS NULL OR region = :region`,
+    `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS epochs,
+       (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states`,
     { region },
   )
+  return { epochs: row!.epochs ?? [], states: row!.states ?? [] }
 }
 
 /** Locks a region's live set until the transaction ends and returns its probe ids. Creates an empty set when there is none. */

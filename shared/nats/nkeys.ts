@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hkdfSync, randomBytes, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
 
 /** An Ed25519 key pair in the text format of NATS. */
 export type Nkey = {
@@ -15,8 +15,6 @@ const KIND_BYTE: Record<NkeyKind, number> = { operator: 14 << 3, account: 0, use
 const SEED_BYTE = 18 << 3
 /** The bytes before the 32 bytes of a private Ed25519 key in PKCS #8. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
-
-export const generateNkey = (kind: NkeyKind): Nkey => createNkey(kind, randomBytes(32))
 
 /**
  * The key pair of a private key of 32 bytes. OpenSSL signs, not the package `@nats-io/nkeys`: its plain JavaScript takes

@@ -1,11 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import t from 'tap'
-import {
-  createNkey,
-  decodeSeed,
-  deriveNkey,
-  generateNkey,
-} from '../../../../control-plane/foundation/platform/nats/nkeys.ts'
+import { createNkey, decodeSeed, deriveNkey } from '../../../../shared/nats/nkeys.ts'
 
 // the client library's copy of the implementation of NATS
 const client = createRequire(import.meta.resolve('@nats-io/transport-node'))
@@ -14,7 +10,7 @@ const { fromPublic, fromSeed } = createRequire(client.resolve('@nats-io/nats-cor
 t.test('Keys are parsed and sign like those of NATS', async t => {
   for (const kind of ['operator', 'account', 'user'] as const) {
     for (let i = 0; i < 5; i++) {
-      const key = generateNkey(kind)
+      const key = createNkey(kind, randomBytes(32))
       const theirs = fromSeed(Buffer.from(key.seed))
       t.equal(theirs.getPublicKey(), key.publicKey, kind)
       const text = Buffer.from(`text ${i}`)
@@ -25,7 +21,7 @@ t.test('Keys are parsed and sign like those of NATS', async t => {
 })
 
 t.test('A mistyped, truncated or foreign seed is refused', async t => {
-  const { seed } = generateNkey('operator')
+  const { seed } = createNkey('operator', randomBytes(32))
   const raw = decodeSeed('operator', seed)
   t.equal(raw && createNkey('operator', raw).seed, seed)
   const swapped = `${seed.slice(0, 20)}${seed[20] === 'A' ? 'B' : 'A'}${seed.slice(21)}`
@@ -37,7 +33,7 @@ t.test('A mistyped, truncated or foreign seed is refused', async t => {
     seed.slice(0, -1),
     `${seed}A`,
     swapped,
-    generateNkey('account').seed,
+    createNkey('account', randomBytes(32)).seed,
   ]
   for (const text of wrong) t.equal(decodeSeed('operator', text), null, text.slice(0, 6))
 })

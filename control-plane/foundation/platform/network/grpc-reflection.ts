@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Server } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { ReflectionService } from '@grpc/reflection'
+
+/** Lets clients list the services of a file below `proto/` on this server. */
+export function addReflection(server: Server, protoFile: string): void {
+  const includeDirs = [join(findPackageRoot(), 'proto')]
+  new ReflectionService(loadSync(protoFile, { includeDirs })).addToServer(server)
+}
+
+/** The folder of package.json, from the source tree and from the bundle in dist/. */
+function findPackageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!isRoot(folder)) {
+    if (dirname(folder) === folder) throw new Error('no package.json of picket in a folder above this program')
+    folder = dirname(folder)
+  }
+  return folder
+}
+
+function isRoot(folder: string): boolean {
+  const file = join(folder, 'package.json')
+  return existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'picket'
+}
