@@ -8,6 +8,7 @@ import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
+import { sendRequest } from './http-client.ts'
 import { startNats } from './nats.ts'
 import { recordingFetch, recordReading } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
@@ -95,18 +96,16 @@ async function send(
   const { key = firstKey, body, headers = {} } = sent
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const url = path.startsWith('http') ? path : `${origin}/api/v1${path}`
-  const answer = await fetch(url, {
+  const answer = await sendRequest(url, {
     method,
-    redirect: 'manual',
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+    ...(body !== undefined && { body: isRaw ? (body as string | Uint8Array) : JSON.stringify(body) }),
   })
-  const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
-  const read = isJson && text !== '' ? JSON.parse(text) : text
+  const read = isJson && answer.text !== '' ? JSON.parse(answer.text) : answer.text
   return recordReading(method, url, { status: answer.status, headers: answer.headers, body: read })
 }
