@@ -148,19 +148,25 @@ t.test('An error after the last test of a process is a failure', async t => {
   t.same(report.end(), { passed: 2, failed: 1 })
 })
 
-t.test('A group has files of one folder; a file that asks for a process of its own is not in a group', async t => {
-  const root = repository(t, {
-    'test/unit/a.test.ts': '',
-    'test/unit/b.test.ts': '// runs in a process of its own, because it measures memory',
-    'test/unit/c.test.ts': '',
-    'test/api/d.test.ts': '',
-    'test/rules/e.test.ts': '',
-    'test/rules/f.test.ts': '',
-  })
-  const { quick } = selectTestFiles(root, []) as { quick: string[] }
-  const names = groupFiles(root, quick).map(group => group.map(file => file.split('/').at(-1)![0]).join(''))
-  t.same(names.sort(), ['ac', 'b', 'd', 'e', 'f'])
-})
+t.test(
+  'A group has files of one folder that share an API, or none; a file that asks for a process of its own is not in a group',
+  async t => {
+    const root = repository(t, {
+      'test/unit/a.test.ts': '',
+      'test/unit/b.test.ts': '// runs in a process of its own, because it measures memory',
+      'test/unit/c.test.ts': '',
+      'test/api/d.test.ts': '',
+      'test/api/g.test.ts': 'const api = await shareApi()',
+      'test/api/h.test.ts': '',
+      'test/api/i.test.ts': 'const api = await shareApi()',
+      'test/rules/e.test.ts': '',
+      'test/rules/f.test.ts': '',
+    })
+    const { quick } = selectTestFiles(root, []) as { quick: string[] }
+    const names = groupFiles(root, quick).map(group => group.map(file => file.split('/').at(-1)![0]).join(''))
+    t.same(names.sort(), ['ac', 'b', 'dh', 'e', 'f', 'gi'])
+  },
+)
 
 t.test('Quick files start with the fast ones, flow files with the longest', async t => {
   const root = repository(t, {
