@@ -1,10 +1,21 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHook, executionAsyncResource } from 'node:async_hooks'
 
 type ErrorHandler = (error: unknown, event: string) => void
 /** `parent`: the one that was current where it was created */
 type ErrorDomain = { onerror: ErrorHandler; parent: ErrorDomain | null; destroyed: boolean; destroy(): void }
 
-const current = new AsyncLocalStorage<ErrorDomain>()
+type Resource = { [DOMAIN]?: ErrorDomain }
+
+/** The property of a resource of an asynchronous context with its domain. */
+const DOMAIN = Symbol('domain of uncaught errors')
+const current = () => executionAsyncResource() as Resource
+/** Not AsyncLocalStorage: since Node 24, a store that is set inside an AsyncResource is lost when it returns. */
+const hook = createHook({
+  init(_id, _type, _trigger, resource: Resource) {
+    const domain = current()[DOMAIN]
+    if (domain !== undefined) resource[DOMAIN] = domain
+  },
+})
 const originalEmit = process.emit
 let active = 0
 
@@ -23,24 +34,26 @@ export function Domain(this: ErrorDomain, onerror: ErrorHandler): void {
     active--
     if (active === 0) stopListening()
   }
-  current.enterWith(this)
+  current()[DOMAIN] = this
   if (active === 0) startListening()
   active++
 }
 
 /** The innermost domain of the current context that is not destroyed. */
 function findDomain(): ErrorDomain | null {
-  let domain = current.getStore() ?? null
+  let domain = current()[DOMAIN] ?? null
   while (domain?.destroyed) domain = domain.parent
   return domain
 }
 
 function startListening(): void {
+  hook.enable()
   process.on('uncaughtExceptionMonitor', handleException)
   process.emit = emitUnlessHandled as typeof process.emit
 }
 
 function stopListening(): void {
+  hook.disable()
   process.off('uncaughtExceptionMonitor', handleException)
   process.emit = originalEmit
 }
