@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const NAME = { name: 'a key', scope: 'read' }
 
 t.test('Every error has a code, a message and the status', async t => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { buildClient } from '../../tools/api-client/build.mjs'
 import { ROOT } from '../rules/source.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
 const run = promisify(execFile)
 
@@ -37,7 +37,7 @@ const CONFIG = {
 }
 
 t.test('The packed client and the example of its README compile and work in an empty folder', async t => {
-  const api = await startApi(t)
+  const api = await shareApi()
   const { key } = await api.tenant()
   const folder = mkdtempSync(join(tmpdir(), 'picket-client-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

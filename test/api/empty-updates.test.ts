@@ -1,9 +1,9 @@
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const mine = await api.tenant('business')
 const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)

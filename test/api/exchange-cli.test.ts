@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
 const CLI = join(import.meta.dirname, '../../deploy/cli/picket.mjs')
 const FIXTURES = join(import.meta.dirname, '../fixtures/exchange')
-const api = await startApi(t)
+const api = await shareApi()
 const { key } = await api.tenant()
 const folder = mkdtempSync(join(tmpdir(), 'picket-cli-'))
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const body = { name: 'once', scope: 'read' }
 const create = (key: string, idempotencyKey: string, sent: unknown = body, path = '/api-keys') =>
   api.call('POST', path, { key, body: sent, headers: { 'idempotency-key': idempotencyKey } })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const unique = (() => {
   let count = 0
   return (name: string) => `${name}-${++count}@example.com`

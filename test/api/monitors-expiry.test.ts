@@ -1,9 +1,9 @@
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { DAY_MS, observeCertificate, readExpiryDates } from '../support/expiry.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const start = new Date('2027-01-01T12:00:00.000Z')
 const [sslEnds, domainEnds] = [new Date(start.getTime() + 50 * DAY_MS), new Date(start.getTime() + 90 * DAY_MS)]
 

@@ -2,12 +2,12 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { describeApi } from '../../tools/api-client/document.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape is walked
 type Node = any
 
-const api = await startApi(t)
+const api = await shareApi()
 const { status, body: document } = await api.call('GET', `${api.origin}/openapi.json`, { key: null })
 const operations: { name: string; operation: Node }[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods as Node).map(([method, operation]) => ({

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { MonitorCreate } from '../../control-plane/monitoring/monitors/settings/schema.ts'
 import { MONITOR_TYPES } from '../../shared/checks/check.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { FIELD, MONITOR, SOURCE } from '../support/bodies.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const { key } = await api.tenant('business')
 const call = (method: string, path: string, body?: unknown) =>
   api.call(method, path, { key, ...(body !== undefined && { body }) })

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const account = await api.tenant()
 const writeKey = await api.keyOf(account, 'write')
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { convertForeignFile } from '../../control-plane/integrations/import-export/converters/convert-reader.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { countTurns } from '../support/turns-during.ts'
 
 const PROJECT = 'project'
@@ -45,7 +45,7 @@ t.test('Files that are made to be slow are converted as fast as others', async t
 })
 
 t.test('POST /import 400 reports an error of the thread like one of the process', async t => {
-  const api = await startApi(t)
+  const api = await shareApi()
   const send = (body: unknown) => api.call('POST', '/import?from=uptime-kuma', { body })
   t.match(await send({ nothing: true }), {
     status: 400,

@@ -3,14 +3,14 @@ import { runCheck } from '../../probe-agent/execution/run-check.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { FailureSource } from '../../shared/checks/result.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts'
 import { createCheckSpec } from '../support/spec.ts'
 import { startTarget } from '../support/target.ts'
 
 // Accepted texts are sent unchanged in requests of checks: none becomes another header or makes a probe fail.
 
-const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_PROJECT: '1000000' })
+const api = await shareApi()
 const { key } = await api.tenant('business')
 const target = await startTarget(t)
 const egress = createEgress({ allow: ['127.0.0.0/8'] })

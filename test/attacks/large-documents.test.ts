@@ -7,7 +7,7 @@ import { evaluateRawDocument } from '../../control-plane/integrations/data-sourc
 import type { FieldDefinition } from '../../control-plane/integrations/data-sources/types.ts'
 import { parseYamlBody } from '../../control-plane/integrations/import-export/file/yaml-reader.ts'
 import { createEgress } from '../../shared/egress/index.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { FIELD } from '../support/bodies.ts'
 import { startTarget } from '../support/target.ts'
 import { countTurns } from '../support/turns-during.ts'
@@ -68,7 +68,7 @@ t.test('Data sources with long documents that are due together are all read, als
 })
 
 t.test('POST /data-sources/preview 200 for a document of 5 MiB, and for three at the same time', async t => {
-  const api = await startApi(t)
+  const api = await shareApi()
   const target = await startTarget(t)
   for (const [name, body] of Object.entries(DOCUMENTS)) {
     target.behave({ kind: 'answer', headers: HEADERS, body })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { toCreatedFields } from '../../control-plane/monitoring/monitors/settings/fields.ts'
 import { findNewMonitorProblems } from '../../control-plane/monitoring/monitors/settings/problems.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
 /** As many as a monitor may have; each takes about a millisecond to compile. */
 const assertions = (pattern: string) =>
@@ -23,7 +23,7 @@ t.test('A process yields to other work after each regular expression that it exa
 t.test(
   'POST /monitors/bulk 201: 750 expressions with 140,000 instructions each are refused by their texts',
   async t => {
-    const api = await startApi(t)
+    const api = await shareApi()
     const monitors = Array.from({ length: 15 }, () => monitor('a{1000}'.repeat(140)))
     const { status, body } = await api.call('POST', '/monitors/bulk', { body: { monitors } })
     t.equal(status, 201)
@@ -33,7 +33,7 @@ t.test(
 )
 
 t.test('PUT /monitors/{id} 200: an expression stored before the limit does not prevent other changes', async t => {
-  const api = await startApi(t)
+  const api = await shareApi()
   const body = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', interval_seconds: 60 }
   const { id } = (await api.call('POST', '/monitors', { body })).body.data
   const old = assertions('a{1000}'.repeat(140)).slice(0, 1)

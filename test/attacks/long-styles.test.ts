@@ -1,7 +1,7 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { sanitizeProjectCss } from '../../control-plane/pages/core/custom-css/css-actions.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { countTurns } from '../support/turns-during.ts'
 
 const PROJECT = 'project'
@@ -23,7 +23,7 @@ t.test('CSS of 64 KiB is sanitized in a thread, and once while it is unchanged',
 })
 
 t.test('PUT /status-pages/{id} 400 custom_css has the same message for long CSS as for short CSS', async t => {
-  const api = await startApi(t)
+  const api = await shareApi()
   const { body } = await api.call('POST', '/status-pages', { body: { name: 'Shop', slug: 'long-styles' } })
   const put = (custom_css: string) => api.call('PUT', `/status-pages/${body.data.id}`, { body: { custom_css } })
   t.match(await put(LONG.rules!), { status: 200 })
@@ -35,7 +35,7 @@ t.test('PUT /status-pages/{id} 400 custom_css has the same message for long CSS 
 })
 
 t.test('A page is shown without its CSS while too much CSS of its project is waiting', async t => {
-  const api = await startApi(t)
+  const api = await shareApi()
   const { id } = (await api.call('POST', '/status-pages', { body: { name: 'Shop', slug: 'many-styles' } })).body.data
   await api.call('PUT', `/status-pages/${id}`, { body: { is_published: true } })
   const style = (n: number) => `b${n}{color:rebeccapurple}${'a{}'.repeat(4_000)}`

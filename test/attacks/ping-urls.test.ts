@@ -1,9 +1,9 @@
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { HEARTBEAT } from '../support/heartbeats.ts'
 import { readOperations } from '../support/operations.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const account = await api.tenant()
 const [readKey, writeKey] = await Promise.all([api.keyOf(account, 'read'), api.keyOf(account, 'write')])
 const created = await api.call('POST', '/monitors', { key: writeKey, body: HEARTBEAT })

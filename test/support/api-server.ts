@@ -8,7 +8,9 @@ import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
+import { sendRequest } from './http-client.ts'
 import { startNats } from './nats.ts'
+import { oncePerProcess } from './once-per-process.ts'
 import { recordingFetch, recordReading } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
@@ -39,12 +41,44 @@ export type ApiServer = {
   keyOf(tenant: Tenant, scope: Scope): Promise<string>
 }
 
-/** Starts a control plane with the role `api` on its own databases, until the end of the test. `env` overrides the defaults. */
+type RunningApi = Pick<ApiServer, 'origin' | 'operator' | 'db' | 'databaseUrl'>
+
+/** Settings of the API that test files share: no limit that they could reach together. */
+const SHARED_SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  RATE_LIMIT_PER_PROJECT: '1000000',
+  TESTS_PER_MINUTE: '1000000',
+}
+
+/**
+ * Starts a control plane with the role `api` on its own PostgreSQL database, until the end of the test. `env` overrides the
+ * defaults. With the role `api` only, ClickHouse and NATS are shared by the files of a process: it writes no history and
+ * consumes no stream.
+ */
 export async function startApi(t: Teardown, env: Record<string, string> = {}): Promise<ApiServer> {
+  return addFirstTenant(await startServer(t, env))
+}
+
+/**
+ * The API that the test files of a process share, with a new first tenant for this file. It is for files that read and change
+ * only rows of their own tenants and do not depend on limits, other settings, metrics or accounts with a fixed email address.
+ */
+export async function shareApi(): Promise<ApiServer> {
+  return addFirstTenant(await startSharedServer())
+}
+
+const startSharedServer = oncePerProcess(t => startServer(t, SHARED_SETTINGS))
+const shareClickhouse = oncePerProcess(createClickhouseDatabase)
+const shareNats = oncePerProcess(startNats)
+
+async function startServer(t: Teardown, env: Record<string, string>): Promise<RunningApi> {
+  const isApiOnly = (env.ROLES ?? 'api') === 'api'
+  const openClickhouse = () => (isApiOnly ? shareClickhouse() : createClickhouseDatabase(t))
+  const openNats = () => (isApiOnly ? shareNats() : startNats(t))
   const config = readConfig({
     DATABASE_URL: env.DATABASE_URL ?? (await createDatabase(t)).url,
-    CLICKHOUSE_URL: env.CLICKHOUSE_URL ?? (await createClickhouseDatabase(t)).url,
-    NATS_URL: env.NATS_URL ?? (await startNats(t)).url,
+    CLICKHOUSE_URL: env.CLICKHOUSE_URL ?? (await openClickhouse()).url,
+    NATS_URL: env.NATS_URL ?? (await openNats()).url,
     SECRET_KEY: randomBytes(32).toString('base64'),
     PORT: '0',
     OPERATOR_PORT: '0',
@@ -64,20 +98,25 @@ export async function startApi(t: Teardown, env: Record<string, string> = {}): P
   t.teardown(() => picket.stop())
   const db = createPostgres(config.databaseUrl, 4)
   t.teardown(() => db.destroy())
+  return {
+    origin: `http://127.0.0.1:${picket.httpPort}`,
+    operator: `http://127.0.0.1:${picket.operatorPort}`,
+    db,
+    databaseUrl: config.databaseUrl,
+  }
+}
 
+async function addFirstTenant(server: RunningApi): Promise<ApiServer> {
+  const { db, origin } = server
   const keyOf = async (tenant: Tenant, scope: Scope) => (await createApiKey(db, tenant, { name: 'test', scope })).key
   const tenant = async (plan?: string) => {
     const made = await insertTenant(db, plan)
     return { ...made, key: await keyOf(made, 'admin') }
   }
   const first = await tenant()
-  const origin = `http://127.0.0.1:${picket.httpPort}`
   const picketOf = (apiKey: string) => createPicket({ origin, apiKey, fetch: recordingFetch(fetch) })
   return {
-    origin,
-    operator: `http://127.0.0.1:${picket.operatorPort}`,
-    db,
-    databaseUrl: config.databaseUrl,
+    ...server,
     tenant,
     keyOf,
     picket: picketOf,
@@ -95,18 +134,16 @@ async function send(
   const { key = firstKey, body, headers = {} } = sent
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const url = path.startsWith('http') ? path : `${origin}/api/v1${path}`
-  const answer = await fetch(url, {
+  const answer = await sendRequest(url, {
     method,
-    redirect: 'manual',
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+    ...(body !== undefined && { body: isRaw ? (body as string | Uint8Array) : JSON.stringify(body) }),
   })
-  const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
-  const read = isJson && text !== '' ? JSON.parse(text) : text
+  const read = isJson && answer.text !== '' ? JSON.parse(answer.text) : answer.text
   return recordReading(method, url, { status: answer.status, headers: answer.headers, body: read })
 }

@@ -12,8 +12,10 @@ function listProductionPackages(): string[] {
 }
 
 /** What test files import as `tap`. */
-const CURRENT_TEST = join(import.meta.dirname, 'current-test.ts')
-const RUN_GROUP = join(import.meta.dirname, 'run-group.ts')
+const CURRENT_TEST = join(import.meta.dirname, 'process/current-test.ts')
+/** What tap imports as `async-hook-domain`. */
+const ERROR_DOMAIN = join(import.meta.dirname, 'process/error-domain.ts')
+const RUN_GROUP = join(import.meta.dirname, 'process/run-group.ts')
 
 /**
  * Bundles test files, with common chunks, into a directory of this run. A bundle loads in a third of the time of the sources.
@@ -109,6 +111,7 @@ const externalPackages: Plugin = {
     onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined
       if (ABSENT_PACKAGES.includes(path)) return { path, external: true }
+      if (path === 'async-hook-domain') return { path: ERROR_DOMAIN }
       const isOfPackage = importer.includes('/node_modules/')
       if (isOfPackage) return EXTERNAL_PACKAGES.includes(toPackageName(path)) ? { path, external: true } : undefined
       if (path === 'tap' && importer !== CURRENT_TEST && importer !== RUN_GROUP)

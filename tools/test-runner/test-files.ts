@@ -10,6 +10,8 @@ const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
 const GROUP_SIZES: Record<string, number> = { unit: 25, store: 8, api: 8, attacks: 5 }
 /** A comment in a file that runs in a process of its own. */
 const ALONE = /^\/\/ runs in a process of its own/m
+/** In files that share one API; they run in the same processes. */
+const SHARES_API = /\bshareApi\(\)/
 /** A comment in a file that runs before all others, without any next to it. */
 const NEEDS_IDLE_MACHINE = /^\/\/ needs an idle machine/m
 /** Run only when named. */
@@ -34,21 +36,23 @@ export function selectTestFiles(root: string, given: string[]): TestFiles | { un
   }
 }
 
-/** Splits quick files into groups that run in one process each: files of one folder, in their order. */
+/** Splits quick files into groups that run in one process each: files of one folder with the same needs, in their order. */
 export function groupFiles(root: string, files: string[]): string[][] {
   const groups: string[][] = []
   const lastOf = new Map<string, string[]>()
   for (const file of files) {
     const kind = file.split('/')[1]!
-    const size = ALONE.test(readFileSync(join(root, file), 'utf8')) ? 1 : (GROUP_SIZES[kind] ?? 1)
-    const last = lastOf.get(kind)
+    const source = readFileSync(join(root, file), 'utf8')
+    const size = ALONE.test(source) ? 1 : (GROUP_SIZES[kind] ?? 1)
+    const needs = SHARES_API.test(source) ? `${kind} with the shared API` : kind
+    const last = lastOf.get(needs)
     if (size > 1 && last !== undefined && last.length < size) {
       last.push(file)
       continue
     }
     const group = [file]
     groups.push(group)
-    if (size > 1) lastOf.set(kind, group)
+    if (size > 1) lastOf.set(needs, group)
   }
   return groups
 }

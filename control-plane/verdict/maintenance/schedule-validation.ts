@@ -1,5 +1,12 @@
 import type { ErrorDetail } from '../../foundation/web/server/errors.ts'
-import { findNextPeriod, findPeriodAt, isTimeZone, type MaintenanceSchedule, validateCron } from './schedule.ts'
+import {
+  createPeriodFinder,
+  findNextPeriod,
+  findPeriodAt,
+  isTimeZone,
+  type MaintenanceSchedule,
+  validateCron,
+} from './schedule.ts'
 
 /** The longest period: seven days. */
 export const MAX_WINDOW_MINUTES = 7 * 24 * 60
@@ -47,9 +54,10 @@ function validateRecurring(schedule: MaintenanceSchedule, now: Date): ErrorDetai
 
 /** Periods must not touch: together they could suppress alerts without an end. */
 function overlaps(schedule: MaintenanceSchedule, now: Date): boolean {
-  let before = findNextPeriod(schedule, now)
+  const findNext = createPeriodFinder(schedule)
+  let before = findNext(now)
   for (let i = 0; i < MAX_COMPARED_PERIODS && before !== null; i++) {
-    const after = findNextPeriod(schedule, before.startsAt)
+    const after = findNext(before.startsAt)
     if (after !== null && after.startsAt <= before.endsAt) return true
     before = after
   }

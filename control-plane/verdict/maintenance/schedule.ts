@@ -17,18 +17,23 @@ export type MaintenancePeriod = { startsAt: Date; endsAt: Date }
 const MINUTE_MS = 60_000
 
 /** The first period that begins after a moment; null if there is none. */
-export function findNextPeriod(schedule: MaintenanceSchedule, after: Date): MaintenancePeriod | null {
-  if (schedule.cron === null) {
-    const { startsAt, endsAt } = schedule
-    return startsAt !== null && endsAt !== null && startsAt > after ? { startsAt, endsAt } : null
-  }
+export const findNextPeriod = (schedule: MaintenanceSchedule, after: Date): MaintenancePeriod | null =>
+  createPeriodFinder(schedule)(after)
+
+/** `findNextPeriod` for many moments; the cron expression is parsed once. */
+export function createPeriodFinder(schedule: MaintenanceSchedule): (after: Date) => MaintenancePeriod | null {
   const { startsAt: from, endsAt: until } = schedule
-  // a period may begin exactly at the lower bound, but croner returns times strictly after it
-  const floor = from !== null && from > after ? new Date(from.getTime() - 1) : after
-  const startsAt = parseCron(schedule).nextRun(floor)
-  if (startsAt === null || (until !== null && startsAt >= until)) return null
-  const endsAt = new Date(startsAt.getTime() + schedule.durationMinutes! * MINUTE_MS)
-  return { startsAt, endsAt: until !== null && endsAt > until ? until : endsAt }
+  if (schedule.cron === null)
+    return after => (from !== null && until !== null && from > after ? { startsAt: from, endsAt: until } : null)
+  const cron = parseCron(schedule)
+  return after => {
+    // a period may begin exactly at the lower bound, but croner returns times strictly after it
+    const floor = from !== null && from > after ? new Date(from.getTime() - 1) : after
+    const startsAt = cron.nextRun(floor)
+    if (startsAt === null || (until !== null && startsAt >= until)) return null
+    const endsAt = new Date(startsAt.getTime() + schedule.durationMinutes! * MINUTE_MS)
+    return { startsAt, endsAt: until !== null && endsAt > until ? until : endsAt }
+  }
 }
 
 /** The period that contains a moment. Periods of one schedule do not overlap (schedule-validation.ts). */

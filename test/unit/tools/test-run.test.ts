@@ -95,6 +95,46 @@ t.test('Files of one process are reported one by one; files after a crash fail',
   for (const why of [/Expected identifier/, /at once/, /boom/, /\+3/]) t.match(printed.join('\n'), why)
 })
 
+t.test('An error that escapes from a test fails this test and no other', async t => {
+  const escapes: Record<string, string> = {
+    'a-timer': `setTimeout(() => { throw new Error('boom') }, 1)`,
+    'b-rejection': `void (async () => { await null; throw new Error('boom') })()`,
+    'c-rejection-later': `setTimeout(() => { void Promise.reject(new Error('boom')) }, 1)`,
+    'd-emitter': `createServer(({ socket }) => { socket.destroy(); throw new Error('boom') }).listen(0, function () { get({ port: this.address().port }).on('error', () => {}) }).unref()`,
+    'e-tick': `process.nextTick(() => { throw new Error('boom') })`,
+    'f-no-error': `setTimeout(() => { throw null }, 1)`,
+  }
+  const sourceOf = (code: string) =>
+    [
+      `import { createServer, get } from 'node:http'`,
+      `import t from 'tap'`,
+      `t.test('one', async t => { t.ok(true) })`,
+      `t.test('escapes', async t => { ${code} })`,
+      `t.test('three', async t => { t.ok(true) })`,
+    ].join('\n')
+  const root = repository(
+    t,
+    Object.fromEntries(
+      Object.entries(escapes).flatMap(([name, code]) => [
+        [`test/unit/${name}.test.ts`, sourceOf(`${code}; await new Promise(() => {})`)],
+        [`test/unit/${name}-passes.test.ts`, sourceOf('t.ok(true)')],
+      ]),
+    ),
+  )
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  const { quick } = selectTestFiles(root, []) as { quick: string[] }
+  const bundles = await bundleTests(root, quick)
+  const { signal } = new AbortController()
+  for (const group of [quick, ...quick.map(file => [file])]) {
+    await runTestFiles(group, bundles, {}, signal, ({ file, lines, code }) => {
+      const points = lines.filter(line => /^(not )?ok/.test(line)).map(line => /^(?:not )?ok \d+ - \S+/.exec(line)?.[0])
+      const isEscape = !file.includes('passes')
+      t.same(points.slice(0, 3), ['ok 1 - one', `${isEscape ? 'not ' : ''}ok 2 - escapes`, 'ok 3 - three'], file)
+      t.equal(code, isEscape ? 1 : 0, file)
+    })
+  }
+})
+
 t.test('An error after the last test of a process is a failure', async t => {
   const root = repository(t, {
     'test/unit/a-passes.test.ts': `import t from 'tap'\nt.test('one', async t => { t.ok(true) })`,
@@ -108,19 +148,25 @@ t.test('An error after the last test of a process is a failure', async t => {
   t.same(report.end(), { passed: 2, failed: 1 })
 })
 
-t.test('A group has files of one folder; a file that asks for a process of its own is not in a group', async t => {
-  const root = repository(t, {
-    'test/unit/a.test.ts': '',
-    'test/unit/b.test.ts': '// runs in a process of its own, because it measures memory',
-    'test/unit/c.test.ts': '',
-    'test/api/d.test.ts': '',
-    'test/rules/e.test.ts': '',
-    'test/rules/f.test.ts': '',
-  })
-  const { quick } = selectTestFiles(root, []) as { quick: string[] }
-  const names = groupFiles(root, quick).map(group => group.map(file => file.split('/').at(-1)![0]).join(''))
-  t.same(names.sort(), ['ac', 'b', 'd', 'e', 'f'])
-})
+t.test(
+  'A group has files of one folder that share an API, or none; a file that asks for a process of its own is not in a group',
+  async t => {
+    const root = repository(t, {
+      'test/unit/a.test.ts': '',
+      'test/unit/b.test.ts': '// runs in a process of its own, because it measures memory',
+      'test/unit/c.test.ts': '',
+      'test/api/d.test.ts': '',
+      'test/api/g.test.ts': 'const api = await shareApi()',
+      'test/api/h.test.ts': '',
+      'test/api/i.test.ts': 'const api = await shareApi()',
+      'test/rules/e.test.ts': '',
+      'test/rules/f.test.ts': '',
+    })
+    const { quick } = selectTestFiles(root, []) as { quick: string[] }
+    const names = groupFiles(root, quick).map(group => group.map(file => file.split('/').at(-1)![0]).join(''))
+    t.same(names.sort(), ['ac', 'b', 'dh', 'e', 'f', 'gi'])
+  },
+)
 
 t.test('Quick files start with the fast ones, flow files with the longest', async t => {
   const root = repository(t, {

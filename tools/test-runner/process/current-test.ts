@@ -19,3 +19,6 @@ export const currentTest = new Proxy(tap, {
   },
   set: (_, name, value) => Reflect.set(current(), name, value),
 })
+
+/** Registers clean-up functions that run, the last first, when all test files of the process have ended. */
+export const processEnd = { teardown: (undo: () => unknown): void => void tap.teardown(undo) }
