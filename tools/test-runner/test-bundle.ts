@@ -68,7 +68,7 @@ const bundleAll = (root: string, folder: string, files: string[]) =>
     format: 'esm',
     sourcemap: true,
     banner: { js: COMMONJS },
-    plugins: [sourceLocation, withoutAsyncHooks, externalPackages],
+    plugins: [sourceLocation, externalPackages],
     logLevel: 'silent',
   })
 
@@ -85,23 +85,6 @@ const sourceLocation: Plugin = {
       )
       return { contents, loader: path.endsWith('.mjs') ? 'js' : path.endsWith('x') ? 'tsx' : 'ts' }
     })
-  },
-}
-
-/**
- * tap uses async hooks to find the test of an uncaught error. Node then calls the hooks for each promise, which takes a
- * fifth of the time of tests that start an API. Without them, the error belongs to the innermost test that is running.
- */
-const withoutAsyncHooks: Plugin = {
-  name: 'without async hooks',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^async_hooks$/ }, ({ path, importer }) =>
-      importer.includes('/node_modules/async-hook-domain/') ? { path, namespace: 'no async hooks' } : undefined,
-    )
-    onLoad({ filter: /^async_hooks$/, namespace: 'no async hooks' }, () => ({
-      contents: `export const createHook = () => ({ enable() {}, disable() {} })
-        export const executionAsyncId = () => 1`,
-    }))
   },
 }
 
