@@ -5,7 +5,7 @@ import { startApiCoverage } from './api-coverage.ts'
 import { createSourceMapper } from './source-positions.ts'
 import { createTestReport } from './tap-report.ts'
 import { bundleTests } from './test-bundle.ts'
-import { groupFiles, needsIdleMachine, selectTestFiles, type TestFiles } from './test-files.ts'
+import { groupFiles, selectTestFiles, type TestFiles } from './test-files.ts'
 import { runTestFiles } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -63,9 +63,7 @@ async function keepAffected({ quick, flow }: TestFiles, base: string): Promise<T
 
 async function runAll(files: TestFiles, run: (group: string[]) => Promise<void>): Promise<void> {
   const quick = groupFiles(ROOT, files.quick)
-  const needsIdle = (file: string) => needsIdleMachine(ROOT, file)
-  for (const file of files.flow.filter(needsIdle)) await run([file])
-  const flow = files.flow.filter(file => !needsIdle(file)).map(file => [file])
+  const flow = files.flow.map(file => [file])
   const worker = async (own: string[][], other: string[][]) => {
     for (;;) {
       const group = own.shift() ?? other.shift()

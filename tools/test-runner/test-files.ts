@@ -12,8 +12,6 @@ const GROUP_SIZES: Record<string, number> = { unit: 25, store: 8, api: 8, attack
 const ALONE = /^\/\/ runs in a process of its own/m
 /** In files that share one API; they run in the same processes. */
 const SHARES_API = /\bshareApi\(\)/
-/** A comment in a file that runs before all others, without any next to it. */
-const NEEDS_IDLE_MACHINE = /^\/\/ needs an idle machine/m
 /** Run only when named. */
 const LONG = 'test/long'
 
@@ -56,9 +54,6 @@ export function groupFiles(root: string, files: string[]): string[][] {
   }
   return groups
 }
-
-export const needsIdleMachine = (root: string, file: string): boolean =>
-  NEEDS_IDLE_MACHINE.test(readFileSync(join(root, file), 'utf8'))
 
 /** The duration from a comment such as "takes about 60 s". Longer files start earlier. It is not a limit. */
 const expectedSeconds = (source: string) => Number(/^\/\/ takes about (\d+) s$/m.exec(source)?.[1] ?? 0)

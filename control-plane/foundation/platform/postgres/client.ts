@@ -21,8 +21,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5_000
 /**
- * A connection that was not used for this long is closed. Longer than the minute between the rounds of many loops: a third of
- * the processor time of an idle PostgreSQL was spent on new connections when it was 30 s.
+ * A connection that was not used for this long is closed. Longer than the minute between the rounds of many loops, which would
+ * otherwise open a new connection each time.
  */
 const IDLE_TIMEOUT_MS = 120_000
 /** The pool looks for unused connections at this interval. */
