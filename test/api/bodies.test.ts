@@ -6,6 +6,8 @@ import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
 
+// takes about 25 s
+
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const account = await api.tenant()
 const records = await createRecords(api, account)

@@ -7,6 +7,8 @@ import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
 
+// takes about 20 s
+
 /** Requests for each operation; the two variables set another number and another seed, for a longer search. */
 const RUNS = Number(process.env.PICKET_FUZZ_RUNS ?? 8)
 const SEED = Number(process.env.PICKET_FUZZ_SEED ?? 7)

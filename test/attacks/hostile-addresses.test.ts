@@ -10,6 +10,8 @@ import { addressOf, createRecords } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
 import { nameOf, type Place, textFieldsOf, withTextAt } from '../support/text-fields.ts'
 
+// takes about 30 s
+
 // Every field of the OpenAPI document that holds an address × spellings of inner addresses, with the guard of production.
 
 const limits = { RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_PROJECT: '1000000', TESTS_PER_MINUTE: '1000000' }

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { isLong, promiseOf, startTextTable } from '../support/text-table.ts'
 
+// takes about 25 s
+
 const { operations, fieldsOf, attack } = await startTextTable(t)
 
 for (const operation of operations.filter(one => !isLong(one) && fieldsOf(one).length > 0)) {

@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
-/** Test files, in the order in which they start. `flow` and `quick` run in parallel. */
+/**
+ * Test files, in the order in which they start. `flow` and `quick` run in parallel. A quick file that says that it takes
+ * `LONG_FROM_S` or more is in `flow`, so that it does not run alone at the end.
+ */
 export type TestFiles = { quick: string[]; flow: string[] }
 
 /** Fast ones first, so that simple errors are found early. */
@@ -12,6 +15,7 @@ const GROUP_SIZES: Record<string, number> = { unit: 25, store: 8, api: 8, attack
 const ALONE = /^\/\/ runs in a process of its own/m
 /** In files that share one API; they run in the same processes. */
 const SHARES_API = /\bshareApi\(\)/
+const LONG_FROM_S = 20
 /** Run only when named. */
 const LONG = 'test/long'
 
@@ -19,15 +23,17 @@ const LONG = 'test/long'
 export function selectTestFiles(root: string, given: string[]): TestFiles | { unknown: string } {
   const wanted = given.map(name => relative(root, resolve(name)))
   const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
-  const long = wanted.some(isIn(LONG)) ? filesBelow(root, LONG) : []
-  const all = {
-    quick: QUICK.flatMap(kind => filesBelow(root, `test/${kind}`)),
-    flow: [...filesBelow(root, 'test/flow'), ...long],
-  }
+  const named = wanted.some(isIn(LONG)) ? filesBelow(root, LONG) : []
+  const quick = QUICK.flatMap(kind => filesBelow(root, `test/${kind}`))
+  const flow = [...filesBelow(root, 'test/flow'), ...named]
+  const seconds = new Map(
+    [...quick, ...flow].map(file => [file, readExpectedSeconds(readFileSync(join(root, file), 'utf8'))]),
+  )
+  const isLong = (file: string) => seconds.get(file)! >= LONG_FROM_S
+  const all = { quick: quick.filter(file => !isLong(file)), flow: [...flow, ...quick.filter(isLong)] }
   const unknown = wanted.find(name => ![...all.quick, ...all.flow].some(isIn(name)))
   if (unknown !== undefined) return { unknown }
   const isWanted = (file: string) => wanted.length === 0 || wanted.some(name => isIn(name)(file))
-  const seconds = new Map(all.flow.map(file => [file, expectedSeconds(readFileSync(join(root, file), 'utf8'))]))
   return {
     quick: all.quick.filter(isWanted),
     flow: all.flow.filter(isWanted).sort((a, b) => seconds.get(b)! - seconds.get(a)!),
@@ -56,7 +62,7 @@ export function groupFiles(root: string, files: string[]): string[][] {
 }
 
 /** The duration from a comment such as "takes about 60 s". Longer files start earlier. It is not a limit. */
-const expectedSeconds = (source: string) => Number(/^\/\/ takes about (\d+) s$/m.exec(source)?.[1] ?? 0)
+const readExpectedSeconds = (source: string) => Number(/^\/\/ takes about (\d+) s$/m.exec(source)?.[1] ?? 0)
 
 function filesBelow(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return []

@@ -168,7 +168,7 @@ t.test(
   },
 )
 
-t.test('Quick files start with the fast ones, flow files with the longest', async t => {
+t.test('Quick files start with the fast ones; flow files, and quick ones that take long, with the longest', async t => {
   const root = repository(t, {
     'test/api/a.test.ts': '',
     'test/rules/b.test.ts': '',
@@ -177,10 +177,11 @@ t.test('Quick files start with the fast ones, flow files with the longest', asyn
     'test/flow/short.test.ts': '',
     'test/flow/long.test.ts': `import t from 'tap'\n\n// takes about 100 s\n`,
     'test/flow/middle.test.ts': '// takes about 9 s',
+    'test/store/long.test.ts': '// takes about 20 s',
   })
   const quick = ['test/rules/b.test.ts', 'test/unit/deep/c.test.ts', 'test/api/a.test.ts']
-  const flow = ['long', 'middle', 'short'].map(name => `test/flow/${name}.test.ts`)
+  const flow = ['flow/long', 'store/long', 'flow/middle', 'flow/short'].map(name => `test/${name}.test.ts`)
   t.same(selectTestFiles(root, []), { quick, flow })
-  t.same(selectTestFiles(root, [join(root, 'test/unit'), join(root, flow[2]!)]), { quick: [quick[1]], flow: [flow[2]] })
+  t.same(selectTestFiles(root, [join(root, 'test/unit'), join(root, flow[3]!)]), { quick: [quick[1]], flow: [flow[3]] })
   t.same(selectTestFiles(root, [join(root, 'test/unit/c.test.ts')]), { unknown: 'test/unit/c.test.ts' })
 })
