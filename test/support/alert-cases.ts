@@ -1,8 +1,6 @@
 /** Series of a healthy installation, and the fault that each alert rule detects; for `promtool test rules`. */
 
 const STEP_S = 15
-/** Prometheus's default. */
-const EVALUATION_S = 60
 /** A fault begins after 15 minutes. */
 const BEGIN = 60
 const AFTER = 180
@@ -263,7 +261,7 @@ export function promtoolFile(rules: string) {
   })
   return {
     rule_files: [rules],
-    evaluation_interval: `${EVALUATION_S}s`,
+    evaluation_interval: `${STEP_S}s`,
     tests: [
       group({}, [
         {

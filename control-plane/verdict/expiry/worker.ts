@@ -10,9 +10,9 @@ import { parseBootstrap } from './domains/rdap.ts'
 import { claimRdapFetch, findRdapDocument } from './domains/rdap-bootstrap-store.ts'
 import type { WhoisServer } from './domains/whois.ts'
 
-const WATCHES_INTERVAL_MS = 10_000
+const WATCHES_INTERVAL_MS = 5_000
 const WATCHES_PER_BATCH = 200
-const DOMAINS_INTERVAL_MS = 10_000
+const DOMAINS_INTERVAL_MS = 5_000
 const DOMAINS_PER_BATCH = 4
 const QUERY_TIMEOUT_MS = 10_000
 /** Longer than RDAP and WHOIS together may take. */

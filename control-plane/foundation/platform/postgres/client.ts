@@ -20,13 +20,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 /** A client that vanished or is suspended inside a transaction holds its locks for this long. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5_000
-/**
- * A connection that was not used for this long is closed. Longer than the minute between the rounds of many loops, which would
- * otherwise open a new connection each time.
- */
-const IDLE_TIMEOUT_MS = 120_000
-/** The pool looks for unused connections at this interval. */
-const REAP_INTERVAL_MS = 30_000
+/** A connection that was not used for 30 s is closed; the pool checks for them at this interval. */
+const REAP_INTERVAL_MS = 10_000
 /** After this much silence the kernel probes the other host; ten seconds later it gives up. */
 const KEEP_ALIVE_DELAY_MS = 5_000
 
@@ -78,7 +73,6 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
     pool: {
       min: 0,
       max,
-      idleTimeoutMillis: IDLE_TIMEOUT_MS,
       reapIntervalMillis: REAP_INTERVAL_MS,
       afterCreate(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
         const applicationName = `picket ${name} ${newId()}`

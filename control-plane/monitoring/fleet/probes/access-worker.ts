@@ -18,8 +18,7 @@ export function startAccessWorker(
   tools: LoopTools,
   accounts: NatsAccountPublisher | null,
 ): Loop {
-  // also woken by NOTIFY `probes_revoked`; without it, a revoked probe is disconnected within 5 s
-  return startLoop('fleet_access', 4 * context.timing.roundIntervalMs, tools, async () => {
+  return startLoop('fleet_access', 2 * context.timing.roundIntervalMs, tools, async () => {
     renewCredentials(context)
     // credentials that were signed earlier have expired
     const revoked = await listRevokedProbes(context.db, 2 * context.timing.credentialsLifetimeMs)
