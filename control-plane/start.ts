@@ -5,6 +5,7 @@ import type { Log } from '../shared/process/log.ts'
 import { createMetrics, type Metrics } from '../shared/process/metrics.ts'
 import { createAuthenticator } from './accounts/api-keys/actions.ts'
 import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration-mode.ts'
+import { createSessionAuthenticator } from './accounts/sessions/actions.ts'
 import type { Config, ProcessRole } from './config.ts'
 import { migrateClickhouse } from './foundation/migrations/clickhouse/index.ts'
 import { migratePostgres } from './foundation/migrations/postgres/index.ts'
@@ -179,9 +180,9 @@ function createOperatorHttp(handles: ProcessContext, watchdog: Watchdog): App {
 async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<App> {
   const { config, db } = handles
   const isAcceptedHost = createHostCheck(config, config.host)
-  const app = await createApp({ ...config, ...handles, isAcceptedHost, authenticate: createAuthenticator(db) })
+  const authenticators = { authenticate: createAuthenticator(db), authenticateSession: createSessionAuthenticator(db) }
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, ...authenticators })
   livenessRoutes(app, watchdog)
-  app.get('/', async (_request, reply) => reply.redirect('/docs'))
   if (config.roles.includes('api')) {
     const { registration } = config
     handles.log.info({ event: 'registration', registration }, REGISTRATION_MODE_MESSAGES[registration])

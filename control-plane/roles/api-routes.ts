@@ -1,6 +1,7 @@
 import { apiKeyRoutes } from '../accounts/api-keys/routes.ts'
 import { auditRoutes } from '../accounts/audit/routes.ts'
 import { addressRoutes } from '../accounts/email/confirmation/routes.ts'
+import { meRoutes } from '../accounts/members/me-routes.ts'
 import { memberRoutes } from '../accounts/members/routes.ts'
 import { bootstrapRoutes } from '../accounts/registration/routes.ts'
 import { signInRoutes } from '../accounts/sign-in/routes.ts'
@@ -10,6 +11,7 @@ import { channelRoutes } from '../alerting/routing/alert-channels/routes.ts'
 import { ruleRoutes } from '../alerting/routing/rules/rule-routes.ts'
 import { subscriptionRoutes } from '../alerting/routing/rules/subscription-routes.ts'
 import { settingsRoutes } from '../alerting/routing/settings-routes.ts'
+import { dashboardRoutes } from '../dashboard/routes.tsx'
 import { createPasswords } from '../foundation/platform/crypto/passwords.ts'
 import { createSigner } from '../foundation/platform/crypto/signer.ts'
 import { createHeavyWrites } from '../foundation/web/limits/heavy-writes.ts'
@@ -72,6 +74,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   bootstrapRoutes(app, { db, publicUrl, defaultPlan, registration })
   apiKeyRoutes(app, { db, limits })
   memberRoutes(app, buildAccountTools(handles))
+  meRoutes(app, { db })
   auditRoutes(app, { db })
   alertLogRoutes(app, { db, secrets, retentionDays: retention.deliveries })
   relayRoutes(app, { db })
@@ -145,5 +148,6 @@ export function publicRoutes(app: App, handles: ProcessContext): void {
   addScope(app, scope => chatSettingsRoutes(scope, { ...buildChatTools(handles), isOwnHost }))
   addScope(app, scope => chatRequestRoutes(scope, { ...buildChatTools(handles), log: handles.log }))
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
+  addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost }))
   addScope(app, scope => publicPageRoutes(scope, buildPageTools(handles)))
 }

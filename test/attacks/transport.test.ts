@@ -57,6 +57,7 @@ t.test('A client that aborts its request is not logged as an error', async t => 
     db,
     secrets: createSecretCipher(randomBytes(32)),
     authenticate: async () => null,
+    authenticateSession: async () => null,
     publicUrl: 'http://localhost:8080',
     trustedProxies: [],
     rateLimitPerMinute: 600,

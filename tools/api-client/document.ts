@@ -39,7 +39,8 @@ export async function describeApi(
     clickhouse: createClickhouse(config.clickhouseUrl),
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
-  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, authenticate: async () => null })
+  const nobody = { authenticate: async () => null, authenticateSession: async () => null }
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, ...nobody })
   app.addHook('onRoute', ({ method, url }) => {
     const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
     for (const one of [method].flat()) onRoute(one, path)

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from '../install/install.mjs'
+import { dashboardAssets, dashboardInputs } from './dashboard-assets.mjs'
 
 export const PROGRAMS = {
   'control-plane': 'control-plane/main.ts',
@@ -60,7 +61,13 @@ const DIST = join(ROOT, 'dist')
 /** The files that the last build read, and the digest of their sizes and times. */
 const INPUTS = join(DIST, 'inputs.json')
 /** Not inputs of the bundler, but they decide what it makes. */
-const ALSO = ['package-lock.json', 'tsconfig.json', 'tools/build/build.mjs', 'tools/build/own-source-map.mjs']
+const ALSO = [
+  'package-lock.json',
+  'tsconfig.json',
+  'tools/build/build.mjs',
+  'tools/build/own-source-map.mjs',
+  'tools/build/dashboard-assets.mjs',
+]
 
 /**
  * Takes about 2 s, or 0.1 s when nothing has changed. Unchanged files are not written, so that starting programs read complete
@@ -90,13 +97,14 @@ export async function build() {
     sourcemap: true,
     // without the sources, because Node keeps source maps in memory
     sourcesContent: false,
+    plugins: [dashboardAssets],
     write: false,
     metafile: true,
     logLevel: 'warning',
   })
   // otherwise esbuild's process keeps running, with the memory of the build
   await stop()
-  const inputs = [...ALSO, ...Object.keys(metafile.inputs)]
+  const inputs = [...new Set([...ALSO, ...Object.keys(metafile.inputs), ...(await dashboardInputs())])]
   // null if a file changed during the build: the next one reads it again
   const digest = inputs.some(file => readStat(file)?.mtimeMs >= startedMs) ? null : digestOf(inputs)
   mkdirSync(DIST, { recursive: true })

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { ABSENT_PACKAGES, COMMONJS, EXTERNAL_PACKAGES } from '../build/build.mjs'
+import { dashboardAssets } from '../build/dashboard-assets.mjs'
 
 /** Packages of the bundles: those that the programs of `dist` contain, and tap. All others are loaded from node_modules. */
 const INLINED = new Set(['tap', ...listProductionPackages()].filter(name => !EXTERNAL_PACKAGES.includes(name)))
@@ -68,7 +69,7 @@ const bundleAll = (root: string, folder: string, files: string[]) =>
     format: 'esm',
     sourcemap: true,
     banner: { js: COMMONJS },
-    plugins: [sourceLocation, externalPackages],
+    plugins: [dashboardAssets, sourceLocation, externalPackages],
     logLevel: 'silent',
   })
 

@@ -11,6 +11,7 @@ import { apiKeySuspended, conflict, notFound, unauthorized } from '../../foundat
 import { lockOrganization } from '../members/store.ts'
 import { assertWithinLimit } from '../plans/actions.ts'
 import type { InstallationLimits } from '../plans/plans.ts'
+import { isOpenSession } from '../sessions/store.ts'
 import { findCaller, insertApiKey, lockApiKeyForShare, lockKeys, markUsed, removeApiKey } from './store.ts'
 
 /** A deleted or suspended key stops working in this process within this time. */
@@ -54,18 +55,22 @@ export function createKeyAs(
 ) {
   return db.transaction(async tx => {
     await lockOrganization(tx, caller.organizationId)
-    await assertKeyWorks(tx, caller.keyId)
+    await assertCallerWorks(tx, caller)
     await assertWithinLimit(tx, caller.organizationId, 'apiKeys', 1, limits)
     return createApiKey(tx, caller, named)
   })
 }
 
 /**
- * Throws 401 for a deleted or suspended key, even while it is cached. For acts whose results outlive the key. Lock the
- * organization first.
+ * Throws 401 for a deleted or suspended key, even while it is cached, and for a session that has ended. For acts whose
+ * results outlive the key or the session. Lock the organization first.
  */
-export async function assertKeyWorks(tx: Tx, keyId: string): Promise<void> {
-  const key = await lockApiKeyForShare(tx, keyId)
+export async function assertCallerWorks(tx: Tx, caller: Pick<ApiCaller, 'keyId' | 'actor' | 'organizationId'>) {
+  if (caller.actor.kind === 'user') {
+    if (await isOpenSession(tx, caller.keyId, caller.organizationId)) return
+    throw unauthorized('the session has ended; sign in again')
+  }
+  const key = await lockApiKeyForShare(tx, caller.keyId)
   if (!key) throw unauthorized('the API key is not valid')
   if (key.isSuspended) throw apiKeySuspended()
 }

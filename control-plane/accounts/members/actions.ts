@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../foundation/platform/time/clock.ts'
 import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
 import { conflict, found, notFound, rateLimited, registrationClosed } from '../../foundation/web/server/errors.ts'
-import { assertKeyWorks } from '../api-keys/actions.ts'
+import { assertCallerWorks } from '../api-keys/actions.ts'
 import { recordAudit } from '../audit/actions.ts'
 import { reserveConfirmations } from '../email/confirmation/actions.ts'
 import type { MailRules } from '../email/daily-limits/limits.ts'
@@ -60,13 +60,14 @@ export type InvitedMember = {
  */
 export function invite(
   tools: InviteTools,
-  { organizationId, keyId }: Pick<ApiCaller, 'organizationId' | 'keyId'>,
+  caller: Pick<ApiCaller, 'organizationId' | 'keyId' | 'actor'>,
   { email, name, role }: { email: string; name: string | null; role: MemberRole },
 ): Promise<InvitedMember> {
   const { publicUrl, sendsMail, registration } = tools
+  const { organizationId } = caller
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
-    await assertKeyWorks(tx, keyId)
+    await assertCallerWorks(tx, caller)
     const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
     // the rollback removes the new account
     if (created && registration === 'closed')

@@ -2,8 +2,9 @@ import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
 import { newId, randomToken } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../foundation/platform/time/clock.ts'
-import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
+import type { ApiCaller, AuthenticateSession } from '../../foundation/web/auth/authentication.ts'
 import { ROLE_SCOPES } from '../members/role.ts'
+import { parseSessionToken } from './cookie.ts'
 import {
   findSession,
   insertSession,
@@ -74,5 +75,13 @@ export function toSessionCaller(session: UserSession): ApiCaller | null {
     actor: { kind: 'user', id: userId, name: email },
   }
 }
+
+/** Finds the caller of a session for the session bridge. A session that has ended stops working at once. */
+export const createSessionAuthenticator =
+  (db: Db): AuthenticateSession =>
+  async cookie => {
+    const session = await readSession(db, parseSessionToken(cookie))
+    return session && (toSessionCaller(session) ?? 'no_organization')
+  }
 
 export const pruneEndedSessions = (db: Db, now: Date) => pruneSessions(db, { now, seenBefore: computeIdleCutoff(now) })

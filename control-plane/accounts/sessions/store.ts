@@ -58,7 +58,7 @@ export async function findSession(
 }
 
 /** Whether a session exists and opens an organization. */
-export const isOpenSession = (db: Db, id: string, organizationId: string): Promise<boolean> =>
+export const isOpenSession = (db: Db | Tx, id: string, organizationId: string): Promise<boolean> =>
   hasRows(
     db,
     `SELECT FROM sessions s JOIN memberships m ON m.user_id = s.user_id

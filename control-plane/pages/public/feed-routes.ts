@@ -1,7 +1,7 @@
+import type { PageDocument } from '../../foundation/web/html/prepared-document.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import type { PageView } from '../core/types.ts'
 import { WIDGET } from '../templates/assets.ts'
-import type { PageDocument } from './document.ts'
 import { type BadgeQuery, buildBadge, buildBadgeKey } from './embeds/badge.ts'
 import { renderBadge } from './embeds/badge-svg.ts'
 import { EMBED_THEMES, renderEmbedPage } from './embeds/embed-page.tsx'

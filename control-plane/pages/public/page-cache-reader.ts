@@ -1,7 +1,11 @@
 import { createLruCache } from '../../foundation/platform/cache/lru-cache.ts'
 import { nowMs as clockMs, withTimeout } from '../../foundation/platform/time/clock.ts'
+import {
+  type PageDocument,
+  type PreparedDocument,
+  prepareDocument,
+} from '../../foundation/web/html/prepared-document.ts'
 import type { LoadedPage, PageView } from '../core/types.ts'
-import { type PageDocument, type PreparedDocument, prepareDocument } from './document.ts'
 import { getSiteKey, type Site } from './site.ts'
 
 /** A cached page with the documents rendered from it so far. */

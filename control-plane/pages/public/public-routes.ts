@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics } from '../../../shared/process/metrics.ts'
 import type { Clickhouse } from '../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
+import type { PageDocument } from '../../foundation/web/html/prepared-document.ts'
+import { sendDocument } from '../../foundation/web/html/send-document.ts'
 import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
@@ -10,17 +12,10 @@ import type { ImageKind, LoadedPage, PageView } from '../core/types.ts'
 import { buildDefaultFavicon } from '../templates/document/default-favicon.ts'
 import { renderNotFoundPage } from '../templates/document/not-found-page.tsx'
 import { renderPage } from '../templates/document/render.ts'
-import type { PageDocument } from './document.ts'
 import { feedRoutes } from './feed-routes.ts'
 import { createPageCache } from './page-cache-reader.ts'
 import { createCustomHostParser, isSlug } from './site.ts'
-import {
-  addCustomHostConstraint,
-  addPageRoute,
-  type PageHandler,
-  type PublicPages,
-  sendDocument,
-} from './site-routes.ts'
+import { addCustomHostConstraint, addPageRoute, type PageHandler, type PublicPages } from './site-routes.ts'
 import { type SubscriptionContext, subscriptionRoutes } from './subscriptions/subscription-routes.ts'
 import { createViewReader } from './view/view-reader.ts'
 

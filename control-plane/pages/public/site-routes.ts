@@ -1,16 +1,11 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { PageDocument } from '../../foundation/web/html/prepared-document.ts'
+import { sendDocument } from '../../foundation/web/html/send-document.ts'
 import { getClientNetwork } from '../../foundation/web/limits/client-network.ts'
 import type { PublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { ApiError, notFound } from '../../foundation/web/server/errors.ts'
 import type { PageView } from '../core/types.ts'
-import {
-  type EncodedDocument,
-  isNotModified,
-  type PageDocument,
-  type PreparedDocument,
-  pickEncoding,
-} from './document.ts'
 import type { CachedPage, PageFinder } from './page-cache-reader.ts'
 import { type CustomHostParser, getSiteKey, isSlug, type Site } from './site.ts'
 
@@ -128,24 +123,4 @@ function parseSite({ customHostOf }: PublicPages, request: FastifyRequest): Site
   if (slug !== undefined) return isSlug(slug) ? { slug } : null
   const domain = customHostOf(request.headers.host)
   return domain === null ? null : { domain }
-}
-
-/**
- * Sends a document in the smallest accepted encoding, or 304 when the client has it. It writes the prepared headers
- * directly, because Fastify would process each header again for every visitor.
- */
-export function sendDocument(document: PreparedDocument, request: FastifyRequest, reply: FastifyReply): unknown {
-  const { 'if-none-match': tags, 'if-modified-since': since, 'accept-encoding': accepted } = request.headers
-  if (isNotModified({ tags, since }, document)) return reply.code(304).headers(document.headers).send()
-  const wanted = pickEncoding(accepted)
-  const ready = document.getEncoded(wanted)
-  return ready ? sendNow(ready, reply) : document.encoded(wanted).then(encoded => sendNow(encoded, reply))
-}
-
-function sendNow({ head, bytes }: EncodedDocument, reply: FastifyReply): void {
-  const all = head.slice()
-  const own = reply.getHeaders()
-  for (const name in own) all.push(name, String(own[name]))
-  reply.hijack()
-  reply.raw.writeHead(200, all).end(bytes)
 }

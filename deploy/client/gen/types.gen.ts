@@ -63,6 +63,54 @@ export type Member = {
     updated_at: string;
 };
 
+export type Me = {
+    /**
+     * The person who is signed in. Null for an API key.
+     */
+    user: {
+        /**
+         * UUIDv7
+         */
+        id: string;
+        email: string;
+        name: string | null;
+    } | null;
+    /**
+     * The API key of the request. Null for a person who is signed in.
+     */
+    api_key: {
+        /**
+         * UUIDv7
+         */
+        id: string;
+        name: string;
+    } | null;
+    organization: {
+        /**
+         * UUIDv7
+         */
+        id: string;
+        name: string;
+        plan: 'free' | 'pro' | 'business';
+    };
+    project: {
+        /**
+         * UUIDv7
+         */
+        id: string;
+        name: string;
+    };
+    scope: 'read' | 'write' | 'admin';
+    /**
+     * The role of a member that corresponds to the scope.
+     */
+    role: 'admin' | 'editor' | 'viewer';
+    /**
+     * The project is the operator project.
+     */
+    is_operator: boolean;
+};
+
 export type AlertLogEntry = {
     /**
      * UUIDv7
@@ -2166,6 +2214,45 @@ export type CreateMemberClaimLinkResponses = {
 };
 
 export type CreateMemberClaimLinkResponse = CreateMemberClaimLinkResponses[keyof CreateMemberClaimLinkResponses];
+
+export type ReadMeData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/me';
+};
+
+export type ReadMeErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadMeError = ReadMeErrors[keyof ReadMeErrors];
+
+export type ReadMeResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Me;
+    };
+};
+
+export type ReadMeResponse = ReadMeResponses[keyof ReadMeResponses];
 
 export type ListAuditLogData = {
     body?: never;

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { getClientNetwork } from '../limits/client-network.ts'
 import { apiKeySuspended, insufficientScope, unauthorized } from '../server/errors.ts'
+import { isOwnPageRequest } from './own-page.ts'
+import { isSessionRequest } from './session-bridge.ts'
 
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -30,6 +32,11 @@ export type ApiCaller = {
 /** Finds the caller of a key; null for a key that does not exist. Throws 429 for a network that sent too many unknown keys. */
 export type Authenticate = (key: string, network: string) => Promise<ApiCaller | 'suspended' | null>
 
+/** Finds the caller of a session by the Cookie header; null without a session, `no_organization` for a user without access. */
+export type AuthenticateSession = (cookie: string | undefined) => Promise<ApiCaller | 'no_organization' | null>
+
+type Authenticators = { authenticate: Authenticate; authenticateSession: AuthenticateSession; publicUrl: string }
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** the scope that the route needs, instead of the one that its method implies */
@@ -56,12 +63,30 @@ export function getCaller({ caller }: WithCaller): ApiCaller {
 /** False on open routes and outside the API. */
 export const hasCaller = ({ caller }: WithCaller): boolean => caller !== null
 
-/** Identifies the caller. Throws 401 (docs/design/api.md#authentication). */
-export async function authenticateRequest(request: FastifyRequest, authenticate: Authenticate): Promise<ApiCaller> {
+/** Identifies the caller by the API key, or by the session on the session bridge. Throws 401 (docs/design/api.md#authentication). */
+export async function authenticateRequest(request: FastifyRequest, context: Authenticators): Promise<ApiCaller> {
+  const caller = isSessionRequest(request)
+    ? await findSessionCaller(request, context)
+    : await findKeyCaller(request, context)
+  request.caller = caller
+  return caller
+}
+
+async function findKeyCaller(request: FastifyRequest, { authenticate }: Authenticators): Promise<ApiCaller> {
   const caller = await authenticate(parseBearerKey(request.headers.authorization), getClientNetwork(request))
   if (!caller) throw unauthorized('the API key is not valid')
   if (caller === 'suspended') throw apiKeySuspended()
-  request.caller = caller
+  return caller
+}
+
+async function findSessionCaller(request: FastifyRequest, context: Authenticators): Promise<ApiCaller> {
+  if (isBearer(request.headers.authorization))
+    throw unauthorized(`API keys are not accepted here; the base address of the API is ${context.publicUrl}/api/v1`)
+  if (!isRead(request.method) && !isOwnPageRequest(request, context.publicUrl))
+    throw insufficientScope('this request was not sent from a page of this site')
+  const caller = await context.authenticateSession(request.headers.cookie)
+  if (!caller) throw unauthorized('sign in first: there is no session, or it has ended')
+  if (caller === 'no_organization') throw insufficientScope('your account has no access to an organization')
   return caller
 }
 
@@ -77,8 +102,15 @@ export function assertScope(request: FastifyRequest, caller: ApiCaller): void {
   }
   const needed = request.routeOptions.config.scope ?? getMethodScope(request.method)
   if (hasScope(caller, needed)) return
-  throw insufficientScope(`this endpoint needs an API key with scope ${needed}; this key has scope ${caller.scope}`)
+  throw insufficientScope(
+    caller.actor.kind === 'user'
+      ? `this needs the role ${SCOPE_ROLES[needed]}; your role is ${SCOPE_ROLES[caller.scope]}`
+      : `this endpoint needs an API key with scope ${needed}; this key has scope ${caller.scope}`,
+  )
 }
+
+/** The role of a member that allows what a scope of API keys allows. */
+export const SCOPE_ROLES = { read: 'viewer', write: 'editor', admin: 'admin' } as const satisfies Record<Scope, string>
 
 /** Whether the caller has at least this scope. */
 export const hasScope = (caller: Pick<ApiCaller, 'scope'>, needed: Scope): boolean =>
@@ -106,4 +138,9 @@ function parseBearerKey(header: string | undefined): string {
   return key
 }
 
-const getMethodScope = (method: string): Scope => (method === 'GET' || method === 'HEAD' ? 'read' : 'write')
+/** Whether an Authorization header has an API key. */
+export const isBearer = (header: string | undefined): boolean => /^Bearer\b/i.test(header ?? '')
+
+const isRead = (method: string) => method === 'GET' || method === 'HEAD'
+
+const getMethodScope = (method: string): Scope => (isRead(method) ? 'read' : 'write')

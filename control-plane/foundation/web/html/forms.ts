@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isOwnPageRequest } from '../auth/own-page.ts'
 import type { App } from '../server/app.ts'
 import { sendError, toApiError } from '../server/error-response.ts'
 import { ApiError } from '../server/errors.ts'
@@ -31,21 +32,11 @@ export function parseFormFields({ body }: FastifyRequest): (name: string) => str
   return name => (fields.get(name) ?? '').slice(0, 2_100)
 }
 
-/**
- * Throws 403 for a form that a page of another site sent. Browsers send the origin of a form, so a request without it was
- * not sent by a browser from one of these pages.
- */
+/** Throws 403 for a form that a page of another site sent. */
 export function assertOwnForm(request: FastifyRequest, publicUrl: string): void {
-  const { origin, 'sec-fetch-site': site } = request.headers
-  if (site === 'same-origin') return
-  const isOwn = origin !== undefined && (origin === new URL(publicUrl).origin || parseHost(origin) === request.host)
-  if (site !== undefined || !isOwn) {
-    if (isOwn && site === 'none') return
-    throw new ApiError(403, 'insufficient_scope', 'this form was not sent from a page of this site')
-  }
+  if (isOwnPageRequest(request, publicUrl)) return
+  throw new ApiError(403, 'insufficient_scope', 'this form was not sent from a page of this site')
 }
-
-const parseHost = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : null)
 
 /** Sends an error: as a page to browsers, otherwise in the common shape. */
 export function sendErrorPage(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {

@@ -6,7 +6,15 @@ import type { SecretCipher } from '../../platform/crypto/encryption.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres/client.ts'
 import { nowMs } from '../../platform/time/clock.ts'
-import { type Authenticate, assertScope, authenticateRequest } from '../auth/authentication.ts'
+import {
+  type ApiCaller,
+  type Authenticate,
+  type AuthenticateSession,
+  assertScope,
+  authenticateRequest,
+  isBearer,
+} from '../auth/authentication.ts'
+import { rewriteSessionUrl } from '../auth/session-bridge.ts'
 import { createRateLimit } from '../limits/rate-limit.ts'
 import { createRequestQueue } from '../limits/request-queue.ts'
 import { addOpenapi } from '../openapi/openapi.ts'
@@ -41,6 +49,7 @@ type AppContext = {
   db: Db
   secrets: SecretCipher
   authenticate: Authenticate
+  authenticateSession: AuthenticateSession
   publicUrl: string
   /** CIDRs of proxies whose `X-Forwarded-For` is trusted */
   trustedProxies: string[]
@@ -90,6 +99,7 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestIds(),
+    rewriteUrl: rewriteSessionUrl,
     // log lines name their request; a logger for each request would cost more than a cached page
     childLoggerFactory: logger => logger,
     bodyLimit: MAX_BODY_BYTES,
@@ -129,23 +139,26 @@ export function addHostCheck(app: App, { isAcceptedHost, publicUrl }: HostContex
 }
 
 function addAuthorization(app: App, context: AppContext): void {
-  const { authenticate, rateLimitPerMinute, rateLimitPerProject, publicUrl } = context
+  const { rateLimitPerMinute, rateLimitPerProject, publicUrl } = context
   const limit = createRateLimit(rateLimitPerMinute)
   const limitOfProject = createRateLimit(rateLimitPerProject)
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('cache-control', 'no-store')
-    const caller = await authenticateRequest(request, authenticate)
+    const caller = await authenticateRequest(request, context)
     const use = limit(caller.keyId, nowMs())
     reply.headers({
       'ratelimit-limit': use.limit,
       'ratelimit-remaining': use.remaining,
       'ratelimit-reset': use.resetSeconds,
     })
-    if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute with this API key`, use.resetSeconds)
+    if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute ${sender(caller)}`, use.resetSeconds)
     // requests beyond the limit of a key do not count against the project
     const all = limitOfProject(caller.projectId, nowMs())
     if (!all.allowed)
-      throw rateLimited(`more than ${all.limit} requests a minute with all API keys of this project`, all.resetSeconds)
+      throw rateLimited(
+        `more than ${all.limit} requests a minute with all API keys and sessions of this project`,
+        all.resetSeconds,
+      )
     if (!request.is404) assertScope(request, caller)
   }
   const isPublicHttps = publicUrl.startsWith('https:')
@@ -159,16 +172,22 @@ function addAuthorization(app: App, context: AppContext): void {
   })
 }
 
+const sender = ({ actor }: ApiCaller) => (actor.kind === 'user' ? 'in this session' : 'with this API key')
+
 /**
  * 404; but 401 for an API key that is sent to an address outside the API, because the client most likely has a wrong base
  * address (docs/design/api.md#authentication).
  */
 function buildUnknownRouteError(request: FastifyRequest, publicUrl: string): ApiError {
-  if (isApiRequest(request) || !/^Bearer\b/i.test(request.headers.authorization ?? ''))
-    return notFound(formatRoute(request))
-  const base = `${publicUrl}${API_PREFIX}`
-  return unauthorized(`${formatRoute(request)} is not part of the API; the base address of the API is ${base}`)
+  if (isApiRequest(request) || !isBearer(request.headers.authorization)) return notFound(formatRoute(request))
+  return buildWrongBaseError(request, publicUrl)
 }
+
+/** 401 for an API key that is sent to an address outside the API. */
+export const buildWrongBaseError = (request: FastifyRequest, publicUrl: string): ApiError =>
+  unauthorized(
+    `${formatRoute(request)} is not part of the API; the base address of the API is ${publicUrl}${API_PREFIX}`,
+  )
 
 /** Uses the declared path of a known route, because the router decodes `/%61pi/v1` before it matches. */
 function isApiRequest(request: FastifyRequest): boolean {

@@ -9,8 +9,8 @@ export type PageDocument = {
   body: string | Buffer
   /** in addition to the headers of every public response: a policy, CORS */
   headers?: Record<string, string>
-  /** how long clients may cache it; defaults to 1 s */
-  maxAgeSeconds?: number
+  /** how long clients may cache it, or `immutable` for an address whose content never changes; defaults to 1 s */
+  maxAgeSeconds?: number | 'immutable'
 }
 
 export type Encoding = 'identity' | 'gzip' | 'br'
@@ -37,6 +37,7 @@ export type PreparedDocument = {
 const BROTLI_QUALITY = 5
 const MIN_COMPRESSED_BYTES = 256
 const DAY_SECONDS = 86_400
+const YEAR_SECONDS = 365 * DAY_SECONDS
 
 const COMPRESS = {
   gzip: promisify(gzip),
@@ -67,7 +68,10 @@ export function prepareDocument({
     'content-type': contentType,
     etag,
     vary: 'accept-encoding',
-    'cache-control': `public, max-age=${maxAgeSeconds}, stale-if-error=${DAY_SECONDS}`,
+    'cache-control':
+      maxAgeSeconds === 'immutable'
+        ? `public, max-age=${YEAR_SECONDS}, immutable`
+        : `public, max-age=${maxAgeSeconds}, stale-if-error=${DAY_SECONDS}`,
   }
 
   async function encode(encoding: Encoding): Promise<EncodedDocument> {

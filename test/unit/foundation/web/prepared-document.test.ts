@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { matchesEtag, pickEncoding, prepareDocument } from '../../../control-plane/pages/public/document.ts'
-import { parseCustomHost } from '../../../control-plane/pages/public/site.ts'
+import {
+  matchesEtag,
+  pickEncoding,
+  prepareDocument,
+} from '../../../../control-plane/foundation/web/html/prepared-document.ts'
+import { parseCustomHost } from '../../../../control-plane/pages/public/site.ts'
 
 t.test('The smallest accepted encoding is used', async t => {
   const rows: [string | undefined, string][] = [

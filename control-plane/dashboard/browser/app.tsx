@@ -1,0 +1,135 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { LocationProvider, useLocation } from 'preact-iso'
+import { createPicket } from '../../../deploy/client/index.ts'
+import { type FrameContext, FrameProvider } from '../core/frame-context.ts'
+import { createExecute, type Execute } from '../core/operations.ts'
+import type { PageState } from '../core/page-state.ts'
+import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
+import { Frame, type FrameNotice } from '../parts/frame.tsx'
+import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
+import { SCREENS } from '../screens/index.ts'
+import { createCache, seedCache, useResults } from './queries.ts'
+
+/** Without an answer for this time, what is shown counts as old. */
+const SILENCE_MS = 30_000
+const TICK_MS = 5_000
+
+/** The page in the browser: the same elements as the server rendered, which then stay up to date. */
+export const App = ({ initial }: { initial: PageState }) => (
+  <LocationProvider scope={SCREEN_ADDRESS}>
+    <Page initial={initial} />
+  </LocationProvider>
+)
+
+/** The addresses that the router opens. Links to other pages, such as the API reference, load them. */
+const SCREEN_ADDRESS = new RegExp(
+  `^(?:${SCREENS.map(({ path }) => path.replace(/:\\w+/g, '[^/?#]+')).join('|')})(?:[?#]|$)`,
+)
+
+function Page({ initial }: { initial: PageState }) {
+  const { url, route } = useLocation()
+  const [path = '', search = ''] = url.split('#')[0]!.split('?')
+  const match = matchScreen(SCREENS, path)
+  const connection = useConnection()
+  const cache = useMemo(createCache, [])
+  const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
+  const queries = match?.screen.queries(location) ?? {}
+  useMemo(() => seedCache(cache, queries, initial), [])
+  const results = useResults(cache, connection.execute, queries)
+  const isFirst = useFirstRender()
+  const context: FrameContext = {
+    me: initial.me,
+    nowMs: useClock(initial.nowMs),
+    timeZone: isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
+    isInteractive: !isFirst,
+    execute: async (name, args) => {
+      const outcome = await connection.execute(name, args)
+      await cache.invalidateQueries()
+      return outcome
+    },
+    navigate: route,
+  }
+  const title = match ? buildTitle({ screen: match.screen, location, results }) : 'Page not found · Picket'
+  useTitle(title)
+  useFocusOnNavigation(path)
+  return (
+    <FrameProvider value={context}>
+      <Frame area={match?.screen.area ?? null} notice={isFirst ? null : buildNotice(connection, results, context, url)}>
+        {match ? <ScreenContent screen={match.screen} location={location} results={results} /> : <NotFound />}
+      </Frame>
+    </FrameProvider>
+  )
+}
+
+type Connection = { execute: Execute; isSessionOver: boolean; lastContactMs: number }
+
+/** The API through the session bridge, and what is known about the connection to it. */
+function useConnection(): Connection {
+  const [isSessionOver, endSession] = useState(false)
+  const lastContactMs = useRef(Date.now())
+  const execute = useMemo(() => {
+    const send = createExecute(createPicket({ origin: `${location.origin}/session` }))
+    const observed: Execute = async (name, args) => {
+      const outcome = await send(name, args)
+      const status = 'error' in outcome ? outcome.error.status : 200
+      if (status !== 0) lastContactMs.current = Date.now()
+      if (name !== 'readMe' || status !== 0) endSession(status === 401)
+      return outcome
+    }
+    return observed
+  }, [])
+  return { execute, isSessionOver, lastContactMs: lastContactMs.current }
+}
+
+function buildNotice(
+  { isSessionOver, lastContactMs }: Connection,
+  results: Results<Queries>,
+  { nowMs }: FrameContext,
+  url: string,
+): FrameNotice | null {
+  if (isSessionOver) {
+    const path = `/sign-in?${new URLSearchParams({ return_to: url })}`
+    return {
+      ...{ kind: 'session', text: 'Your session has ended. What you typed is still here.' },
+      link: { path, name: 'Sign in again' },
+    }
+  }
+  const isUnreachable = Object.values(results).some(({ error }) => error?.status === 0)
+  if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
+  const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
+  return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
+}
+
+/** True until the browser has taken over the elements of the server. */
+function useFirstRender(): boolean {
+  const [isFirst, setFirst] = useState(true)
+  useEffect(() => setFirst(false), [])
+  return isFirst
+}
+
+/** The current time, first that of the server, so that the first elements are the same. */
+function useClock(startMs: number): number {
+  const [nowMs, setNow] = useState(startMs)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return nowMs
+}
+
+function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title
+  }, [title])
+}
+
+/** After navigation the focus is at the content, where a reader continues. */
+function useFocusOnNavigation(path: string): void {
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    scrollTo(0, 0)
+    document.getElementById('content')?.focus({ preventScroll: true })
+  }, [path])
+}

@@ -1,0 +1,67 @@
+import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Execute, OperationError, Query } from '../core/operations.ts'
+import type { PageState } from '../core/page-state.ts'
+import type { Queries, Result, Results } from '../core/screen.ts'
+
+/** How often a visible page reads again. */
+const REFRESH_MS = 15_000
+const STALE_MS = 5_000
+
+/** A failed read, as query-core wants it. */
+class ReadError extends Error {
+  constructor(readonly error: OperationError) {
+    super(error.message)
+  }
+}
+
+/** The cache of everything that this tab has read. */
+export const createCache = () => new QueryClient({ defaultOptions: { queries: { gcTime: 300_000 } } })
+
+const keyOf = ({ name, arguments: args }: Query) => [name, args]
+
+/** Puts what the server read for the page into the cache. */
+export function seedCache(cache: QueryClient, queries: Queries, { results }: PageState): void {
+  for (const [name, query] of Object.entries(queries)) {
+    const result = results[name]
+    if (result && result.data !== null) cache.setQueryData(keyOf(query), result.data, { updatedAt: result.atMs })
+  }
+}
+
+/** Starts to read what a screen needs, before it is opened. */
+export function prefetch(cache: QueryClient, execute: Execute, queries: Queries): void {
+  for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(execute, query))
+}
+
+const toOptions = (execute: Execute, query: Query) => ({
+  queryKey: keyOf(query),
+  queryFn: async () => {
+    const outcome = await execute(query.name, query.arguments)
+    if ('error' in outcome) throw new ReadError(outcome.error)
+    return outcome.data as unknown
+  },
+  staleTime: STALE_MS,
+  refetchInterval: REFRESH_MS,
+  retry: false,
+  networkMode: 'always' as const,
+})
+
+/** Keeps the results of a screen's queries up to date while it is shown. */
+export function useResults(cache: QueryClient, execute: Execute, queries: Queries): Results<Queries> {
+  const names = Object.keys(queries)
+  const key = JSON.stringify(Object.values(queries).map(keyOf))
+  const options = useMemo(
+    () => Object.values(queries).map(query => toOptions(execute, query) as QueryObserverOptions),
+    [key],
+  )
+  const observer = useMemo(() => new QueriesObserver(cache, options), [])
+  const [, render] = useState<unknown>(null)
+  useEffect(() => observer.subscribe(render), [observer])
+  useMemo(() => observer.setQueries(options), [options])
+  const current = observer.getOptimisticResult(options, undefined)[0]
+  return Object.fromEntries(names.map((name, i) => [name, toResult(current[i]!)])) as Results<Queries>
+}
+
+function toResult({ data, dataUpdatedAt, error }: QueryObserverResult): Result<unknown> {
+  return { data: data ?? null, atMs: dataUpdatedAt, error: error instanceof ReadError ? error.error : null }
+}

@@ -1,0 +1,66 @@
+import type { Picket } from '../../../deploy/client/index.ts'
+
+/** A call of the typed client. */
+type Method = (options: never) => PromiseLike<{ data?: unknown; error?: unknown; response: Response }>
+
+/** The operations of the API by name, such as `readMonitor`. */
+export type OperationName = {
+  [Name in keyof Picket]: Picket[Name] extends Method ? Name : never
+}[keyof Picket]
+
+/** The path parameters, query and body of an operation. */
+export type OperationArguments<Name extends OperationName> = Omit<
+  NonNullable<Parameters<Picket[Name]>[0]>,
+  'client' | 'fetch' | 'headers' | 'meta' | 'security' | 'signal' | 'throwOnError' | 'url' | `on${string}`
+>
+
+/** The body of the response: a record in `data`, or a list in `data` with `meta`. */
+export type OperationResponse<Name extends OperationName> = NonNullable<Awaited<ReturnType<Picket[Name]>>['data']>
+
+/** A read that a screen needs. */
+export type Query<Name extends OperationName = OperationName> = { name: Name; arguments: OperationArguments<Name> }
+
+/** A read by the name of its operation: `read('readMonitor', { path: { id } })`. */
+export const read = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): Query<Name> => ({
+  name,
+  arguments: args,
+})
+
+/** Why an operation failed. `status` 0: the server was not reached. */
+export type OperationError = {
+  status: number
+  code: string
+  /** a sentence without a full stop, as the API words it */
+  message: string
+  details?: { path: string; message: string }[]
+}
+
+export type Outcome<T> = { data: T } | { error: OperationError }
+
+/** Carries out an operation. Never throws: a connection that fails is an error with status 0. */
+export type Execute = <Name extends OperationName>(
+  name: Name,
+  args: OperationArguments<Name>,
+) => Promise<Outcome<OperationResponse<Name>>>
+
+/** Carries out operations with a client. `onUnreachable` is called when there is no response. */
+export const createExecute =
+  (client: Picket, onUnreachable: (error: unknown) => void = () => {}): Execute =>
+  async (name, args) => {
+    try {
+      const method = client[name] as unknown as Method
+      const { data, error, response } = await method.call(client, args as never)
+      return response.ok ? { data: data as never } : { error: toOperationError(error, response.status) }
+    } catch (error) {
+      onUnreachable(error)
+      return { error: { status: 0, code: 'unreachable', message: 'the server cannot be reached' } }
+    }
+  }
+
+function toOperationError(body: unknown, status: number): OperationError {
+  const { error } = (body ?? {}) as { error?: Partial<OperationError> }
+  if (typeof error?.message !== 'string')
+    return { status, code: 'invalid_response', message: `the server answered with status ${status}` }
+  const { code = '', message, details } = error
+  return { status, code, message, ...(details && { details }) }
+}

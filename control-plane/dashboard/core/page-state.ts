@@ -1,0 +1,20 @@
+import type { Me } from './frame-context.ts'
+import type { Result } from './screen.ts'
+
+/** What the server leaves in the page, so that the browser takes over without asking again. */
+export type PageState = {
+  me: Me
+  /** by the name of the query */
+  results: Record<string, Result<unknown>>
+  /** the time at which the server rendered the page */
+  nowMs: number
+  /** the path of the first script: another one means that the server has a new version */
+  version: string | null
+}
+
+/** The element that contains the state, and the one that contains the page. */
+export const STATE_ID = 'page-state'
+export const ROOT_ID = 'page'
+
+/** JSON for a script element. It contains no `<`, so nothing in it can end the element. */
+export const serializeState = (state: PageState): string => JSON.stringify(state).replaceAll('<', '\\u003c')

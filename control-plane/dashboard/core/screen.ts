@@ -1,0 +1,62 @@
+import type { ComponentChildren } from 'preact'
+import type { OperationError, OperationName, OperationResponse, Query } from './operations.ts'
+
+/** The reads of a screen by name. */
+export type Queries = Record<string, Query>
+
+type ResponseTo<Q> = Q extends Query<infer Name extends OperationName> ? OperationResponse<Name> : never
+
+/**
+ * The current answer to a query. An error does not remove the last data, so that a screen can show them as old. `atMs`: when
+ * the data were read.
+ */
+export type Result<T> = { data: T | null; atMs: number; error: OperationError | null }
+
+export type Results<Q extends Queries> = { [Name in keyof Q]: Result<ResponseTo<Q[Name]>> }
+
+/** `params`: of the path, such as `id`. `search`: the query of the address. */
+export type ScreenLocation = { params: Record<string, string>; search: URLSearchParams }
+
+export type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q> }
+
+/** One page of the dashboard. Pure: the server renders it, and the browser takes over the same elements. */
+export type Screen<Q extends Queries = Queries> = {
+  /** as in `/monitors/:id` */
+  path: string
+  /** the entry of the navigation to which the screen belongs */
+  area: ScreenArea
+  queries(location: ScreenLocation): Q
+  /** the name of the query whose record the screen is about: without it the page is not found */
+  record?: keyof Q & string
+  title(props: ScreenProps<Q>): string
+  Body(props: ScreenProps<Q>): ComponentChildren
+}
+
+export type ScreenArea = 'overview' | 'monitors' | 'incidents' | 'alerts' | 'settings'
+
+/** Declares a screen, so that the types of its results follow from its queries. */
+export const screen = <Q extends Queries>(declared: Screen<Q>): Screen => declared as unknown as Screen
+
+/** Finds the screen of a path, and its parameters. Returns null for other paths. */
+export function matchScreen(
+  screens: readonly Screen[],
+  path: string,
+): { screen: Screen; params: Record<string, string> } | null {
+  for (const candidate of screens) {
+    const params = matchPath(candidate.path, path)
+    if (params) return { screen: candidate, params }
+  }
+  return null
+}
+
+function matchPath(pattern: string, path: string): Record<string, string> | null {
+  const [wanted, parts] = [pattern.split('/'), path.split('/')]
+  if (wanted.length !== parts.length) return null
+  const params: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    const value = parts[i] ?? ''
+    if (part.startsWith(':') && value !== '') params[part.slice(1)] = value
+    else if (part !== value) return null
+  }
+  return params
+}

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact'
+import { renderHtml } from '../foundation/web/html/render.ts'
+import { ASSETS } from './assets.ts'
+import { type PageState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
+
+/**
+ * The policy of every page: scripts, styles and fonts from this origin only, no inline code, and no assignment of HTML texts
+ * by scripts (docs/design/dashboard.md#security).
+ */
+export const DASHBOARD_CSP = [
+  "default-src 'none'",
+  "base-uri 'none'",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "img-src 'self' data:",
+  "script-src 'self'",
+  "style-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16' fill='%231a1c1f'%3E%3Cpath d='M1 2h3v12H1zM12 2h3v12h-3z'/%3E%3Cpath fill='%23d55e00' d='M6.5 2h3v5h-3zM6.5 9h3v5h-3z'/%3E%3C/svg%3E"
+
+/** Renders a page. `state` null: the page stays as it is, because it is an error. */
+export function renderPage(title: string, content: ComponentChildren, state: PageState | null): string {
+  const head = renderHtml(
+    <>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width,initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      <title>{title}</title>
+      <link rel="icon" href={ICON} />
+      {ASSETS.style && <link rel="stylesheet" href={ASSETS.style} />}
+      {ASSETS.script && state && <script type="module" src={ASSETS.script} />}
+    </>,
+  )
+  const data = state && `<script type="application/json" id="${STATE_ID}">${serializeState(state)}</script>`
+  return [
+    `<!doctype html><html lang="en"><head>${head}</head>`,
+    `<body><div id="${ROOT_ID}">${renderHtml(content)}</div>${data ?? ''}</body></html>`,
+  ].join('')
+}

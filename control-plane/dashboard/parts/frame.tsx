@@ -1,0 +1,95 @@
+import type { ComponentChildren } from 'preact'
+import { type Me, useFrame } from '../core/frame-context.ts'
+import type { ScreenArea } from '../core/screen.ts'
+
+const NAVIGATION: { area: ScreenArea; path: string; name: string; icon: string }[] = [
+  { area: 'overview', path: '/', name: 'Overview', icon: 'M3 11.5 12 4l9 7.5M5.5 10v9.5h13V10' },
+  { area: 'monitors', path: '/monitors', name: 'Monitors', icon: 'M4 6h16M4 12h16M4 18h16' },
+  { area: 'incidents', path: '/incidents', name: 'Incidents', icon: 'M12 4 2.5 20h19zM12 10v5M12 17.2v.3' },
+  { area: 'alerts', path: '/log', name: 'Alerts', icon: 'M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15zM10 20.5h4' },
+]
+
+/** What the page says about itself above its content. */
+export type FrameNotice = {
+  kind: 'offline' | 'session' | 'version'
+  text: string
+  link?: { path: string; name: string }
+}
+
+/** The page around every screen: navigation, notices, account. */
+export function Frame({
+  area,
+  notice,
+  children,
+}: {
+  area: ScreenArea | null
+  notice: FrameNotice | null
+  children: ComponentChildren
+}) {
+  const { me } = useFrame()
+  return (
+    <div class={notice?.kind === 'offline' ? 'frame old' : 'frame'}>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header>
+        <a class="brand" href="/">
+          <Mark />
+          <span>Picket</span>
+        </a>
+        <nav aria-label="Main">
+          {NAVIGATION.map(({ path, name, icon, ...entry }) => (
+            <a key={path} href={path} aria-current={entry.area === area ? 'page' : undefined}>
+              <svg viewBox="0 0 24 24" aria-hidden="true">
+                <path d={icon} />
+              </svg>
+              <span>{name}</span>
+            </a>
+          ))}
+        </nav>
+        <Account me={me} />
+      </header>
+      {notice && (
+        <p class={`notice ${notice.kind}`} role="alert">
+          {notice.text} {notice.link && <a href={notice.link.path}>{notice.link.name}</a>}
+        </p>
+      )}
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <footer>
+        <a href="/docs">API reference</a>
+        <a href="/openapi.json">OpenAPI</a>
+        <span>Times are in the time zone of this browser.</span>
+      </footer>
+    </div>
+  )
+}
+
+const Account = ({ me }: { me: Me }) => (
+  <details class="account">
+    <summary>
+      <span dir="auto">{me.organization.name}</span>
+    </summary>
+    <div>
+      <p dir="auto">{me.user?.email}</p>
+      <p class="soft">
+        Role {me.role}, plan {me.organization.plan}
+      </p>
+      <a href="/account">Account and sessions</a>
+      <form method="post" action="/sign-out">
+        <button type="submit">Sign out</button>
+      </form>
+    </div>
+  </details>
+)
+
+/** The sign of the product: three regions, one of them failing. */
+const Mark = () => (
+  <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
+    <rect x="1" y="2" width="3" height="12" />
+    <rect x="6.5" y="2" width="3" height="5" class="fail" />
+    <rect x="6.5" y="9" width="3" height="5" class="fail" />
+    <rect x="12" y="2" width="3" height="12" />
+  </svg>
+)

@@ -1,0 +1,48 @@
+import type { OperationError } from '../core/operations.ts'
+import type { Queries, Results, Screen, ScreenLocation } from '../core/screen.ts'
+
+type Shown = { screen: Screen; location: ScreenLocation; results: Results<Queries> }
+
+/** A screen, or the reason why it cannot be shown: its record is not there yet, does not exist, or cannot be read. */
+export function ScreenContent({ screen, location, results }: Shown) {
+  const record = screen.record ? results[screen.record] : null
+  if (!record || record.data !== null) return <screen.Body {...location} results={results} />
+  return record.error ? <Unavailable error={record.error} /> : <Loading />
+}
+
+/** The title of the tab. */
+export function buildTitle({ screen, location, results }: Shown): string {
+  const record = screen.record ? results[screen.record] : null
+  const isThere = !record || record.data !== null
+  return `${isThere ? screen.title({ ...location, results }) : findMissingTitle(record.error)} · Picket`
+}
+
+const findMissingTitle = (error: OperationError | null) =>
+  error === null ? 'Loading' : error.status === 404 ? 'Page not found' : 'Not available'
+
+/** The page of an address without a screen, or without its record. */
+export const NotFound = () => (
+  <div class="alone">
+    <h1>Page not found</h1>
+    <p>There is no such page, or its record was deleted, or it belongs to another organization.</p>
+    <p>
+      <a href="/">Overview</a>
+    </p>
+  </div>
+)
+
+const Unavailable = ({ error }: { error: OperationError }) =>
+  error.status === 404 ? (
+    <NotFound />
+  ) : (
+    <div class="alone">
+      <h1>Not available</h1>
+      <p role="alert">This page cannot be shown: {error.message}. The page tries again by itself.</p>
+    </div>
+  )
+
+const Loading = () => (
+  <div class="alone skeleton" role="status">
+    <span class="hidden">Loading</span>
+  </div>
+)

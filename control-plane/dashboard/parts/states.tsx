@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact'
+import type { OperationError } from '../core/operations.ts'
+import type { Result } from '../core/screen.ts'
+import { Ago } from './moment.tsx'
+
+/** Where a part of a screen shows its data: skeleton, error, old data with an error, or the data. */
+export function Loaded<T>({
+  result,
+  what,
+  children,
+}: {
+  result: Result<T>
+  /** what is missing, at the start of a sentence: `The checks` */
+  what: string
+  children(data: T): ComponentChildren
+}) {
+  if (result.data === null) return result.error ? <Missing what={what} error={result.error} /> : <Skeleton />
+  return (
+    <>
+      {result.error && <Old what={what} error={result.error} atMs={result.atMs} />}
+      {children(result.data)}
+    </>
+  )
+}
+
+/** Data that could not be read. */
+export const Missing = ({ what, error }: { what: string; error: OperationError }) => (
+  <p class="missing" role="status">
+    {what} cannot be shown: {error.message}.
+  </p>
+)
+
+/** Data that could not be read again. */
+const Old = ({ what, error, atMs }: { what: string; error: OperationError; atMs: number }) => (
+  <p class="missing" role="status">
+    {what} are from <Ago at={new Date(atMs).toISOString()} />: {error.message}.
+  </p>
+)
+
+const Skeleton = () => (
+  <div class="skeleton" role="status">
+    <span class="hidden">Loading</span>
+  </div>
+)
+
+/** An empty list: one sentence, and what to do. */
+export const Empty = ({ text, children }: { text: string; children?: ComponentChildren }) => (
+  <div class="empty">
+    <p>{text}</p>
+    {children}
+  </div>
+)

@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nowMs as clockMs } from '../foundation/platform/time/clock.ts'
+import { isBearer } from '../foundation/web/auth/authentication.ts'
+import { sendErrorPage } from '../foundation/web/html/forms.ts'
+import { type PreparedDocument, prepareDocument } from '../foundation/web/html/prepared-document.ts'
+import { sendDocument } from '../foundation/web/html/send-document.ts'
+import { type App, buildWrongBaseError } from '../foundation/web/server/app.ts'
+import { notFound, unavailable } from '../foundation/web/server/errors.ts'
+import { ASSETS } from './assets.ts'
+import { type FrameContext, FrameProvider, type Me } from './core/frame-context.ts'
+import { read } from './core/operations.ts'
+import type { PageState } from './core/page-state.ts'
+import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
+import { DASHBOARD_CSP, renderPage } from './document.tsx'
+import { createSessionExecute, loadResults } from './load-actions.ts'
+import { Frame } from './parts/frame.tsx'
+import { buildTitle, ScreenContent } from './parts/screen-content.tsx'
+import { SCREENS } from './screens/index.ts'
+
+type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
+
+/** The pages of the dashboard and the files that they load (docs/design/dashboard.md). */
+export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardTools): void {
+  app.addHook('preHandler', async request => {
+    // no dashboard on a customer's domain
+    if (!isOwnHost(request.host)) throw notFound('page')
+    if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
+  })
+  app.setErrorHandler(sendErrorPage)
+  for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(app, screen, request, reply))
+  assetRoutes(app)
+}
+
+async function sendScreen(app: App, screen: Screen, request: FastifyRequest, reply: FastifyReply) {
+  const nowMs = clockMs()
+  const execute = createSessionExecute(app, request)
+  const location: ScreenLocation = {
+    params: request.params as Record<string, string>,
+    search: new URLSearchParams(request.url.split('?')[1]),
+  }
+  const queries = { ...screen.queries(location), me: read('readMe', {}) }
+  const { me, ...results } = await loadResults(execute, queries, nowMs)
+  if (me!.error?.status === 401) return reply.redirect(buildSignInPath(request), 303)
+  if (me!.error?.status === 403) return reply.redirect('/account', 303)
+  if (me!.data === null) throw unavailable('your session cannot be read at the moment; try again shortly')
+  const shown = { screen, location, results: results as Results<Queries> }
+  const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs)
+  const error = screen.record ? shown.results[screen.record]?.error : null
+  return reply
+    .code(error?.status === 404 ? 404 : error ? 503 : 200)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': DASHBOARD_CSP,
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+    })
+    .send(page)
+}
+
+const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchParams({ return_to: url })}`
+
+type Shown = { screen: Screen; location: ScreenLocation; results: Results<Queries> }
+
+function renderScreen(shown: Shown, me: Me, nowMs: number): string {
+  const state: PageState = { me, results: shown.results, nowMs, version: ASSETS.script }
+  const context: FrameContext = {
+    ...{ me, nowMs, timeZone: 'UTC', isInteractive: false },
+    execute: async () => {
+      throw new Error('a page does not carry out operations while it is rendered')
+    },
+    navigate: () => {},
+  }
+  const content = (
+    <FrameProvider value={context}>
+      <Frame area={shown.screen.area} notice={null}>
+        <ScreenContent {...shown} />
+      </Frame>
+    </FrameProvider>
+  )
+  return renderPage(buildTitle(shown), content, state)
+}
+
+/** Scripts, styles and fonts. Their names contain a hash, so browsers keep them for ever. */
+function assetRoutes(app: App): void {
+  const documents = new Map<string, PreparedDocument>()
+  app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
+    const path = `/assets/${request.params.name}`
+    const file = Object.hasOwn(ASSETS.files, path) ? ASSETS.files[path] : undefined
+    if (!file) throw notFound('file')
+    const { contentType, base64 } = file
+    const body = Buffer.from(base64, 'base64')
+    const document = documents.get(path) ?? prepareDocument({ contentType, body, maxAgeSeconds: 'immutable' })
+    documents.set(path, document)
+    return sendDocument(document, request, reply)
+  })
+}

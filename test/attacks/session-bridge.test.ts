@@ -1,0 +1,124 @@
+import t from 'tap'
+import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
+import { startApi } from '../support/api-server.ts'
+import { sendRequest } from '../support/http-client.ts'
+import { createPerson } from '../support/person.ts'
+
+const api = await startApi(t)
+const person = await createPerson(api, 'owner@example.com')
+
+type Sent = { method?: string; headers?: Record<string, string>; body?: object; cookie?: string | null }
+
+/** Sends a request as a page of this installation would, unless `headers` say otherwise. */
+async function send(path: string, { method = 'GET', headers, body, cookie = person.cookie }: Sent = {}) {
+  const answer = await sendRequest(api.origin + path, {
+    method,
+    headers: {
+      ...(cookie !== null && { cookie }),
+      ...(body && { 'content-type': 'application/json' }),
+      ...(headers ?? { origin: api.origin }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, body: answer.text.startsWith('{') ? JSON.parse(answer.text) : answer.text }
+}
+
+const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', regions: ['eu-west'] }
+
+t.test('A signed-in person reads and changes the project below /session/api/v1', async t => {
+  const me = (await send('/session/api/v1/me')).body.data
+  t.match(me, { user: { email: 'owner@example.com' }, api_key: null, scope: 'admin', role: 'admin' })
+  const created = await send('/session/api/v1/monitors', { method: 'POST', body: MONITOR })
+  t.equal(created.status, 201)
+  t.equal((await send(`/session/api/v1/monitors/${created.body.data.id}`)).body.data.name, 'Shop')
+  const [entry] = (await send('/session/api/v1/audit-log')).body.data
+  t.match(entry, { actor: { kind: 'user', name: 'owner@example.com' } }, 'the audit log names the person')
+})
+
+t.test('A session has no effect at /api/v1 or at another spelling of the bridge', async t => {
+  for (const path of [
+    '/api/v1/monitors',
+    '/session/../api/v1/monitors',
+    '/%73ession/api/v1/monitors',
+    '/session%2Fapi/v1/monitors',
+    '/session/%61pi/v1/monitors',
+    '//session/api/v1/monitors',
+    '/session/session/api/v1/monitors',
+    '/session/api/v1',
+  ]) {
+    const { status } = await send(path)
+    t.ok(status === 401 || status === 404, `${path} answers ${status}`)
+  }
+})
+
+t.test('The bridge serves nothing but the API', async t => {
+  for (const path of ['/session/api/v1/../../account', '/session/api/v1/%2e%2e/%2e%2e/account', '/session/docs'])
+    t.equal((await send(path)).status, 404, path)
+})
+
+t.test('A request that changes something must come from a page of this installation', async t => {
+  const foreign: Record<string, string>[] = [
+    {},
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: api.origin, 'sec-fetch-site': 'cross-site' },
+    { origin: api.origin, 'sec-fetch-site': 'same-site' },
+    { referer: `${api.origin}/` },
+  ]
+  for (const headers of foreign) {
+    const answer = await send('/session/api/v1/monitors', { method: 'POST', headers, body: MONITOR })
+    t.equal(answer.status, 403, JSON.stringify(headers))
+  }
+  t.equal((await send('/session/api/v1/monitors')).body.meta.total, 1)
+})
+
+t.test('Without a session, with an ended one and with an API key the bridge answers 401', async t => {
+  const tenant = await api.tenant()
+  const refused = [
+    await send('/session/api/v1/monitors', { cookie: null }),
+    await send('/session/api/v1/monitors', { cookie: `${SESSION_COOKIE}=${'a'.repeat(43)}` }),
+    await send('/session/api/v1/monitors', { cookie: null, headers: { authorization: `Bearer ${tenant.key}` } }),
+    await send('/session/api/v1/monitors', { headers: { authorization: `Bearer ${tenant.key}` } }),
+  ]
+  t.same(
+    refused.map(({ status, body }) => `${status} ${body.error.code}`),
+    refused.map(() => '401 unauthorized'),
+  )
+})
+
+t.test('A viewer reads, and is told which role a change needs', async t => {
+  const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
+  t.equal((await send('/session/api/v1/monitors', { cookie: viewer.cookie })).status, 200)
+  const write = await send('/session/api/v1/monitors', { method: 'POST', body: MONITOR, cookie: viewer.cookie })
+  t.match(write, { status: 403, body: { error: { message: 'this needs the role editor; your role is viewer' } } })
+  const keys = await send('/session/api/v1/api-keys', { cookie: viewer.cookie })
+  t.match(keys, { status: 403, body: { error: { message: 'this needs the role admin; your role is viewer' } } })
+
+  const members = (await send('/session/api/v1/members')).body.data
+  const { user_id: id } = members.find(({ email }: { email: string }) => email === 'viewer@example.com')
+  t.equal((await send(`/session/api/v1/members/${id}`, { method: 'DELETE' })).status, 200)
+  const removed = await send('/session/api/v1/monitors', { cookie: viewer.cookie })
+  t.match(removed, { status: 403, body: { error: { message: 'your account has no access to an organization' } } })
+})
+
+t.test('Records of another tenant are 404 through the bridge', async t => {
+  const other = await api.tenant()
+  const foreign = await api.call('POST', '/monitors', { key: other.key, body: MONITOR })
+  const path = `/session/api/v1/monitors/${foreign.body.data.id}`
+  t.equal((await send(path)).status, 404)
+  t.equal((await send(path, { method: 'PUT', body: { name: 'Mine' } })).status, 404)
+})
+
+t.test('A session that ended creates neither keys nor members', async t => {
+  const leaver = await createPerson(api, 'second@example.com', { role: 'admin', invitedBy: person })
+  const key = await send('/session/api/v1/api-keys', {
+    ...{ method: 'POST', body: { name: 'Deployments', scope: 'read' }, cookie: leaver.cookie },
+  })
+  t.equal(key.status, 201)
+  await leaver.signOut()
+  for (const [path, body] of [
+    ['/session/api/v1/api-keys', { name: 'Late', scope: 'read' }],
+    ['/session/api/v1/agent/invite', { email: 'third@example.com' }],
+  ] as const)
+    t.equal((await send(path, { method: 'POST', body, cookie: leaver.cookie })).status, 401, path)
+})

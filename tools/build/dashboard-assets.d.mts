@@ -1,0 +1,10 @@
+import type { Plugin } from 'esbuild'
+
+export function makeDashboardAssets(): Promise<{
+  files: Record<string, { contentType: string; base64: string }>
+  script: string
+  style: string
+  inputs: string[]
+}>
+export function dashboardInputs(): Promise<string[]>
+export const dashboardAssets: Plugin

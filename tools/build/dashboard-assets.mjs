@@ -1,0 +1,78 @@
+// Builds the scripts, styles and fonts of the dashboard, which programs contain: this plugin replaces the module
+// control-plane/dashboard/assets.ts.
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { ROOT } from '../install/install.mjs'
+
+const FOLDER = 'control-plane/dashboard'
+const BROWSERS = ['chrome111', 'firefox115', 'safari16.4']
+
+/**
+ * Resolves to the files by path, `{ '/assets/main-ABCD1234.js': { contentType, base64 } }`, the paths of the first script and
+ * of the style sheet, and the source files that were read. The name of each file contains a hash of its content.
+ */
+export async function makeDashboardAssets() {
+  const { build } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { main: `${FOLDER}/browser/main.tsx`, style: `${FOLDER}/browser/styles/index.css` },
+    outdir: 'assets',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    publicPath: '/assets',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    charset: 'utf8',
+    format: 'esm',
+    target: BROWSERS,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    loader: { '.woff2': 'file' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    write: false,
+    metafile: true,
+    logLevel: 'warning',
+  })
+  const files = {}
+  for (const { path, contents } of outputFiles) {
+    const name = basename(path)
+    files[`/assets/${name}`] = { contentType: typeOf(name), base64: Buffer.from(contents).toString('base64') }
+  }
+  const names = Object.keys(files)
+  const find = pattern => names.find(name => pattern.test(name))
+  return {
+    files,
+    script: find(/^\/assets\/main-\w+\.js$/),
+    style: find(/^\/assets\/style-\w+\.css$/),
+    inputs: Object.keys(metafile.inputs),
+  }
+}
+
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }
+const typeOf = name => TYPES[name.split('.').at(-1)]
+
+/** Several bundles of one run contain the same assets. */
+let made
+/** The source files of the dashboard's assets that the last build read. */
+export const dashboardInputs = async () => (await made)?.inputs ?? []
+
+/** Replaces the module by the files that it describes. */
+export const dashboardAssets = {
+  name: 'dashboard assets',
+  setup({ onLoad }) {
+    made = undefined
+    onLoad({ filter: /\/control-plane\/dashboard\/assets\.ts$/ }, async ({ path }) => {
+      made ??= makeDashboardAssets()
+      const { inputs, ...assets } = await made
+      const source = readFileSync(path, 'utf8')
+      const watchFiles = inputs.map(file => join(ROOT, file))
+      return {
+        contents: source.replace(/ = NO_ASSETS\b/, () => ` = ${JSON.stringify(assets)}`),
+        loader: 'ts',
+        watchFiles,
+      }
+    })
+  },
+}
