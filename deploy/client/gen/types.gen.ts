@@ -2465,6 +2465,14 @@ export type ListAlertLogData = {
          * One or more statuses, separated by commas.
          */
         status?: string;
+        /**
+         * Deliveries of the events of this monitor, and digests that contain one.
+         */
+        monitor_id?: string;
+        /**
+         * Deliveries of the events of this incident and of the events of its monitor that name it, and digests that contain one.
+         */
+        incident_id?: string;
     };
     url: '/api/v1/alerts/log';
 };
@@ -4758,6 +4766,22 @@ export type ListIncidentsData = {
          * One or more of minor, major, critical, separated by commas.
          */
         severity?: string;
+        /**
+         * Incidents of this monitor.
+         */
+        monitor_id?: string;
+        /**
+         * Incidents that started at or after this time.
+         */
+        from?: string;
+        /**
+         * Incidents that started before this time.
+         */
+        to?: string;
+        /**
+         * Incidents whose title contains this text.
+         */
+        q?: string;
     };
     url: '/api/v1/incidents';
 };
@@ -4775,6 +4799,10 @@ export type ListIncidentsErrors = {
      * The scope of the key or the plan does not allow this
      */
     403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
