@@ -874,6 +874,32 @@ export type Uptime = {
     }>;
 };
 
+export type MonitorStrip = {
+    /**
+     * UUIDv7
+     */
+    monitor_id: string;
+    /**
+     * 48 half hours, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.
+     */
+    cells: Array<{
+        status: 'up' | 'degraded' | 'down' | 'maintenance';
+        /**
+         * Time in status down divided by known time, 0 to 1.
+         */
+        failing_share: number;
+    } | null>;
+    p95_ms: number | null;
+    uptime_24h: number | null;
+    /**
+     * 90 UTC days, oldest first; the last is today until now.
+     */
+    days: Array<{
+        status: 'up' | 'degraded' | 'down' | 'maintenance';
+        down_seconds: number;
+    } | null>;
+};
+
 export type Summary = {
     monitors: {
         total: number;
@@ -5768,6 +5794,63 @@ export type ReadAnalyticsUptimeResponses = {
 };
 
 export type ReadAnalyticsUptimeResponse = ReadAnalyticsUptimeResponses[keyof ReadAnalyticsUptimeResponses];
+
+export type ListAnalyticsStripsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * At most 100 ids, separated by commas. Ids that are not monitors of the project are left out of the response.
+         */
+        monitor_ids: string;
+    };
+    url: '/api/v1/analytics/strips';
+};
+
+export type ListAnalyticsStripsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListAnalyticsStripsError = ListAnalyticsStripsErrors[keyof ListAnalyticsStripsErrors];
+
+export type ListAnalyticsStripsResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<MonitorStrip>;
+        meta: {
+            cells_from: string;
+            days_from: string;
+            to: string;
+            /**
+             * False while the history is unavailable: `p95_ms` is null.
+             */
+            latency_available: boolean;
+        };
+    };
+};
+
+export type ListAnalyticsStripsResponse = ListAnalyticsStripsResponses[keyof ListAnalyticsStripsResponses];
 
 export type ReadAnalyticsSummaryData = {
     body?: never;
