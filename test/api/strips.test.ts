@@ -81,7 +81,7 @@ t.test('GET /analytics/strips 200: the worst status of each half hour and day, w
   t.equal(Date.parse(strips.meta.days_from) % DAY_MS, 0)
 })
 
-t.test('GET /analytics/strips 200: unknown time is null and is no uptime', async t => {
+t.test('GET /analytics/strips 200: unknown time is null and does not count as uptime', async t => {
   const { key, projectId } = await api.tenant()
   const [blind, fresh] = await insertMonitors(db, projectId, 2)
   const changes: [Date, string | null][] = [
@@ -109,7 +109,7 @@ t.test('GET /analytics/strips 200: maintenance is a status of its own and does n
   await insertPeriod(db, projectId, id, minute(-90), minute(-15))
   const strips = await readStrips([id], key)
   t.same(at(strips, -60).cell, { status: 'maintenance', failing_share: 0 })
-  t.same(at(strips, -30).cell, { status: 'down', failing_share: 1 }, 'the second half of it is no maintenance')
+  t.same(at(strips, -30).cell, { status: 'down', failing_share: 1 }, 'the second half of it is outside the maintenance')
   t.equal(strips.data[0].uptime_24h, 0)
 })
 

@@ -717,9 +717,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List regions with their live probes and monitors
+     * List regions and whether they have live probes
      *
-     * Needs a key of the operator project.
+     * Every key can read it. Keys of the operator project also get the load of the regions.
      */
     public listRegions<ThrowOnError extends boolean = false>(options?: Options<ListRegionsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListRegionsResponses, ListRegionsErrors, ThrowOnError>({

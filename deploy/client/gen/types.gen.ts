@@ -670,25 +670,45 @@ export type Probe = {
 
 export type Region = {
     region: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
+    /**
+     * The name for people, such as "US East".
+     */
+    name: string;
+    /**
+     * Whether the region has a live probe now.
+     */
+    is_live: boolean;
     live_probes: number;
     /**
-     * Connected probes without work because they disagree often.
+     * Null: there is a live probe, or the region was never used.
      */
-    drained_probes: number;
     no_live_probe_since: string | null;
-    last_heartbeat_at: string | null;
     /**
-     * Epoch of the live set.
+     * Connected probes without work because they disagree often. Only for keys of the operator project.
      */
-    epoch: number;
-    monitors: {
+    drained_probes?: number;
+    /**
+     * Only for keys of the operator project.
+     */
+    last_heartbeat_at?: string | null;
+    /**
+     * Epoch of the live set. Only for keys of the operator project.
+     */
+    epoch?: number;
+    /**
+     * Only for keys of the operator project.
+     */
+    monitors?: {
         assigned: number;
         /**
          * Monitors that no live probe of the region can check.
          */
         unassigned: number;
     };
-    worst_loop_lag_ms: number | null;
+    /**
+     * Only for keys of the operator project.
+     */
+    worst_loop_lag_ms?: number | null;
 };
 
 export type Incident = {

@@ -106,7 +106,7 @@ function sumCells(times: MonitorStatusTime[], grid: TimeGrid): Seconds[] {
   return cells
 }
 
-/** Unknown time is no status, so a paused monitor is neither up nor down. */
+/** Unknown time has no status, so a paused monitor is neither up nor down. */
 const pickStatus = (seconds: Seconds) =>
   (['down', 'degraded', 'up', 'maintenance'] as const).find(one => seconds[one] > 0) ?? null
 
