@@ -855,6 +855,13 @@ export type MaintenanceWindowUpdate = {
 };
 
 export type LatencyHour = {
+    /**
+     * The start of the step.
+     */
+    at: string;
+    /**
+     * The start of the hour that contains the step.
+     */
     hour: string;
     region: string | null;
     count: number;
@@ -866,6 +873,28 @@ export type LatencyHour = {
     min: number;
     max: number;
     avg: number;
+    /**
+     * Only with `phases=true`. Averages of the checks of the step that measured phases, so that they can be stacked. Null when none did.
+     */
+    phases?: {
+        dns_ms: number;
+        connect_ms: number;
+        tls_ms: number;
+        first_byte_ms: number;
+        transfer_ms: number;
+    } | null;
+};
+
+export type HeatmapStep = {
+    at: string;
+    /**
+     * Successful checks by latency: one count for each bound, of checks below it and not below the previous one, and the last for all others.
+     */
+    counts: Array<number>;
+    /**
+     * Checks that were down.
+     */
+    failed: number;
 };
 
 export type Uptime = {
@@ -5701,11 +5730,19 @@ export type ReadAnalyticsLatencyData = {
          */
         from?: string;
         /**
-         * Defaults to now. At most 400 days after `from`.
+         * The length of a step. `5m` covers at most 3 days of the last 90.
+         */
+        step?: '1h' | '5m';
+        /**
+         * Defaults to now. At most 400 days after `from`; 31 days with `phases=true`.
          */
         to?: string;
         monitor_id: string;
         region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast' | 'heartbeat' | 'data-source';
+        /**
+         * Adds the average of each phase. Default false.
+         */
+        phases?: boolean;
     };
     url: '/api/v1/analytics/latency';
 };
@@ -5757,6 +5794,78 @@ export type ReadAnalyticsLatencyResponses = {
 };
 
 export type ReadAnalyticsLatencyResponse = ReadAnalyticsLatencyResponses[keyof ReadAnalyticsLatencyResponses];
+
+export type ReadAnalyticsHeatmapData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Defaults to 24 hours before `to`.
+         */
+        from?: string;
+        /**
+         * The length of a step. `5m` covers at most 3 days of the last 90.
+         */
+        step?: '1h' | '5m';
+        /**
+         * Defaults to now. At most 31 days after `from`.
+         */
+        to?: string;
+        monitor_id: string;
+        region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast' | 'heartbeat' | 'data-source';
+    };
+    url: '/api/v1/analytics/heatmap';
+};
+
+export type ReadAnalyticsHeatmapErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadAnalyticsHeatmapError = ReadAnalyticsHeatmapErrors[keyof ReadAnalyticsHeatmapErrors];
+
+export type ReadAnalyticsHeatmapResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<HeatmapStep>;
+        meta: {
+            from: string;
+            to: string;
+            step_seconds: number;
+            bounds_ms: Array<number>;
+        };
+    };
+};
+
+export type ReadAnalyticsHeatmapResponse = ReadAnalyticsHeatmapResponses[keyof ReadAnalyticsHeatmapResponses];
 
 export type ReadAnalyticsUptimeData = {
     body?: never;
