@@ -38,7 +38,7 @@ async function sendScreen(app: App, screen: Screen, request: FastifyRequest, rep
     params: request.params as Record<string, string>,
     search: new URLSearchParams(request.url.split('?')[1]),
   }
-  const queries = { ...screen.queries(location), me: read('readMe', {}) }
+  const queries = { ...screen.queries(location, nowMs), me: read('readMe', {}) }
   const { me, ...results } = await loadResults(execute, queries, nowMs)
   if (me!.error?.status === 401) return reply.redirect(buildSignInPath(request), 303)
   if (me!.error?.status === 403) return reply.redirect('/account', 303)

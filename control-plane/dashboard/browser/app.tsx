@@ -33,13 +33,14 @@ function Page({ initial }: { initial: PageState }) {
   const connection = useConnection()
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
-  const queries = match?.screen.queries(location) ?? {}
+  const nowMs = useClock(initial.nowMs)
+  const queries = match?.screen.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, queries)
   const isFirst = useFirstRender()
   const context: FrameContext = {
     me: initial.me,
-    nowMs: useClock(initial.nowMs),
+    nowMs,
     timeZone: isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
     isInteractive: !isFirst,
     execute: async (name, args) => {

@@ -25,7 +25,8 @@ export type Screen<Q extends Queries = Queries> = {
   path: string
   /** the entry of the navigation to which the screen belongs */
   area: ScreenArea
-  queries(location: ScreenLocation): Q
+  /** Arguments that depend on `nowMs` must stay the same for a while: another argument is another read. */
+  queries(location: ScreenLocation, nowMs: number): Q
   /** the name of the query whose record the screen is about: without it the page is not found */
   record?: keyof Q & string
   title(props: ScreenProps<Q>): string
