@@ -20,6 +20,8 @@ import { analyticsRoutes } from '../insight/analytics/routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
+import { boardRoutes } from '../insight/live/board/board-routes.ts'
+import { eventRoutes } from '../insight/live/events/event-routes.ts'
 import { chatRequestRoutes } from '../integrations/chat/requests/request-routes.ts'
 import { chatRoutes } from '../integrations/chat/routes.ts'
 import { chatSettingsRoutes } from '../integrations/chat/settings-pages/settings-routes.ts'
@@ -99,6 +101,8 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   monitorLifecycleRoutes(app, { db, secrets, publicUrl, watching })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
+  boardRoutes(app, handles.live)
+  eventRoutes(app, { ...handles.live, metrics: handles.metrics })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })

@@ -33,6 +33,7 @@ export const ROOMS = [
   'verdict/expiry',
   'insight/analytics',
   'insight/canaries',
+  'insight/live',
   'pages/core',
   'pages/templates',
   'pages/subscribers',

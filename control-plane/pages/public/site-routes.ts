@@ -1,16 +1,11 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { pickEncoding } from '../../foundation/web/content-encoding.ts'
 import { getClientNetwork } from '../../foundation/web/limits/client-network.ts'
 import type { PublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { ApiError, notFound } from '../../foundation/web/server/errors.ts'
 import type { PageView } from '../core/types.ts'
-import {
-  type EncodedDocument,
-  isNotModified,
-  type PageDocument,
-  type PreparedDocument,
-  pickEncoding,
-} from './document.ts'
+import { type EncodedDocument, isNotModified, type PageDocument, type PreparedDocument } from './document.ts'
 import type { CachedPage, PageFinder } from './page-cache-reader.ts'
 import { type CustomHostParser, getSiteKey, isSlug, type Site } from './site.ts'
 

@@ -42,6 +42,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** null until the request is authenticated, and on open routes */
     caller: ApiCaller | null
+    /** authenticates the request as at its start, for answers that take long; throws 401. null where there is no caller */
+    authenticateAgain: (() => Promise<ApiCaller>) | null
   }
 }
 
@@ -62,6 +64,7 @@ export async function authenticateRequest(request: FastifyRequest, authenticate:
   if (!caller) throw unauthorized('the API key is not valid')
   if (caller === 'suspended') throw apiKeySuspended()
   request.caller = caller
+  request.authenticateAgain = () => authenticateRequest(request, authenticate)
   return caller
 }
 
