@@ -29,6 +29,7 @@ import { API_PREFIX, type App, createApp } from './foundation/web/server/app.ts'
 import { createOperatorApp } from './foundation/web/server/operator-app.ts'
 import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
 import { addScope } from './foundation/web/server/scope.ts'
+import { createLive } from './insight/live/live-worker.ts'
 import { healthRoutes } from './operations/health/routes.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import type { ProcessContext } from './roles/context.ts'
@@ -71,7 +72,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
         parts.push(await startPart({ ...handles, db: handles.pools.forRole(role) }))
     }
     const { suspicion } = handles.pools
-    const onNotify = (channel: string) => notify(parts, channel)
+    const onNotify = (channel: string, payload: string) => notify(parts, channel, payload)
     const listener = listenForNotifications(config.databaseUrl, listChannels(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
@@ -135,7 +136,8 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
   const db = pools.forRole(config.roles[0]!)
   const guards = { egress, visitorEgress }
-  return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
+  const live = createLive({ db: config.roles.includes('api') ? pools.forRole('api') : db, log, metrics })
+  return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign, live }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -231,8 +233,8 @@ async function openPort(app: App, host: string, port: number, prefix = ''): Prom
 
 const listChannels = (parts: RoleComponent[]) => [...new Set(parts.flatMap(part => Object.keys(part.onNotify ?? {})))]
 
-function notify(parts: RoleComponent[], channel: string): void {
-  for (const part of parts) part.onNotify?.[channel]?.()
+function notify(parts: RoleComponent[], channel: string, payload: string): void {
+  for (const part of parts) part.onNotify?.[channel]?.(payload)
 }
 
 async function connectOrFail<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {

@@ -24,6 +24,8 @@ import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
 import { voteRoutes } from '../insight/explanations/votes/votes-routes.ts'
+import { boardRoutes } from '../insight/live/board/board-routes.ts'
+import { eventRoutes } from '../insight/live/events/event-routes.ts'
 import { chatRequestRoutes } from '../integrations/chat/requests/request-routes.ts'
 import { chatRoutes } from '../integrations/chat/routes.ts'
 import { chatSettingsRoutes } from '../integrations/chat/settings-pages/settings-routes.ts'
@@ -106,6 +108,8 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   stripRoutes(app, { db, clickhouse })
   summaryRoutes(app, { db, clickhouse })
   voteRoutes(app, { db, clickhouse })
+  boardRoutes(app, handles.live)
+  eventRoutes(app, { ...handles.live, metrics: handles.metrics })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })

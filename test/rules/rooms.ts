@@ -34,6 +34,7 @@ export const ROOMS = [
   'insight/analytics',
   'insight/explanations',
   'insight/canaries',
+  'insight/live',
   'pages/core',
   'pages/templates',
   'pages/subscribers',

@@ -6,6 +6,7 @@ import { createSigner } from '../../control-plane/foundation/platform/crypto/sig
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { API_PREFIX, createApp } from '../../control-plane/foundation/web/server/app.ts'
 import { addScope } from '../../control-plane/foundation/web/server/scope.ts'
+import { createLive } from '../../control-plane/insight/live/live-worker.ts'
 import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
 import type { ProcessContext } from '../../control-plane/roles/context.ts'
 import { createEgress } from '../../shared/egress/index.ts'
@@ -29,13 +30,17 @@ export async function describeApi(
 ): Promise<object> {
   const secretKey = randomBytes(32).toString('base64')
   const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
-  const handles = {
-    config,
+  const tools = {
+    db: createPostgres(config.databaseUrl),
     log: createLog('document', 'silent'),
     metrics: createMetrics(),
+  }
+  const handles = {
+    ...tools,
+    config,
+    live: createLive(tools),
     secrets: createSecretCipher(config.secretKey),
     egress: createEgress({ allow: [] }),
-    db: createPostgres(config.databaseUrl),
     clickhouse: createClickhouse(config.clickhouseUrl),
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext

@@ -1204,6 +1204,69 @@ export type MonitorVotes = {
     checks_available: boolean;
 };
 
+export type Board = {
+    /**
+     * For `since`, and for `Last-Event-ID` of the event stream. Opaque.
+     */
+    revision: string;
+    /**
+     * True: these are all monitors; discard any others. False: update the monitors that are listed.
+     */
+    reset: boolean;
+    /**
+     * Regions without a live probe. Their votes do not count.
+     */
+    regions_without_probe: Array<string>;
+    /**
+     * Monitors that were deleted.
+     */
+    removed: Array<string>;
+    /**
+     * One array for each field. The values at one index belong to one monitor. The order has no meaning.
+     */
+    monitors: {
+        id: Array<string>;
+        name: Array<string>;
+        type: Array<'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat'>;
+        status: Array<'up' | 'down' | 'degraded' | null>;
+        status_changed_at: Array<string | null>;
+        is_paused: Array<boolean>;
+        tags: Array<Array<string>>;
+        /**
+         * The vote of each region. `none`: no result yet, in doubt, or not checked. A heartbeat and a value of a data source have the single voter `heartbeat` or `data-source`.
+         */
+        votes: Array<{
+            [key: string]: 'ok' | 'degraded' | 'failing' | 'none';
+        }>;
+        /**
+         * Why the monitor is down, degraded or not checked: an error or a status, at most 120 characters.
+         */
+        cause: Array<string | null>;
+    };
+};
+
+export type BoardEvent = {
+    /**
+     * The changed monitors. Null: many; read `GET /monitors/board` with `since`.
+     */
+    changes: Board | null;
+};
+
+export type ChangedRecords = {
+    /**
+     * The changed records. Null: many; read the list again.
+     */
+    ids: Array<string> | null;
+};
+
+export type ResetEvent = {
+    reason: 'unknown_position' | 'position_too_old';
+};
+
+export type ReadyEvent = {
+    resumed: boolean;
+};
+
 export type Project = {
     /**
      * UUIDv7
@@ -6355,6 +6418,110 @@ export type ListMonitorVotesResponses = {
 };
 
 export type ListMonitorVotesResponse = ListMonitorVotesResponses[keyof ListMonitorVotesResponses];
+
+export type ReadMonitorBoardData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A `revision`. Returns only the monitors that changed or were removed after it. A revision that is unknown or older than 30 minutes returns everything, with `reset`.
+         */
+        since?: string;
+    };
+    url: '/api/v1/monitors/board';
+};
+
+export type ReadMonitorBoardErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadMonitorBoardError = ReadMonitorBoardErrors[keyof ReadMonitorBoardErrors];
+
+export type ReadMonitorBoardResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Board;
+    };
+};
+
+export type ReadMonitorBoardResponse = ReadMonitorBoardResponses[keyof ReadMonitorBoardResponses];
+
+export type StreamEventsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The id of the last event that was received. Browsers send it when they connect again.
+         */
+        'Last-Event-ID'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The `revision` of a board, or an event id. `Last-Event-ID` takes precedence.
+         */
+        since?: string;
+    };
+    url: '/api/v1/events';
+};
+
+export type StreamEventsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type StreamEventsError = StreamEventsErrors[keyof StreamEventsErrors];
+
+export type StreamEventsResponses = {
+    /**
+     * Success
+     */
+    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent;
+};
+
+export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];
 
 export type ReadProjectData = {
     body?: never;

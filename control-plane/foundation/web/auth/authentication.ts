@@ -49,6 +49,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** null until the request is authenticated, and on open routes */
     caller: ApiCaller | null
+    /** authenticates the request as at its start, for answers that take long; throws 401. null where there is no caller */
+    authenticateAgain: (() => Promise<ApiCaller>) | null
   }
 }
 
@@ -69,6 +71,7 @@ export async function authenticateRequest(request: FastifyRequest, context: Auth
     ? await findSessionCaller(request, context)
     : await findKeyCaller(request, context)
   request.caller = caller
+  request.authenticateAgain = () => authenticateRequest(request, context)
   return caller
 }
 

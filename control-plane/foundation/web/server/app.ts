@@ -112,6 +112,7 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
     clientErrorHandler: sendMalformedRequestError,
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorateRequest('caller', null)
+  app.decorateRequest('authenticateAgain', null)
   app.decorateRequest('idempotencyClaim', null)
   app.decorateRequest('endTurn', null)
   app.setErrorHandler(sendError)
