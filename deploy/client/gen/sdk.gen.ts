@@ -508,7 +508,9 @@ export class Picket extends HeyApiClient {
     }
     
     /**
-     * List monitors, newest first
+     * List monitors
+     *
+     * Newest first, unless `sort` is given.
      */
     public listMonitors<ThrowOnError extends boolean = false>(options?: Options<ListMonitorsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListMonitorsResponses, ListMonitorsErrors, ThrowOnError>({

@@ -3652,15 +3652,39 @@ export type ListMonitorsData = {
          * Records on a page. Default 25.
          */
         per_page?: number;
+        /**
+         * created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.
+         */
+        sort?: 'created' | 'name' | 'status' | 'changed';
         type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
         /**
          * One or more of up, down and degraded, separated by commas.
          */
         status?: string;
         /**
-         * Monitors with exactly this tag.
+         * Whether the monitor is paused.
          */
-        tag?: string;
+        paused?: boolean;
+        /**
+         * Whether the monitor has no status although it is not paused.
+         */
+        pending?: boolean;
+        /**
+         * Monitors with one of these regions. One or more, separated by commas.
+         */
+        region?: string;
+        /**
+         * Whether the monitor has `configuration_issues`.
+         */
+        issue?: boolean;
+        /**
+         * Monitors with exactly this tag. The parameter can be repeated, at most 10 times: monitors with all of these tags.
+         */
+        tag?: string | Array<string>;
+        /**
+         * Monitors without this tag. The parameter can be repeated: monitors with none of these tags.
+         */
+        not_tag?: string | Array<string>;
         /**
          * Monitors whose name or url contains this text.
          */
