@@ -8,6 +8,7 @@ import { matchScreen, type Queries, type Results, type ScreenLocation } from '..
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
+import { createBoardIndex, useBoard } from './board.ts'
 import { createCache, seedCache, useResults } from './queries.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
@@ -29,6 +30,7 @@ const SCREEN_ADDRESS = new RegExp(
 function Page({ initial }: { initial: PageState }) {
   const { url, route } = useLocation()
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
+  const firstPath = useRef(path).current
   const match = matchScreen(SCREENS, path)
   const connection = useConnection()
   const cache = useMemo(createCache, [])
@@ -37,6 +39,13 @@ function Page({ initial }: { initial: PageState }) {
   const queries = match?.screen.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, queries)
+  const index = useMemo(() => createBoardIndex(connection.execute), [])
+  const board = useBoard(
+    index,
+    match?.screen.board?.(location) ?? null,
+    path === firstPath ? initial.board : null,
+    nowMs,
+  )
   const isFirst = useFirstRender()
   const context: FrameContext = {
     me: initial.me,
@@ -45,18 +54,22 @@ function Page({ initial }: { initial: PageState }) {
     isInteractive: !isFirst,
     execute: async (name, args) => {
       const outcome = await connection.execute(name, args)
-      await cache.invalidateQueries()
+      await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
       return outcome
     },
     navigate: route,
   }
-  const title = match ? buildTitle({ screen: match.screen, location, results }) : 'Page not found · Picket'
+  const title = match ? buildTitle({ screen: match.screen, location, results, board }) : 'Page not found · Picket'
   useTitle(title)
   useFocusOnNavigation(path)
   return (
     <FrameProvider value={context}>
       <Frame area={match?.screen.area ?? null} notice={isFirst ? null : buildNotice(connection, results, context, url)}>
-        {match ? <ScreenContent screen={match.screen} location={location} results={results} /> : <NotFound />}
+        {match ? (
+          <ScreenContent screen={match.screen} location={location} results={results} board={board} />
+        ) : (
+          <NotFound />
+        )}
       </Frame>
     </FrameProvider>
   )

@@ -1,3 +1,4 @@
+import type { BoardSelection } from './board.ts'
 import type { Me } from './frame-context.ts'
 import type { Result } from './screen.ts'
 
@@ -6,6 +7,8 @@ export type PageState = {
   me: Me
   /** by the name of the query */
   results: Record<string, Result<unknown>>
+  /** the monitors that the page shows */
+  board: Result<BoardSelection>
   /** the time at which the server rendered the page */
   nowMs: number
   /** the path of the first script: another one means that the server has a new version */

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { BoardSelection } from './board.ts'
 import type { OperationError, OperationName, OperationResponse, Query } from './operations.ts'
 
 /** The reads of a screen by name. */
@@ -17,7 +18,10 @@ export type Results<Q extends Queries> = { [Name in keyof Q]: Result<ResponseTo<
 /** `params`: of the path, such as `id`. `search`: the query of the address. */
 export type ScreenLocation = { params: Record<string, string>; search: URLSearchParams }
 
-export type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q> }
+export type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q>; board: Result<BoardSelection> }
+
+/** Which monitors, as a query of board-query.ts, and how many of them at most. */
+export type BoardRequest = { text: string; limit: number }
 
 /** One page of the dashboard. Pure: the server renders it, and the browser takes over the same elements. */
 export type Screen<Q extends Queries = Queries> = {
@@ -27,6 +31,8 @@ export type Screen<Q extends Queries = Queries> = {
   area: ScreenArea
   /** Arguments that depend on `nowMs` must stay the same for a while: another argument is another read. */
   queries(location: ScreenLocation, nowMs: number): Q
+  /** the monitors that the screen shows; without it, none are read */
+  board?(location: ScreenLocation): BoardRequest
   /** the name of the query whose record the screen is about: without it the page is not found */
   record?: keyof Q & string
   title(props: ScreenProps<Q>): string
