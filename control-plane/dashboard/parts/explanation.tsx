@@ -1,5 +1,5 @@
 import type { ExplainedCheck, ExplainedVote, Explanation } from '../../verdict/core/types.ts'
-import { formatDuration, formatMs } from '../core/format.ts'
+import { formatCount, formatDuration, formatMs } from '../core/format.ts'
 import { Moment } from './moment.tsx'
 import { type Bar, Strip } from './strip.tsx'
 
@@ -34,7 +34,8 @@ export function ExplanationPanel({ explanation }: { explanation: Explanation }) 
         <Strip bars={toBars(votes)} label="Votes" /> {formatRule(explanation)}
       </p>
       <p class="soft small">
-        {quorum.needed} of {quorum.regions} votes needed · {thresholds.failures_in_a_row} failures in a row each
+        {quorum.needed} of {quorum.regions} votes needed · {formatCount(thresholds.failures_in_a_row, 'failure')} in a
+        row each
         {thresholds.vote_lifetime_seconds !== null &&
           ` · a vote is valid for ${formatDuration(thresholds.vote_lifetime_seconds * 1_000)}`}
         {` · quorum ${quorum.mode}`}

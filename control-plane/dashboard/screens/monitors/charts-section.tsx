@@ -36,9 +36,11 @@ export function ChartsSection({ id, search, results }: { id: string; search: URL
           )
         }
       </Loaded>
-      <Loaded result={results.heatmap} what="The distribution">
-        {heatmap => (heatmap.data.length === 0 ? null : <HeatMap heatmap={heatmap} span={span} />)}
-      </Loaded>
+      <div class="columns">
+        <Loaded result={results.heatmap} what="The distribution">
+          {heatmap => (heatmap.data.length === 0 ? null : <HeatMap heatmap={heatmap} span={span} />)}
+        </Loaded>
+      </div>
     </Section>
   )
 }
