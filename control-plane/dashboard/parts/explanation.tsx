@@ -64,7 +64,7 @@ function formatRule({ counts, rule, quorum }: Explanation): string {
 /** One row a region. Used for a decision, and for the votes now. */
 export const VoteTable = ({ votes, threshold }: { votes: readonly ExplainedVote[]; threshold: number }) => (
   <div class="scroll">
-    <table>
+    <table class="rows votes">
       <thead>
         <tr>
           <th scope="col">Region</th>
@@ -96,7 +96,9 @@ function VoteRow({ vote, threshold }: { vote: ExplainedVote; threshold: number }
       <td class="number">
         {Math.min(vote.failed_in_a_row, threshold)}/{threshold}
       </td>
-      <td>{check ? formatCheck(check) : 'not checked yet'}</td>
+      <td class="check" dir="auto">
+        {check ? formatCheck(check) : 'not checked yet'}
+      </td>
       <td>{check?.error ? SOURCES[check.error.source] : ''}</td>
       <td class="nowrap">{check && <Moment at={check.scheduled_at} part="time" />}</td>
     </tr>

@@ -73,7 +73,7 @@ const CheckItem = ({ check }: { check: Check }) => (
       <summary class="check">
         <Status status={toShownStatus(check.status)} />
         <Moment at={check.scheduled_at} />
-        <span class="soft">{check.region}</span>
+        <span class="soft region">{check.region}</span>
         <span class="cause" dir="auto">
           {check.error?.message ?? formatAnswer(check)}
         </span>
