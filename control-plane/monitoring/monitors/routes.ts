@@ -62,12 +62,11 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { projectId } = caller
       const { sort, issue } = request.query
       const fields = parseMonitorFilter(request.query)
-      const isIncluded = issue ?? null
-      const among = isIncluded !== null && {
-        ids: await listIdsWithIssues(db, projectId, fields, readMonitoringState),
-        isIncluded,
-      }
-      const filter = { ...fields, among: among || null }
+      const among =
+        issue === undefined
+          ? null
+          : { ids: await listIdsWithIssues(db, projectId, fields, readMonitoringState), isIncluded: issue }
+      const filter = { ...fields, among }
       const [rows, total] = await Promise.all([
         listMonitors(db, projectId, filter, bounds, sort),
         count(projectId, filter),

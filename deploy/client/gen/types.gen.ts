@@ -999,24 +999,24 @@ export type MonitorStrip = {
      */
     monitor_id: string;
     /**
-     * 48 half hours, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.
+     * 48 half hours in each list, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.
      */
-    cells: Array<{
-        status: 'up' | 'degraded' | 'down' | 'maintenance';
+    cells: {
+        status: Array<'up' | 'degraded' | 'down' | 'maintenance' | null>;
         /**
          * Time in status down divided by known time, 0 to 1.
          */
-        failing_share: number;
-    } | null>;
+        failing_share: Array<number | null>;
+    };
     p95_ms: number | null;
     uptime_24h: number | null;
     /**
-     * 90 UTC days, oldest first; the last is today until now.
+     * 90 UTC days in each list, oldest first; the last is today until now. Null: no status is known.
      */
-    days: Array<{
-        status: 'up' | 'degraded' | 'down' | 'maintenance';
-        down_seconds: number;
-    } | null>;
+    days: {
+        status: Array<'up' | 'degraded' | 'down' | 'maintenance' | null>;
+        down_seconds: Array<number | null>;
+    };
 };
 
 export type Summary = {
