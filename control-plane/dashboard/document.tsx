@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { renderHtml } from '../foundation/web/html/render.ts'
 import { ASSETS } from './assets.ts'
-import { type PageState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
+import { type DocumentState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
 
 /**
  * The policy of every page: scripts, styles and fonts from this origin only, no inline code, and no assignment of HTML texts
@@ -28,7 +28,7 @@ const ICON =
 const FONTS = Object.keys(ASSETS.files).filter(path => /-next-latin-.*\.woff2$/.test(path))
 
 /** Renders a page. `state` null: the page stays as it is, because it is an error. */
-export function renderPage(title: string, content: ComponentChildren, state: PageState | null): string {
+export function renderPage(title: string, content: ComponentChildren, state: DocumentState | null): string {
   const head = renderHtml(
     <>
       <meta charset="utf-8" />

@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import { createPicket } from '../../deploy/client/index.ts'
-import type { App } from '../foundation/web/server/app.ts'
+import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
 import { type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
 import { parseBoardQuery } from './core/board-query.ts'
 import { createExecute, type Execute } from './core/operations.ts'
@@ -13,7 +12,7 @@ const ORIGIN = 'http://dashboard.invalid/session'
  * The API for the session of a request, without a connection: the operations pass all checks of the session bridge. The
  * limits of the client's address and session apply.
  */
-export function createSessionExecute(app: App, request: FastifyRequest): Execute {
+export function createSessionExecute(app: App, request: IncomingRequest): Execute {
   const { cookie = '', host = '' } = request.headers
   const inject = async (input: unknown): Promise<Response> => {
     const { url, method } = input as Request

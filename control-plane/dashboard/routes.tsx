@@ -9,7 +9,7 @@ import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
-import type { PageState } from './core/page-state.ts'
+import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
@@ -63,7 +63,7 @@ async function sendScreen(app: App, screen: Screen, request: FastifyRequest, rep
 const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchParams({ return_to: url })}`
 
 function renderScreen(shown: Shown, me: Me, nowMs: number): string {
-  const state: PageState = { me, results: shown.results, board: shown.board, nowMs, version: ASSETS.script }
+  const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, version: ASSETS.script }
   const context: FrameContext = {
     ...{ me, nowMs, timeZone: 'UTC', isInteractive: false },
     execute: async () => {

@@ -86,7 +86,7 @@ t.test('Without a session, with an ended one and with an API key the bridge answ
   )
 })
 
-t.test('A viewer reads, and is told which role a change needs', async t => {
+t.test('A viewer reads, and the answer to a change names the role that it needs', async t => {
   const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
   t.equal((await send('/session/api/v1/monitors', { cookie: viewer.cookie })).status, 200)
   const write = await send('/session/api/v1/monitors', { method: 'POST', body: MONITOR, cookie: viewer.cookie })

@@ -3,7 +3,7 @@ import { LocationProvider, useLocation } from 'preact-iso'
 import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider } from '../core/frame-context.ts'
 import { createExecute, type Execute } from '../core/operations.ts'
-import type { PageState } from '../core/page-state.ts'
+import type { DocumentState } from '../core/page-state.ts'
 import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
@@ -16,7 +16,7 @@ const SILENCE_MS = 30_000
 const TICK_MS = 5_000
 
 /** The page in the browser: the same elements as the server rendered, which then stay up to date. */
-export const App = ({ initial }: { initial: PageState }) => (
+export const App = ({ initial }: { initial: DocumentState }) => (
   <LocationProvider scope={SCREEN_ADDRESS}>
     <Page initial={initial} />
   </LocationProvider>
@@ -27,7 +27,7 @@ const SCREEN_ADDRESS = new RegExp(
   `^(?:${SCREENS.map(({ path }) => path.replace(/:\\w+/g, '[^/?#]+')).join('|')})(?:[?#]|$)`,
 )
 
-function Page({ initial }: { initial: PageState }) {
+function Page({ initial }: { initial: DocumentState }) {
   const { url, route } = useLocation()
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
   const firstPath = useRef(path).current

@@ -9,7 +9,7 @@ type BoardData = OperationResponse<'readMonitorBoard'>['data']
 const REFRESH_MS = 15_000
 
 /** All monitors of the project in the memory of this tab. */
-export type BoardIndex = {
+type BoardIndex = {
   /** null until the first read */
   rows: Map<string, BoardRow> | null
   atMs: number

@@ -1,7 +1,7 @@
 import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Execute, OperationError, Query } from '../core/operations.ts'
-import type { PageState } from '../core/page-state.ts'
+import type { DataQuery, Execute, OperationError } from '../core/operations.ts'
+import type { DocumentState } from '../core/page-state.ts'
 import type { Queries, Result, Results } from '../core/screen.ts'
 
 /** How often a visible page reads again. */
@@ -18,10 +18,10 @@ class ReadError extends Error {
 /** The cache of everything that this tab has read. */
 export const createCache = () => new QueryClient({ defaultOptions: { queries: { gcTime: 300_000 } } })
 
-const keyOf = ({ name, arguments: args }: Query) => [name, args]
+const keyOf = ({ name, arguments: args }: DataQuery) => [name, args]
 
 /** Puts what the server read for the page into the cache. */
-export function seedCache(cache: QueryClient, queries: Queries, { results }: PageState): void {
+export function seedCache(cache: QueryClient, queries: Queries, { results }: DocumentState): void {
   for (const [name, query] of Object.entries(queries)) {
     const result = results[name]
     if (result && result.data !== null) cache.setQueryData(keyOf(query), result.data, { updatedAt: result.atMs })
@@ -33,7 +33,7 @@ export function prefetch(cache: QueryClient, execute: Execute, queries: Queries)
   for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(execute, query))
 }
 
-const toOptions = (execute: Execute, query: Query) => ({
+const toOptions = (execute: Execute, query: DataQuery) => ({
   queryKey: keyOf(query),
   queryFn: async () => {
     const outcome = await execute(query.name, query.arguments)

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import type { BoardSelection } from './board.ts'
-import type { OperationError, OperationName, OperationResponse, Query } from './operations.ts'
+import type { DataQuery, OperationError, OperationName, OperationResponse } from './operations.ts'
 
 /** The reads of a screen by name. */
-export type Queries = Record<string, Query>
+export type Queries = Record<string, DataQuery>
 
-type ResponseTo<Q> = Q extends Query<infer Name extends OperationName> ? OperationResponse<Name> : never
+type ResponseTo<Q> = Q extends DataQuery<infer Name extends OperationName> ? OperationResponse<Name> : never
 
 /**
  * The current answer to a query. An error does not remove the last data, so that a screen can show them as old. `atMs`: when
@@ -18,7 +18,7 @@ export type Results<Q extends Queries> = { [Name in keyof Q]: Result<ResponseTo<
 /** `params`: of the path, such as `id`. `search`: the query of the address. */
 export type ScreenLocation = { params: Record<string, string>; search: URLSearchParams }
 
-export type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q>; board: Result<BoardSelection> }
+type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q>; board: Result<BoardSelection> }
 
 /** Which monitors, as a query of board-query.ts, and how many of them at most. */
 export type BoardRequest = { text: string; limit: number }

@@ -8,7 +8,7 @@ const RANGES = {
   '30d': { name: '30 days', ms: 30 * DAY_MS, step: '1h', stepMs: HOUR_MS, heatStep: '1h' },
 } as const
 
-export type RangeName = keyof typeof RANGES
+type RangeName = keyof typeof RANGES
 export const RANGE_NAMES = Object.keys(RANGES) as RangeName[]
 
 /** The range that an address names, 24 hours by default. */

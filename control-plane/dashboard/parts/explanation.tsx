@@ -53,7 +53,7 @@ function formatRule({ counts, rule, quorum }: Explanation): string {
     case 'majority_failing':
       return `Down: ${failing}, which is a majority of the votes.`
     case 'some_failing':
-      return `Degraded: ${failing}, which is no majority.`
+      return `Degraded: ${failing}, which is not a majority.`
     case 'majority_degraded':
       return `Degraded: ${counts.degraded} of ${quorum.regions} regions are degraded.`
     default:

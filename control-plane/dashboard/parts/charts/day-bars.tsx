@@ -2,39 +2,44 @@ import { formatDuration, formatTime } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { ChartTable, type Column } from './chart-table.tsx'
 
-type Day = OperationResponse<'listAnalyticsStrips'>['data'][number]['days'][number]
-type DatedDay = { date: string; day: Day }
+type Days = OperationResponse<'listAnalyticsStrips'>['data'][number]['days']
+/** `status` null: nothing is known about the day */
+type Day = { date: string; status: Days['status'][number]; downSeconds: number | null }
 
 const DAY_MS = 86_400_000
 const [STEP, WIDTH, HEIGHT] = [10, 8, 34]
 const WORDS = { up: 'up', degraded: 'degraded', down: 'down', maintenance: 'maintenance' }
 
 /** Of a day: `2 min 10 s down`, or its worst status. */
-const formatDay = (day: Day) => {
-  if (day === null) return 'nothing known'
-  return day.down_seconds > 0 ? `${formatDuration(day.down_seconds * 1_000)} down` : WORDS[day.status]
+const formatDay = ({ status, downSeconds }: Day) => {
+  if (status === null) return 'nothing known'
+  return downSeconds ? `${formatDuration(downSeconds * 1_000)} down` : WORDS[status]
 }
 
-const COLUMNS: readonly Column<DatedDay>[] = [
+const COLUMNS: readonly Column<Day>[] = [
   { name: 'Day (UTC)', show: ({ date }) => formatTime(date, 'UTC', 'date') },
-  { name: 'Status', show: ({ day }) => formatDay(day) },
+  { name: 'Status', show: formatDay },
 ]
 
 /** The last 90 days, one bar each. The height says how bad a day was, so it can be read without colour. */
-export function DayBars({ days, from }: { days: readonly Day[]; from: string }) {
-  const dated = days.map((day, i) => ({ date: new Date(Date.parse(from) + i * DAY_MS).toISOString(), day }))
-  const troubled = dated.filter(({ day }) => day?.status === 'down' || day?.status === 'degraded')
+export function DayBars({ days, from }: { days: Days; from: string }) {
+  const dated = days.status.map((status, i) => ({
+    date: new Date(Date.parse(from) + i * DAY_MS).toISOString(),
+    status,
+    downSeconds: days.down_seconds[i] ?? null,
+  }))
+  const troubled = dated.filter(({ status }) => status === 'down' || status === 'degraded')
   return (
     <figure>
       <svg
         class="days"
-        viewBox={`0 0 ${days.length * STEP - (STEP - WIDTH)} ${HEIGHT}`}
+        viewBox={`0 0 ${dated.length * STEP - (STEP - WIDTH)} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${days.length} days, ${troubled.length} with trouble`}
+        aria-label={`${dated.length} days, ${troubled.length} with trouble`}
       >
-        {dated.map(({ date, day }, i) => (
-          <DayBar key={date} x={i * STEP} day={day} title={`${formatTime(date, 'UTC', 'date')}: ${formatDay(day)}`} />
+        {dated.map((day, i) => (
+          <DayBar key={day.date} x={i * STEP} day={day} />
         ))}
       </svg>
       <ChartTable rows={dated.toReversed()} columns={COLUMNS} keyOf={({ date }) => date} />
@@ -42,12 +47,12 @@ export function DayBars({ days, from }: { days: readonly Day[]; from: string }) 
   )
 }
 
-function DayBar({ x, day, title }: { x: number; day: Day; title: string }) {
-  const status = day?.status ?? 'none'
+function DayBar({ x, day }: { x: number; day: Day }) {
+  const status = day.status ?? 'none'
   const top = status === 'none' ? HEIGHT - 2 : status === 'up' ? 10 : status === 'down' ? 0 : 5
   return (
     <rect class={status} x={x} y={top} width={WIDTH} height={HEIGHT - top}>
-      <title>{title}</title>
+      <title>{`${formatTime(day.date, 'UTC', 'date')}: ${formatDay(day)}`}</title>
     </rect>
   )
 }

@@ -1,6 +1,6 @@
 import { formatMs } from '../../core/format.ts'
 import { Facts } from '../../parts/section.tsx'
-import type { Check } from './checks-section.tsx'
+import type { Check } from './types.ts'
 
 const PHASES = [
   ['dns_ms', 'DNS'],

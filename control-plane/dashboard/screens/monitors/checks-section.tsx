@@ -7,8 +7,7 @@ import { Section } from '../../parts/section.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type ShownStatus, Status } from '../../parts/status.tsx'
 import { CheckDetail } from './check-detail.tsx'
-
-export type Check = OperationResponse<'listMonitorChecks'>['data'][number]
+import type { Check } from './types.ts'
 
 /** The newest checks, also those that do not count. A row opens to its phases and evidence. */
 export const ChecksSection = ({

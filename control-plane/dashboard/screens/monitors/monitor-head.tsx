@@ -4,8 +4,8 @@ import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { getShownStatus, Status } from '../../parts/status.tsx'
+import type { Monitor } from './types.ts'
 
-export type Monitor = OperationResponse<'readMonitor'>['data']
 type Transitions = Result<OperationResponse<'listMonitorTransitions'>>
 
 /** Name, address, and the present status with its reason. */

@@ -8,9 +8,9 @@ import { Section } from '../../parts/section.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { ChartsSection } from './charts-section.tsx'
 import { ChecksSection } from './checks-section.tsx'
-import { MonitorActions } from './monitor-actions.tsx'
+import { AudienceSection, ConfigurationSection } from './configuration-section.tsx'
+import { MonitorControls } from './monitor-controls.tsx'
 import { MonitorHead } from './monitor-head.tsx'
-import { AudienceSection, SettingsSection } from './settings-section.tsx'
 import { TransitionsSection } from './transitions-section.tsx'
 import { VotesSection } from './votes-section.tsx'
 
@@ -47,7 +47,7 @@ export const monitorScreen = screen({
     return (
       <>
         <MonitorHead monitor={monitor} transitions={results.transitions} />
-        {canWrite(me) && <MonitorActions monitor={monitor} />}
+        {canWrite(me) && <MonitorControls monitor={monitor} />}
         <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
         <Section id="days" title="90 days" aside={<Uptime result={results.strips} />}>
           <Loaded result={results.strips} what="The days">
@@ -59,7 +59,7 @@ export const monitorScreen = screen({
         <ChecksSection id={params.id!} search={search} result={results.checks} regions={monitor.regions} />
         <div class="columns">
           <AudienceSection monitor={monitor} rules={results.rules} channels={results.channels} />
-          <SettingsSection monitor={monitor} guarantee={results.guarantee} />
+          <ConfigurationSection monitor={monitor} guarantee={results.guarantee} />
         </div>
       </>
     )

@@ -41,7 +41,7 @@ import type { App } from './types.ts'
  * (`app.get('/monitors/:id', …)`), because start.ts registers the routes under that prefix. A route declares
  * `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
-export type { App, HttpReply } from './types.ts'
+export type { App, HttpReply, IncomingRequest } from './types.ts'
 
 type AppContext = {
   log: Log

@@ -4,7 +4,7 @@ import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { Facts, Section } from '../../parts/section.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
-import type { Monitor } from './monitor-head.tsx'
+import type { Monitor } from './types.ts'
 
 type Rules = Result<OperationResponse<'listAlertRules'>>
 type Channels = Result<OperationResponse<'listAlertChannels'>>
@@ -18,7 +18,7 @@ export function AudienceSection({ monitor, rules, channels }: { monitor: Monitor
       <Loaded result={rules} what="The alert rules">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty text="This monitor alerts nobody.">
+            <Empty text="This monitor has no alert channel.">
               {canWrite(me) && <a href={`/monitors/${monitor.id}/settings#alerts`}>Add a channel</a>}
             </Empty>
           ) : (
@@ -58,7 +58,7 @@ function formatEvents(rule: Rule): string {
 }
 
 /** How the monitor is checked, and what that guarantees. */
-export const SettingsSection = ({
+export const ConfigurationSection = ({
   monitor,
   guarantee,
 }: {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../core/frame-context.ts'
-import type { Monitor } from './monitor-head.tsx'
+import type { Monitor } from './types.ts'
 
 /** What a member may do with the monitor here. */
-export function MonitorActions({ monitor }: { monitor: Monitor }) {
+export function MonitorControls({ monitor }: { monitor: Monitor }) {
   const { execute, isInteractive } = useFrame()
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
