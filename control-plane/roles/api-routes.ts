@@ -24,6 +24,7 @@ import { stripRoutes } from '../insight/analytics/strips/strip-routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
+import { timelineRoutes } from '../insight/explanations/timeline/timeline-routes.ts'
 import { voteRoutes } from '../insight/explanations/votes/votes-routes.ts'
 import { boardRoutes } from '../insight/live/board/board-routes.ts'
 import { eventRoutes } from '../insight/live/events/event-routes.ts'
@@ -113,6 +114,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   voteRoutes(app, { db, clickhouse })
   boardRoutes(app, handles.live)
   eventRoutes(app, { ...handles.live, metrics: handles.metrics })
+  timelineRoutes(app, { db, clickhouse })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })
