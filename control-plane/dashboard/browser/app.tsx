@@ -1,3 +1,4 @@
+import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso'
 import { createPicket } from '../../../deploy/client/index.ts'
@@ -8,8 +9,9 @@ import { matchScreen, type Queries, type Results, type ScreenLocation } from '..
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
-import { createBoardIndex, useBoard } from './board.ts'
-import { createCache, seedCache, useResults } from './queries.ts'
+import { type BoardIndex, createBoardIndex, useBoard } from './board.ts'
+import { followChanges, type LiveChange, refreshAfter } from './live.ts'
+import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
 const SILENCE_MS = 30_000
@@ -47,6 +49,8 @@ function Page({ initial }: { initial: DocumentState }) {
     nowMs,
   )
   const isFirst = useFirstRender()
+  useLiveChanges(cache, index)
+  usePrefetch(cache, connection.execute)
   const context: FrameContext = {
     me: initial.me,
     nowMs,
@@ -112,6 +116,33 @@ function buildNotice(
   if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
   const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
+}
+
+/** Starts to read what a screen needs while the pointer rests on a link to it. */
+function usePrefetch(cache: QueryClient, execute: Execute): void {
+  useEffect(() => {
+    const onPointer = ({ target }: PointerEvent) => {
+      const link = target instanceof Element ? target.closest('a') : null
+      const match = link?.origin === location.origin ? matchScreen(SCREENS, link.pathname) : null
+      if (!link || !match) return
+      const { screen, params } = match
+      prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+    }
+    document.addEventListener('pointerover', onPointer)
+    return () => document.removeEventListener('pointerover', onPointer)
+  }, [cache, execute])
+}
+
+/** Shows changes on the server within a second or two, as long as the stream of events is open. */
+function useLiveChanges(cache: QueryClient, index: BoardIndex): void {
+  useEffect(() => {
+    const onChange = (change: LiveChange) => {
+      if (change.board) index.apply(change.board)
+      else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
+      refreshAfter(cache, change)
+    }
+    return followChanges(onChange, isLive => setLive(cache, isLive))
+  }, [cache, index])
 }
 
 /** True until the browser has taken over the elements of the server. */

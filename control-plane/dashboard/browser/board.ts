@@ -9,13 +9,15 @@ type BoardData = OperationResponse<'readMonitorBoard'>['data']
 const REFRESH_MS = 15_000
 
 /** All monitors of the project in the memory of this tab. */
-type BoardIndex = {
+export type BoardIndex = {
   /** null until the first read */
   rows: Map<string, BoardRow> | null
   atMs: number
   error: OperationError | null
   /** Reads what changed since the last read. */
   refresh(): Promise<void>
+  /** Applies changed monitors that an event contains. */
+  apply(changes: BoardData): void
   /** Calls back after each read. Returns the function that ends it. */
   subscribe(onRead: () => void): () => void
 }
@@ -34,6 +36,13 @@ export function createBoardIndex(execute: Execute): BoardIndex {
         reading = null
       })
       return reading
+    },
+    apply(changes) {
+      // before the first read there is nothing to change; the next read covers the change
+      if (index.rows === null) return
+      index.rows = applyBoard(index.rows, changes)
+      index.atMs = Date.now()
+      for (const listener of listeners) listener()
     },
     subscribe(onRead) {
       listeners.add(onRead)
