@@ -5,6 +5,8 @@ import type { StreamEvent } from './event-text.ts'
 const MAX_IDS = 100
 /** An event has at most this many rows of the board; beyond that, the client reads the board by `since`. */
 export const MAX_BOARD_ROWS = 200
+/** A longer event would need too much of the buffer of a stream. */
+export const MAX_BOARD_LENGTH = 128 * 1024
 
 /** The events of the changed records that are no monitors, in a fixed order. `ids` is null when there are many. */
 export function buildRecordEvents(changes: ProjectChanges): StreamEvent[] {
