@@ -4,11 +4,11 @@ import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: data of every event
-export type ReceivedEvent = { event: string; data: any; atMs: number }
+type ReceivedEvent = { event: string; data: any; atMs: number }
 
 export type EventReader = {
   status: number
-  /** the body of an answer that is no stream */
+  /** the part of the body that is not an event */
   text: string
   events: ReceivedEvent[]
   comments: string[]
