@@ -11,10 +11,12 @@ import type { ObjectStore } from '../foundation/platform/object-storage/nats-buc
 import type { Db } from '../foundation/platform/postgres/client.ts'
 import type { EngineClocks } from '../foundation/platform/time/engine-clocks.ts'
 import type { Pools } from './pools.ts'
+import type { ApiTimeLimits } from './time-limits.ts'
 
 /** What a process shares; each area uses a few of these. */
 export type ProcessContext = {
   config: Config
+  apiTimeLimits: ApiTimeLimits
   log: Log
   metrics: Metrics
   secrets: SecretCipher

@@ -8,6 +8,7 @@ import { API_PREFIX, createApp } from '../../control-plane/foundation/web/server
 import { addScope } from '../../control-plane/foundation/web/server/scope.ts'
 import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
 import type { ProcessContext } from '../../control-plane/roles/context.ts'
+import { API_TIME_LIMITS } from '../../control-plane/roles/time-limits.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
@@ -31,6 +32,7 @@ export async function describeApi(
   const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
   const handles = {
     config,
+    apiTimeLimits: API_TIME_LIMITS,
     log: createLog('document', 'silent'),
     metrics: createMetrics(),
     secrets: createSecretCipher(config.secretKey),
@@ -40,7 +42,8 @@ export async function describeApi(
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
   const nobody = { authenticate: async () => null, authenticateSession: async () => null }
-  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, ...nobody })
+  const { requestWaitMs } = API_TIME_LIMITS
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, requestWaitMs, ...nobody })
   app.addHook('onRoute', ({ method, url }) => {
     const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
     for (const one of [method].flat()) onRoute(one, path)
