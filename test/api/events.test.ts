@@ -1,8 +1,10 @@
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPicket } from '../../deploy/client/index.ts'
 import { startApi } from '../support/api-server.ts'
 import { applyBoard, insertWatchedMonitors } from '../support/board.ts'
 import { CHANNEL, WINDOW } from '../support/bodies.ts'
+import { insertProbe } from '../support/canaries.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { type EventReader, openEvents } from '../support/event-stream.ts'
@@ -195,4 +197,31 @@ t.test('A stream ends when its key is deleted or suspended', async t => {
   t.comment(`ended after ${performance.now() - startedMs} ms`)
   t.equal(streams[2]!.ended, null)
   t.equal((await open(deleted.key)).status, 401)
+})
+
+t.test('A region that gets its first probe is a hint to read the board', async t => {
+  const { key } = await api.tenant()
+  const stream = await open(key)
+  await stream.until('ready')
+  const read = async () => (await api.call('GET', '/monitors/board', { key })).body.data.regions_without_probe
+  t.ok((await read()).includes('us-east'))
+  await insertProbe(db, 'us-east')
+  await execute(
+    db,
+    `INSERT INTO region_epochs (region, epoch, probe_ids, updated_at)
+     SELECT region, 1, ARRAY[id], now() FROM probes WHERE region = 'us-east'`,
+  )
+  t.equal((await stream.until('board')).data.changes, null)
+  t.notOk((await read()).includes('us-east'))
+})
+
+t.test('The typed client reads the stream', async t => {
+  const { key } = await api.tenant()
+  const aborting = new AbortController()
+  const { stream } = await createPicket({ origin: api.origin, apiKey: key }).streamEvents({ signal: aborting.signal })
+  t.same((await stream.next()).value, { resumed: false })
+  const { id } = (await api.call('POST', '/alerts/channels', { key, body: CHANNEL })).body.data
+  t.same((await stream.next()).value, { ids: [id] })
+  aborting.abort()
+  t.equal((await stream.next()).done, true)
 })

@@ -11,6 +11,8 @@ import { listBoardSources, listBoardSourcesByIds } from './board-store.ts'
 
 /** Boards and their encoded answers in one process; those that were used last stay. */
 const MAX_BYTES = 64 * 1024 * 1024
+/** Of a project without monitors. */
+const ENTRY_OVERHEAD_BYTES = 2_000
 const PAGE_SIZE = 1_000
 /** After more changes than this, all rows are read again. */
 const MAX_CHANGED_ROWS = 2_000
@@ -95,7 +97,7 @@ export function createBoardReader({ db, metrics }: { db: Db; metrics: Metrics })
 }
 
 const countBytes = ({ board, answers }: CachedBoard): number =>
-  [...answers.values()].reduce((sum, { bytes }) => sum + bytes.length, board?.bytes ?? 0)
+  [...answers.values()].reduce((sum, { bytes }) => sum + bytes.length, ENTRY_OVERHEAD_BYTES + (board?.bytes ?? 0))
 
 /** Applies what the log has since the board's position; loads all rows when there is no board or too much has changed. */
 async function updateBoard(db: Db, projectId: string, board: Board | null, nextVersion: () => number): Promise<Board> {
