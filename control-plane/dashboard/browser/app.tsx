@@ -141,14 +141,20 @@ function useLiveChanges(cache: QueryClient, index: BoardIndex): void {
       else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
       refreshAfter(cache, change)
     }
-    return followChanges(onChange, isLive => setLive(cache, isLive))
+    return followChanges(onChange, isLive => {
+      if (isLive) performance.mark('picket-live')
+      setLive(cache, isLive)
+    })
   }, [cache, index])
 }
 
 /** True until the browser has taken over the elements of the server. */
 function useFirstRender(): boolean {
   const [isFirst, setFirst] = useState(true)
-  useEffect(() => setFirst(false), [])
+  useEffect(() => {
+    performance.mark('picket-interactive')
+    setFirst(false)
+  }, [])
   return isFirst
 }
 

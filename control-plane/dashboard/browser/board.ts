@@ -53,6 +53,7 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     const outcome = await execute('readMonitorBoard', revision === null ? {} : { query: { since: revision } })
     index.error = 'error' in outcome ? outcome.error : null
     if ('data' in outcome) {
+      if (index.rows === null) performance.mark('picket-index')
       index.rows = applyBoard(index.rows, outcome.data.data)
       index.atMs = Date.now()
       revision = outcome.data.data.revision
