@@ -19,6 +19,7 @@ import type { App } from '../foundation/web/server/app.ts'
 import { addScope } from '../foundation/web/server/scope.ts'
 import { createMonitorActivityReader } from '../insight/analytics/monitor-activity-reader.ts'
 import { analyticsRoutes } from '../insight/analytics/routes.ts'
+import { stripRoutes } from '../insight/analytics/strips/strip-routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
@@ -101,6 +102,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   maintenanceRoutes(app, { db, review: scheduleReview, limits })
   monitorLifecycleRoutes(app, { db, secrets, publicUrl, watching })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
+  stripRoutes(app, { db, clickhouse })
   summaryRoutes(app, { db, clickhouse })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })

@@ -17,6 +17,15 @@ export type CheckType = (typeof CHECK_TYPES)[number]
 /** The known regions, in the order of the API. */
 export const REGIONS = ['us-east', 'us-west', 'eu-west', 'eu-central', 'ap-southeast', 'ap-northeast'] as const
 export type Region = (typeof REGIONS)[number]
+/** The names of the regions for people. */
+export const REGION_NAMES: Readonly<Record<Region, string>> = {
+  'us-east': 'US East',
+  'us-west': 'US West',
+  'eu-west': 'EU West',
+  'eu-central': 'EU Central',
+  'ap-southeast': 'AP Southeast',
+  'ap-northeast': 'AP Northeast',
+}
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const
 export const KEYWORD_TYPES = ['contains', 'not_contains', 'regex'] as const

@@ -74,7 +74,6 @@ const FORBIDDEN = { read: 403, write: 403, admin: 403 }
 const OTHER_STATUSES: Record<string, Record<'read' | 'write' | 'admin', number>> = {
   // of the whole installation: for keys of the operator project
   '/probes': FORBIDDEN,
-  '/regions': FORBIDDEN,
   // permissions: for admins
   '/members': FORBIDDEN_BELOW_ADMIN,
   '/api-keys': FORBIDDEN_BELOW_ADMIN,

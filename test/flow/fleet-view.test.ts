@@ -76,6 +76,8 @@ t.test('GET /regions shows live probes, monitors, and since when a region has no
     { label: 'that the fleet has counted' },
   )
   t.match(regions.get('eu-west'), {
+    name: 'EU West',
+    is_live: true,
     live_probes: 2,
     no_live_probe_since: null,
     epoch: Number,
@@ -122,10 +124,23 @@ t.test('Lists of the fleet have pages and a filter by region', async t => {
   })
 })
 
+t.test('GET /regions shows every key which regions have live probes, and only the operator their load', async t => {
+  const other = await (await api.account()).callWith('read')
+  const regions = (await other('GET /regions')).body.data
+  t.same(
+    regions.map((one: object) => Object.keys(one)),
+    regions.map(() => ['region', 'name', 'is_live', 'live_probes', 'no_live_probe_since']),
+  )
+  t.match(regions[2], { region: 'eu-west', name: 'EU West', is_live: false, live_probes: 0, no_live_probe_since: /^2/ })
+  t.match(await other('GET /regions?region=eu-west'), { status: 400 })
+  const text = JSON.stringify(regions)
+  for (const secret of ['old', 'newer', await old.probeId(), await newer.probeId()]) t.notOk(text.includes(secret))
+})
+
 t.test('A key of another project than the operator’s is refused with every scope', async t => {
   const other = await api.account()
   const refusal = { code: 'insufficient_scope', message: /needs an API key of the operator project/ }
-  for (const path of ['/probes', '/regions', '/probes?page=0']) {
+  for (const path of ['/probes', '/probes?page=0']) {
     t.match(await other.call(`GET ${path}`), { status: 403, body: { error: refusal } })
   }
   const reader = await operator.callWith('read')

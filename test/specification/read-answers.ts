@@ -6,7 +6,7 @@ const COMMON_STATUSES = ['429', '503', 'default']
 /** Documented because the operations of custom domains share one list of statuses. */
 const NEVER_ANSWERED = ['POST /status-pages/{id}/custom-domain/analyze 409']
 /** Reading these needs the scope `admin`, or the operator project; all others can be read with every key. */
-const RESTRICTED_READS = ['/api-keys', '/audit-log', '/members', '/probes', '/regions']
+const RESTRICTED_READS = ['/api-keys', '/audit-log', '/members', '/probes']
 
 type DocumentedOperation = Pick<Operation, 'name'> & { answers: Record<string, unknown> }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { alertLogRoutes } from '../../control-plane/alerting/deliveries/log/routes.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { listStatusTimes } from '../../control-plane/pages/public/view/page-data-store.ts'
+import { listStatusTimes } from '../../control-plane/insight/analytics/uptime/status-time-store.ts'
 import { insertTransitions, listTransitions, type TransitionRow } from '../../control-plane/verdict/core/store.ts'
 import {
   daysAgo,
@@ -139,7 +139,7 @@ t.test('The last transition before the limit gives the status at the beginning o
     down: await insertTransition(db, projectId, monitorId, 900, 'down'),
     up: await insertTransition(db, projectId, monitorId, 790, 'up'),
   }
-  const shown = () => listStatusTimes(db, [monitorId], daysAgo(800), new Date())
+  const shown = () => listStatusTimes(db, [monitorId], { from: daysAgo(800), now: new Date(), stepMs: 86_400_000 })
   const sums = (rows: Awaited<ReturnType<typeof shown>>) => {
     const days = { down: 0, up: 0 }
     for (const row of rows) if (row.status) days[row.status as 'down' | 'up'] += row.seconds / 86_400

@@ -107,7 +107,8 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
 /** The address of an operation on these records, with the required query. */
 export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
   const required = operation.query.filter(({ required }) => required)
-  const query = required.map(({ name }) => `${name}=${records[name as keyof Records]}`).join('&')
+  const idsOf: Record<string, string> = { ...records, monitor_ids: `${records.monitor_id},${records.parent_id}` }
+  const query = required.map(({ name }) => `${name}=${idsOf[name]}`).join('&')
   const inner = {
     '{cid}': records.component_id,
     '{gid}': records.group_id,

@@ -1,6 +1,5 @@
 import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../foundation/platform/postgres/client.ts'
-import { LATENCY_SQL } from './clickhouse-jobs/hourly-sql.ts'
 import { RESULT_COLUMNS, type ResultRow } from './result-row.ts'
 import type { UptimeChange } from './uptime/uptime.ts'
 
@@ -45,28 +44,6 @@ export async function loadLastCheckedAt(clickhouse: Clickhouse, monitorIds: stri
     { ids: monitorIds },
   )
   return new Map(rows.map(row => [row.id, new Date(Number(row.ms))]))
-}
-
-export type LatencyRow = {
-  hour: string
-  region: string
-  count: number
-  p50: number
-  p75: number
-  p90: number
-  p95: number
-  p99: number
-  min: number
-  max: number
-  avg: number
-}
-
-/** The hours of one monitor. Times are seconds since 1970; from `liveFrom` on, hours come from the results. */
-export function listLatency(
-  clickhouse: Clickhouse,
-  span: { monitor: string; region: string; from: number; to: number; liveFrom: number },
-): Promise<LatencyRow[]> {
-  return select<LatencyRow>(clickhouse, LATENCY_SQL, span)
 }
 
 /** The status at `from`, and the changes from there to `to`. */

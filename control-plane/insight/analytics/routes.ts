@@ -1,15 +1,12 @@
 import { Type } from 'typebox'
-import { REGIONS } from '../../../shared/checks/check.ts'
 import { CHECK_STATUSES } from '../../../shared/checks/result.ts'
 import type { Clickhouse } from '../../foundation/platform/clickhouse.ts'
 import { collectInChunks } from '../../foundation/platform/concurrency/collect.ts'
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
-import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
 import {
@@ -19,18 +16,16 @@ import {
   pageSchema,
   responseSchemas,
   strictObject,
-  stringEnum,
 } from '../../foundation/web/validation/schemas.ts'
 import { CheckResult, toCheckResultResponse } from '../../monitoring/fleet/on-demand/check-result.ts'
-import { findMonitor } from '../../monitoring/monitors/store.ts'
-import { DATA_SOURCE_REGION, HEARTBEAT_REGION, type StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { buildScreenshotUrl } from '../../monitoring/screenshots/signed-link.ts'
 import { buildCheckKey, findScreenshotsOfChecks } from '../../monitoring/screenshots/store.ts'
 import { HeartbeatDetail, selectPingKinds, toPingResponse } from '../../verdict/heartbeats/response.ts'
 import { listPings } from '../../verdict/heartbeats/store.ts'
 import { listPeriods } from '../../verdict/maintenance/store.ts'
-import { listChecks, listLatency, loadStatusHistory } from './history-store.ts'
-import { LatencyHour, LatencyMeta, toLatencyHour, toLatencyMeta } from './latency-response.ts'
+import { listChecks, loadStatusHistory } from './history-store.ts'
+import { ANSWERED_REGIONS, latencyRoutes } from './latency/latency-routes.ts'
+import { getOwnMonitor } from './own-monitor-reader.ts'
 import { type ResultRow, toResult } from './result-row.ts'
 import { markMaintenance } from './uptime/maintenance-intervals.ts'
 import { parseTimeRange } from './uptime/time-range.ts'
@@ -55,19 +50,7 @@ const ChecksQuery = strictObject({
   status: Type.Optional(Type.String({ description: severalDescription })),
 })
 
-/** The regions of results. Heartbeats and data sources have a region of their own. */
-const ANSWERED_REGIONS = [...REGIONS, HEARTBEAT_REGION, DATA_SOURCE_REGION]
-
-const LatencyQuery = strictObject({
-  ...lastDay,
-  monitor_id: Type.String(),
-  region: Type.Optional(stringEnum(ANSWERED_REGIONS)),
-})
-
 const UptimeQuery = strictObject({ ...lastDay, monitor_id: Type.String() })
-
-/** Younger hours are computed from the results, so they are always current. */
-const LIVE_MS = 48 * 3_600_000
 
 /** The history of monitors: checks, latency and uptime (docs/design/history.md). */
 export function analyticsRoutes(app: App, context: AnalyticsContext): void {
@@ -98,7 +81,7 @@ function checkRoutes(app: App, context: AnalyticsContext): void {
         toMs: to ? Date.parse(to) : null,
       }
       const { projectId } = getCaller(request)
-      const { id, type } = await findOwnMonitor(context.db, projectId, params.id)
+      const { id, type } = await getOwnMonitor(context.db, projectId, params.id)
       if (type === 'heartbeat') {
         const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
         const wanted = { ...span, kinds: selectPingKinds(filter) }
@@ -108,39 +91,6 @@ function checkRoutes(app: App, context: AnalyticsContext): void {
       const { rows, total } = await listChecks(context.clickhouse, id, filter, toPageBounds(query))
       const urls = await buildScreenshotUrls(context, projectId, params.id, rows)
       return { data: rows.map(row => toCheckResponse(row, urls)), meta: buildPageMeta(query, total) }
-    },
-  )
-}
-
-function latencyRoutes(app: App, { db, clickhouse }: AnalyticsContext): void {
-  app.get(
-    '/analytics/latency',
-    {
-      schema: {
-        summary: 'List hourly latency percentiles of a monitor',
-        tags: ['Analytics'],
-        querystring: LatencyQuery,
-        description:
-          'Percentiles are in milliseconds. The response covers all whole hours between `from` and `to`; `meta` contains the exact range.',
-        response: responseSchemas(
-          200,
-          Type.Object({ data: Type.Array(LatencyHour), meta: LatencyMeta }),
-          400,
-          404,
-          503,
-        ),
-      },
-    },
-    async request => {
-      const { monitor_id: monitor, region = '' } = request.query
-      const { from, to } = parseTimeRange(request.query, now())
-      await findOwnMonitor(db, getCaller(request).projectId, monitor)
-      const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
-      // all hours that overlap the range; its end is exclusive
-      const last = startOfHour(new Date(to.getTime() - 1))
-      const span = { monitor, region, from: startOfHour(from), to: last, liveFrom }
-      const data = (await listLatency(clickhouse, span)).map(toLatencyHour)
-      return { data, meta: toLatencyMeta(span.from, span.to) }
     },
   )
 }
@@ -161,7 +111,7 @@ function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
       const { projectId } = getCaller(request)
       const { monitor_id: monitorId } = request.query
       const { from, to } = parseTimeRange(request.query, now())
-      await findOwnMonitor(db, projectId, monitorId)
+      await getOwnMonitor(db, projectId, monitorId)
       const { before, changes } = await loadStatusHistory(db, projectId, monitorId, from, to)
       const periods = await listPeriods(db, projectId, monitorId, from, to)
       const marked = markMaintenance(buildIntervals(before, changes, from, to), periods)
@@ -192,11 +142,3 @@ function toCheckResponse(row: ResultRow, urls: Map<string, string>) {
   const probe_id = row.probe_id === '' ? null : row.probe_id
   return { ...toCheckResultResponse(result, row.region, row.probe_id), probe_id, screenshot_url: screenshotUrl }
 }
-
-async function findOwnMonitor(db: Db, projectId: string, id: string): Promise<StoredMonitor> {
-  const monitor = isId(id) ? await findMonitor(db, projectId, id) : null
-  if (!monitor) throw notFound('monitor')
-  return monitor
-}
-
-const startOfHour = (date: Date) => Math.floor(date.getTime() / 3_600_000) * 3_600

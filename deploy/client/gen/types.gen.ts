@@ -101,9 +101,6 @@ export type Me = {
         name: string;
     };
     scope: 'read' | 'write' | 'admin';
-    /**
-     * The role of a member that corresponds to the scope.
-     */
     role: 'admin' | 'editor' | 'viewer';
     /**
      * The project is the operator project.
@@ -718,25 +715,45 @@ export type Probe = {
 
 export type Region = {
     region: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
+    /**
+     * The name for people, such as "US East".
+     */
+    name: string;
+    /**
+     * Whether the region has a live probe now.
+     */
+    is_live: boolean;
     live_probes: number;
     /**
-     * Connected probes without work because they disagree often.
+     * Null: there is a live probe, or the region was never used.
      */
-    drained_probes: number;
     no_live_probe_since: string | null;
-    last_heartbeat_at: string | null;
     /**
-     * Epoch of the live set.
+     * Connected probes without work because they disagree often. Only for keys of the operator project.
      */
-    epoch: number;
-    monitors: {
+    drained_probes?: number;
+    /**
+     * Only for keys of the operator project.
+     */
+    last_heartbeat_at?: string | null;
+    /**
+     * Epoch of the live set. Only for keys of the operator project.
+     */
+    epoch?: number;
+    /**
+     * Only for keys of the operator project.
+     */
+    monitors?: {
         assigned: number;
         /**
          * Monitors that no live probe of the region can check.
          */
         unassigned: number;
     };
-    worst_loop_lag_ms: number | null;
+    /**
+     * Only for keys of the operator project.
+     */
+    worst_loop_lag_ms?: number | null;
 };
 
 export type Incident = {
@@ -883,6 +900,13 @@ export type MaintenanceWindowUpdate = {
 };
 
 export type LatencyHour = {
+    /**
+     * The start of the step.
+     */
+    at: string;
+    /**
+     * The start of the hour that contains the step.
+     */
     hour: string;
     region: string | null;
     count: number;
@@ -894,6 +918,28 @@ export type LatencyHour = {
     min: number;
     max: number;
     avg: number;
+    /**
+     * Only with `phases=true`. Averages of the checks of the step that measured phases, so that they can be stacked. Null when none did.
+     */
+    phases?: {
+        dns_ms: number;
+        connect_ms: number;
+        tls_ms: number;
+        first_byte_ms: number;
+        transfer_ms: number;
+    } | null;
+};
+
+export type HeatmapStep = {
+    at: string;
+    /**
+     * Successful checks by latency: one count for each bound, of checks below it and not below the previous one, and the last for all others.
+     */
+    counts: Array<number>;
+    /**
+     * Checks that were down.
+     */
+    failed: number;
 };
 
 export type Uptime = {
@@ -920,6 +966,32 @@ export type Uptime = {
         to: string;
         is_maintenance: boolean;
     }>;
+};
+
+export type MonitorStrip = {
+    /**
+     * UUIDv7
+     */
+    monitor_id: string;
+    /**
+     * 48 half hours, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.
+     */
+    cells: Array<{
+        status: 'up' | 'degraded' | 'down' | 'maintenance';
+        /**
+         * Time in status down divided by known time, 0 to 1.
+         */
+        failing_share: number;
+    } | null>;
+    p95_ms: number | null;
+    uptime_24h: number | null;
+    /**
+     * 90 UTC days, oldest first; the last is today until now.
+     */
+    days: Array<{
+        status: 'up' | 'degraded' | 'down' | 'maintenance';
+        down_seconds: number;
+    } | null>;
 };
 
 export type Summary = {
@@ -5742,11 +5814,19 @@ export type ReadAnalyticsLatencyData = {
          */
         from?: string;
         /**
-         * Defaults to now. At most 400 days after `from`.
+         * The length of a step. `5m` covers at most 3 days of the last 90.
+         */
+        step?: '1h' | '5m';
+        /**
+         * Defaults to now. At most 400 days after `from`; 31 days with `phases=true`.
          */
         to?: string;
         monitor_id: string;
         region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast' | 'heartbeat' | 'data-source';
+        /**
+         * Adds the average of each phase. Default false.
+         */
+        phases?: boolean;
     };
     url: '/api/v1/analytics/latency';
 };
@@ -5798,6 +5878,78 @@ export type ReadAnalyticsLatencyResponses = {
 };
 
 export type ReadAnalyticsLatencyResponse = ReadAnalyticsLatencyResponses[keyof ReadAnalyticsLatencyResponses];
+
+export type ReadAnalyticsHeatmapData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Defaults to 24 hours before `to`.
+         */
+        from?: string;
+        /**
+         * The length of a step. `5m` covers at most 3 days of the last 90.
+         */
+        step?: '1h' | '5m';
+        /**
+         * Defaults to now. At most 31 days after `from`.
+         */
+        to?: string;
+        monitor_id: string;
+        region?: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast' | 'heartbeat' | 'data-source';
+    };
+    url: '/api/v1/analytics/heatmap';
+};
+
+export type ReadAnalyticsHeatmapErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadAnalyticsHeatmapError = ReadAnalyticsHeatmapErrors[keyof ReadAnalyticsHeatmapErrors];
+
+export type ReadAnalyticsHeatmapResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<HeatmapStep>;
+        meta: {
+            from: string;
+            to: string;
+            step_seconds: number;
+            bounds_ms: Array<number>;
+        };
+    };
+};
+
+export type ReadAnalyticsHeatmapResponse = ReadAnalyticsHeatmapResponses[keyof ReadAnalyticsHeatmapResponses];
 
 export type ReadAnalyticsUptimeData = {
     body?: never;
@@ -5855,6 +6007,63 @@ export type ReadAnalyticsUptimeResponses = {
 };
 
 export type ReadAnalyticsUptimeResponse = ReadAnalyticsUptimeResponses[keyof ReadAnalyticsUptimeResponses];
+
+export type ListAnalyticsStripsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * At most 100 ids, separated by commas. Ids that are not monitors of the project are left out of the response.
+         */
+        monitor_ids: string;
+    };
+    url: '/api/v1/analytics/strips';
+};
+
+export type ListAnalyticsStripsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListAnalyticsStripsError = ListAnalyticsStripsErrors[keyof ListAnalyticsStripsErrors];
+
+export type ListAnalyticsStripsResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<MonitorStrip>;
+        meta: {
+            cells_from: string;
+            days_from: string;
+            to: string;
+            /**
+             * False while the history is unavailable: `p95_ms` is null.
+             */
+            latency_available: boolean;
+        };
+    };
+};
+
+export type ListAnalyticsStripsResponse = ListAnalyticsStripsResponses[keyof ListAnalyticsStripsResponses];
 
 export type ReadAnalyticsSummaryData = {
     body?: never;

@@ -1,6 +1,7 @@
 import t from 'tap'
+import type { MonitorStatusTime } from '../../../control-plane/insight/analytics/uptime/status-time.ts'
 import { BAR_DAYS, buildBar, computeBarUptime, listBarDays } from '../../../control-plane/pages/public/view/days.ts'
-import type { MonitorStatusTime, PageIncident } from '../../../control-plane/pages/public/view/page-data.ts'
+import type { PageIncident } from '../../../control-plane/pages/public/view/page-data.ts'
 
 const NOW = new Date('2026-11-21T06:00:00Z')
 const DAY = 86_400

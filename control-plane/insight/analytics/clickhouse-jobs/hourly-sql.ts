@@ -1,4 +1,4 @@
-/** SQL of the hourly latency figures. Pure text. */
+/** SQL of the latency figures. Pure text. */
 
 /** The figures of a group of results, in ms; failed checks do not count (docs/design/history.md#hourly-figures). */
 const LEVELS = '0.5, 0.75, 0.9, 0.95, 0.99'
@@ -83,3 +83,35 @@ export const LATENCY_SQL = `
       GROUP BY hour
     )
   ) ORDER BY hour`
+
+const HAS_PHASES = 'dns_us + connect_us + tls_us + first_byte_us + transfer_us > 0'
+const PHASES = ['dns', 'connect', 'tls', 'first_byte', 'transfer']
+  .map(phase => `avgIf(${phase}_us, ${HAS_PHASES}) / 1000 AS ${phase}`)
+  .join(', ')
+
+const STEP_AT = 'intDiv(toUnixTimestamp(scheduled_at), {step:UInt32}) * {step:UInt32}'
+
+/** The results of one monitor from `from` to `to`, in seconds; `region` empty: of all regions. */
+const RESULTS_OF_RANGE = `
+  results FINAL
+  WHERE monitor_id = {monitor:UUID} AND ({region:String} = '' OR region = {region:String})
+    AND scheduled_at >= toDateTime({from:Int64}) AND scheduled_at < toDateTime({to:Int64})`
+
+/** Rows of one monitor in steps of `step` seconds, from the results. Phases are averages of the checks that have them. */
+export const LATENCY_STEPS_SQL = `
+  SELECT at, {region:String} AS region, ${COLUMNS}, phased, dns, connect, tls, first_byte, transfer FROM (
+    SELECT ${STEP_AT} AS at, ${FIGURES}, toUInt32(countIf(${HAS_PHASES})) AS phased, ${PHASES}
+    FROM ${RESULTS_OF_RANGE} AND status IN ('up', 'degraded')
+    GROUP BY at
+  ) ORDER BY at`
+
+/** Checks by step and latency: those below each bound (in µs), and those above all; and checks that failed. */
+export const HEATMAP_SQL = `
+  WITH length({bounds:Array(UInt32)}) + 1 AS buckets
+  SELECT ${STEP_AT} AS at,
+    arrayMap(sum -> toUInt32(sum), arrayResize(sumForEachIf(
+      arrayMap(i -> i = arrayCount(bound -> bound <= total_us, {bounds:Array(UInt32)}), range(buckets)),
+      status IN ('up', 'degraded')), buckets)) AS counts,
+    toUInt32(countIf(status = 'down')) AS failed
+  FROM ${RESULTS_OF_RANGE} AND status IN ('up', 'degraded', 'down')
+  GROUP BY at ORDER BY at`

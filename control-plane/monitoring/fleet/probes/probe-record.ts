@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { REGIONS } from '../../../../shared/checks/check.ts'
+import { REGION_NAMES, REGIONS } from '../../../../shared/checks/check.ts'
+import type { ApiCaller } from '../../../foundation/web/auth/authentication.ts'
 import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
 import type { StoredProbeHealth } from '../sessions/messages.ts'
 
@@ -83,19 +84,34 @@ export const ProbeRecord = Type.Object(
   { title: 'Probe' },
 )
 
+const FOR_OPERATOR = 'Only for keys of the operator project.'
+
+/** A region for every key. Keys of the operator project also get its load. It has no name or address of a probe. */
 export const RegionRecord = Type.Object(
   {
     region: stringEnum(REGIONS),
+    name: Type.String({ description: 'The name for people, such as "US East".' }),
+    is_live: Type.Boolean({ description: 'Whether the region has a live probe now.' }),
     live_probes: Type.Integer(),
-    drained_probes: Type.Integer({ description: 'Connected probes without work because they disagree often.' }),
-    no_live_probe_since: nullable(Timestamp),
-    last_heartbeat_at: nullable(Timestamp),
-    epoch: Type.Integer({ description: 'Epoch of the live set.' }),
-    monitors: Type.Object({
-      assigned: Type.Integer(),
-      unassigned: Type.Integer({ description: 'Monitors that no live probe of the region can check.' }),
+    no_live_probe_since: Type.Unsafe<Date | string | null>({
+      ...nullable(Timestamp),
+      description: 'Null: there is a live probe, or the region was never used.',
     }),
-    worst_loop_lag_ms: Milliseconds,
+    drained_probes: Type.Optional(
+      Type.Integer({ description: `Connected probes without work because they disagree often. ${FOR_OPERATOR}` }),
+    ),
+    last_heartbeat_at: Type.Optional(nullable(Timestamp, { description: FOR_OPERATOR })),
+    epoch: Type.Optional(Type.Integer({ description: `Epoch of the live set. ${FOR_OPERATOR}` })),
+    monitors: Type.Optional(
+      Type.Object(
+        {
+          assigned: Type.Integer(),
+          unassigned: Type.Integer({ description: 'Monitors that no live probe of the region can check.' }),
+        },
+        { description: FOR_OPERATOR },
+      ),
+    ),
+    worst_loop_lag_ms: Type.Optional(nullable(Type.Number(), { description: FOR_OPERATOR })),
   },
   { title: 'Region' },
 )
@@ -129,11 +145,18 @@ export function toProbeResponse(row: StoredProbe): Type.Static<typeof ProbeRecor
   }
 }
 
-export function toRegionResponse(row: StoredRegion): Type.Static<typeof RegionRecord> {
-  const { monitors, unassigned, region, read_at: _, ...shown } = row
+/** The region for a caller: its load concerns all projects, so only the operator gets it. */
+export function toRegionResponse(
+  { region, live_probes, no_live_probe_since, monitors, unassigned, read_at: _, ...load }: StoredRegion,
+  { isOperator }: Pick<ApiCaller, 'isOperator'>,
+): Type.Static<typeof RegionRecord> {
+  const name = region as Type.Static<typeof RegionRecord>['region']
   return {
-    region: region as Type.Static<typeof RegionRecord>['region'],
-    ...shown,
-    monitors: { assigned: monitors - unassigned, unassigned },
+    region: name,
+    name: REGION_NAMES[name],
+    is_live: live_probes > 0,
+    live_probes,
+    no_live_probe_since,
+    ...(isOperator && { ...load, monitors: { assigned: monitors - unassigned, unassigned } }),
   }
 }

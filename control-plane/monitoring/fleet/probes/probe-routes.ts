@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { REGIONS } from '../../../../shared/checks/check.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import { listRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { slicePage } from '../../../foundation/web/validation/pagination.ts'
@@ -12,7 +13,7 @@ const tags = ['Operator']
 const config = { operator: true } as const
 const description = 'Needs a key of the operator project.'
 
-/** `GET /probes` and `GET /regions`: the fleet for its operator, read from PostgreSQL only. */
+/** `GET /probes`, for the operator, and `GET /regions`, for every key. Both are read from PostgreSQL only. */
 export function probeRoutes(app: App, { db }: { db: Db }): void {
   listRoute(app, '/probes', {
     config,
@@ -29,15 +30,14 @@ export function probeRoutes(app: App, { db }: { db: Db }): void {
   })
 
   listRoute(app, '/regions', {
-    config,
-    summary: 'List regions with their live probes and monitors',
-    description,
-    tags,
+    summary: 'List regions and whether they have live probes',
+    description: 'Every key can read it. Keys of the operator project also get the load of the regions.',
+    tags: ['Monitors'],
     record: RegionRecord,
-    errors: [400, 403],
-    list: async (_request, bounds) => {
+    list: async (request, bounds) => {
+      const caller = getCaller(request)
       const { data: names, total } = slicePage(REGIONS, bounds)
-      return { data: (await listRegions(db, names)).map(toRegionResponse), total }
+      return { data: (await listRegions(db, names)).map(row => toRegionResponse(row, caller)), total }
     },
   })
 }

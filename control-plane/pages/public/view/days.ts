@@ -1,20 +1,21 @@
+import { buildTimeGrid, forEachCell, type MonitorStatusTime } from '../../../insight/analytics/uptime/status-time.ts'
 import { computeUptimePercentage } from '../../../insight/analytics/uptime/uptime.ts'
 import { pickWorstStatus } from '../../core/component-status.ts'
 import type { DayView, DisplayStatus } from '../../core/types.ts'
-import type { MonitorStatusTime, PageIncident } from './page-data.ts'
+import type { PageIncident } from './page-data.ts'
 
 /** The number of days in a bar (docs/design/status-pages.md#bars). */
 export const BAR_DAYS = 90
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 
 /** A UTC day of a bar: `2026-11-21`, and its elapsed part. */
 export type BarDay = { date: string; startMs: number; endMs: number }
 
 /** The days of a bar, oldest first; the last is the elapsed part of today. */
 export function listBarDays(now: Date): BarDay[] {
-  const today = Math.floor(now.getTime() / DAY_MS)
+  const grid = buildTimeGrid(now, DAY_MS, BAR_DAYS)
   return Array.from({ length: BAR_DAYS }, (_, i) => {
-    const startMs = (today - BAR_DAYS + 1 + i) * DAY_MS
+    const startMs = grid.startMs + i * DAY_MS
     const date = new Date(startMs).toISOString().slice(0, 10)
     return { date, startMs, endMs: Math.min(startMs + DAY_MS, now.getTime()) }
   })
@@ -31,15 +32,16 @@ export function buildBar(
   incidents: readonly PageIncident[],
   days: readonly BarDay[],
 ): DayView[] {
+  const grid = { startMs: days[0]!.startMs, stepMs: DAY_MS, count: days.length }
   const seconds = days.map(() => ({ upSeconds: 0, degradedSeconds: 0, downSeconds: 0, maintenanceSeconds: 0 }))
   for (const time of times) {
     const key = getSecondsKey(time)
-    if (key !== null) forEachDay(time, days, (i, share) => (seconds[i]![key] += share))
+    if (key !== null) forEachCell(time, grid, (i, share) => (seconds[i]![key] += share))
   }
   const affecting: { id: string; title: string }[][] = days.map(() => [])
   for (const { id, title, startedAt, resolvedAt } of incidents) {
     const span = { from: startedAt, to: resolvedAt ?? new Date(days.at(-1)!.endMs), seconds: 0 }
-    forEachDay(span, days, i => affecting[i]!.push({ id, title }))
+    forEachCell(span, grid, i => affecting[i]!.push({ id, title }))
   }
   return days.map((day, i) => buildDayView(day, seconds[i]!, affecting[i]!))
 }
@@ -47,27 +49,6 @@ export function buildBar(
 function getSecondsKey({ status, isMaintenance }: MonitorStatusTime): Exclude<keyof Seconds, 'unknownSeconds'> | null {
   if (isMaintenance) return 'maintenanceSeconds'
   return status && `${status}Seconds`
-}
-
-type Span = Pick<MonitorStatusTime, 'from' | 'to' | 'seconds'>
-
-/** Calls `visit` with the index of each day that a span overlaps, and the span's seconds on that day. */
-function forEachDay(
-  { from, to, seconds }: Span,
-  days: readonly BarDay[],
-  visit: (i: number, share: number) => void,
-): void {
-  const [fromMs, toMs, beginMs] = [from.getTime(), to.getTime(), days[0]!.startMs]
-  const first = Math.floor((fromMs - beginMs) / DAY_MS)
-  const last = Math.min(days.length - 1, Math.floor((Math.max(toMs - 1, fromMs) - beginMs) / DAY_MS))
-  if (first === last && first >= 0) {
-    visit(first, seconds)
-    return
-  }
-  for (let i = Math.max(first, 0); i <= last; i++) {
-    const { startMs } = days[i]!
-    visit(i, (Math.min(toMs, startMs + DAY_MS) - Math.max(fromMs, startMs)) / 1_000)
-  }
 }
 
 function buildDayView(day: BarDay, known: Omit<Seconds, 'unknownSeconds'>, incidents: DayView['incidents']): DayView {

@@ -4,7 +4,7 @@ import { PAGE_COLUMNS } from '../../core/page-store.ts'
 import type { StoredPage } from '../../core/records.ts'
 import type { DailyMedians } from '../../core/types.ts'
 import type { Site } from '../site.ts'
-import type { MonitorStatusTime, PageIncident, PageMaintenance } from './page-data.ts'
+import type { PageIncident, PageMaintenance } from './page-data.ts'
 
 /** All open incidents first, then the newest resolved ones. */
 const MAX_INCIDENTS = 500
@@ -43,46 +43,6 @@ export async function findPageBySite(
   if (!row) return null
   const { fingerprint, ...page } = row
   return { page, fingerprint }
-}
-
-/**
- * The time of monitors in each status since `from`, by their transitions (docs/design/status-pages.md#bars). Spans
- * within one day are added up, so a monitor that flaps for weeks is not more expensive than others.
- */
-export function listStatusTimes(db: Db, monitorIds: string[], from: Date, now: Date): Promise<MonitorStatusTime[]> {
-  return query(
-    db,
-    `WITH history AS (
-       SELECT m.id AS monitor_id, change.* FROM monitors m CROSS JOIN LATERAL (
-         (SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at <= :from
-          ORDER BY at DESC, id DESC LIMIT 1)
-         UNION ALL
-         SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at > :from AND at < :now
-       ) change
-       WHERE m.id = ANY (CAST(:monitorIds AS uuid[]))
-     ), spans AS (
-       SELECT monitor_id, to_status AS status, tstzrange(greatest(at, :from),
-         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id)) AS span
-       FROM history
-     ), maintenance AS (
-       SELECT monitor_id, range_agg(tstzrange(starts_at, ends_at)) AS periods FROM maintenance_periods
-       WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND ends_at > :from AND starts_at < :now
-       GROUP BY monitor_id
-     ), parts AS (
-       SELECT monitor_id, status, false AS is_maintenance, part FROM spans LEFT JOIN maintenance USING (monitor_id),
-         unnest(tstzmultirange(span) - coalesce(periods, '{}')) AS part
-       UNION ALL
-       SELECT monitor_id, status, true, part FROM spans JOIN maintenance USING (monitor_id),
-         unnest(tstzmultirange(span) * periods) AS part
-     ), days AS (
-       SELECT *, date_trunc('day', lower(part), 'UTC') AS day, upper(part) AS ended FROM parts
-     )
-     SELECT monitor_id AS "monitorId", status, is_maintenance AS "isMaintenance", min(lower(part)) AS "from",
-       max(ended) AS "to", CAST(sum(extract(epoch FROM ended - lower(part))) AS float8) AS seconds
-     FROM days
-     GROUP BY monitor_id, status, is_maintenance, day, CASE WHEN ended > day + interval '24 hours' THEN ended END`,
-    { monitorIds, from, now },
-  )
 }
 
 /**

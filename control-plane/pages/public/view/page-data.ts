@@ -1,19 +1,7 @@
+import type { MonitorStatusTime } from '../../../insight/analytics/uptime/status-time.ts'
 import type { IncidentStatus, Severity } from '../../../verdict/incidents/lifecycle.ts'
 import type { StoredComponent, StoredGroup, StoredPage } from '../../core/records.ts'
 import type { DailyMedians } from '../../core/types.ts'
-
-/**
- * A span in which a monitor was in one status. `status` null: paused, or no verdict yet. All spans of one UTC day may
- * be combined into one; then `seconds` is their sum.
- */
-export type MonitorStatusTime = {
-  monitorId: string
-  status: 'up' | 'degraded' | 'down' | null
-  isMaintenance: boolean
-  from: Date
-  to: Date
-  seconds: number
-}
 
 /** An incident that a page may show. `updates`: the public ones, newest first, of incidents that are shown in full. */
 export type PageIncident = {

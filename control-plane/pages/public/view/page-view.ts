@@ -1,4 +1,5 @@
 import { groupBy } from '../../../../shared/group-by.ts'
+import type { MonitorStatusTime } from '../../../insight/analytics/uptime/status-time.ts'
 import { getComponentStatus, pickWorstStatus } from '../../core/component-status.ts'
 import { compareDisplayOrder } from '../../core/display-order.ts'
 import { buildImagePath, buildPublicUrl } from '../../core/public-url.ts'
@@ -6,7 +7,7 @@ import type { StoredComponent } from '../../core/records.ts'
 import type { ComponentView, GroupView, IncidentView, MaintenanceView, PageView } from '../../core/types.ts'
 import { type BarDay, buildBar, computeBarUptime, listBarDays } from './days.ts'
 import { computeOverallStatus } from './overall-status.ts'
-import type { MonitorStatusTime, PageData, PageIncident, PageMaintenance } from './page-data.ts'
+import type { PageData, PageIncident, PageMaintenance } from './page-data.ts'
 
 const DAY_MS = 86_400_000
 /** How long past incidents stay on a page, and how far ahead maintenance is shown. */

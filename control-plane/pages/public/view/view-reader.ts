@@ -1,6 +1,7 @@
 import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now as clockNow, createYieldPoint, nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { listStatusTimes } from '../../../insight/analytics/uptime/status-time-store.ts'
 import { listPageComponents } from '../../core/component-store.ts'
 import { sanitizeProjectCss } from '../../core/custom-css/css-actions.ts'
 import { listPageGroups } from '../../core/group-store.ts'
@@ -8,14 +9,13 @@ import { loadPageImages } from '../../core/images/image-store.ts'
 import type { StoredPage } from '../../core/records.ts'
 import type { LoadedPage, PageView } from '../../core/types.ts'
 import type { Site } from '../site.ts'
-import { listBarDays } from './days.ts'
+import { DAY_MS, listBarDays } from './days.ts'
 import type { PageData } from './page-data.ts'
 import {
   findPageBySite,
   type Horizon,
   listPageIncidents,
   listPageMaintenance,
-  listStatusTimes,
   loadDailyMedians,
 } from './page-data-store.ts'
 import { buildPageView, RECENT_MS } from './page-view.ts'
@@ -68,7 +68,7 @@ export function createViewReader(tools: ViewTools) {
     const ids = [...new Set(components.flatMap(({ monitor }) => (monitor ? [monitor.id] : [])))]
     const from = new Date(listBarDays(horizon.now)[0]!.startMs)
     const [times, incidents, maintenance, medians] = await Promise.all([
-      listStatusTimes(db, ids, from, horizon.now),
+      listStatusTimes(db, ids, { from, now: horizon.now, stepMs: DAY_MS }),
       listPageIncidents(db, page.projectId, ids, from, horizon.recent),
       listPageMaintenance(db, ids, horizon),
       page.showResponseTimes ? readMedians(ids, from, known?.medians ?? null) : null,
