@@ -69,6 +69,7 @@ function renderScreen(shown: Shown, me: Me, nowMs: number): string {
       throw new Error('a page does not carry out operations while it is rendered')
     },
     navigate: () => {},
+    holdPage: () => () => {},
   }
   const content = (
     <FrameProvider value={context}>

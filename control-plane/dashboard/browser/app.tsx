@@ -8,6 +8,7 @@ import { matchScreen, type Queries, type Results, type ScreenLocation } from '..
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
+import { holdPage } from './leave-question.ts'
 import { createCache, seedCache, useResults } from './queries.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
@@ -48,6 +49,7 @@ function Page({ initial }: { initial: PageState }) {
       return outcome
     },
     navigate: route,
+    holdPage,
   }
   const title = match ? buildTitle({ screen: match.screen, location, results }) : 'Page not found · Picket'
   useTitle(title)

@@ -1,0 +1,5 @@
+import type { Screen } from '../../core/screen.ts'
+import { newMonitorScreen } from './monitors/new-monitor.tsx'
+
+/** The forms. Before `/monitors/:id`, because the first path that fits counts. */
+export const SETUP_SCREENS: readonly Screen[] = [newMonitorScreen]
