@@ -1,5 +1,6 @@
 import type { Screen } from '../../core/screen.ts'
+import { monitorSettingsScreen } from './monitors/monitor-settings.tsx'
 import { newMonitorScreen } from './monitors/new-monitor.tsx'
 
 /** The forms. Before `/monitors/:id`, because the first path that fits counts. */
-export const SETUP_SCREENS: readonly Screen[] = [newMonitorScreen]
+export const SETUP_SCREENS: readonly Screen[] = [newMonitorScreen, monitorSettingsScreen]
