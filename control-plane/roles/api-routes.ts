@@ -8,6 +8,7 @@ import { signInRoutes } from '../accounts/sign-in/routes.ts'
 import { alertLogRoutes } from '../alerting/deliveries/log/routes.ts'
 import { relayRoutes } from '../alerting/deliveries/relay/routes.ts'
 import { channelRoutes } from '../alerting/routing/alert-channels/routes.ts'
+import { unstoredTestRoutes } from '../alerting/routing/alert-channels/unstored-test-routes.ts'
 import { ruleRoutes } from '../alerting/routing/rules/rule-routes.ts'
 import { subscriptionRoutes } from '../alerting/routing/rules/subscription-routes.ts'
 import { settingsRoutes } from '../alerting/routing/settings-routes.ts'
@@ -59,6 +60,7 @@ import type { ProcessContext } from './context.ts'
 import {
   buildAccountTools,
   buildChatTools,
+  buildDeliveryTools,
   buildDomainTools,
   buildMailTools,
   buildPageTools,
@@ -80,6 +82,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   alertLogRoutes(app, { db, secrets, retentionDays: retention.deliveries })
   relayRoutes(app, { db })
   channelRoutes(app, { db, secrets, checkLiteral, publicUrl, limits, relayUrl, ...buildMailTools(handles) })
+  unstoredTestRoutes(app, buildDeliveryTools(handles))
   ruleRoutes(app, { db, limits })
   settingsRoutes(app, { db })
   subscriptionRoutes(app, { db, limits })

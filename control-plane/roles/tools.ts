@@ -16,6 +16,13 @@ export const buildMailTools = ({ config: { mailRules }, mailer }: ProcessContext
   sendsMail: mailer !== null,
 })
 
+/** What a delivery that is not queued is rendered and sent with. */
+export const buildDeliveryTools = ({ db, secrets, egress, mailer, config }: ProcessContext) => {
+  const { publicUrl, relayUrl, chatApiUrl, mailRules, testsPerMinute } = config
+  const { checkLiteral } = egress
+  return { db, secrets, egress, checkLiteral, mailer, publicUrl, relayUrl, chatApiUrl, mailRules, testsPerMinute }
+}
+
 export function buildPageTools(handles: ProcessContext) {
   const { config, visitorEgress } = handles
   const sign = createSigner(config.secretKey, SUBSCRIBERS)

@@ -46,11 +46,16 @@ async function readStrips(ids: string[], key?: string): Promise<Strips> {
 /** The cell and the day that contain a minute. */
 function at({ data: [strip], meta }: Strips, minutes: number) {
   const since = (from: string, stepMs: number) => Math.floor((minute(minutes).getTime() - Date.parse(from)) / stepMs)
+  const cell = since(meta.cells_from, HALF_HOUR_MS)
+  const day = since(meta.days_from, DAY_MS)
   return {
-    cell: strip.cells[since(meta.cells_from, HALF_HOUR_MS)],
-    day: strip.days[since(meta.days_from, DAY_MS)],
+    cell: { status: strip.cells.status[cell], failing_share: strip.cells.failing_share[cell] },
+    day: { status: strip.days.status[day], down_seconds: strip.days.down_seconds[day] },
   }
 }
+
+const UNKNOWN = { status: null, failing_share: null }
+const count = (values: unknown[], value: unknown) => values.filter(one => one === value).length
 
 t.test('GET /analytics/strips 200: the worst status of each half hour and day, with the time of failure', async t => {
   const { key, projectId } = await api.tenant()
@@ -68,13 +73,12 @@ t.test('GET /analytics/strips 200: the worst status of each half hour and day, w
   )
   const strips = await readStrips([id], key)
   const [strip] = strips.data
-  t.equal(strip.cells.length, 48)
-  t.equal(strip.days.length, 90)
+  t.same([strip.cells.status.length, strip.cells.failing_share.length], [48, 48])
+  t.same([strip.days.status.length, strip.days.down_seconds.length], [90, 90])
   t.same(at(strips, 0).cell, { status: 'down', failing_share: 0.3333 })
   t.same(at(strips, -1).cell, { status: 'up', failing_share: 0 })
   t.same(at(strips, 0).day, { status: 'down', down_seconds: 600 })
-  t.equal(strip.cells.filter((cell: { status: string }) => cell.status === 'up').length, 47)
-  t.equal(strip.days.filter((day: { status: string }) => day.status === 'up').length, 89)
+  t.same([count(strip.cells.status, 'up'), count(strip.days.status, 'up')], [47, 89])
   t.equal(strip.uptime_24h, Math.round((1 - 600 / 86_400) * 1_000_000) / 10_000)
   t.equal(strip.p95_ms, null, 'no check is recorded')
   t.equal(Date.parse(strips.meta.cells_from) % HALF_HOUR_MS, 0)
@@ -91,15 +95,21 @@ t.test('GET /analytics/strips 200: unknown time is null and does not count as up
   ]
   await insertTransitions(db, [blind!], changes)
   const strips = await readStrips([blind!], key)
-  t.equal(at(strips, -13 * 60).cell, null, 'before the first verdict')
+  t.same(at(strips, -13 * 60).cell, UNKNOWN, 'before the first verdict')
   t.same(at(strips, -11 * 60).cell, { status: 'down', failing_share: 1 })
-  t.equal(at(strips, -60).cell, null, 'without a status')
+  t.same(at(strips, -60).cell, UNKNOWN, 'without a status')
   t.same(at(strips, 0).cell, { status: 'up', failing_share: 0 })
   const upSeconds = (Date.parse(strips.meta.to) - startMs) / 1_000
   t.ok(Math.abs(strips.data[0].uptime_24h - (100 * upSeconds) / (upSeconds + 7_200)) < 0.001)
   const [none] = (await readStrips([fresh!], key)).data
   const nothing = (length: number) => Array.from({ length }, () => null)
-  t.same(none, { monitor_id: fresh, cells: nothing(48), p95_ms: null, uptime_24h: null, days: nothing(90) })
+  t.same(none, {
+    monitor_id: fresh,
+    cells: { status: nothing(48), failing_share: nothing(48) },
+    p95_ms: null,
+    uptime_24h: null,
+    days: { status: nothing(90), down_seconds: nothing(90) },
+  })
 })
 
 t.test('GET /analytics/strips 200: maintenance is a status of its own and does not count', async t => {

@@ -9,7 +9,9 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { findMonitor, getLatestRevision, listMonitors } from '../../control-plane/monitoring/monitors/store.ts'
+import { listMonitors } from '../../control-plane/monitoring/monitors/listing/list-store.ts'
+import { ALL_MONITORS } from '../../control-plane/monitoring/monitors/listing/monitor-filter.ts'
+import { findMonitor, getLatestRevision } from '../../control-plane/monitoring/monitors/store.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { cpuUs, createMonitors, type Engines, type Figure, figure, percentile } from './rig.ts'
@@ -19,7 +21,6 @@ const CONNECTIONS = 16
 const ROUND_MS = 3_000
 const ROUNDS = 5
 const BULKS = 50
-const NO_FILTER = { type: null, statuses: null, tag: null, text: null }
 
 export async function benchApi(t: Teardown, _engines: Engines): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
@@ -144,7 +145,8 @@ async function serveBare(databaseUrl: string, id: string): Promise<void> {
   const app = fastify()
   app.get('/', async () => {
     if (id !== '') await findMonitor(db, project!.id, id)
-    else await Promise.all([listMonitors(db, project!.id, NO_FILTER, { limit: 25, offset: 0 }), getLatestRevision(db)])
+    else
+      await Promise.all([listMonitors(db, project!.id, ALL_MONITORS, { limit: 25, offset: 0 }), getLatestRevision(db)])
     return body
   })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

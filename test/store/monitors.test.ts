@@ -4,6 +4,7 @@ import { createSecretCipher } from '../../control-plane/foundation/platform/cryp
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
 import { createMonitorCounter } from '../../control-plane/monitoring/monitors/count-reader.ts'
+import { ALL_MONITORS } from '../../control-plane/monitoring/monitors/listing/monitor-filter.ts'
 import { encryptFields, toCreatedFields } from '../../control-plane/monitoring/monitors/settings/fields.ts'
 import {
   findMonitor,
@@ -138,8 +139,7 @@ t.test('Monitors of partitions exclude deleted ones; a lock includes them, in th
 t.test('The number of monitors is correct after every change, and is counted only after a change', async t => {
   const tenant = await insertTenant(db)
   const count = createMonitorCounter(db)
-  const everything = { type: null, statuses: null, tag: null, text: null }
-  const total = (filter: object = {}) => count(tenant.projectId, { ...everything, ...filter })
+  const total = (filter: object = {}) => count(tenant.projectId, { ...ALL_MONITORS, ...filter })
   t.equal(await total(), 0)
   const [first, second] = [monitor('first'), monitor('second')].map(one => ({ ...one, projectId: tenant.projectId }))
   await add(first!, second!)
@@ -148,7 +148,10 @@ t.test('The number of monitors is correct after every change, and is counted onl
   await change("type = 'tcp', config_version = config_version + 1")
   t.same([await total(), await total({ type: 'http' }), await total({ type: 'tcp' })], [2, 1, 1])
   await change("name = 'third', tags = '{late}', status = 'down'")
-  t.same([await total({ text: 'third' }), await total({ tag: 'late' }), await total({ statuses: ['down'] })], [1, 1, 1])
+  t.same(
+    [await total({ text: 'third' }), await total({ tags: ['late'] }), await total({ statuses: ['down'] })],
+    [1, 1, 1],
+  )
   await change('deleted_at = now()')
   t.same([await total(), await total({ type: 'tcp' })], [1, 0])
 

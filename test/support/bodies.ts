@@ -134,6 +134,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /maintenance-windows/{id}': { ...WINDOW, monitor_ids: [records.monitor_id] },
     'POST /alerts/channels': CHANNEL,
     'PUT /alerts/channels/{id}': CHANNEL,
+    'POST /alerts/channels/test': CHANNEL,
     'POST /alerts/rules': { ...rule, ...switches },
     'PUT /alerts/rules/{id}': { ...rule, ...switches, remind_every_minutes: 30 },
     'PUT /alerts/settings': {

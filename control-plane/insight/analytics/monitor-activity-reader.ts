@@ -27,11 +27,11 @@ export function createMonitorActivityReader(tools: { clickhouse: Clickhouse; db:
     )
     readMs = startedMs
   })
-  return async (projectId, monitors) => {
+  return async (projectId, monitors, { withoutLastCheck = false } = {}) => {
     if (monotonicMs() - readMs > CACHE_TTL_MS) await readTypes()
     const withoutStatus = monitors.filter(({ status }) => status === null).map(({ id }) => id)
     const [checkedAt, since] = await Promise.all([
-      lastCheckedAt(projectId, monitors),
+      withoutLastCheck ? new Map<string, Date>() : lastCheckedAt(projectId, monitors),
       loadUncheckedSince(tools.db, withoutStatus),
     ])
     return { lastCheckedAt: checkedAt, liveTypes, uncheckedSince: since }

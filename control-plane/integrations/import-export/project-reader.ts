@@ -7,8 +7,9 @@ import type { StoredSubscription } from '../../alerting/routing/rules/subscripti
 import { listSubscriptionsOfProjects } from '../../alerting/routing/rules/subscription-store.ts'
 import { readSettings, type SettingsRow } from '../../alerting/routing/settings-store.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { listMonitors } from '../../monitoring/monitors/listing/list-store.ts'
+import { ALL_MONITORS } from '../../monitoring/monitors/listing/monitor-filter.ts'
 import { listDependencyPairs } from '../../monitoring/monitors/parents/store.ts'
-import { listMonitors } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { listPageComponents } from '../../pages/core/component-store.ts'
 import { listPageGroups } from '../../pages/core/group-store.ts'
@@ -49,10 +50,9 @@ export type ProjectState = {
 }
 
 const ALL = { limit: 2_147_483_647, offset: 0 }
-const ANY = { type: null, statuses: null, tag: null, text: null }
 
 export async function loadProject(db: Db, projectId: string): Promise<ProjectState> {
-  const monitors = (await listMonitors(db, projectId, ANY, ALL)).reverse()
+  const monitors = (await listMonitors(db, projectId, ALL_MONITORS, ALL)).reverse()
   const dependencies = (await listDependencies(db, projectId, ALL)).rows.reverse()
   const dependencyIds = dependencies.map(({ id }) => id)
   const channels = (await listChannels(db, projectId, ALL)).rows.reverse()

@@ -8,11 +8,13 @@ import type { HeavyWrites } from '../../foundation/web/limits/heavy-writes.ts'
 import { createRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
-import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
 import { responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import type { CompileSchema } from '../../foundation/web/validation/validation-errors.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { createMonitorCounter } from './count-reader.ts'
+import { listIdsWithIssues } from './listing/issue-reader.ts'
+import { listMonitors } from './listing/list-store.ts'
+import { MonitorQuery, parseMonitorFilter } from './listing/monitor-filter.ts'
 import { GuaranteeRecord, MonitorWithGuarantee, toGuaranteeResponse } from './responses/guarantee-record.ts'
 import { MonitorRecord } from './responses/monitor-record.ts'
 import {
@@ -22,9 +24,9 @@ import {
   toMonitorResponse,
 } from './responses/monitor-response.ts'
 import { findItemProblems } from './settings/bulk-problems.ts'
-import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorList, MonitorQuery, MonitorUpdate } from './settings/schema.ts'
-import { findMonitor, listMonitors } from './store.ts'
-import { MONITOR_STATUSES, type StoredMonitor } from './types.ts'
+import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorList, MonitorUpdate } from './settings/schema.ts'
+import { findMonitor } from './store.ts'
+import type { StoredMonitor } from './types.ts'
 
 type MonitorContext = MonitorTools &
   MonitorResponseTools & {
@@ -50,16 +52,25 @@ function readRoutes(app: App, context: MonitorContext): void {
   const count = createMonitorCounter(db)
 
   listRoute(app, '/monitors', {
-    summary: 'List monitors, newest first',
+    summary: 'List monitors',
+    description: 'Newest first, unless `sort` is given.',
     tags,
     querystring: MonitorQuery,
     record: MonitorRecord,
     list: async (request, bounds) => {
       const caller = getCaller(request)
       const { projectId } = caller
-      const { type = null, status, tag = null, q: text = null } = request.query
-      const filter = { type, statuses: parseListFilter('status', status, MONITOR_STATUSES), tag, text }
-      const [rows, total] = await Promise.all([listMonitors(db, projectId, filter, bounds), count(projectId, filter)])
+      const { sort, issue } = request.query
+      const fields = parseMonitorFilter(request.query)
+      const among =
+        issue === undefined
+          ? null
+          : { ids: await listIdsWithIssues(db, projectId, fields, readMonitoringState), isIncluded: issue }
+      const filter = { ...fields, among }
+      const [rows, total] = await Promise.all([
+        listMonitors(db, projectId, filter, bounds, sort),
+        count(projectId, filter),
+      ])
       const state = await readMonitoringState(projectId, rows)
       return { data: rows.map(row => toMonitorResponse(row, context, state, caller)), total }
     },

@@ -1,6 +1,5 @@
-import type { MonitorType } from '../../../shared/checks/check.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
-import type { MonitorStatus, StoredMonitor } from './types.ts'
+import type { StoredMonitor } from './types.ts'
 
 export const MONITOR_COLUMNS = `
   id, project_id AS "projectId", partition, config_version AS "configVersion", revision, name, type, url, method,
@@ -90,46 +89,6 @@ export async function lockMonitor(tx: Tx, projectId: string, id: string): Promis
     [projectId, id],
   )
   return rows[0] ?? null
-}
-
-export type MonitorFilter = {
-  type: MonitorType | null
-  statuses: MonitorStatus[] | null
-  tag: string | null
-  /** part of the name or the url, in any case */
-  text: string | null
-}
-
-/** Lists one page of a project's monitors, newest first. */
-export function listMonitors(
-  db: Db,
-  projectId: string,
-  filter: MonitorFilter,
-  page: { limit: number; offset: number },
-): Promise<StoredMonitor[]> {
-  const { where, bindings } = buildCondition(projectId, filter)
-  return query(
-    db,
-    `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE ${where} ORDER BY id DESC LIMIT :limit OFFSET :offset`,
-    { ...bindings, ...page },
-  )
-}
-
-/** Counts the monitors of all pages of `listMonitors`. Reads every matching row. */
-export async function countMonitors(db: Db, projectId: string, filter: MonitorFilter): Promise<number> {
-  const { where, bindings } = buildCondition(projectId, filter)
-  const [row] = await query<{ total: number }>(db, `SELECT count(*) AS total FROM monitors WHERE ${where}`, bindings)
-  return row!.total
-}
-
-function buildCondition(projectId: string, filter: MonitorFilter) {
-  const pattern = filter.text === null ? null : `%${filter.text.replace(/[\\%_]/g, '\\$&')}%`
-  const where = `project_id = :projectId AND deleted_at IS NULL
-    ${filter.type === null ? '' : 'AND type = :type'}
-    ${filter.statuses === null ? '' : 'AND status = ANY (:statuses)'}
-    ${filter.tag === null ? '' : 'AND tags @> ARRAY[:tag]'}
-    ${pattern === null ? '' : 'AND (name ILIKE :pattern OR url ILIKE :pattern)'}`
-  return { where, bindings: { ...filter, projectId, pattern } }
 }
 
 /** The newest revision of all monitors. While it does not change, no check and no type of a monitor changes. */

@@ -201,6 +201,31 @@ export type AlertChannelUpdate = {
     is_default?: boolean;
 };
 
+export type AlertChannelTest = {
+    /**
+     * `whd_…`. The delivery is not in the log.
+     */
+    delivery_id: string;
+    event: string;
+    /**
+     * Whether the receiver accepted the message.
+     */
+    delivered: boolean;
+    attempt: {
+        at: string;
+        response_code: number | null;
+        duration_ms: number;
+        error: string | null;
+        response_snippet: string | null;
+    };
+    request_url: string | null;
+    request_headers: {
+        [key: string]: string;
+    } | null;
+    request_body: string | null;
+    signing_secret: string | null;
+};
+
 export type AlertRule = {
     /**
      * UUIDv7
@@ -974,24 +999,24 @@ export type MonitorStrip = {
      */
     monitor_id: string;
     /**
-     * 48 half hours, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.
+     * 48 half hours in each list, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.
      */
-    cells: Array<{
-        status: 'up' | 'degraded' | 'down' | 'maintenance';
+    cells: {
+        status: Array<'up' | 'degraded' | 'down' | 'maintenance' | null>;
         /**
          * Time in status down divided by known time, 0 to 1.
          */
-        failing_share: number;
-    } | null>;
+        failing_share: Array<number | null>;
+    };
     p95_ms: number | null;
     uptime_24h: number | null;
     /**
-     * 90 UTC days, oldest first; the last is today until now.
+     * 90 UTC days in each list, oldest first; the last is today until now. Null: no status is known.
      */
-    days: Array<{
-        status: 'up' | 'degraded' | 'down' | 'maintenance';
-        down_seconds: number;
-    } | null>;
+    days: {
+        status: Array<'up' | 'degraded' | 'down' | 'maintenance' | null>;
+        down_seconds: Array<number | null>;
+    };
 };
 
 export type Summary = {
@@ -3156,6 +3181,63 @@ export type TestAlertChannelResponses = {
 
 export type TestAlertChannelResponse = TestAlertChannelResponses[keyof TestAlertChannelResponses];
 
+export type TestUnstoredAlertChannelData = {
+    body: AlertChannelCreate;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/channels/test';
+};
+
+export type TestUnstoredAlertChannelErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type TestUnstoredAlertChannelError = TestUnstoredAlertChannelErrors[keyof TestUnstoredAlertChannelErrors];
+
+export type TestUnstoredAlertChannelResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: AlertChannelTest;
+    };
+};
+
+export type TestUnstoredAlertChannelResponse = TestUnstoredAlertChannelResponses[keyof TestUnstoredAlertChannelResponses];
+
 export type ListAlertRulesData = {
     body?: never;
     path?: never;
@@ -3736,15 +3818,39 @@ export type ListMonitorsData = {
          * Records on a page. Default 25.
          */
         per_page?: number;
+        /**
+         * created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.
+         */
+        sort?: 'created' | 'name' | 'status' | 'changed';
         type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
         /**
          * One or more of up, down and degraded, separated by commas.
          */
         status?: string;
         /**
-         * Monitors with exactly this tag.
+         * Whether the monitor is paused.
          */
-        tag?: string;
+        paused?: boolean;
+        /**
+         * Whether the monitor has no status although it is not paused.
+         */
+        pending?: boolean;
+        /**
+         * Monitors with one of these regions. One or more, separated by commas.
+         */
+        region?: string;
+        /**
+         * Whether the monitor has `configuration_issues`.
+         */
+        issue?: boolean;
+        /**
+         * Monitors with exactly this tag. The parameter can be repeated, at most 10 times: monitors with all of these tags.
+         */
+        tag?: string | Array<string>;
+        /**
+         * Monitors without this tag. The parameter can be repeated: monitors with none of these tags.
+         */
+        not_tag?: string | Array<string>;
         /**
          * Monitors whose name or url contains this text.
          */

@@ -25,6 +25,14 @@ export type DeliveryRow = {
   updatedAt: Date
 }
 
+export const LoggedAttemptRecord = Type.Object({
+  at: Timestamp,
+  response_code: nullable(Type.Integer()),
+  duration_ms: Type.Integer(),
+  error: nullable(Type.String()),
+  response_snippet: nullable(Type.String()),
+})
+
 /** An entry of the alert log (docs/design/deliveries.md#log). A delivery that was not rendered yet has no request. */
 export const LogEntry = Type.Object(
   {
@@ -33,15 +41,7 @@ export const LogEntry = Type.Object(
     ...channelIdResponseFields,
     event: Type.String(),
     status: stringEnum(DELIVERY_STATUSES),
-    attempts: Type.Array(
-      Type.Object({
-        at: Timestamp,
-        response_code: nullable(Type.Integer()),
-        duration_ms: Type.Integer(),
-        error: nullable(Type.String()),
-        response_snippet: nullable(Type.String()),
-      }),
-    ),
+    attempts: Type.Array(LoggedAttemptRecord),
     attempts_left_out: Type.Integer({
       description: 'Number of attempts between the first three and the last ten. They are not stored.',
     }),

@@ -221,7 +221,7 @@ async function bindRelay(
 }
 
 /** The chat installation in a config, in lower case; null when there is none. */
-const getChatInstallationId = (type: ChannelType, config: Record<string, unknown>) =>
+export const getChatInstallationId = (type: ChannelType, config: Record<string, unknown>) =>
   getChannelKind(type).getInstallationId?.(config)?.toLowerCase() ?? null
 
 /** Throws 402 when a project has too many channels to one host. The caller holds the lock of the project's hosts. */
@@ -252,6 +252,6 @@ async function holdInstallation(tx: Tx, { projectId, chatInstallationId: id }: S
 }
 
 /** `whsec_` and 32 random bytes in base64, the format of Standard Webhooks (docs/design/deliveries.md#signatures). */
-function newSigningSecret(): string {
+export function newSigningSecret(): string {
   return `whsec_${Buffer.from(randomToken(32), 'base64url').toString('base64')}`
 }

@@ -27,8 +27,13 @@ export async function releaseRelaySource(tx: Tx, channelId: string): Promise<voi
 async function isTaken(tx: Tx, { relaySourceId, projectId }: RelaySource): Promise<boolean> {
   // serialized, so that two projects cannot take the same id at the same time
   await tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.relaySources}, hashtext(?))`, [relaySourceId])
+  return isForeignRelaySource(tx, projectId, relaySourceId)
+}
+
+/** True when the id belongs to another project now. */
+export async function isForeignRelaySource(db: Db, projectId: string, relaySourceId: string): Promise<boolean> {
   const [owner] = await query<{ projectId: string }>(
-    tx,
+    db,
     `SELECT project_id AS "projectId" FROM relay_sources WHERE relay_source_id = ? ORDER BY channel_id LIMIT 1`,
     [relaySourceId],
   )

@@ -1,6 +1,8 @@
+import { isId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import type { ChannelType } from '../../channels/registry.ts'
+import type { ChatInstallationRef } from '../../deliveries/queue/lane-store.ts'
 
 /**
  * A row of `alert_channels` that belongs to a project, not to the subscribers of a status page or to one person. `config`
@@ -108,4 +110,16 @@ export async function deleteChannel(db: Db, projectId: string, id: string): Prom
 export async function holdChatInstallation(tx: Tx, projectId: string, id: string): Promise<boolean> {
   const sql = 'SELECT id FROM chat_installations WHERE project_id = ? AND id = ? FOR KEY SHARE'
   return (await query(tx, sql, [projectId, id])).length === 1
+}
+
+/** A chat installation of the project, for a channel that is not stored; null when there is none or the id is malformed. */
+export async function findChatInstallation(db: Db, projectId: string, id: string): Promise<ChatInstallationRef | null> {
+  if (!isId(id)) return null
+  const [row] = await query<ChatInstallationRef>(
+    db,
+    `SELECT id, encode(tokens, 'hex') AS tokens, revoked_at IS NOT NULL AS "isRevoked"
+     FROM chat_installations WHERE project_id = ? AND id = ?`,
+    [projectId, id],
+  )
+  return row ?? null
 }

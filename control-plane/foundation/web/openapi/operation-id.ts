@@ -11,6 +11,7 @@ const SPECIAL_IDS: Record<string, string> = {
   'GET /dependencies/catalog': 'listDependencyCatalog',
   'GET /export': 'exportProject',
   'POST /agent/invite': 'inviteMember',
+  'POST /alerts/channels/test': 'testUnstoredAlertChannel',
   'POST /import': 'importProject',
   'POST /members/{id}/claim-link': 'createMemberClaimLink',
   'POST /monitors/bulk': 'createMonitors',

@@ -10,23 +10,32 @@ export const DAY_MS = 86_400_000
 const CELLS = 48
 const DAYS = 90
 
-const status = stringEnum(['up', 'degraded', 'down', 'maintenance'])
+const Statuses = Type.Array(nullable(stringEnum(['up', 'degraded', 'down', 'maintenance'])))
 
-const StripCell = nullable(
-  Type.Object({
-    status,
-    failing_share: Type.Number({ description: 'Time in status down divided by known time, 0 to 1.' }),
-  }),
+/** Columns instead of a list of objects: a response is five times smaller. */
+const StripCells = Type.Object(
+  {
+    status: Statuses,
+    failing_share: Type.Array(nullable(Type.Number()), {
+      description: 'Time in status down divided by known time, 0 to 1.',
+    }),
+  },
+  {
+    description:
+      '48 half hours in each list, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.',
+  },
 )
-const StripDay = nullable(Type.Object({ status, down_seconds: Type.Number() }))
+const StripDays = Type.Object(
+  { status: Statuses, down_seconds: Type.Array(nullable(Type.Number())) },
+  {
+    description: '90 UTC days in each list, oldest first; the last is today until now. Null: no status is known.',
+  },
+)
 
 export const StripRecord = Type.Object(
   {
     monitor_id: Id,
-    cells: Type.Array(StripCell, {
-      description:
-        '48 half hours, oldest first; the last contains now. `status` is the worst of the half hour outside maintenance windows. Null: no status is known.',
-    }),
+    cells: StripCells,
     p95_ms: nullable(
       Type.Number({ description: 'The 95th percentile of the latency of successful checks in the last 24 hours.' }),
     ),
@@ -36,7 +45,7 @@ export const StripRecord = Type.Object(
           'In percent, over exactly 24 hours. Degraded counts as up. Maintenance and unknown time are not counted.',
       }),
     ),
-    days: Type.Array(StripDay, { description: '90 UTC days, oldest first; the last is today until now.' }),
+    days: StripDays,
   },
   { title: 'MonitorStrip' },
 )
@@ -75,10 +84,10 @@ export function* buildStrips(
     const times = recentById.get(id) ?? []
     yield {
       monitor_id: id,
-      cells: sumCells(times, grids.cells).map(toCell),
+      cells: toCells(sumCells(times, grids.cells)),
       p95_ms: p95?.get(id) ?? null,
       uptime_24h: computeUptimePercentage(sumSeconds(times)),
-      days: sumCells(dailyById.get(id) ?? [], grids.days).map(toDay),
+      days: toDays(sumCells(dailyById.get(id) ?? [], grids.days)),
     }
   }
 }
@@ -110,14 +119,19 @@ function sumCells(times: MonitorStatusTime[], grid: TimeGrid): Seconds[] {
 const pickStatus = (seconds: Seconds) =>
   (['down', 'degraded', 'up', 'maintenance'] as const).find(one => seconds[one] > 0) ?? null
 
-function toCell(seconds: Seconds): Static<typeof StripCell> {
-  const worst = pickStatus(seconds)
-  if (worst === null) return null
+const toCells = (cells: Seconds[]): Static<typeof StripCells> => ({
+  status: cells.map(pickStatus),
+  failing_share: cells.map(computeFailingShare),
+})
+
+/** Zero when all known time is maintenance. */
+function computeFailingShare(seconds: Seconds): number | null {
+  if (pickStatus(seconds) === null) return null
   const known = seconds.up + seconds.degraded + seconds.down
-  return { status: worst, failing_share: known === 0 ? 0 : Math.round((seconds.down / known) * 10_000) / 10_000 }
+  return known === 0 ? 0 : Math.round((seconds.down / known) * 10_000) / 10_000
 }
 
-function toDay(seconds: Seconds): Static<typeof StripDay> {
-  const worst = pickStatus(seconds)
-  return worst && { status: worst, down_seconds: Math.round(seconds.down * 1_000) / 1_000 }
-}
+const toDays = (days: Seconds[]): Static<typeof StripDays> => ({
+  status: days.map(pickStatus),
+  down_seconds: days.map(day => (pickStatus(day) === null ? null : Math.round(day.down * 1_000) / 1_000)),
+})

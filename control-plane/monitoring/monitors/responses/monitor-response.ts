@@ -21,10 +21,14 @@ export type MonitoringState = {
   uncheckedSince?: ReadonlyMap<string, Date>
 }
 
-/** Reads the monitoring state of some monitors of a project. `lastCheckedAt` is empty while ClickHouse is unreachable. */
+/**
+ * Reads the monitoring state of some monitors of a project. `lastCheckedAt` is empty while ClickHouse is unreachable, and with
+ * `withoutLastCheck`.
+ */
 export type MonitoringStateReader = (
   projectId: string,
   monitors: readonly (Pick<StoredMonitor, 'id' | 'type'> & Partial<Pick<StoredMonitor, 'status'>>)[],
+  options?: { withoutLastCheck?: boolean },
 ) => Promise<MonitoringState>
 
 export type MonitorResponseTools = { secrets: SecretCipher; publicUrl: string }
@@ -33,7 +37,7 @@ export type MonitorResponseTools = { secrets: SecretCipher; publicUrl: string }
 export function toMonitorResponse(
   monitor: StoredMonitor,
   { secrets, publicUrl }: MonitorResponseTools,
-  { lastCheckedAt, liveTypes, uncheckedSince }: MonitoringState,
+  state: MonitoringState,
   caller: Pick<ApiCaller, 'scope'>,
 ) {
   const headers = decryptHeaders(monitor, secrets)
@@ -67,20 +71,30 @@ export function toMonitorResponse(
     tags: monitor.tags,
     status: monitor.status,
     status_changed_at: toIsoString(monitor.statusChangedAt),
-    last_checked_at: toIsoString(lastCheckedAt.get(monitor.id) ?? null),
+    last_checked_at: toIsoString(state.lastCheckedAt.get(monitor.id) ?? null),
     is_paused: monitor.isPaused,
     ping_url: buildPingUrl(monitor, { secrets, publicUrl }, caller),
     ssl_expires_at: toIsoString(monitor.sslExpiresAt),
     domain_expires_at: toIsoString(monitor.domainExpiresAt),
     data_source: monitor.dataSource && toDataSourceResponse(monitor.dataSource),
-    configuration_issues: [
-      ...listConfigurationIssues(monitor),
-      ...listProbeIssues(monitor, liveTypes),
-      ...listUncheckedIssues(monitor, uncheckedSince?.get(monitor.id)),
-    ],
+    configuration_issues: listAllIssues(monitor, state),
     created_at: monitor.createdAt.toISOString(),
     updated_at: monitor.updatedAt.toISOString(),
   }
+}
+
+type IssueFields = Parameters<typeof listProbeIssues>[0] & Pick<StoredMonitor, 'id' | 'status'>
+
+/** Lists why a monitor is not checked: its own settings, its regions without a probe, and that no check counted. */
+export function listAllIssues(
+  monitor: IssueFields,
+  { liveTypes, uncheckedSince }: Pick<MonitoringState, 'liveTypes' | 'uncheckedSince'>,
+): string[] {
+  return [
+    ...listConfigurationIssues(monitor),
+    ...listProbeIssues(monitor, liveTypes),
+    ...listUncheckedIssues(monitor, uncheckedSince?.get(monitor.id)),
+  ]
 }
 
 /** The ping URL allows writing to the monitor, so it is masked for read keys. */

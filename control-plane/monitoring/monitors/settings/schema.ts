@@ -2,14 +2,7 @@ import { type Static, Type } from 'typebox'
 import { ASSERTION_OPERATORS, OPERATOR_NAMES } from '../../../../shared/assertions/names.ts'
 import { HTTP_METHODS, KEYWORD_TYPES, MONITOR_TYPES, REGIONS } from '../../../../shared/checks/check.ts'
 import { HeaderMapSchema } from '../../../foundation/web/masked-secrets/header-map.ts'
-import {
-  lineText,
-  Name,
-  nullable,
-  pageProperties,
-  strictObject,
-  stringEnum,
-} from '../../../foundation/web/validation/schemas.ts'
+import { lineText, Name, nullable, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { MONITOR_AUTH_TYPES } from '../types.ts'
 import { CREATE_DEFAULTS } from './defaults.ts'
 
@@ -169,11 +162,3 @@ const MAX_BULK_MONITORS = 50
 export const MonitorBulk = strictObject({ monitors: Type.Array(MonitorCreate, { maxItems: MAX_BULK_MONITORS }) })
 /** A bulk body with items of any shape. They are validated one by one. */
 export const MonitorList = strictObject({ monitors: Type.Array(Type.Unknown(), { maxItems: MAX_BULK_MONITORS }) })
-
-export const MonitorQuery = strictObject({
-  ...pageProperties,
-  type: Type.Optional(stringEnum(MONITOR_TYPES)),
-  status: Type.Optional(Type.String({ description: 'One or more of up, down and degraded, separated by commas.' })),
-  tag: Type.Optional(Type.String({ description: 'Monitors with exactly this tag.' })),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Monitors whose name or url contains this text.' })),
-})

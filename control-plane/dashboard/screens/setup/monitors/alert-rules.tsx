@@ -55,7 +55,7 @@ function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: 
   const { isBusy, error, run } = useAttempt()
   const isFixed = !canWrite(me) || !isInteractive || isBusy
   const toggle = () =>
-    run(() =>
+    run<unknown>(() =>
       rule
         ? execute('deleteAlertRule', { path: { id: rule.id } })
         : execute('createAlertRule', { body: { monitor_id: monitorId, alert_channel_id: channel.id } }),

@@ -1,8 +1,5 @@
 import t from 'tap'
-import {
-  createTestLimit,
-  MAX_CONCURRENT_TESTS,
-} from '../../../../control-plane/monitoring/fleet/on-demand/test-limit.ts'
+import { createTestLimit, MAX_CONCURRENT_TESTS } from '../../../../control-plane/foundation/web/test-limit.ts'
 
 const MINUTE = 60_000
 const isSlot = (slot: object): slot is { end(): void } => 'end' in slot

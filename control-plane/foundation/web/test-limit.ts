@@ -1,5 +1,5 @@
-import { createKeyCounter } from '../../../foundation/platform/concurrency/key-counter.ts'
-import { createRateLimit } from '../../../foundation/web/limits/rate-limit.ts'
+import { createKeyCounter } from '../platform/concurrency/key-counter.ts'
+import { createRateLimit } from './limits/rate-limit.ts'
 
 /** The maximum of concurrent tests of monitors of a project. */
 export const MAX_CONCURRENT_TESTS = 10

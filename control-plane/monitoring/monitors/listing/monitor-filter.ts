@@ -1,0 +1,82 @@
+/** Filters and orders of the list of monitors (docs/design/monitors.md#lists). Pure. */
+import { type Static, Type } from 'typebox'
+import { MONITOR_TYPES, type MonitorType, REGIONS } from '../../../../shared/checks/check.ts'
+import { parseListFilter } from '../../../foundation/web/validation/list-filter.ts'
+import { pageProperties, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
+import { MONITOR_STATUSES, type MonitorStatus } from '../types.ts'
+
+export const MONITOR_SORTS = ['created', 'name', 'status', 'changed'] as const
+export type MonitorSort = (typeof MONITOR_SORTS)[number]
+
+const MAX_TAGS = 10
+const buildTags = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: MAX_TAGS })], { description }),
+  )
+
+export const MonitorQuery = strictObject({
+  ...pageProperties,
+  sort: Type.Optional({
+    ...stringEnum(MONITOR_SORTS, { default: 'created' }),
+    description:
+      'created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.',
+  }),
+  type: Type.Optional(stringEnum(MONITOR_TYPES)),
+  status: Type.Optional(Type.String({ description: 'One or more of up, down and degraded, separated by commas.' })),
+  paused: Type.Optional(Type.Boolean({ description: 'Whether the monitor is paused.' })),
+  pending: Type.Optional(Type.Boolean({ description: 'Whether the monitor has no status although it is not paused.' })),
+  region: Type.Optional(
+    Type.String({ description: 'Monitors with one of these regions. One or more, separated by commas.' }),
+  ),
+  issue: Type.Optional(Type.Boolean({ description: 'Whether the monitor has `configuration_issues`.' })),
+  tag: buildTags(
+    `Monitors with exactly this tag. The parameter can be repeated, at most ${MAX_TAGS} times: monitors with all of these tags.`,
+  ),
+  not_tag: buildTags(`Monitors without this tag. The parameter can be repeated: monitors with none of these tags.`),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Monitors whose name or url contains this text.' })),
+})
+
+/** A condition is null (a list of tags: empty) when every monitor fulfils it. */
+export type MonitorFilter = {
+  type: MonitorType | null
+  statuses: MonitorStatus[] | null
+  isPaused: boolean | null
+  isPending: boolean | null
+  /** the monitor has at least one of them */
+  regions: string[] | null
+  /** the monitor has all of them */
+  tags: string[]
+  /** the monitor has none of them */
+  withoutTags: string[]
+  /** part of the name or the url, in any case */
+  text: string | null
+  /** whether the id of the monitor is one of these */
+  among: { ids: string[]; isIncluded: boolean } | null
+}
+
+export const ALL_MONITORS: MonitorFilter = {
+  type: null,
+  statuses: null,
+  isPaused: null,
+  isPending: null,
+  regions: null,
+  tags: [],
+  withoutTags: [],
+  text: null,
+  among: null,
+}
+
+/** The filter of a query, without `issue`, which needs more than the row of a monitor. Throws 400 for unknown values. */
+export function parseMonitorFilter(query: Static<typeof MonitorQuery>): MonitorFilter {
+  return {
+    ...ALL_MONITORS,
+    type: query.type ?? null,
+    statuses: parseListFilter('status', query.status, MONITOR_STATUSES),
+    isPaused: query.paused ?? null,
+    isPending: query.pending ?? null,
+    regions: parseListFilter('region', query.region, REGIONS),
+    tags: [query.tag ?? []].flat(),
+    withoutTags: [query.not_tag ?? []].flat(),
+    text: query.q ?? null,
+  }
+}
