@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OperationError, Outcome } from '../../core/operations.ts'
 
 /** The last attempt to carry out an operation: whether it runs, and why it failed. */
@@ -24,4 +24,13 @@ export function useAttempt(): Attempt {
     return null
   }
   return { isBusy, error, run, setError }
+}
+
+/** After an attempt that failed, the focus is in the first field that is wrong. Returns the reference for the form. */
+export function useFocusOnError(error: OperationError | null) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [error])
+  return form
 }

@@ -5,12 +5,13 @@ import type { Execute, OperationError, Outcome } from '../../../core/operations.
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { TextAreaField } from '../../../parts/forms/fields.tsx'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { FieldGroups } from './fields/field-groups.tsx'
 import type { GroupProps } from './fields/group-props.ts'
 import { IntervalField, KeywordFields, type RegionRecord, RegionsField } from './fields/main-fields.tsx'
 import { TypeField } from './fields/type-field.tsx'
-import { FormMessages } from './form-body.tsx'
+import { SHOWN_FIELDS } from './form-body.tsx'
 import { type CreateBody, toCreateBodies } from './state/monitor-body.ts'
 import type { MonitorForm } from './state/monitor-form.ts'
 import { type CompleteForm, completeAddress, parseAddressLines, proposeName } from './state/proposals.ts'
@@ -75,7 +76,7 @@ export function BulkCreate({
         <IntervalField {...props} />
         <RegionsField {...props} regions={regions} />
         <FieldGroups {...props} isNew />
-        <FormMessages error={attempt.error} />
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         <div class="actions">
           <button type="submit" class="main" disabled={attempt.isBusy || items.length === 0}>
             Create {formatCount(items.length, 'monitor')}

@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationError } from '../../../core/operations.ts'
 import type { Attempt } from '../../../parts/forms/attempt.ts'
 import { AsCall } from '../../../parts/forms/curl.tsx'
-import { buildFormErrors, listOtherMessages, toFormError } from '../../../parts/forms/field-errors.ts'
+import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FixedField } from '../../../parts/forms/fields.tsx'
 import { FieldGroups } from './fields/field-groups.tsx'
 import type { GroupProps } from './fields/group-props.ts'
@@ -27,7 +27,7 @@ import { applyProposals, type CompleteForm } from './state/proposals.ts'
 import { type TestResult, TestResults } from './try-it.tsx'
 
 /** The fields that show their own errors. */
-const SHOWN = Object.keys(LABELS)
+export const SHOWN_FIELDS = Object.keys(LABELS)
 
 type FormBodyProps = Omit<GroupProps, 'errors'> & {
   isNew: boolean
@@ -108,23 +108,3 @@ export const FormConsequences = ({
     <AsCall command={call} />
   </div>
 )
-
-/** What no field shows of an error. */
-export const FormMessages = ({ error }: { error: OperationError | null }) => {
-  if (!error) return null
-  const others = listOtherMessages(error, SHOWN)
-  return (
-    <p class="wrong" role="alert">
-      {others.length > 0 ? `${others.join('. ')}.` : 'Some fields are not accepted. Each says why.'}
-    </p>
-  )
-}
-
-/** After an attempt that failed, the focus is in the first field that is wrong. */
-export function useFocusOnError(error: OperationError | null) {
-  const form = useRef<HTMLFormElement>(null)
-  useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [error])
-  return form
-}

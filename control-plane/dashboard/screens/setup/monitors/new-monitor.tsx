@@ -3,14 +3,15 @@ import { MONITOR_TYPES } from '../../../../../shared/checks/check.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { toFormError } from '../../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Loaded } from '../../../parts/states.tsx'
 import { BulkCreate } from './bulk-create.tsx'
 import { listLiveRegions, type RegionRecord } from './fields/main-fields.tsx'
-import { FormConsequences, FormMessages, MonitorFormFields, useFocusOnError, useTest } from './form-body.tsx'
+import { FormConsequences, MonitorFormFields, SHOWN_FIELDS, useTest } from './form-body.tsx'
 import { findFormProblems, isSame, toCreateBody } from './state/monitor-body.ts'
 import { hasMaskedSecrets, type MonitorForm, type MonitorRecord, toCopiedForm } from './state/monitor-form.ts'
 import { applyProposals, toProposedForm } from './state/proposals.ts'
@@ -99,7 +100,7 @@ function NewMonitor({
         <MonitorFormFields
           {...{ form, change, regions, isNew: true, error: attempt.error, onLines: copied ? undefined : setLines }}
         />
-        <FormMessages error={attempt.error} />
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         <div class="actions">
           <button type="submit" class="main" disabled={attempt.isBusy}>
             Create the monitor

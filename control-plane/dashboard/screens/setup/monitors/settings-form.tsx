@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { Execute, OperationError } from '../../../core/operations.ts'
-import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Review } from './change-review.tsx'
 import { NameField, type RegionRecord } from './fields/main-fields.tsx'
 import { TagFields } from './fields/other-fields.tsx'
-import { FormConsequences, FormMessages, MonitorFormFields, useFocusOnError, useTest } from './form-body.tsx'
+import { FormConsequences, MonitorFormFields, SHOWN_FIELDS, useTest } from './form-body.tsx'
 import { listChangedFields, listDifferences, moveToCurrent, toSavedBodies } from './state/differences.ts'
 import { findRepeatedHeaders } from './state/monitor-body.ts'
 import { type MonitorForm, type MonitorRecord, toMonitorForm } from './state/monitor-form.ts'
@@ -97,7 +98,7 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
         ) : (
           <MonitorFormFields {...{ form, change, regions, isNew: false, error: attempt.error }} />
         )}
-        <FormMessages error={attempt.error} />
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         {canWrite(me) && (
           <div class="actions">
             <button type="submit" class="main" disabled={attempt.isBusy || changed.length === 0}>
