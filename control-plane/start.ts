@@ -29,11 +29,13 @@ import { API_PREFIX, type App, createApp } from './foundation/web/server/app.ts'
 import { createOperatorApp } from './foundation/web/server/operator-app.ts'
 import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
 import { addScope } from './foundation/web/server/scope.ts'
+import { createLive } from './insight/live/live-worker.ts'
 import { healthRoutes } from './operations/health/routes.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import type { ProcessContext } from './roles/context.ts'
 import { createPools } from './roles/pools.ts'
 import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
+import { API_TIME_LIMITS, type ApiTimeLimits } from './roles/time-limits.ts'
 import { listOwnHosts } from './roles/tools.ts'
 
 type ControlPlane = {
@@ -48,6 +50,7 @@ type ControlPlane = {
 type StartOptions = {
   /** a shorter limit for rounds of critical loops */
   maxRoundMs?: number
+  apiTimeLimits?: ApiTimeLimits
 }
 
 const STOP_TIMEOUT_MS = 10_000
@@ -60,7 +63,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
   const releases: (() => Promise<unknown>)[] = []
   const release = () => releaseAll(releases, log)
   try {
-    const handles = await connectEngines(config, log, releases)
+    const handles = await connectEngines(config, log, releases, options.apiTimeLimits ?? API_TIME_LIMITS)
     const watched = watchLoops(handles.metrics, options)
     releases.push(async () => watched.watchdog.stop())
     const parts: RoleComponent[] = []
@@ -71,7 +74,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
         parts.push(await startPart({ ...handles, db: handles.pools.forRole(role) }))
     }
     const { suspicion } = handles.pools
-    const onNotify = (channel: string) => notify(parts, channel)
+    const onNotify = (channel: string, payload: string) => notify(parts, channel, payload)
     const listener = listenForNotifications(config.databaseUrl, listChannels(parts), onNotify, log, { suspicion })
     releases.push(() => listener.stop())
 
@@ -103,7 +106,12 @@ function watchLoops(metrics: Metrics, { maxRoundMs }: StartOptions) {
 const stopPart = (part: RoleComponent, log: Log) =>
   part.stop().catch(error => log.warn({ err: error }, 'could not stop a component'))
 
-async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<ProcessContext> {
+async function connectEngines(
+  config: Config,
+  log: Log,
+  releases: (() => Promise<unknown>)[],
+  apiTimeLimits: ApiTimeLimits,
+): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
   const egress = createEgress({ allow: egressAllow, deny, ...resolving })
@@ -112,7 +120,7 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
   await connectOrFail('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migratePostgres(config.databaseUrl))
-  const pools = createPools(config.databaseUrl, config.roles, metrics)
+  const pools = createPools(config.databaseUrl, config.roles, metrics, apiTimeLimits)
   releases.push(() => pools.destroy())
 
   const { natsUrl, natsOperator } = config
@@ -135,7 +143,24 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
   const db = pools.forRole(config.roles[0]!)
   const guards = { egress, visitorEgress }
-  return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign }
+  const live = createLive({ db: config.roles.includes('api') ? pools.forRole('api') : db, log, metrics })
+  return {
+    config,
+    apiTimeLimits,
+    log,
+    metrics,
+    secrets,
+    ...guards,
+    mailer,
+    db,
+    pools,
+    nats,
+    clocks,
+    clickhouse,
+    objects,
+    sign,
+    live,
+  }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -181,7 +206,8 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
   const { config, db } = handles
   const isAcceptedHost = createHostCheck(config, config.host)
   const authenticators = { authenticate: createAuthenticator(db), authenticateSession: createSessionAuthenticator(db) }
-  const app = await createApp({ ...config, ...handles, isAcceptedHost, ...authenticators })
+  const { requestWaitMs } = handles.apiTimeLimits
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, requestWaitMs, ...authenticators })
   livenessRoutes(app, watchdog)
   if (config.roles.includes('api')) {
     const { registration } = config
@@ -231,8 +257,8 @@ async function openPort(app: App, host: string, port: number, prefix = ''): Prom
 
 const listChannels = (parts: RoleComponent[]) => [...new Set(parts.flatMap(part => Object.keys(part.onNotify ?? {})))]
 
-function notify(parts: RoleComponent[], channel: string): void {
-  for (const part of parts) part.onNotify?.[channel]?.()
+function notify(parts: RoleComponent[], channel: string, payload: string): void {
+  for (const part of parts) part.onNotify?.[channel]?.(payload)
 }
 
 async function connectOrFail<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /** The files that browsers load, by path. The name of each contains a hash of its content. */
-export type DashboardAssets = {
+type DashboardAssets = {
   files: Record<string, { contentType: string; base64: string }>
   /** the path of the first script; null without a build */
   script: string | null

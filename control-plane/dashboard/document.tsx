@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { renderHtml } from '../foundation/web/html/render.ts'
 import { ASSETS } from './assets.ts'
-import { type PageState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
+import { type DocumentState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
 
 /**
  * The policy of every page: scripts, styles and fonts from this origin only, no inline code, and no assignment of HTML texts
@@ -24,8 +24,11 @@ export const DASHBOARD_CSP = [
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16' fill='%231a1c1f'%3E%3Cpath d='M1 2h3v12H1zM12 2h3v12h-3z'/%3E%3Cpath fill='%23d55e00' d='M6.5 2h3v5h-3zM6.5 9h3v5h-3z'/%3E%3C/svg%3E"
 
+/** The fonts of the first screen. Loaded early, they are there when the page is first painted. */
+const FONTS = Object.keys(ASSETS.files).filter(path => /-next-latin-.*\.woff2$/.test(path))
+
 /** Renders a page. `state` null: the page stays as it is, because it is an error. */
-export function renderPage(title: string, content: ComponentChildren, state: PageState | null): string {
+export function renderPage(title: string, content: ComponentChildren, state: DocumentState | null): string {
   const head = renderHtml(
     <>
       <meta charset="utf-8" />
@@ -34,6 +37,9 @@ export function renderPage(title: string, content: ComponentChildren, state: Pag
       <meta name="robots" content="noindex" />
       <title>{title}</title>
       <link rel="icon" href={ICON} />
+      {FONTS.map(path => (
+        <link key={path} rel="preload" as="font" type="font/woff2" href={path} crossOrigin="anonymous" />
+      ))}
       {ASSETS.style && <link rel="stylesheet" href={ASSETS.style} />}
       {ASSETS.script && state && <script type="module" src={ASSETS.script} />}
     </>,

@@ -1,8 +1,9 @@
-import type { FastifyRequest } from 'fastify'
 import { createPicket } from '../../deploy/client/index.ts'
-import type { App } from '../foundation/web/server/app.ts'
+import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
+import { type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
+import { parseBoardQuery } from './core/board-query.ts'
 import { createExecute, type Execute } from './core/operations.ts'
-import type { Queries, Result, Results } from './core/screen.ts'
+import type { BoardRequest, Queries, Result, Results } from './core/screen.ts'
 
 /** Never resolved: requests of this client do not leave the process. */
 const ORIGIN = 'http://dashboard.invalid/session'
@@ -11,7 +12,7 @@ const ORIGIN = 'http://dashboard.invalid/session'
  * The API for the session of a request, without a connection: the operations pass all checks of the session bridge. The
  * limits of the client's address and session apply.
  */
-export function createSessionExecute(app: App, request: FastifyRequest): Execute {
+export function createSessionExecute(app: App, request: IncomingRequest): Execute {
   const { cookie = '', host = '' } = request.headers
   const inject = async (input: unknown): Promise<Response> => {
     const { url, method } = input as Request
@@ -25,6 +26,19 @@ export function createSessionExecute(app: App, request: FastifyRequest): Execute
   return createExecute(createPicket({ origin: ORIGIN, fetch: inject as typeof fetch }), error =>
     request.log.error({ err: error, request_id: request.id }, 'a page could not read its data'),
   )
+}
+
+/** Reads the monitors that a screen shows. */
+export async function loadBoard(
+  execute: Execute,
+  request: BoardRequest | undefined,
+  nowMs: number,
+): Promise<Result<BoardSelection>> {
+  if (!request) return { data: null, atMs: nowMs, error: null }
+  const outcome = await execute('readMonitorBoard', {})
+  if ('error' in outcome) return { data: null, atMs: nowMs, error: outcome.error }
+  const { matches } = parseBoardQuery(request.text, nowMs)
+  return { data: selectRows(toBoardRows(outcome.data.data), matches, request.limit), atMs: nowMs, error: null }
 }
 
 /** Reads everything that a screen needs, in parallel. A read that fails is an error in its own place. */

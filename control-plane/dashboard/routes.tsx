@@ -9,12 +9,12 @@ import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
-import type { PageState } from './core/page-state.ts'
+import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
-import { createSessionExecute, loadResults } from './load-actions.ts'
+import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
 import { Frame } from './parts/frame.tsx'
-import { buildTitle, ScreenContent } from './parts/screen-content.tsx'
+import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
 
 type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
@@ -38,12 +38,15 @@ async function sendScreen(app: App, screen: Screen, request: FastifyRequest, rep
     params: request.params as Record<string, string>,
     search: new URLSearchParams(request.url.split('?')[1]),
   }
-  const queries = { ...screen.queries(location), me: read('readMe', {}) }
-  const { me, ...results } = await loadResults(execute, queries, nowMs)
+  const queries = { ...screen.queries(location, nowMs), me: read('readMe', {}) }
+  const [{ me, ...results }, board] = await Promise.all([
+    loadResults(execute, queries, nowMs),
+    loadBoard(execute, screen.board?.(location), nowMs),
+  ])
   if (me!.error?.status === 401) return reply.redirect(buildSignInPath(request), 303)
   if (me!.error?.status === 403) return reply.redirect('/account', 303)
   if (me!.data === null) throw unavailable('your session cannot be read at the moment; try again shortly')
-  const shown = { screen, location, results: results as Results<Queries> }
+  const shown: Shown = { screen, location, results: results as Results<Queries>, board }
   const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs)
   const error = screen.record ? shown.results[screen.record]?.error : null
   return reply
@@ -59,10 +62,8 @@ async function sendScreen(app: App, screen: Screen, request: FastifyRequest, rep
 
 const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchParams({ return_to: url })}`
 
-type Shown = { screen: Screen; location: ScreenLocation; results: Results<Queries> }
-
 function renderScreen(shown: Shown, me: Me, nowMs: number): string {
-  const state: PageState = { me, results: shown.results, nowMs, version: ASSETS.script }
+  const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, version: ASSETS.script }
   const context: FrameContext = {
     ...{ me, nowMs, timeZone: 'UTC', isInteractive: false },
     execute: async () => {

@@ -24,6 +24,10 @@ import { stripRoutes } from '../insight/analytics/strips/strip-routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
+import { timelineRoutes } from '../insight/explanations/timeline/timeline-routes.ts'
+import { voteRoutes } from '../insight/explanations/votes/votes-routes.ts'
+import { boardRoutes } from '../insight/live/board/board-routes.ts'
+import { eventRoutes } from '../insight/live/events/event-routes.ts'
 import { chatRequestRoutes } from '../integrations/chat/requests/request-routes.ts'
 import { chatRoutes } from '../integrations/chat/routes.ts'
 import { chatSettingsRoutes } from '../integrations/chat/settings-pages/settings-routes.ts'
@@ -73,7 +77,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   const { checkLiteral } = handles.egress
   const { publicUrl, defaultPlan, registration, testsPerMinute, limits, retention, relayUrl } = handles.config
   const watching = createMonitorActivityReader({ clickhouse, db })
-  const heavyWrites = createHeavyWrites(handles.metrics)
+  const heavyWrites = createHeavyWrites(handles.metrics, handles.apiTimeLimits.heavyWriteWaitMs)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan, registration })
   apiKeyRoutes(app, { db, limits })
   memberRoutes(app, buildAccountTools(handles))
@@ -107,6 +111,10 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   stripRoutes(app, { db, clickhouse })
   summaryRoutes(app, { db, clickhouse })
+  voteRoutes(app, { db, clickhouse })
+  boardRoutes(app, handles.live)
+  eventRoutes(app, { ...handles.live, metrics: handles.metrics })
+  timelineRoutes(app, { db, clickhouse })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })

@@ -10,11 +10,14 @@ import type { Nats } from '../foundation/platform/nats/client.ts'
 import type { ObjectStore } from '../foundation/platform/object-storage/nats-bucket.ts'
 import type { Db } from '../foundation/platform/postgres/client.ts'
 import type { EngineClocks } from '../foundation/platform/time/engine-clocks.ts'
+import type { Live } from '../insight/live/live-worker.ts'
 import type { Pools } from './pools.ts'
+import type { ApiTimeLimits } from './time-limits.ts'
 
 /** What a process shares; each area uses a few of these. */
 export type ProcessContext = {
   config: Config
+  apiTimeLimits: ApiTimeLimits
   log: Log
   metrics: Metrics
   secrets: SecretCipher
@@ -33,4 +36,6 @@ export type ProcessContext = {
   objects: ObjectStore
   /** for links to screenshots */
   sign: Signer
+  /** boards and event streams; started by the role `api` */
+  live: Live
 }

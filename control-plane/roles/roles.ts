@@ -15,6 +15,7 @@ import { startHourlyWorker } from '../insight/analytics/clickhouse-jobs/hourly-w
 import { startPartitionMigrationWorker } from '../insight/analytics/clickhouse-jobs/partition-migration-worker.ts'
 import { startRecorder } from '../insight/analytics/recording/recorder.ts'
 import { startCanaryWorker } from '../insight/canaries/worker.ts'
+import { startChangeCleanup } from '../insight/live/cleanup-worker.ts'
 import { startChatWorker } from '../integrations/chat/worker.ts'
 import { startDataSourceWorker } from '../integrations/data-sources/fetching/worker.ts'
 import { startVendorWorker } from '../integrations/vendors/feed-reading/worker.ts'
@@ -41,8 +42,8 @@ import { buildChatTools } from './tools.ts'
 /** A component that runs until it is stopped, and the notifications that it needs. */
 export type RoleComponent = {
   stop(): Promise<unknown>
-  /** by channel: called on each NOTIFY and after each reconnect to PostgreSQL */
-  onNotify?: Record<string, () => void>
+  /** by channel: called on each NOTIFY, and without a payload after each reconnect to PostgreSQL */
+  onNotify?: Record<string, (payload: string) => void>
   grpcPort?: number
 }
 
@@ -51,7 +52,7 @@ export const ROLE_STARTERS: Record<
   ProcessRole,
   ((handles: ProcessContext) => RoleComponent | Promise<RoleComponent>)[]
 > = {
-  api: [startIntakeAliveWorker, withPublicUrl(startQueuedPingRecorder)],
+  api: [startIntakeAliveWorker, withPublicUrl(startQueuedPingRecorder), startLive],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [
@@ -90,6 +91,7 @@ export const ROLE_STARTERS: Record<
     wakeOnNotify('page_images', startImageWorker),
     handles => startVendorWorker({ ...handles, ...handles.config }),
     handles => startRetentionWorker({ ...handles, ...handles.config }),
+    startChangeCleanup,
   ],
 }
 
@@ -126,6 +128,11 @@ function startDeliveries(handles: ProcessContext): RoleComponent {
   const { publicUrl, relayUrl, chatApiUrl, mailRules, webhookBurst } = handles.config
   const worker = startDeliveryWorker({ ...handles, publicUrl, relayUrl, chatApiUrl, mailRules, webhookBurst })
   return { stop: worker.stop, onNotify: { deliveries: worker.wake, relay: worker.wakeRelay } }
+}
+
+function startLive({ live }: ProcessContext): RoleComponent {
+  const { stop, onChange } = live.start()
+  return { stop, onNotify: { project_changes: onChange } }
 }
 
 async function startFleetServer(handles: ProcessContext): Promise<RoleComponent> {

@@ -9,7 +9,8 @@ const show = (found: Import[]) => found.map(({ file, line, target }) => at(file,
 
 t.test('the two programs never import each other, and shared code imports neither', async t => {
   const allowed: Record<string, string[]> = {
-    'control-plane': ['control-plane', 'shared', 'proto'],
+    // the dashboard uses the typed client of the API, as its users do
+    'control-plane': ['control-plane', 'shared', 'proto', 'deploy'],
     'probe-agent': ['probe-agent', 'shared', 'proto'],
     shared: ['shared', 'proto'],
   }

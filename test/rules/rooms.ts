@@ -9,6 +9,7 @@ export const AREAS = [
   'pages',
   'integrations',
   'operations',
+  'dashboard',
 ] as const
 
 /** The rooms of the control plane in import order: a room imports only rooms above it. A room is an area or a folder of one. */
@@ -32,7 +33,9 @@ export const ROOMS = [
   'verdict/heartbeats',
   'verdict/expiry',
   'insight/analytics',
+  'insight/explanations',
   'insight/canaries',
+  'insight/live',
   'pages/core',
   'pages/templates',
   'pages/subscribers',
@@ -46,12 +49,13 @@ export const ROOMS = [
   'operations/retention',
   'operations/clock-steps',
   'operations/health',
+  'dashboard',
 ]
 
 /** Files and folders next to the areas, and the command line's server side: they connect the rooms. */
 const WIRING = /^control-plane\/((main|admin|config|start)\.ts$|roles\/|operations\/admin\/)/
 
-const ROLES = ['routes', 'actions', 'store', 'worker', 'reader', 'recorder', 'grpc', 'judge', 'screens']
+const ROLES = ['routes', 'actions', 'store', 'worker', 'reader', 'recorder', 'grpc', 'judge']
 /** What another room may use of a room, in addition to its pure files. */
 export const OPEN_ROLES = ['actions', 'store', 'judge']
 

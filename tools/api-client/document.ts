@@ -6,8 +6,10 @@ import { createSigner } from '../../control-plane/foundation/platform/crypto/sig
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { API_PREFIX, createApp } from '../../control-plane/foundation/web/server/app.ts'
 import { addScope } from '../../control-plane/foundation/web/server/scope.ts'
+import { createLive } from '../../control-plane/insight/live/live-worker.ts'
 import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
 import type { ProcessContext } from '../../control-plane/roles/context.ts'
+import { API_TIME_LIMITS } from '../../control-plane/roles/time-limits.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
@@ -29,18 +31,24 @@ export async function describeApi(
 ): Promise<object> {
   const secretKey = randomBytes(32).toString('base64')
   const config = readConfig({ ...NOWHERE, SECRET_KEY: secretKey, PUBLIC_URL: publicUrl })
-  const handles = {
-    config,
+  const tools = {
+    db: createPostgres(config.databaseUrl),
     log: createLog('document', 'silent'),
     metrics: createMetrics(),
+  }
+  const handles = {
+    ...tools,
+    config,
+    apiTimeLimits: API_TIME_LIMITS,
+    live: createLive(tools),
     secrets: createSecretCipher(config.secretKey),
     egress: createEgress({ allow: [] }),
-    db: createPostgres(config.databaseUrl),
     clickhouse: createClickhouse(config.clickhouseUrl),
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
   const nobody = { authenticate: async () => null, authenticateSession: async () => null }
-  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, ...nobody })
+  const { requestWaitMs } = API_TIME_LIMITS
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, requestWaitMs, ...nobody })
   app.addHook('onRoute', ({ method, url }) => {
     const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
     for (const one of [method].flat()) onRoute(one, path)

@@ -6,7 +6,7 @@ import { startClickhouse } from '../engines/clickhouse/clickhouse.ts'
 import { startNats } from '../engines/nats.ts'
 import { startPostgres } from '../engines/postgres.ts'
 import type { Engine } from '../engines/process.ts'
-import type { Screen } from '../start/screen.ts'
+import type { StartScreen } from '../start/screen.ts'
 import type { LocalSettings } from '../start/settings.ts'
 import type { InstallationState } from './data-dir.ts'
 import { assertDatabase, assertListening, getHostAndPort, readNatsVersion } from './reachable.ts'
@@ -24,7 +24,7 @@ export type DataStores = {
 export async function startDataStores(
   settings: LocalSettings,
   state: InstallationState,
-  screen: Screen,
+  screen: StartScreen,
 ): Promise<DataStores> {
   const engines: SupervisedProcess<Engine>[] = []
   const folder = (name: string) => join(settings.dataDir, name)

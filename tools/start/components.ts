@@ -3,7 +3,7 @@ import type { InstallationState } from '../processes/data-dir.ts'
 import type { DataStores } from '../processes/data-stores.ts'
 import { startProgram } from '../processes/programs.ts'
 import { type RunningProcess, type SupervisedProcess, supervise } from '../processes/supervise.ts'
-import type { Screen } from './screen.ts'
+import type { StartScreen } from './screen.ts'
 import { buildProbeDir, type LocalSettings, StartError } from './settings.ts'
 
 const READY_TIMEOUT_MS = 180_000
@@ -46,7 +46,7 @@ export function startControlPlane(
   settings: LocalSettings,
   common: Record<string, string>,
   ports: LocalPorts,
-  screen: Screen,
+  screen: StartScreen,
   cancel: AbortSignal,
 ): Promise<SupervisedProcess<RunningProcess>> {
   const start = () =>
@@ -87,7 +87,7 @@ export function startProbe(
   settings: LocalSettings,
   common: Record<string, string>,
   grpcPort: number,
-  screen: Screen,
+  screen: StartScreen,
   cancel: AbortSignal,
 ): Promise<SupervisedProcess<RunningProcess>> {
   const { EGRESS_ALLOW = '', EGRESS_DENY = '', LOG_LEVEL = '' } = common

@@ -7,7 +7,7 @@ import type { RunningProcess, SupervisedProcess } from '../processes/supervise.t
 import { createFirstAccount, ensureDemoAccount, ensureProbeTokens, type LocalAccount } from './accounts.ts'
 import { buildCommonEnv, buildOperatorUrl, type LocalPorts, startControlPlane, startProbe } from './components.ts'
 import { listOwnAddresses } from './own-addresses.ts'
-import type { Screen } from './screen.ts'
+import type { StartScreen } from './screen.ts'
 import { LOCAL_REGIONS, type LocalSettings, readLocalSettings, StartError } from './settings.ts'
 
 export type LocalInstallation = {
@@ -29,7 +29,7 @@ export type LocalInstallation = {
  */
 export async function startInstallation(
   env: NodeJS.ProcessEnv,
-  screen: Screen,
+  screen: StartScreen,
   cancel: AbortSignal,
 ): Promise<LocalInstallation> {
   const settings = readLocalSettings(env)
@@ -101,7 +101,7 @@ export async function startInstallation(
 }
 
 /** Without SMTP_URL, mail is shown on a page of this machine. */
-async function startMail(settings: LocalSettings, screen: Screen): Promise<MailSink | null> {
+async function startMail(settings: LocalSettings, screen: StartScreen): Promise<MailSink | null> {
   if (settings.smtpUrl !== null) return null
   return screen.component(
     'mail',

@@ -1,5 +1,5 @@
 /** The terminal output: one aligned line per component. */
-export type Screen = {
+export type StartScreen = {
   /** runs `work` and prints a line with the name, the text of `describe` and the time */
   component<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T>
   say(text: string): void
@@ -8,7 +8,7 @@ export type Screen = {
 const NAME_WIDTH = 20
 const NOTE_WIDTH = 34
 
-export function createScreen(print: (text: string) => void = console.log): Screen {
+export function createScreen(print: (text: string) => void = console.log): StartScreen {
   return {
     async component(name, work, describe) {
       const started = performance.now()

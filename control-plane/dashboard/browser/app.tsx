@@ -1,22 +1,25 @@
+import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso'
 import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider } from '../core/frame-context.ts'
 import { createExecute, type Execute } from '../core/operations.ts'
-import type { PageState } from '../core/page-state.ts'
+import type { DocumentState } from '../core/page-state.ts'
 import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
+import { type BoardIndex, createBoardIndex, useBoard } from './board.ts'
 import { holdPage } from './leave-question.ts'
-import { createCache, seedCache, useResults } from './queries.ts'
+import { followChanges, type LiveChange, refreshAfter } from './live.ts'
+import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
 const SILENCE_MS = 30_000
 const TICK_MS = 5_000
 
 /** The page in the browser: the same elements as the server rendered, which then stay up to date. */
-export const App = ({ initial }: { initial: PageState }) => (
+export const App = ({ initial }: { initial: DocumentState }) => (
   <LocationProvider scope={SCREEN_ADDRESS}>
     <Page initial={initial} />
   </LocationProvider>
@@ -27,37 +30,52 @@ const SCREEN_ADDRESS = new RegExp(
   `^(?:${SCREENS.map(({ path }) => path.replace(/:\\w+/g, '[^/?#]+')).join('|')})(?:[?#]|$)`,
 )
 
-function Page({ initial }: { initial: PageState }) {
+function Page({ initial }: { initial: DocumentState }) {
   const { url, route } = useLocation()
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
+  const firstPath = useRef(path).current
   const match = matchScreen(SCREENS, path)
   const connection = useConnection()
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
-  const queries = match?.screen.queries(location) ?? {}
+  const nowMs = useClock(initial.nowMs)
+  const queries = match?.screen.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, queries)
+  const index = useMemo(() => createBoardIndex(connection.execute), [])
+  const board = useBoard(
+    index,
+    match?.screen.board?.(location) ?? null,
+    path === firstPath ? initial.board : null,
+    nowMs,
+  )
   const isFirst = useFirstRender()
+  useLiveChanges(cache, index)
+  usePrefetch(cache, connection.execute)
   const context: FrameContext = {
     me: initial.me,
-    nowMs: useClock(initial.nowMs),
+    nowMs,
     timeZone: isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
     isInteractive: !isFirst,
     execute: async (name, args) => {
       const outcome = await connection.execute(name, args)
-      await cache.invalidateQueries()
+      await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
       return outcome
     },
     navigate: route,
     holdPage,
   }
-  const title = match ? buildTitle({ screen: match.screen, location, results }) : 'Page not found · Picket'
+  const title = match ? buildTitle({ screen: match.screen, location, results, board }) : 'Page not found · Picket'
   useTitle(title)
   useFocusOnNavigation(path)
   return (
     <FrameProvider value={context}>
       <Frame area={match?.screen.area ?? null} notice={isFirst ? null : buildNotice(connection, results, context, url)}>
-        {match ? <ScreenContent screen={match.screen} location={location} results={results} /> : <NotFound />}
+        {match ? (
+          <ScreenContent screen={match.screen} location={location} results={results} board={board} />
+        ) : (
+          <NotFound />
+        )}
       </Frame>
     </FrameProvider>
   )
@@ -100,6 +118,33 @@ function buildNotice(
   if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
   const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
+}
+
+/** Starts to read what a screen needs while the pointer rests on a link to it. */
+function usePrefetch(cache: QueryClient, execute: Execute): void {
+  useEffect(() => {
+    const onPointer = ({ target }: PointerEvent) => {
+      const link = target instanceof Element ? target.closest('a') : null
+      const match = link?.origin === location.origin ? matchScreen(SCREENS, link.pathname) : null
+      if (!link || !match) return
+      const { screen, params } = match
+      prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+    }
+    document.addEventListener('pointerover', onPointer)
+    return () => document.removeEventListener('pointerover', onPointer)
+  }, [cache, execute])
+}
+
+/** Shows changes on the server within a second or two, as long as the stream of events is open. */
+function useLiveChanges(cache: QueryClient, index: BoardIndex): void {
+  useEffect(() => {
+    const onChange = (change: LiveChange) => {
+      if (change.board) index.apply(change.board)
+      else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
+      refreshAfter(cache, change)
+    }
+    return followChanges(onChange, isLive => setLive(cache, isLive))
+  }, [cache, index])
 }
 
 /** True until the browser has taken over the elements of the server. */

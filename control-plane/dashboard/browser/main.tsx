@@ -1,8 +1,8 @@
 import { hydrate } from 'preact'
-import { type PageState, ROOT_ID, STATE_ID } from '../core/page-state.ts'
+import { type DocumentState, ROOT_ID, STATE_ID } from '../core/page-state.ts'
 import { App } from './app.tsx'
 
 const root = document.getElementById(ROOT_ID)
 const text = document.getElementById(STATE_ID)?.textContent
 // a page without a state, such as an error, works without scripts
-if (root && text) hydrate(<App initial={JSON.parse(text) as PageState} />, root)
+if (root && text) hydrate(<App initial={JSON.parse(text) as DocumentState} />, root)

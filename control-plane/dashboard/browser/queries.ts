@@ -1,10 +1,11 @@
 import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Execute, OperationError, Query } from '../core/operations.ts'
-import type { PageState } from '../core/page-state.ts'
+import type { DataQuery, Execute, OperationError } from '../core/operations.ts'
+import type { DocumentState } from '../core/page-state.ts'
 import type { Queries, Result, Results } from '../core/screen.ts'
 
-/** How often a visible page reads again. */
+/** How often a visible page reads again, with the stream of events and without. */
+const LIVE_REFRESH_MS = 60_000
 const REFRESH_MS = 15_000
 const STALE_MS = 5_000
 
@@ -18,10 +19,10 @@ class ReadError extends Error {
 /** The cache of everything that this tab has read. */
 export const createCache = () => new QueryClient({ defaultOptions: { queries: { gcTime: 300_000 } } })
 
-const keyOf = ({ name, arguments: args }: Query) => [name, args]
+const keyOf = ({ name, arguments: args }: DataQuery) => [name, args]
 
 /** Puts what the server read for the page into the cache. */
-export function seedCache(cache: QueryClient, queries: Queries, { results }: PageState): void {
+export function seedCache(cache: QueryClient, queries: Queries, { results }: DocumentState): void {
   for (const [name, query] of Object.entries(queries)) {
     const result = results[name]
     if (result && result.data !== null) cache.setQueryData(keyOf(query), result.data, { updatedAt: result.atMs })
@@ -30,10 +31,17 @@ export function seedCache(cache: QueryClient, queries: Queries, { results }: Pag
 
 /** Starts to read what a screen needs, before it is opened. */
 export function prefetch(cache: QueryClient, execute: Execute, queries: Queries): void {
-  for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(execute, query))
+  for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(cache, execute, query))
 }
 
-const toOptions = (execute: Execute, query: Query) => ({
+/** The caches that a stream of events keeps up to date. */
+const liveCaches = new WeakSet<QueryClient>()
+
+/** Says whether changes on the server arrive as events, so that reading again is needed less often. */
+export const setLive = (cache: QueryClient, isLive: boolean) =>
+  void (isLive ? liveCaches.add(cache) : liveCaches.delete(cache))
+
+const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
   queryKey: keyOf(query),
   queryFn: async () => {
     const outcome = await execute(query.name, query.arguments)
@@ -41,7 +49,7 @@ const toOptions = (execute: Execute, query: Query) => ({
     return outcome.data as unknown
   },
   staleTime: STALE_MS,
-  refetchInterval: REFRESH_MS,
+  refetchInterval: () => (liveCaches.has(cache) ? LIVE_REFRESH_MS : REFRESH_MS),
   retry: false,
   networkMode: 'always' as const,
 })
@@ -51,7 +59,7 @@ export function useResults(cache: QueryClient, execute: Execute, queries: Querie
   const names = Object.keys(queries)
   const key = JSON.stringify(Object.values(queries).map(keyOf))
   const options = useMemo(
-    () => Object.values(queries).map(query => toOptions(execute, query) as QueryObserverOptions),
+    () => Object.values(queries).map(query => toOptions(cache, execute, query) as QueryObserverOptions),
     [key],
   )
   const observer = useMemo(() => new QueriesObserver(cache, options), [])

@@ -33,10 +33,10 @@ export function formatMs(ms: number): string {
   return `${Number((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))} s`
 }
 
-/** `99.98 %`. Never rounds up to 100 %. */
-export function formatPercent(share: number): string {
-  const percent = Math.floor(share * 10_000) / 100
-  return `${percent === 100 ? '100' : percent.toFixed(2)} %`
+/** `99.98 %`, from a percentage. Never rounds up to 100 %. */
+export function formatPercent(percentage: number): string {
+  const rounded = Math.floor(percentage * 100 + 1e-6) / 100
+  return `${rounded === 100 ? '100' : rounded.toFixed(2)} %`
 }
 
 /** `1 monitor`, `2 monitors`, `10,000 monitors` */

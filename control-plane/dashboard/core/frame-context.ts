@@ -15,8 +15,8 @@ export type FrameContext = {
   isInteractive: boolean
   /** carries out an operation and then reads again what the page shows */
   execute: Execute
-  /** opens another page of the dashboard */
-  navigate(address: string): void
+  /** opens another page of the dashboard; `isReplaced`: instead of this one in the history of the browser */
+  navigate(address: string, isReplaced?: boolean): void
   /** asks before the page is left, until the returned function is called */
   holdPage(): () => void
 }

@@ -18,10 +18,10 @@ export type OperationArguments<Name extends OperationName> = Omit<
 export type OperationResponse<Name extends OperationName> = NonNullable<Awaited<ReturnType<Picket[Name]>>['data']>
 
 /** A read that a screen needs. */
-export type Query<Name extends OperationName = OperationName> = { name: Name; arguments: OperationArguments<Name> }
+export type DataQuery<Name extends OperationName = OperationName> = { name: Name; arguments: OperationArguments<Name> }
 
 /** A read by the name of its operation: `read('readMonitor', { path: { id } })`. */
-export const read = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): Query<Name> => ({
+export const read = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): DataQuery<Name> => ({
   name,
   arguments: args,
 })

@@ -1,11 +1,14 @@
+import type { BoardSelection } from './board.ts'
 import type { Me } from './frame-context.ts'
 import type { Result } from './screen.ts'
 
 /** What the server leaves in the page, so that the browser takes over without asking again. */
-export type PageState = {
+export type DocumentState = {
   me: Me
   /** by the name of the query */
   results: Record<string, Result<unknown>>
+  /** the monitors that the page shows */
+  board: Result<BoardSelection>
   /** the time at which the server rendered the page */
   nowMs: number
   /** the path of the first script: another one means that the server has a new version */
@@ -17,4 +20,4 @@ export const STATE_ID = 'page-state'
 export const ROOT_ID = 'page'
 
 /** JSON for a script element. It contains no `<`, so nothing in it can end the element. */
-export const serializeState = (state: PageState): string => JSON.stringify(state).replaceAll('<', '\\u003c')
+export const serializeState = (state: DocumentState): string => JSON.stringify(state).replaceAll('<', '\\u003c')

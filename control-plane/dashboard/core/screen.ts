@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import type { OperationError, OperationName, OperationResponse, Query } from './operations.ts'
+import type { BoardSelection } from './board.ts'
+import type { DataQuery, OperationError, OperationName, OperationResponse } from './operations.ts'
 
 /** The reads of a screen by name. */
-export type Queries = Record<string, Query>
+export type Queries = Record<string, DataQuery>
 
-type ResponseTo<Q> = Q extends Query<infer Name extends OperationName> ? OperationResponse<Name> : never
+type ResponseTo<Q> = Q extends DataQuery<infer Name extends OperationName> ? OperationResponse<Name> : never
 
 /**
  * The current answer to a query. An error does not remove the last data, so that a screen can show them as old. `atMs`: when
@@ -17,7 +18,10 @@ export type Results<Q extends Queries> = { [Name in keyof Q]: Result<ResponseTo<
 /** `params`: of the path, such as `id`. `search`: the query of the address. */
 export type ScreenLocation = { params: Record<string, string>; search: URLSearchParams }
 
-export type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q> }
+type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q>; board: Result<BoardSelection> }
+
+/** Which monitors, as a query of board-query.ts, and how many of them at most. */
+export type BoardRequest = { text: string; limit: number }
 
 /** One page of the dashboard. Pure: the server renders it, and the browser takes over the same elements. */
 export type Screen<Q extends Queries = Queries> = {
@@ -25,7 +29,10 @@ export type Screen<Q extends Queries = Queries> = {
   path: string
   /** the entry of the navigation to which the screen belongs */
   area: ScreenArea
-  queries(location: ScreenLocation): Q
+  /** Arguments that depend on `nowMs` must stay the same for a while: another argument is another read. */
+  queries(location: ScreenLocation, nowMs: number): Q
+  /** the monitors that the screen shows; without it, none are read */
+  board?(location: ScreenLocation): BoardRequest
   /** the name of the query whose record the screen is about: without it the page is not found */
   record?: keyof Q & string
   title(props: ScreenProps<Q>): string

@@ -1,5 +1,5 @@
 import type { ExplainedCheck, ExplainedVote, Explanation } from '../../verdict/core/types.ts'
-import { formatDuration, formatMs } from '../core/format.ts'
+import { formatCount, formatDuration, formatMs } from '../core/format.ts'
 import { Moment } from './moment.tsx'
 import { type Bar, Strip } from './strip.tsx'
 
@@ -34,7 +34,8 @@ export function ExplanationPanel({ explanation }: { explanation: Explanation }) 
         <Strip bars={toBars(votes)} label="Votes" /> {formatRule(explanation)}
       </p>
       <p class="soft small">
-        {quorum.needed} of {quorum.regions} votes needed · {thresholds.failures_in_a_row} failures in a row each
+        {quorum.needed} of {quorum.regions} votes needed · {formatCount(thresholds.failures_in_a_row, 'failure')} in a
+        row each
         {thresholds.vote_lifetime_seconds !== null &&
           ` · a vote is valid for ${formatDuration(thresholds.vote_lifetime_seconds * 1_000)}`}
         {` · quorum ${quorum.mode}`}
@@ -52,7 +53,7 @@ function formatRule({ counts, rule, quorum }: Explanation): string {
     case 'majority_failing':
       return `Down: ${failing}, which is a majority of the votes.`
     case 'some_failing':
-      return `Degraded: ${failing}, which is no majority.`
+      return `Degraded: ${failing}, which is not a majority.`
     case 'majority_degraded':
       return `Degraded: ${counts.degraded} of ${quorum.regions} regions are degraded.`
     default:
@@ -63,7 +64,7 @@ function formatRule({ counts, rule, quorum }: Explanation): string {
 /** One row a region. Used for a decision, and for the votes now. */
 export const VoteTable = ({ votes, threshold }: { votes: readonly ExplainedVote[]; threshold: number }) => (
   <div class="scroll">
-    <table>
+    <table class="rows votes">
       <thead>
         <tr>
           <th scope="col">Region</th>
@@ -95,7 +96,9 @@ function VoteRow({ vote, threshold }: { vote: ExplainedVote; threshold: number }
       <td class="number">
         {Math.min(vote.failed_in_a_row, threshold)}/{threshold}
       </td>
-      <td>{check ? formatCheck(check) : 'not checked yet'}</td>
+      <td class="check" dir="auto">
+        {check ? formatCheck(check) : 'not checked yet'}
+      </td>
       <td>{check?.error ? SOURCES[check.error.source] : ''}</td>
       <td class="nowrap">{check && <Moment at={check.scheduled_at} part="time" />}</td>
     </tr>

@@ -1,20 +1,27 @@
+import type { BoardSelection } from '../core/board.ts'
 import type { OperationError } from '../core/operations.ts'
-import type { Queries, Results, Screen, ScreenLocation } from '../core/screen.ts'
+import type { Queries, Result, Results, Screen, ScreenLocation } from '../core/screen.ts'
 
-type Shown = { screen: Screen; location: ScreenLocation; results: Results<Queries> }
+/** What a screen is rendered from. */
+export type Shown = {
+  screen: Screen
+  location: ScreenLocation
+  results: Results<Queries>
+  board: Result<BoardSelection>
+}
 
 /** A screen, or the reason why it cannot be shown: its record is not there yet, does not exist, or cannot be read. */
-export function ScreenContent({ screen, location, results }: Shown) {
+export function ScreenContent({ screen, location, results, board }: Shown) {
   const record = screen.record ? results[screen.record] : null
-  if (!record || record.data !== null) return <screen.Body {...location} results={results} />
+  if (!record || record.data !== null) return <screen.Body {...location} results={results} board={board} />
   return record.error ? <Unavailable error={record.error} /> : <Loading />
 }
 
 /** The title of the tab. */
-export function buildTitle({ screen, location, results }: Shown): string {
+export function buildTitle({ screen, location, results, board }: Shown): string {
   const record = screen.record ? results[screen.record] : null
   const isThere = !record || record.data !== null
-  return `${isThere ? screen.title({ ...location, results }) : findMissingTitle(record.error)} · Picket`
+  return `${isThere ? screen.title({ ...location, results, board }) : findMissingTitle(record.error)} · Picket`
 }
 
 const findMissingTitle = (error: OperationError | null) =>

@@ -12,7 +12,7 @@ export function getShownStatus({ status, is_paused }: Pick<Monitor, 'status' | '
 /** Trouble first. */
 export const STATUS_ORDER: readonly ShownStatus[] = ['down', 'degraded', 'unknown', 'up', 'paused']
 
-const NAMES: Record<ShownStatus, string> = {
+export const NAMES: Record<ShownStatus, string> = {
   up: 'Up',
   degraded: 'Degraded',
   down: 'Down',

@@ -1,10 +1,140 @@
-import { read } from '../core/operations.ts'
-import { screen } from '../core/screen.ts'
+import type { BoardCounts, BoardSelection } from '../core/board.ts'
+import { formatCount, formatPercent } from '../core/format.ts'
+import { canWrite, useFrame } from '../core/frame-context.ts'
+import { type OperationResponse, read } from '../core/operations.ts'
+import { type Result, screen } from '../core/screen.ts'
+import { Ago, Moment } from '../parts/moment.tsx'
+import { MonitorTable } from '../parts/monitors/monitor-table.tsx'
+import { Section } from '../parts/section.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { Attention } from './attention.tsx'
 
+const MAX_ROWS = 50
+
+/** `/`: what is broken now, what is open, and what needs attention. */
 export const overviewScreen = screen({
   path: '/',
   area: 'overview',
-  queries: () => ({ summary: read('readAnalyticsSummary', {}) }),
-  title: () => 'Overview',
-  Body: ({ results }) => <h1>{results.summary.data?.data.monitors.total}</h1>,
+  queries: () => ({
+    summary: read('readAnalyticsSummary', {}),
+    incidents: read('listIncidents', { query: { per_page: 10 } }),
+    channels: read('listAlertChannels', { query: { per_page: 100 } }),
+    undelivered: read('listAlertLog', { query: { status: 'failed,dead', per_page: 5 } }),
+    issues: read('listMonitors', { query: { issue: true, per_page: 5 } }),
+  }),
+  board: () => ({ text: '-is:up -is:paused', limit: MAX_ROWS }),
+  title: ({ board }) => (board.data ? formatSentence(board.data.counts) : 'Overview'),
+  Body: ({ results, board }) => {
+    const { me } = useFrame()
+    return (
+      <>
+        <Loaded result={board} what="The monitors">
+          {({ counts, total }) => (
+            <div class="screen-head">
+              <h1>{total === 0 ? 'Nothing is monitored yet' : formatSentence(counts)}</h1>
+              {canWrite(me) && (
+                <a class="button main" href="/monitors/new">
+                  New monitor
+                </a>
+              )}
+            </div>
+          )}
+        </Loaded>
+        <Figures result={results.summary} />
+        <Attention {...results} board={board} />
+        <Trouble result={board} />
+        <Incidents result={results.incidents} />
+      </>
+    )
+  },
 })
+
+/** `3 down, 1 degraded, 9,996 quiet` */
+export function formatSentence({ down, degraded, unknown, up, paused }: BoardCounts): string {
+  const format = (count: number) => count.toLocaleString('en')
+  if (down + degraded + unknown === 0 && up > 0) {
+    const all = up === 1 ? 'The monitor is up' : `All ${format(up)} monitors are up`
+    return paused > 0 ? `${all}, ${format(paused)} paused` : all
+  }
+  const parts = [
+    down > 0 && `${format(down)} down`,
+    degraded > 0 && `${format(degraded)} degraded`,
+    unknown > 0 && `${format(unknown)} unknown`,
+    up > 0 && `${format(up)} up`,
+    paused > 0 && `${format(paused)} paused`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+/** The last 24 hours and 30 days in four figures. */
+const Figures = ({ result }: { result: Result<OperationResponse<'readAnalyticsSummary'>> }) => (
+  <Loaded result={result} what="The figures">
+    {({ data: { uptime, checks_24h: checks, incidents } }) => {
+      const [day, month] = [uptime['24h'], uptime['30d']]
+      return (
+        <p class="figures-line soft">
+          {day !== null && <span>Uptime {formatPercent(day)} in 24 hours</span>}
+          {month !== null && <span>{formatPercent(month)} in 30 days</span>}
+          {checks !== null && <span>{formatCount(checks, 'check')} in 24 hours</span>}
+          <span>{formatCount(incidents.resolved_24h, 'incident')} resolved in 24 hours</span>
+        </p>
+      )
+    }}
+  </Loaded>
+)
+
+/** Everything that is not up. */
+function Trouble({ result }: { result: Result<BoardSelection> }) {
+  if (result.data && result.data.matching === 0) return null
+  return (
+    <Section id="trouble" title="Not up">
+      <Loaded result={result} what="The monitors">
+        {({ rows, matching }) => (
+          <>
+            <MonitorTable rows={rows} total={matching} label="Monitors that are not up" />
+            {matching > rows.length && (
+              <p class="pager">
+                <a href="/monitors">All {formatCount(matching, 'monitor')} that are not up</a>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+/** Open incidents first, then the last ones. */
+const Incidents = ({ result }: { result: Result<OperationResponse<'listIncidents'>> }) => (
+  <Section id="incidents" title="Incidents" aside={<a href="/incidents">All incidents</a>}>
+    <Loaded result={result} what="The incidents">
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty text="There was no incident yet." />
+        ) : (
+          <ul class="list">
+            {data
+              .toSorted((a, b) => Number(a.resolved_at !== null) - Number(b.resolved_at !== null))
+              .slice(0, 6)
+              .map(incident => (
+                <li key={incident.id}>
+                  <a
+                    class={incident.resolved_at === null ? 'open-incident' : ''}
+                    href={`/incidents/${incident.id}`}
+                    dir="auto"
+                  >
+                    {incident.title}
+                  </a>{' '}
+                  <span class="soft">
+                    {incident.resolved_at === null ? incident.status : 'resolved'} · began{' '}
+                    <Moment at={incident.started_at} /> (<Ago at={incident.started_at} />)
+                    {incident.resolved_at === null && incident.acknowledged_at === null && ' · not acknowledged'}
+                  </span>
+                </li>
+              ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  </Section>
+)

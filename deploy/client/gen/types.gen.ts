@@ -1050,6 +1050,420 @@ export type Summary = {
     checks_24h: number | null;
 };
 
+export type ExplainedCheck = {
+    status: 'up' | 'down' | 'degraded' | 'unknown' | 'missed';
+    /**
+     * 0 without a response.
+     */
+    status_code: number;
+    response_time_ms: number;
+    /**
+     * `source` says whose fault it was: of the target, of the resolver, or of Picket (`internal`).
+     */
+    error: {
+        source: 'none' | 'target' | 'resolver' | 'internal';
+        code: string;
+        message: string;
+    } | null;
+    attempt: number;
+    scheduled_at: string;
+    probe_id: string;
+};
+
+export type MonitorVotes = {
+    /**
+     * UUIDv7
+     */
+    monitor_id: string;
+    status: 'up' | 'down' | 'degraded' | null;
+    /**
+     * When the status changed last.
+     */
+    since: string | null;
+    /**
+     * Since when no check has counted. Null in other cases.
+     */
+    unchecked_since: string | null;
+    at: string;
+    /**
+     * Up to when results of checks are included. Null if the verdict has not read any.
+     */
+    as_of: string | null;
+    /**
+     * The status that the votes alone lead to. Null without a quorum: the status is held.
+     */
+    status_by_votes: 'up' | 'down' | 'degraded' | null;
+    /**
+     * How many of the current votes must fail for `down`. Null without a quorum.
+     */
+    failing_votes_needed: number | null;
+    quorum: {
+        /**
+         * Null without a quorum.
+         */
+        mode: 'full' | 'reduced' | null;
+        regions: number;
+        needed: number;
+        voting: number;
+        lost_since: string | null;
+        without_probe?: Array<string>;
+    };
+    counts: {
+        ok: number;
+        degraded: number;
+        failing: number;
+        not_voting: number;
+    };
+    thresholds: {
+        /**
+         * Failed checks in a row that make a region failing.
+         */
+        failures_in_a_row: number;
+        /**
+         * Better checks in a row that end failing or degraded.
+         */
+        better_in_a_row: number;
+        interval_seconds: number;
+        timeout_ms: number;
+        /**
+         * Null for a vote that does not expire.
+         */
+        vote_lifetime_seconds: number | null;
+    };
+    /**
+     * One per region, in the order of the monitor.
+     */
+    votes: Array<{
+        region: string;
+        state: 'pending' | 'ok' | 'degraded' | 'failing';
+        /**
+         * Whether the state counts as a vote.
+         */
+        votes: boolean;
+        /**
+         * Age of the newest check that counted.
+         */
+        age_seconds: number | null;
+        failed_in_a_row: number;
+        not_up_in_a_row: number;
+        better_in_a_row: number;
+        first_failure_at: string | null;
+        /**
+         * The newest check that counted.
+         */
+        last_check: ExplainedCheck | null;
+        doubt?: {
+            settled_by: 'region' | 'witness' | 'probe' | 'limit' | null;
+            witness: {
+                status: 'up' | 'down' | 'degraded' | 'unknown' | 'missed';
+                /**
+                 * 0 without a response.
+                 */
+                status_code: number;
+                response_time_ms: number;
+                /**
+                 * `source` says whose fault it was: of the target, of the resolver, or of Picket (`internal`).
+                 */
+                error: {
+                    source: 'none' | 'target' | 'resolver' | 'internal';
+                    code: string;
+                    message: string;
+                } | null;
+                attempt: number;
+                scheduled_at: string;
+                probe_id: string;
+                region: string;
+            } | null;
+        };
+        /**
+         * Null without a vote.
+         */
+        vote: 'ok' | 'degraded' | 'failing' | null;
+        /**
+         * `paused`, `incomplete` (the monitor cannot be checked), `no_probe` (no live probe in the region), `not_checked` (no check has counted), `not_decided` (too few checks in a row), `in_doubt` (another region has to confirm the failure), `too_old`. Null with a vote.
+         */
+        no_vote_reason: 'paused' | 'incomplete' | 'no_probe' | 'not_checked' | 'not_decided' | 'in_doubt' | 'too_old' | null;
+        /**
+         * The first check of the current run of checks with this result. Null when it is older than 24 hours, or unknown.
+         */
+        vote_since: string | null;
+        /**
+         * The newest check of the last 24 hours, also one that does not count, such as `unknown` or `missed`.
+         */
+        newest_check: ExplainedCheck | null;
+        /**
+         * The next scheduled check. A re-check may come earlier.
+         */
+        next_check_at: string | null;
+    }>;
+    timings: {
+        first_failure_at: string | null;
+        others_asked_at: string | null;
+        no_majority_since: string | null;
+        outage_since: string | null;
+        outage_seconds: number | null;
+    };
+    /**
+     * What holds back alerts now. Empty when alerts are sent.
+     */
+    silenced_by: Array<{
+        kind: 'paused' | 'maintenance' | 'parent_down' | 'parent_doubt' | 'parent_grace';
+        /**
+         * Of the maintenance window or of the parent.
+         */
+        id: string | null;
+        name: string | null;
+        /**
+         * Null when the end is not known.
+         */
+        until: string | null;
+    }>;
+    /**
+     * Whether alerts wait to be sent afterwards.
+     */
+    alerts_withheld: boolean;
+    last_transition_id: string | null;
+    /**
+     * False while the history cannot be read: `newest_check` and most of `vote_since` are null then.
+     */
+    checks_available: boolean;
+};
+
+export type Board = {
+    /**
+     * For `since`, and for `Last-Event-ID` of the event stream. Opaque.
+     */
+    revision: string;
+    /**
+     * True: these are all monitors; discard any others. False: update the monitors that are listed.
+     */
+    reset: boolean;
+    /**
+     * Regions without a live probe. Their votes do not count.
+     */
+    regions_without_probe: Array<string>;
+    /**
+     * Monitors that were deleted.
+     */
+    removed: Array<string>;
+    /**
+     * One array for each field. The values at one index belong to one monitor. The order has no meaning.
+     */
+    monitors: {
+        id: Array<string>;
+        name: Array<string>;
+        type: Array<'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat'>;
+        status: Array<'up' | 'down' | 'degraded' | null>;
+        status_changed_at: Array<string | null>;
+        is_paused: Array<boolean>;
+        tags: Array<Array<string>>;
+        /**
+         * The vote of each region. `none`: no result yet, in doubt, or not checked. A heartbeat and a value of a data source have the single voter `heartbeat` or `data-source`.
+         */
+        votes: Array<{
+            [key: string]: 'ok' | 'degraded' | 'failing' | 'none';
+        }>;
+        /**
+         * Why the monitor is down, degraded or not checked: an error or a status, at most 120 characters.
+         */
+        cause: Array<string | null>;
+    };
+};
+
+export type BoardEvent = {
+    /**
+     * The changed monitors. Null: many; read `GET /monitors/board` with `since`.
+     */
+    changes: Board | null;
+};
+
+export type ChangedRecords = {
+    /**
+     * The changed records. Null: many; read the list again.
+     */
+    ids: Array<string> | null;
+};
+
+export type ResetEvent = {
+    reason: 'unknown_position' | 'position_too_old';
+};
+
+export type ReadyEvent = {
+    resumed: boolean;
+};
+
+export type IncidentTimeline = {
+    /**
+     * UUIDv7
+     */
+    incident_id: string;
+    /**
+     * The monitors whose checks, transitions and changes are listed.
+     */
+    monitor_ids: Array<string>;
+    monitors_truncated: boolean;
+    /**
+     * Oldest first.
+     */
+    items: Array<{
+        at: string;
+        kind: 'check';
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        region: string;
+        check: ExplainedCheck;
+    } | {
+        at: string;
+        kind: 'transition';
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        /**
+         * UUIDv7
+         */
+        transition_id: string;
+        from: 'up' | 'down' | 'degraded' | null;
+        to: 'up' | 'down' | 'degraded' | null;
+        quorum: 'full' | 'reduced';
+        summary: string;
+        has_explanation: boolean;
+    } | {
+        at: string;
+        kind: 'incident_opened';
+        title: string;
+        severity: 'minor' | 'major' | 'critical';
+        source: 'manual' | 'automatic';
+    } | {
+        at: string;
+        kind: 'incident_acknowledged';
+        user_id: string | null;
+    } | {
+        at: string;
+        kind: 'incident_updated';
+        /**
+         * UUIDv7
+         */
+        update_id: string;
+        status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+        message: string;
+        is_internal: boolean;
+        author_id: string | null;
+    } | {
+        at: string;
+        kind: 'incident_resolved';
+    } | {
+        at: string;
+        kind: 'delivery';
+        delivery_id: string;
+        event: string;
+        /**
+         * UUIDv7
+         */
+        alert_channel_id: string;
+        channel_name: string;
+        channel_type: string;
+        status: 'pending' | 'delivered' | 'failed' | 'skipped' | 'dead';
+        /**
+         * Number of attempts.
+         */
+        attempts: number;
+        /**
+         * When the receiver accepted it. Null until then.
+         */
+        received_at: string | null;
+        /**
+         * Of the last attempt. Null without a response.
+         */
+        response_code: number | null;
+    } | {
+        at: string;
+        kind: 'maintenance';
+        /**
+         * UUIDv7
+         */
+        window_id: string;
+        /**
+         * Null when the window was deleted.
+         */
+        name: string | null;
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        ends_at: string;
+    } | {
+        at: string;
+        kind: 'vendor_incident';
+        /**
+         * UUIDv7
+         */
+        dependency_id: string;
+        name: string;
+        title: string;
+        severity: string;
+        source_url: string;
+        resolved_at: string | null;
+    } | {
+        at: string;
+        kind: 'change';
+        entry: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            at: string;
+            actor: {
+                kind: 'api_key' | 'user' | 'operator' | 'system';
+                id: string | null;
+                /**
+                 * Name at the time of the change: the name and hint of a key, or the email address of a user.
+                 */
+                name: string;
+                ip: string | null;
+            };
+            action: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
+            /**
+             * Kind of record, such as `monitor`, `alert_channel`, `status_page` or `member`.
+             */
+            resource: string;
+            resource_id: string | null;
+            resource_name: string | null;
+            /**
+             * Old and new value of each changed field. Values of secrets are masked.
+             */
+            changes: {
+                [key: string]: {
+                    from: unknown;
+                    to: unknown;
+                };
+            };
+            created_at: string;
+            updated_at: string;
+        };
+    }>;
+    /**
+     * One per kind that is not omitted.
+     */
+    counts: Array<{
+        kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        items: number;
+        /**
+         * Whether there are more than are listed.
+         */
+        truncated: boolean;
+    }>;
+    /**
+     * Kinds that are not listed: `unavailable` while the history cannot be read, `insufficient_scope` for changes without an admin key.
+     */
+    omitted: Array<{
+        kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        reason: 'unavailable' | 'insufficient_scope';
+    }>;
+};
+
 export type Project = {
     /**
      * UUIDv7
@@ -2470,6 +2884,14 @@ export type ListAlertLogData = {
          * One or more statuses, separated by commas.
          */
         status?: string;
+        /**
+         * Deliveries of the events of this monitor, and digests that contain one.
+         */
+        monitor_id?: string;
+        /**
+         * Deliveries of the events of this incident and of the events of its monitor that name it, and digests that contain one.
+         */
+        incident_id?: string;
     };
     url: '/api/v1/alerts/log';
 };
@@ -4844,6 +5266,22 @@ export type ListIncidentsData = {
          * One or more of minor, major, critical, separated by commas.
          */
         severity?: string;
+        /**
+         * Incidents of this monitor.
+         */
+        monitor_id?: string;
+        /**
+         * Incidents that started at or after this time.
+         */
+        from?: string;
+        /**
+         * Incidents that started before this time.
+         */
+        to?: string;
+        /**
+         * Incidents whose title contains this text.
+         */
+        q?: string;
     };
     url: '/api/v1/incidents';
 };
@@ -4861,6 +5299,10 @@ export type ListIncidentsErrors = {
      * The scope of the key or the plan does not allow this
      */
     403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -6209,6 +6651,200 @@ export type ReadAnalyticsSummaryResponses = {
 };
 
 export type ReadAnalyticsSummaryResponse = ReadAnalyticsSummaryResponses[keyof ReadAnalyticsSummaryResponses];
+
+export type ListMonitorVotesData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/monitors/{id}/votes';
+};
+
+export type ListMonitorVotesErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListMonitorVotesError = ListMonitorVotesErrors[keyof ListMonitorVotesErrors];
+
+export type ListMonitorVotesResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: MonitorVotes;
+    };
+};
+
+export type ListMonitorVotesResponse = ListMonitorVotesResponses[keyof ListMonitorVotesResponses];
+
+export type ReadMonitorBoardData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A `revision`. Returns only the monitors that changed or were removed after it. A revision that is unknown or older than 30 minutes returns everything, with `reset`.
+         */
+        since?: string;
+    };
+    url: '/api/v1/monitors/board';
+};
+
+export type ReadMonitorBoardErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadMonitorBoardError = ReadMonitorBoardErrors[keyof ReadMonitorBoardErrors];
+
+export type ReadMonitorBoardResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Board;
+    };
+};
+
+export type ReadMonitorBoardResponse = ReadMonitorBoardResponses[keyof ReadMonitorBoardResponses];
+
+export type StreamEventsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The id of the last event that was received. Browsers send it when they connect again.
+         */
+        'Last-Event-ID'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The `revision` of a board, or an event id. `Last-Event-ID` takes precedence.
+         */
+        since?: string;
+    };
+    url: '/api/v1/events';
+};
+
+export type StreamEventsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type StreamEventsError = StreamEventsErrors[keyof StreamEventsErrors];
+
+export type StreamEventsResponses = {
+    /**
+     * Success
+     */
+    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent;
+};
+
+export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];
+
+export type ReadIncidentTimelineData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/incidents/{id}/timeline';
+};
+
+export type ReadIncidentTimelineErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadIncidentTimelineError = ReadIncidentTimelineErrors[keyof ReadIncidentTimelineErrors];
+
+export type ReadIncidentTimelineResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: IncidentTimeline;
+    };
+};
+
+export type ReadIncidentTimelineResponse = ReadIncidentTimelineResponses[keyof ReadIncidentTimelineResponses];
 
 export type ReadProjectData = {
     body?: never;

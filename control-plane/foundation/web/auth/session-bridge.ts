@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
  * The API for pages of this installation, below `/session/api/v1`: the same routes, with the session cookie instead of an
  * API key (docs/design/dashboard.md#session-bridge). Cookies have no effect anywhere else in the API.
  */
-export const SESSION_API_PREFIX = '/session/api/v1'
+const SESSION_API_PREFIX = '/session/api/v1'
 
 const SESSION_ORIGIN_LENGTH = '/session'.length
 const IS_SESSION_REQUEST = Symbol('session request')

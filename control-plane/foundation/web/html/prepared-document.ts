@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { type Encoding, encodeContent, matchesEtag } from '../content-encoding.ts'
 
 /** The response of a public route before compression: a page, a feed, a badge. */
 export type PageDocument = {
@@ -13,7 +12,6 @@ export type PageDocument = {
   maxAgeSeconds?: number | 'immutable'
 }
 
-export type Encoding = 'identity' | 'gzip' | 'br'
 /** `head`: names and values of all headers, alternating. */
 export type EncodedDocument = { encoding: Encoding; bytes: Buffer; head: string[] }
 
@@ -34,18 +32,9 @@ export type PreparedDocument = {
   sizeBytes(): number
 }
 
-const BROTLI_QUALITY = 5
 const MIN_COMPRESSED_BYTES = 256
 const DAY_SECONDS = 86_400
 const YEAR_SECONDS = 365 * DAY_SECONDS
-
-const COMPRESS = {
-  gzip: promisify(gzip),
-  br: (body: Buffer) =>
-    promisify(brotliCompress)(body, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
-    }),
-}
 
 /** Prepares a document to be sent any number of times. */
 export function prepareDocument({
@@ -75,7 +64,7 @@ export function prepareDocument({
   }
 
   async function encode(encoding: Encoding): Promise<EncodedDocument> {
-    const bytes = encoding === 'identity' ? plain : await COMPRESS[encoding](plain)
+    const bytes = await encodeContent(plain, encoding)
     if (encoding !== 'identity') sizeBytes += bytes.length
     const head = Object.entries({
       ...all,
@@ -99,25 +88,6 @@ export function prepareDocument({
     },
     getEncoded: wanted => done.get(pickEffective(wanted)),
   }
-}
-
-/** The encoding for an `Accept-Encoding` header; the smallest one is preferred. */
-export function pickEncoding(header = ''): Encoding {
-  if (ACCEPTS_BROTLI.test(header)) return 'br'
-  return ACCEPTS_GZIP.test(header) ? 'gzip' : 'identity'
-}
-
-/** `br;q=0` means that br is not accepted. */
-const buildAcceptsPattern = (name: string) =>
-  new RegExp(`(?:^|,)\\s*${name}\\s*(?:,|$|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$)))`, 'i')
-const ACCEPTS_BROTLI = buildAcceptsPattern('br')
-const ACCEPTS_GZIP = buildAcceptsPattern('gzip')
-
-/** True when an `If-None-Match` header contains the tag of the current document. */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
-  return header.split(',').some(tag => bare(tag) === '*' || bare(tag) === bare(etag))
 }
 
 /** Whether the client has the current document. A tag takes precedence over a time (RFC 9110, 13.1.3). */

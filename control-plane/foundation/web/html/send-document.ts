@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type EncodedDocument, isNotModified, type PreparedDocument, pickEncoding } from './prepared-document.ts'
+import { pickEncoding } from '../content-encoding.ts'
+import { type EncodedDocument, isNotModified, type PreparedDocument } from './prepared-document.ts'
 
 /**
  * Sends a document in the smallest accepted encoding, or 304 when the client has it. It writes the prepared headers

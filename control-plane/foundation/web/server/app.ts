@@ -41,7 +41,7 @@ import type { App } from './types.ts'
  * (`app.get('/monitors/:id', …)`), because start.ts registers the routes under that prefix. A route declares
  * `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
-export type { App, HttpReply } from './types.ts'
+export type { App, HttpReply, IncomingRequest } from './types.ts'
 
 type AppContext = {
   log: Log
@@ -57,6 +57,8 @@ type AppContext = {
   isAcceptedHost: IsAcceptedHost
   /** of all keys of a project together */
   rateLimitPerProject: number
+  /** how long a request waits for other requests of its project, in ms */
+  requestWaitMs: number
 }
 
 export const API_PREFIX = '/api/v1'
@@ -84,7 +86,7 @@ export async function createApp(context: AppContext): Promise<App> {
   addHostCheck(app, context)
   addAuthorization(app, context)
   rejectUnknownInput(app)
-  const turns = createRequestQueue(context.metrics)
+  const turns = createRequestQueue(context.metrics, context.requestWaitMs)
   app.addHook('preHandler', turns.begin)
   addIdempotency(app, context)
   app.addHook('preSerialization', serializeLongResponse)
@@ -112,6 +114,7 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
     clientErrorHandler: sendMalformedRequestError,
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorateRequest('caller', null)
+  app.decorateRequest('authenticateAgain', null)
   app.decorateRequest('idempotencyClaim', null)
   app.decorateRequest('endTurn', null)
   app.setErrorHandler(sendError)

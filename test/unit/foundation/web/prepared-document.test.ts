@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
-import {
-  matchesEtag,
-  pickEncoding,
-  prepareDocument,
-} from '../../../../control-plane/foundation/web/html/prepared-document.ts'
+import { matchesEtag, pickEncoding } from '../../../../control-plane/foundation/web/content-encoding.ts'
+import { prepareDocument } from '../../../../control-plane/foundation/web/html/prepared-document.ts'
 import { parseCustomHost } from '../../../../control-plane/pages/public/site.ts'
 
 t.test('The smallest accepted encoding is used', async t => {

@@ -1,0 +1,101 @@
+import { useEffect, useMemo, useReducer } from 'preact/hooks'
+import { type BoardRow, type BoardSelection, selectRows, toBoardRows } from '../core/board.ts'
+import { parseBoardQuery } from '../core/board-query.ts'
+import type { Execute, OperationError, OperationResponse } from '../core/operations.ts'
+import type { BoardRequest, Result } from '../core/screen.ts'
+
+type BoardData = OperationResponse<'readMonitorBoard'>['data']
+
+const REFRESH_MS = 15_000
+
+/** All monitors of the project in the memory of this tab. */
+export type BoardIndex = {
+  /** null until the first read */
+  rows: Map<string, BoardRow> | null
+  atMs: number
+  error: OperationError | null
+  /** Reads what changed since the last read. */
+  refresh(): Promise<void>
+  /** Applies changed monitors that an event contains. */
+  apply(changes: BoardData): void
+  /** Calls back after each read. Returns the function that ends it. */
+  subscribe(onRead: () => void): () => void
+}
+
+/** Creates the index. It reads nothing until it is first used. */
+export function createBoardIndex(execute: Execute): BoardIndex {
+  let revision: string | null = null
+  let reading: Promise<void> | null = null
+  const listeners = new Set<() => void>()
+  const index: BoardIndex = {
+    rows: null,
+    atMs: 0,
+    error: null,
+    refresh: () => {
+      reading ??= read().finally(() => {
+        reading = null
+      })
+      return reading
+    },
+    apply(changes) {
+      // before the first read there is nothing to change; the next read covers the change
+      if (index.rows === null) return
+      index.rows = applyBoard(index.rows, changes)
+      index.atMs = Date.now()
+      for (const listener of listeners) listener()
+    },
+    subscribe(onRead) {
+      listeners.add(onRead)
+      return () => listeners.delete(onRead)
+    },
+  }
+  async function read(): Promise<void> {
+    const outcome = await execute('readMonitorBoard', revision === null ? {} : { query: { since: revision } })
+    index.error = 'error' in outcome ? outcome.error : null
+    if ('data' in outcome) {
+      index.rows = applyBoard(index.rows, outcome.data.data)
+      index.atMs = Date.now()
+      revision = outcome.data.data.revision
+    }
+    for (const listener of listeners) listener()
+  }
+  return index
+}
+
+/** Applies an answer to the rows before it. `reset` replaces all of them. */
+export function applyBoard(before: Map<string, BoardRow> | null, data: BoardData): Map<string, BoardRow> {
+  const rows = data.reset ? new Map<string, BoardRow>() : new Map(before)
+  for (const id of data.removed) rows.delete(id)
+  for (const row of toBoardRows(data)) rows.set(row.id, row)
+  return rows
+}
+
+/** The monitors that a screen shows, up to date while it is shown; until the first read those of the server. */
+export function useBoard(
+  index: BoardIndex,
+  request: BoardRequest | null,
+  initial: Result<BoardSelection> | null,
+  nowMs: number,
+): Result<BoardSelection> {
+  const [, render] = useReducer((count: number) => count + 1, 0)
+  const isUsed = request !== null
+  useEffect(() => {
+    if (!isUsed) return undefined
+    const end = index.subscribe(() => render(undefined))
+    void index.refresh()
+    const timer = setInterval(() => {
+      if (!document.hidden) void index.refresh()
+    }, REFRESH_MS)
+    return () => {
+      end()
+      clearInterval(timer)
+    }
+  }, [index, isUsed])
+  const { rows, atMs, error } = index
+  const minute = Math.floor(nowMs / 60_000)
+  const data = useMemo(() => {
+    if (!rows || !request) return null
+    return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request.limit)
+  }, [rows, request?.text, request?.limit, minute])
+  return data ? { data, atMs, error } : (initial ?? { data: null, atMs: 0, error })
+}

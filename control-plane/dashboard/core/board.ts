@@ -1,0 +1,85 @@
+import { getShownStatus, type ShownStatus, STATUS_ORDER } from '../parts/status.tsx'
+import type { Bar } from '../parts/strip.tsx'
+import type { OperationResponse } from './operations.ts'
+
+type BoardData = OperationResponse<'readMonitorBoard'>['data']
+
+/** A monitor in a list. */
+export type BoardRow = {
+  id: string
+  name: string
+  type: string
+  status: ShownStatus
+  /** the time of the last change, in ms; null without one */
+  sinceMs: number | null
+  tags: string[]
+  /** the vote of each region */
+  bars: Bar[]
+  /** why it is down or degraded, in short */
+  cause: string | null
+}
+
+/** How many monitors have each status. */
+export type BoardCounts = Record<ShownStatus, number>
+
+/** The rows that a screen shows. */
+export type BoardSelection = {
+  rows: BoardRow[]
+  /** how many rows match the query */
+  matching: number
+  total: number
+  counts: BoardCounts
+  /** every tag in use, by name */
+  tags: string[]
+}
+
+/** Converts columns to rows. */
+export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow[] {
+  return monitors.id.map((id, i) => ({
+    id,
+    name: monitors.name[i]!,
+    type: monitors.type[i]!,
+    status: getShownStatus({ status: monitors.status[i]!, is_paused: monitors.is_paused[i]! }),
+    sinceMs: monitors.status_changed_at[i] === null ? null : Date.parse(monitors.status_changed_at[i]!),
+    tags: monitors.tags[i]!,
+    bars: Object.entries(monitors.votes[i]!).map(([name, state]) => ({ name, state })),
+    cause: monitors.cause[i] ?? null,
+  }))
+}
+
+/** Selects the rows that match a query, trouble first, then by name. `limit`: the number of rows to show. */
+export function selectRows(
+  all: readonly BoardRow[],
+  matches: (row: BoardRow) => boolean,
+  limit: number,
+): BoardSelection {
+  const counts: BoardCounts = { down: 0, degraded: 0, unknown: 0, up: 0, paused: 0 }
+  const tags = new Set<string>()
+  for (const row of all) {
+    counts[row.status]++
+    for (const tag of row.tags) tags.add(tag)
+  }
+  const matching = all.filter(matches).sort(compareRows)
+  return {
+    rows: matching.slice(0, limit),
+    matching: matching.length,
+    total: all.length,
+    counts,
+    tags: [...tags].sort(compareTexts),
+  }
+}
+
+/** Trouble first, the newest trouble first; then by name. */
+function compareRows(a: BoardRow, b: BoardRow): number {
+  const byStatus = STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status)
+  if (byStatus !== 0) return byStatus
+  if (a.status === 'down' || a.status === 'degraded') {
+    const byTime = (b.sinceMs ?? 0) - (a.sinceMs ?? 0)
+    if (byTime !== 0) return byTime
+  }
+  return compareTexts(a.name, b.name) || compareTexts(a.id, b.id)
+}
+
+/** The same order on the server and in every browser. */
+const COLLATOR = new Intl.Collator('en', { numeric: true })
+const compareTexts = (a: string, b: string) => COLLATOR.compare(a, b)

@@ -1,0 +1,63 @@
+import { formatTime } from '../../core/format.ts'
+import { useFrame } from '../../core/frame-context.ts'
+import { PLOT, type Span, toX, toY } from './plot.ts'
+
+const DAY_MS = 86_400_000
+
+/** Horizontal lines with their values, and times below. */
+export function Axes({ span, max, format }: { span: Span; max: number; format(value: number): string }) {
+  const { timeZone } = useFrame()
+  const { fromMs, toMs } = span
+  const part = toMs - fromMs > 2 * DAY_MS ? 'date' : 'time'
+  const label = (atMs: number) => {
+    const text = formatTime(atMs, timeZone, part)
+    return part === 'date' ? text.replace(/ \d+$/, '') : text.slice(0, 5)
+  }
+  return (
+    <g>
+      {[0, max / 2, max].map(value => (
+        <g key={value}>
+          <line class="grid" x1={PLOT.left} x2={PLOT.width - PLOT.right} y1={toY(max, value)} y2={toY(max, value)} />
+          <text x={PLOT.left - 6} y={toY(max, value) + 4} text-anchor="end">
+            {format(value)}
+          </text>
+        </g>
+      ))}
+      {[fromMs, (fromMs + toMs) / 2, toMs].map((atMs, i) => (
+        <text
+          key={atMs}
+          x={toX(span, atMs)}
+          y={PLOT.height - 6}
+          text-anchor={i === 0 ? 'start' : i === 1 ? 'middle' : 'end'}
+        >
+          {label(atMs)}
+        </text>
+      ))}
+    </g>
+  )
+}
+
+/** A time that the charts mark, such as an outage. */
+export type Mark = Span & { kind: 'outage' | 'maintenance' }
+
+/** Outages and maintenance behind the lines. */
+export const Marks = ({ span, marks }: { span: Span; marks: readonly Mark[] }) => (
+  <g>
+    {marks
+      .filter(({ fromMs, toMs }) => toMs > span.fromMs && fromMs < span.toMs)
+      .map(({ fromMs, toMs, kind }) => {
+        const x = toX(span, Math.max(fromMs, span.fromMs))
+        const end = toX(span, Math.min(toMs, span.toMs))
+        return (
+          <rect
+            key={`${kind}${fromMs}`}
+            class={kind}
+            x={x}
+            y={PLOT.top}
+            width={Math.max(1.5, end - x)}
+            height={PLOT.height - PLOT.top - PLOT.bottom}
+          />
+        )
+      })}
+  </g>
+)

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact'
+
+export type Column<Row> = { name: string; isNumber?: boolean; show(row: Row): ComponentChildren }
+
+/** The figures behind a chart. */
+export const ChartTable = <Row,>({
+  rows,
+  columns,
+  keyOf,
+}: {
+  rows: readonly Row[]
+  columns: readonly Column<Row>[]
+  keyOf(row: Row): string
+}) => (
+  <details class="figures">
+    <summary>Figures</summary>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber }) => (
+              <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, isNumber, show }) => (
+                <td key={name} class={isNumber ? 'number' : 'nowrap'}>
+                  {show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </details>
+)

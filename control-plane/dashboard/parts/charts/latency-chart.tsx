@@ -1,0 +1,67 @@
+import { formatCount, formatMs } from '../../core/format.ts'
+import type { OperationResponse } from '../../core/operations.ts'
+import { Moment } from '../moment.tsx'
+import { Axes, type Mark, Marks } from './axes.tsx'
+import { ChartTable, type Column } from './chart-table.tsx'
+import { buildArea, buildLine, PLOT, roundUp, type Span, splitAtGaps } from './plot.ts'
+
+export type LatencyStep = OperationResponse<'readAnalyticsLatency'>['data'][number]
+
+type Percentile = 'p50' | 'p95' | 'p99'
+
+const COLUMNS: readonly Column<LatencyStep>[] = [
+  { name: 'Time', show: ({ at }) => <Moment at={at} /> },
+  { name: 'Checks', isNumber: true, show: ({ count }) => count.toLocaleString('en') },
+  { name: 'p50', isNumber: true, show: ({ p50 }) => formatMs(p50) },
+  { name: 'p95', isNumber: true, show: ({ p95 }) => formatMs(p95) },
+  { name: 'p99', isNumber: true, show: ({ p99 }) => formatMs(p99) },
+]
+
+/** The response times of successful checks: a band from p50 to p95, and p99 above it. Gaps stay gaps. */
+export function LatencyChart({
+  steps,
+  span,
+  stepMs,
+  marks,
+}: {
+  steps: readonly LatencyStep[]
+  span: Span
+  stepMs: number
+  marks: readonly Mark[]
+}) {
+  const max = roundUp(Math.max(...steps.map(({ p99 }) => p99), 1))
+  const toPoints = (percentile: Percentile) =>
+    splitAtGaps(
+      steps.map(step => ({ atMs: Date.parse(step.at), value: step[percentile] })),
+      stepMs * 1.5,
+    )
+  const [low, high, top] = [toPoints('p50'), toPoints('p95'), toPoints('p99')]
+  return (
+    <figure>
+      <figcaption>
+        Response time <span class="soft">p50 to p95, p99 dashed</span>
+      </figcaption>
+      <svg class="chart" viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} role="img" aria-label={describe(steps)}>
+        <Marks span={span} marks={marks} />
+        <Axes span={span} max={max} format={formatMs} />
+        {high.map((points, i) => (
+          <path key={i} class="band" d={buildArea(span, max, points, low[i]!)} />
+        ))}
+        {top.map((points, i) => (
+          <path key={i} class="line soft" d={buildLine(span, max, points)} />
+        ))}
+        {low.map((points, i) => (
+          <path key={i} class="line" d={buildLine(span, max, points)} />
+        ))}
+      </svg>
+      <ChartTable rows={steps} columns={COLUMNS} keyOf={({ at }) => at} />
+    </figure>
+  )
+}
+
+function describe(steps: readonly LatencyStep[]): string {
+  const last = steps.at(-1)
+  if (!last) return 'Response time: no successful checks in this time'
+  const checks = steps.reduce((sum, { count }) => sum + count, 0)
+  return `Response time of ${formatCount(checks, 'check')}; last p50 ${formatMs(last.p50)}, p95 ${formatMs(last.p95)}`
+}

@@ -1,0 +1,100 @@
+import { formatMs } from '../../core/format.ts'
+import { Facts } from '../../parts/section.tsx'
+import type { Check } from './types.ts'
+
+const PHASES = [
+  ['dns_ms', 'DNS'],
+  ['connect_ms', 'Connect'],
+  ['tls_ms', 'TLS'],
+  ['first_byte_ms', 'First byte'],
+  ['transfer_ms', 'Transfer'],
+] as const
+
+const FAULTS = { target: 'target', resolver: 'DNS resolver', internal: 'the monitoring itself' }
+
+/** Everything that is known about one check. */
+export const CheckDetail = ({ check }: { check: Check }) => (
+  <div class="check-detail">
+    <Phases timings={check.timings} />
+    <Facts
+      rows={[
+        ['Attempt', `${check.attempt}, ${TRIGGERS[check.trigger]}`],
+        ['Address', check.resolved_ip],
+        ['Probe', check.probe_id && <code>{check.probe_id}</code>],
+        ['Whose fault', check.error && FAULTS[check.error.source]],
+        ['Error', check.error && `${check.error.message} (${check.error.code})`],
+        ...check.failed_assertions.map((failed): [string, string] => [
+          'Failed assertion',
+          `${failed.type} ${failed.operator} ${failed.value}; actual value: ${failed.actual}`,
+        ]),
+        ['Packets', check.ping && `${check.ping.received} of ${check.ping.sent}, ${check.ping.loss_percent} % lost`],
+        ['DNS answer', check.dns && `${check.dns.rcode} from ${check.dns.server}`],
+        ['Certificate', check.certificate && `valid until ${check.certificate.valid_to}`],
+        [
+          'Screenshot',
+          check.screenshot_url && (
+            <a href={check.screenshot_url}>
+              <img src={check.screenshot_url} alt="The page at the time of the failure" width="320" loading="lazy" />
+            </a>
+          ),
+        ],
+      ]}
+    />
+    {check.dns && check.dns.records.length > 0 && (
+      <pre dir="ltr">
+        {check.dns.records
+          .map(({ name, ttl_seconds: ttl, type, value }) => `${name} ${ttl} ${type} ${value}`)
+          .join('\n')}
+      </pre>
+    )}
+    {check.evidence && <Evidence evidence={check.evidence} />}
+  </div>
+)
+
+const TRIGGERS: Record<Check['trigger'], string> = {
+  schedule: 'by schedule',
+  run_now: 'on demand',
+  second_opinion: 'a second opinion for another region',
+}
+
+const Evidence = ({ evidence }: { evidence: NonNullable<Check['evidence']> }) => (
+  <>
+    <h3>Answer of the target</h3>
+    <pre dir="ltr">
+      {Object.entries(evidence.headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n')}
+      {evidence.body && `\n\n${evidence.body}`}
+    </pre>
+  </>
+)
+
+/** The phases as one bar in proportion, with their times. */
+function Phases({ timings }: { timings: Check['timings'] }) {
+  if (!timings) return null
+  const phases = PHASES.map(([key, name]) => ({ name, ms: timings[key] })).filter(({ ms }) => ms > 0)
+  const total = phases.reduce((sum, { ms }) => sum + ms, 0)
+  if (total === 0) return null
+  let start = 0
+  const placed = phases.map(phase => {
+    const x = start
+    start += (phase.ms / total) * 100
+    return { ...phase, x, width: (phase.ms / total) * 100 }
+  })
+  return (
+    <figure class="phases">
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        {placed.map(({ name, x, width }) => (
+          <rect
+            key={name}
+            class={`phase-${PHASES.findIndex(([, one]) => one === name)}`}
+            x={x}
+            width={width}
+            height="8"
+          />
+        ))}
+      </svg>
+      <figcaption class="soft small">{phases.map(({ name, ms }) => `${name} ${formatMs(ms)}`).join(' · ')}</figcaption>
+    </figure>
+  )
+}

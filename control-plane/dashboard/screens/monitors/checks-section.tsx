@@ -1,0 +1,89 @@
+import { formatMs } from '../../core/format.ts'
+import type { OperationResponse } from '../../core/operations.ts'
+import type { Result } from '../../core/screen.ts'
+import { Moment } from '../../parts/moment.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import { type ShownStatus, Status } from '../../parts/status.tsx'
+import { CheckDetail } from './check-detail.tsx'
+import type { Check } from './types.ts'
+
+/** The newest checks, also those that do not count. A row opens to its phases and evidence. */
+export const ChecksSection = ({
+  id,
+  search,
+  result,
+  regions,
+}: {
+  id: string
+  search: URLSearchParams
+  result: Result<OperationResponse<'listMonitorChecks'>>
+  regions: readonly string[]
+}) => (
+  <Section id="checks" title="Checks">
+    <form class="filters" action={`/monitors/${id}#checks`}>
+      <label>
+        <span class="hidden">Region</span>
+        <select name="region">
+          <option value="">All regions</option>
+          {regions.map(region => (
+            <option key={region} value={region} selected={search.get('region') === region}>
+              {region}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span class="hidden">Outcome</span>
+        <select name="status">
+          <option value="">Every outcome</option>
+          {['up', 'degraded', 'down', 'unknown', 'missed'].map(status => (
+            <option key={status} value={status} selected={search.get('status') === status}>
+              {status}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">Filter</button>
+    </form>
+    <Loaded result={result} what="The checks">
+      {({ data, meta }) =>
+        data.length === 0 ? (
+          <Empty text="There are no checks." />
+        ) : (
+          <>
+            <ul class="list checks">
+              {data.map(check => (
+                <CheckItem key={check.id} check={check} />
+              ))}
+            </ul>
+            <Pager path={`/monitors/${id}`} search={search} meta={meta} fragment="checks" />
+          </>
+        )
+      }
+    </Loaded>
+  </Section>
+)
+
+const CheckItem = ({ check }: { check: Check }) => (
+  <li>
+    <details>
+      <summary class="check">
+        <Status status={toShownStatus(check.status)} />
+        <Moment at={check.scheduled_at} />
+        <span class="soft region">{check.region}</span>
+        <span class="cause" dir="auto">
+          {check.error?.message ?? formatAnswer(check)}
+        </span>
+      </summary>
+      <CheckDetail check={check} />
+    </details>
+  </li>
+)
+
+/** A check without a result of its own is neither up nor down. */
+const toShownStatus = (status: Check['status']): ShownStatus => (status === 'missed' ? 'unknown' : status)
+
+const formatAnswer = ({ status_code: code, response_time_ms: ms }: Check) =>
+  [code, ms === null ? null : formatMs(ms)].filter(part => part !== null).join(', ')

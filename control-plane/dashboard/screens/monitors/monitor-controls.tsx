@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks'
+import { useFrame } from '../../core/frame-context.ts'
+import type { Monitor } from './types.ts'
+
+/** What a member may do with the monitor here. */
+export function MonitorControls({ monitor }: { monitor: Monitor }) {
+  const { execute, isInteractive } = useFrame()
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const path = { id: monitor.id }
+  const run = async (name: 'pauseMonitor' | 'resumeMonitor' | 'checkMonitor') => {
+    setBusy(true)
+    const outcome = await execute(name, { path })
+    setProblem('error' in outcome ? outcome.error.message : null)
+    setBusy(false)
+  }
+  const isDisabled = !isInteractive || isBusy
+  return (
+    <>
+      <p class="actions top">
+        {monitor.type !== 'heartbeat' && !monitor.is_paused && (
+          <button type="button" disabled={isDisabled} onClick={() => run('checkMonitor')}>
+            Check now
+          </button>
+        )}
+        <button
+          type="button"
+          disabled={isDisabled}
+          onClick={() => run(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor')}
+        >
+          {monitor.is_paused ? 'Resume' : 'Pause'}
+        </button>
+        <a class="button" href={`/monitors/${monitor.id}/settings`}>
+          Settings
+        </a>
+      </p>
+      {problem && (
+        <p class="wrong" role="alert">
+          {problem}.
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,85 @@
+import { formatPercent } from '../../core/format.ts'
+import { canWrite, useFrame } from '../../core/frame-context.ts'
+import { read } from '../../core/operations.ts'
+import { screen } from '../../core/screen.ts'
+import { computeSpan, getRange, parseRange } from '../../core/time-range.ts'
+import { DayBars } from '../../parts/charts/day-bars.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { ChartsSection } from './charts-section.tsx'
+import { ChecksSection } from './checks-section.tsx'
+import { AudienceSection, ConfigurationSection } from './configuration-section.tsx'
+import { MonitorControls } from './monitor-controls.tsx'
+import { MonitorHead } from './monitor-head.tsx'
+import { TransitionsSection } from './transitions-section.tsx'
+import { VotesSection } from './votes-section.tsx'
+
+/** `/monitors/:id`, to which alerts lead: what is the case now, why, and what was before. */
+export const monitorScreen = screen({
+  path: '/monitors/:id',
+  area: 'monitors',
+  record: 'monitor',
+  queries: ({ params, search }, nowMs) => {
+    const id = params.id!
+    const name = parseRange(search)
+    const { fromMs, toMs } = computeSpan(name, nowMs)
+    const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()]
+    const { step, heatStep } = getRange(name)
+    return {
+      monitor: read('readMonitor', { path: { id } }),
+      votes: read('listMonitorVotes', { path: { id } }),
+      transitions: read('listMonitorTransitions', { path: { id }, query: { per_page: 10 } }),
+      checks: read('listMonitorChecks', { path: { id }, query: toChecksQuery(search) }),
+      strips: read('listAnalyticsStrips', { query: { monitor_ids: id } }),
+      latency: read('readAnalyticsLatency', { query: { monitor_id: id, from, to, step, phases: true } }),
+      heatmap: read('readAnalyticsHeatmap', { query: { monitor_id: id, from, to, step: heatStep } }),
+      uptime: read('readAnalyticsUptime', { query: { monitor_id: id, from } }),
+      incidents: read('listIncidents', { query: { monitor_id: id, per_page: 5 } }),
+      rules: read('listAlertRules', { query: { monitor_id: id, per_page: 100 } }),
+      channels: read('listAlertChannels', { query: { per_page: 100 } }),
+      guarantee: read('readMonitorGuarantee', { path: { id } }),
+    }
+  },
+  title: ({ results }) => results.monitor.data!.data.name,
+  Body: ({ params, search, results }) => {
+    const { me } = useFrame()
+    const monitor = results.monitor.data!.data
+    return (
+      <>
+        <MonitorHead monitor={monitor} transitions={results.transitions} />
+        {canWrite(me) && <MonitorControls monitor={monitor} />}
+        <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
+        <Section id="days" title="90 days" aside={<Uptime result={results.strips} />}>
+          <Loaded result={results.strips} what="The days">
+            {({ data: [strip], meta }) => strip && <DayBars days={strip.days} from={meta.days_from} />}
+          </Loaded>
+        </Section>
+        {monitor.type !== 'heartbeat' && <ChartsSection id={params.id!} search={search} results={results} />}
+        <TransitionsSection result={results.transitions} incidents={results.incidents} />
+        <ChecksSection id={params.id!} search={search} result={results.checks} regions={monitor.regions} />
+        <div class="columns">
+          <AudienceSection monitor={monitor} rules={results.rules} channels={results.channels} />
+          <ConfigurationSection monitor={monitor} guarantee={results.guarantee} />
+        </div>
+      </>
+    )
+  },
+})
+
+const CHECK_STATUSES = ['up', 'degraded', 'down', 'unknown', 'missed']
+
+/** The filters of the list of checks, from the address. */
+function toChecksQuery(search: URLSearchParams) {
+  const [region, status, page] = ['region', 'status', 'page'].map(name => search.get(name) ?? '')
+  return {
+    per_page: 20,
+    ...(region && { region }),
+    ...(status && CHECK_STATUSES.includes(status) && { status }),
+    ...(/^[1-9]\d{0,5}$/.test(page ?? '') && { page: Number(page) }),
+  }
+}
+
+const Uptime = ({ result }: { result: { data: { data: { uptime_24h: number | null }[] } | null } }) => {
+  const uptime = result.data?.data[0]?.uptime_24h
+  return uptime === null || uptime === undefined ? null : <span class="soft">{formatPercent(uptime)} in 24 hours</span>
+}

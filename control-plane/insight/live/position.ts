@@ -1,0 +1,43 @@
+/**
+ * A position in the log of changes: a snapshot of PostgreSQL (`xmin:xmax:xip,…`) and its time. A client that has a position
+ * has seen the changes that this snapshot sees.
+ */
+export type LogPosition = { snapshot: string; atMs: number }
+
+/** Rows of the log are kept for twice this time, so a position of this age misses nothing. */
+export const MAX_POSITION_AGE_MS = 30 * 60_000
+/** A position with more open transactions is written as an earlier one, after which some changes are read again. */
+const MAX_OPEN = 60
+export const MAX_POSITION_LENGTH = 1_000
+
+/** The position as clients keep it: opaque, without characters that a URL or a header escapes. */
+export function formatPosition({ snapshot, atMs }: LogPosition): string {
+  const [xmin = 0, xmax = 0, ...open] = snapshot.split(/[:,]/).filter(Boolean).map(Number)
+  const isLong = open.length > MAX_OPEN
+  const offsets = isLong ? [] : open.map(xid => (xid - xmin).toString(36))
+  const seconds = Math.floor(atMs / 1_000).toString(36)
+  return `${seconds}.${xmin.toString(36)}.${(isLong ? 0 : xmax - xmin).toString(36)}.${offsets.join('-')}`
+}
+
+/** The position of a client; null for any other text. */
+export function parsePosition(text: string): LogPosition | null {
+  const parts =
+    text.length > MAX_POSITION_LENGTH ? null : /^(\w{1,9})\.(\w{1,10})\.(\w{1,10})\.([0-9a-z-]*)$/.exec(text)
+  if (!parts) return null
+  const [seconds = NaN, xmin = NaN, length = NaN] = parts.slice(1, 4).map(parseBase36)
+  const offsets = parts[4] ? parts[4].split('-').map(parseBase36) : []
+  const isOrdered = offsets.every((offset, i) => offset < length && offset >= (offsets[i - 1] ?? 0))
+  if (![seconds, xmin, length].every(Number.isSafeInteger) || xmin < 1 || !isOrdered) return null
+  const open = offsets.map(offset => xmin + offset).join(',')
+  return { snapshot: `${xmin}:${xmin + length}:${open}`, atMs: seconds * 1_000 }
+}
+
+const parseBase36 = (text: string): number => (/^[0-9a-z]+$/.test(text) ? Number.parseInt(text, 36) : Number.NaN)
+
+const getEnd = (snapshot: string): number => Number(snapshot.split(':')[1])
+
+/** Whether all changes since `position` are still in the log. False as well after an older copy of the database was restored. */
+export function isContinuable(position: LogPosition, current: LogPosition): boolean {
+  const ageMs = current.atMs - position.atMs
+  return ageMs < MAX_POSITION_AGE_MS && getEnd(position.snapshot) <= getEnd(current.snapshot)
+}

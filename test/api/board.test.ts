@@ -1,0 +1,130 @@
+import t from 'tap'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startApi } from '../support/api-server.ts'
+import { applyBoard, insertStates, insertWatchedMonitors } from '../support/board.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+
+const env = {
+  DATABASE_URL: (await createDatabase(t)).url,
+  CLICKHOUSE_URL: (await createClickhouseDatabase(t)).url,
+  NATS_URL: (await startNats(t)).url,
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  RATE_LIMIT_PER_MINUTE: '1000000',
+}
+const [api, other] = [await startApi(t, env), await startApi(t, env)]
+const { db } = api
+const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example/', regions: ['us-east', 'eu-west'] }
+
+t.test('GET /monitors/board 200 has one column for each field, with votes and causes', async t => {
+  const { key } = await api.tenant()
+  const picket = api.picket(key)
+  const empty = (await picket.readMonitorBoard()).data!.data
+  t.same([empty.reset, empty.monitors.id, empty.removed], [true, [], []])
+  const made = await api.call('POST', '/monitors', { key, body: { ...MONITOR, tags: ['prod'] } })
+  const { id } = made.body.data
+  const read = async () => applyBoard(new Map(), (await picket.readMonitorBoard()).data!.data).get(id)
+  const fresh = { name: 'Shop', type: 'http', status: null, status_changed_at: null, is_paused: false, tags: ['prod'] }
+  t.same(await read(), { ...fresh, votes: { 'us-east': 'none', 'eu-west': 'none' }, cause: null })
+  const at = new Date('2026-03-01T10:00:00.000Z')
+  await execute(db, `UPDATE monitors SET status = 'down', status_changed_at = ? WHERE id = ?`, [at, id])
+  await insertStates(db, [id], `CASE region WHEN 'us-east' THEN 'failing' ELSE 'pending' END`)
+  t.same(await read(), {
+    ...{ ...fresh, status: 'down', status_changed_at: at.toISOString() },
+    ...{ votes: { 'us-east': 'failing', 'eu-west': 'none' }, cause: 'connection refused' },
+  })
+  await api.call('POST', `/monitors/${id}/pause`, { key })
+  t.match(await read(), { is_paused: true, status: null, votes: { 'us-east': 'none', 'eu-west': 'none' }, cause: null })
+})
+
+t.test('GET /monitors/board with since returns what changed and what was removed, from each process', async t => {
+  const { key, projectId } = await api.tenant()
+  const ids = await insertWatchedMonitors(db, projectId, 20)
+  const read = async (from: typeof api, since?: string) =>
+    (await from.call('GET', `/monitors/board${since === undefined ? '' : `?since=${since}`}`, { key })).body.data
+  const first = await read(api)
+  t.equal(first.monitors.id.length, 20)
+  const unchanged = await read(other, first.revision)
+  t.same([unchanged.reset, unchanged.monitors.id, unchanged.removed], [false, [], []])
+  const [renamed, removed, silent] = ids as [string, string, string]
+  await api.call('PUT', `/monitors/${renamed}`, { key, body: { name: 'Renamed' } })
+  await other.call('DELETE', `/monitors/${removed}`, { key })
+  await execute(db, `UPDATE monitors SET status = 'degraded' WHERE id = ?`, [silent])
+  for (const from of [api, other]) {
+    const changes = await read(from, first.revision)
+    t.same([changes.reset, changes.removed], [false, [removed]])
+    t.same(changes.monitors.id.sort(), [renamed, silent].sort())
+    const rows = applyBoard(applyBoard(new Map(), first), changes)
+    t.same(rows, applyBoard(new Map(), await read(from)), 'the changes lead to the whole board')
+  }
+})
+
+t.test('GET /monitors/board with an unknown revision returns everything as a reset', async t => {
+  const { key, projectId } = await api.tenant()
+  await insertWatchedMonitors(db, projectId, 3)
+  const { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
+  const [, xmin, ...rest] = revision.split('.')
+  const hourAgo = Math.floor(Date.now() / 1_000 - 3_600).toString(36)
+  const future = (Number.parseInt(xmin, 36) + 1_000_000).toString(36)
+  const unknown = ['', 'x', '1.2', `${hourAgo}.${xmin}.${rest.join('.')}`, revision.replace(xmin, future), '0.0.0.z-a']
+  for (const since of unknown) {
+    const { body } = await api.call('GET', `/monitors/board?since=${encodeURIComponent(since)}`, { key })
+    t.same([body.data.reset, body.data.monitors.id.length], [true, 3], since)
+  }
+  t.equal((await api.call('GET', `/monitors/board?since=${'a'.repeat(2_000)}`, { key })).status, 400)
+  t.equal((await api.call('GET', '/monitors/board?since_revision=1', { key })).status, 400)
+})
+
+t.test('GET /monitors/board 304 while nothing has changed, also at another process', async t => {
+  const { key, projectId } = await api.tenant()
+  const [id] = await insertWatchedMonitors(db, projectId, 5)
+  const { headers } = await api.call('GET', '/monitors/board', { key })
+  const condition = { 'if-none-match': headers.get('etag')! }
+  for (const from of [api, other]) {
+    const answer = await from.call('GET', '/monitors/board', { key, headers: condition })
+    t.same([answer.status, answer.body, answer.headers.get('etag')], [304, '', condition['if-none-match']])
+  }
+  await execute(db, `UPDATE monitors SET status = 'degraded' WHERE id = ?`, [id!])
+  t.equal((await other.call('GET', '/monitors/board', { key, headers: condition })).status, 200)
+  t.equal((await api.call('GET', '/monitors/board', { key: null })).status, 401)
+})
+
+t.test('Changes that commit in another order than they began are all in the board', async t => {
+  const { key, projectId } = await api.tenant()
+  const [early, late] = (await insertWatchedMonitors(db, projectId, 2)) as [string, string]
+  const rename = 'UPDATE monitors SET name = ? WHERE id = ?'
+  const begun = await db.transaction()
+  await begun.raw(rename, ['first', early])
+  await db.raw(rename, ['second', late])
+  const one = (await api.call('GET', '/monitors/board', { key })).body.data
+  await begun.commit()
+  const two = (await api.call('GET', `/monitors/board?since=${one.revision}`, { key })).body.data
+  t.same([two.reset, two.monitors.id, two.monitors.name], [false, [early], ['first']])
+})
+
+t.test('The board of a project has no monitors of another one', async t => {
+  const [mine, foreign] = [await api.tenant(), await api.tenant()]
+  await insertWatchedMonitors(db, foreign.projectId, 3)
+  const [own] = await insertWatchedMonitors(db, mine.projectId, 1)
+  const read = async (path: string) => (await api.call('GET', path, { key: mine.key })).body.data
+  const before = await read('/monitors/board')
+  t.same(before.monitors.id, [own])
+  await execute(db, `UPDATE monitors SET name = 'Changed' WHERE project_id = ?`, [foreign.projectId])
+  const { monitors, removed } = await read(`/monitors/board?since=${before.revision}`)
+  t.same([monitors.id, removed], [[], []])
+})
+
+t.test('10,000 monitors are at most 250 kB compressed', async t => {
+  const { key, projectId } = await api.tenant()
+  await insertWatchedMonitors(db, projectId, 10_000)
+  for (const encoding of ['gzip', 'br']) {
+    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': encoding }
+    const answer = await fetch(`${api.origin}/api/v1/monitors/board`, { headers })
+    t.equal(answer.headers.get('content-encoding'), encoding)
+    const { data } = (await answer.json()) as { data: { monitors: { id: string[] } } }
+    t.equal(data.monitors.id.length, 10_000)
+    const bytes = Number(answer.headers.get('content-length'))
+    t.ok(bytes > 100_000 && bytes < 250_000, `${encoding}: ${bytes} bytes`)
+  }
+})
