@@ -70,6 +70,7 @@ function renderScreen(shown: Shown, me: Me, nowMs: number): string {
       throw new Error('a page does not carry out operations while it is rendered')
     },
     navigate: () => {},
+    holdPage: () => () => {},
   }
   const content = (
     <FrameProvider value={context}>

@@ -10,6 +10,7 @@ import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
 import { type BoardIndex, createBoardIndex, useBoard } from './board.ts'
+import { holdPage } from './leave-question.ts'
 import { followChanges, type LiveChange, refreshAfter } from './live.ts'
 import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
 
@@ -62,6 +63,7 @@ function Page({ initial }: { initial: DocumentState }) {
       return outcome
     },
     navigate: route,
+    holdPage,
   }
   const title = match ? buildTitle({ screen: match.screen, location, results, board }) : 'Page not found · Picket'
   useTitle(title)

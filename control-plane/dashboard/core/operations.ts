@@ -9,7 +9,7 @@ export type OperationName = {
 }[keyof Picket]
 
 /** The path parameters, query and body of an operation. */
-type OperationArguments<Name extends OperationName> = Omit<
+export type OperationArguments<Name extends OperationName> = Omit<
   NonNullable<Parameters<Picket[Name]>[0]>,
   'client' | 'fetch' | 'headers' | 'meta' | 'security' | 'signal' | 'throwOnError' | 'url' | `on${string}`
 >
