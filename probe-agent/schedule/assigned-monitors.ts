@@ -1,11 +1,10 @@
 import type { Assignment, Assignments, MonitorRegionState, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Result, Trigger } from '../../shared/checks/result.ts'
-import type { Slots } from '../../shared/checks/slots.ts'
+import { computeSlots, type Slots } from '../../shared/checks/slots.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
 import type { TenantQueueItem } from './queue/fair-queue.ts'
 import { type KnownRegionState, resolveStartState } from './rechecks/region-state.ts'
 import { createResponseTimes, type ResponseTimes } from './rechecks/silence-limit.ts'
-import { computeSlots } from './slots.ts'
 
 /** One attempt of a chain. `result`: null while it is in flight. Times in ms by the monotonic clock. */
 export type Attempt = { startedMs: number; endedMs: number; result: Result | null; cancellation: Cancellation }

@@ -1,11 +1,4 @@
 import { findSlotFrom, type Slots } from '../../shared/checks/slots.ts'
-import { fnv1a } from '../../shared/nats/subjects.ts'
-
-/** The slots of a monitor in a region, on the control plane's clock. */
-export function computeSlots(monitorId: string, region: string, intervalSeconds: number): Slots {
-  const intervalMs = intervalSeconds * 1000
-  return { phaseMs: fnv1a(monitorId + region) % intervalMs, intervalMs }
-}
 
 /**
  * The slots that are missed when a check due at `dueMs` has not started by `nowMs`: those that are at least one interval

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   openAutomaticIncidents,
   resolveAutomaticIncidents,
@@ -112,4 +113,29 @@ t.test('A monitor that is down has one open incident, however often the verdict 
   )
   t.match(again, { incidents: [{ id, started_at: startedAt }], events: [] })
   t.equal((await account.call('GET /incidents')).body.meta.total, 1)
+})
+
+t.test('GET /incidents 200 filters by monitor, start and title; 404 for a monitor of another tenant', async t => {
+  const account = await api.account()
+  const shop = await insertOutage(account, 'Shop', true)
+  const blog = await insertOutage(account, '100% Blog')
+  await execute(api.db, `UPDATE incidents SET started_at = '2026-09-01T00:00:00Z' WHERE id = ?`, [blog.id])
+  const ids = async (filter: string) => {
+    const { status, body } = await account.call(`GET /incidents?${filter}`)
+    t.equal(status, 200, filter)
+    t.equal(body.meta.total, body.data.length, `${filter}: the total`)
+    return body.data.map(({ id }: { id: string }) => id)
+  }
+  t.same(await ids(`monitor_id=${shop.monitorId}`), [shop.id])
+  t.same(await ids('from=2026-08-15T00:00:00Z'), [blog.id])
+  t.same(await ids('from=2026-08-01T12:00:00Z&to=2026-09-01T00:00:00Z'), [shop.id], 'from is included, to is not')
+  t.same(await ids('q=BLOG'), [blog.id])
+  t.same(await ids('q=%25'), [blog.id], 'a percent sign is a character')
+  t.same(await ids(`q=down&monitor_id=${blog.monitorId}&status=investigating`), [blog.id])
+  t.same(await ids('q=nothing'), [])
+  const theirs = await insertOutage(await api.account(), 'Theirs')
+  for (const id of [theirs.monitorId, 'nope', '0190a0a0-0000-7000-8000-000000000000']) {
+    t.equal((await account.call(`GET /incidents?monitor_id=${id}`)).status, 404, id)
+  }
+  t.equal((await account.call('GET /incidents?from=yesterday')).status, 400)
 })

@@ -16,7 +16,7 @@ import {
 import { type Canary, findCanaryProject, loadCanaries, saveCanary } from '../../control-plane/insight/canaries/store.ts'
 import { changeMonitor } from '../../control-plane/monitoring/monitors/actions.ts'
 import { clearVerdict } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
-import { computeSlots } from '../../probe-agent/schedule/slots.ts'
+import { computeSlots } from '../../shared/checks/slots.ts'
 import { REGIONS } from '../../shared/checks/check.ts'
 import { canaryTools, makeOperator } from '../support/canaries.ts'
 import { startPicket } from '../support/picket.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { computeSlots } from '../../probe-agent/schedule/slots.ts'
+import { computeSlots } from '../../shared/checks/slots.ts'
 import { IDENTIFIED } from '../support/client-process.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTargetByProbe } from '../support/target-by-probe.ts'

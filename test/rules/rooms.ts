@@ -32,6 +32,7 @@ export const ROOMS = [
   'verdict/heartbeats',
   'verdict/expiry',
   'insight/analytics',
+  'insight/explanations',
   'insight/canaries',
   'pages/core',
   'pages/templates',

@@ -1,5 +1,4 @@
-import { computeSlots } from '../../probe-agent/schedule/slots.ts'
-import { findSlotFrom } from '../../shared/checks/slots.ts'
+import { computeSlots, findSlotFrom } from '../../shared/checks/slots.ts'
 import type { Api, ApiAnswer } from './api.ts'
 import { waitFor } from './wait.ts'
 

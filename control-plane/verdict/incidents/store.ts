@@ -23,7 +23,17 @@ export type IncidentRecord = {
   updated_at: Date
 }
 
-type IncidentFilter = { statuses: string[] | null; severities: string[] | null }
+type IncidentFilter = {
+  statuses: string[] | null
+  severities: string[] | null
+  /** the others are missing or null: any */
+  monitorId?: string | null
+  /** of the start; `to` is excluded */
+  from?: Date | null
+  to?: Date | null
+  /** part of the title */
+  text?: string | null
+}
 
 const RECORD = `
   incidents.id, title, severity, incidents.status, source, caused_by_monitor_id, started_at, resolved_at,
@@ -38,6 +48,19 @@ const FILTERED = `project_id = :projectId
   AND (CAST(:statuses AS text[]) IS NULL OR incidents.status = ANY(:statuses))
   AND (CAST(:severities AS text[]) IS NULL OR severity = ANY(:severities))`
 
+/** The conditions of which no sums exist, and whether there is one. */
+function buildSearch({ monitorId = null, from = null, to = null, text = null }: IncidentFilter) {
+  const pattern = text === null ? null : `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const conditions = [
+    monitorId && 'id IN (SELECT incident_id FROM incident_monitors WHERE monitor_id = :monitorId)',
+    from && 'started_at >= :from',
+    to && 'started_at < :to',
+    pattern && 'title ILIKE :pattern',
+  ].filter(condition => condition !== null && condition !== '')
+  const sql = conditions.map(condition => `AND incidents.${condition}`).join(' ')
+  return { sql, bindings: { monitorId, from, to, pattern }, isEmpty: conditions.length === 0 }
+}
+
 /** One page of a project's incidents, newest first, and their total number. */
 export async function listIncidents(
   db: Db,
@@ -45,17 +68,21 @@ export async function listIncidents(
   filter: IncidentFilter,
   page: { limit: number; offset: number },
 ): Promise<{ incidents: IncidentRecord[]; total: number }> {
-  const bindings = { projectId, ...filter }
+  const search = buildSearch(filter)
+  const { statuses, severities } = filter
+  const bindings = { projectId, statuses, severities, ...search.bindings }
   const [counted, rows] = await Promise.all([
     // an old project has too many incidents to count them for each page
     query<{ total: number }>(
       db,
-      `SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS total FROM incident_counts AS incidents WHERE ${FILTERED}`,
+      search.isEmpty
+        ? `SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS total FROM incident_counts AS incidents WHERE ${FILTERED}`
+        : `SELECT count(*) AS total FROM incidents WHERE ${FILTERED} ${search.sql}`,
       bindings,
     ),
     query<IncidentRecord>(
       db,
-      `SELECT ${RECORD} FROM incidents WHERE ${FILTERED} ORDER BY incidents.id DESC LIMIT :limit OFFSET :offset`,
+      `SELECT ${RECORD} FROM incidents WHERE ${FILTERED} ${search.sql} ORDER BY incidents.id DESC LIMIT :limit OFFSET :offset`,
       { ...bindings, ...page },
     ),
   ])

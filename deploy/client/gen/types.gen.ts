@@ -101,9 +101,6 @@ export type Me = {
         name: string;
     };
     scope: 'read' | 'write' | 'admin';
-    /**
-     * The role of a member that corresponds to the scope.
-     */
     role: 'admin' | 'editor' | 'viewer';
     /**
      * The project is the operator project.
@@ -951,6 +948,185 @@ export type Summary = {
         '90d': number | null;
     };
     checks_24h: number | null;
+};
+
+export type ExplainedCheck = {
+    status: 'up' | 'down' | 'degraded' | 'unknown' | 'missed';
+    /**
+     * 0 without a response.
+     */
+    status_code: number;
+    response_time_ms: number;
+    /**
+     * `source` says whose fault it was: of the target, of the resolver, or of Picket (`internal`).
+     */
+    error: {
+        source: 'none' | 'target' | 'resolver' | 'internal';
+        code: string;
+        message: string;
+    } | null;
+    attempt: number;
+    scheduled_at: string;
+    probe_id: string;
+};
+
+export type MonitorVotes = {
+    /**
+     * UUIDv7
+     */
+    monitor_id: string;
+    status: 'up' | 'down' | 'degraded' | null;
+    /**
+     * When the status changed last.
+     */
+    since: string | null;
+    /**
+     * Since when no check has counted. Null in other cases.
+     */
+    unchecked_since: string | null;
+    at: string;
+    /**
+     * Up to when results of checks are included. Null if the verdict has not read any.
+     */
+    as_of: string | null;
+    /**
+     * The status that the votes alone lead to. Null without a quorum: the status is held.
+     */
+    status_by_votes: 'up' | 'down' | 'degraded' | null;
+    /**
+     * How many of the current votes must fail for `down`. Null without a quorum.
+     */
+    failing_votes_needed: number | null;
+    quorum: {
+        /**
+         * Null without a quorum.
+         */
+        mode: 'full' | 'reduced' | null;
+        regions: number;
+        needed: number;
+        voting: number;
+        lost_since: string | null;
+        without_probe?: Array<string>;
+    };
+    counts: {
+        ok: number;
+        degraded: number;
+        failing: number;
+        not_voting: number;
+    };
+    thresholds: {
+        /**
+         * Failed checks in a row that make a region failing.
+         */
+        failures_in_a_row: number;
+        /**
+         * Better checks in a row that end failing or degraded.
+         */
+        better_in_a_row: number;
+        interval_seconds: number;
+        timeout_ms: number;
+        /**
+         * Null for a vote that does not expire.
+         */
+        vote_lifetime_seconds: number | null;
+    };
+    /**
+     * One per region, in the order of the monitor.
+     */
+    votes: Array<{
+        region: string;
+        state: 'pending' | 'ok' | 'degraded' | 'failing';
+        /**
+         * Whether the state counts as a vote.
+         */
+        votes: boolean;
+        /**
+         * Age of the newest check that counted.
+         */
+        age_seconds: number | null;
+        failed_in_a_row: number;
+        not_up_in_a_row: number;
+        better_in_a_row: number;
+        first_failure_at: string | null;
+        /**
+         * The newest check that counted.
+         */
+        last_check: ExplainedCheck | null;
+        doubt?: {
+            settled_by: 'region' | 'witness' | 'probe' | 'limit' | null;
+            witness: {
+                status: 'up' | 'down' | 'degraded' | 'unknown' | 'missed';
+                /**
+                 * 0 without a response.
+                 */
+                status_code: number;
+                response_time_ms: number;
+                /**
+                 * `source` says whose fault it was: of the target, of the resolver, or of Picket (`internal`).
+                 */
+                error: {
+                    source: 'none' | 'target' | 'resolver' | 'internal';
+                    code: string;
+                    message: string;
+                } | null;
+                attempt: number;
+                scheduled_at: string;
+                probe_id: string;
+                region: string;
+            } | null;
+        };
+        /**
+         * Null without a vote.
+         */
+        vote: 'ok' | 'degraded' | 'failing' | null;
+        /**
+         * `paused`, `incomplete` (the monitor cannot be checked), `no_probe` (no live probe in the region), `not_checked` (no check has counted), `not_decided` (too few checks in a row), `in_doubt` (another region has to confirm the failure), `too_old`. Null with a vote.
+         */
+        no_vote_reason: 'paused' | 'incomplete' | 'no_probe' | 'not_checked' | 'not_decided' | 'in_doubt' | 'too_old' | null;
+        /**
+         * The first check of the current run of checks with this result. Null when it is older than 24 hours, or unknown.
+         */
+        vote_since: string | null;
+        /**
+         * The newest check of the last 24 hours, also one that does not count, such as `unknown` or `missed`.
+         */
+        newest_check: ExplainedCheck | null;
+        /**
+         * The next scheduled check. A re-check may come earlier.
+         */
+        next_check_at: string | null;
+    }>;
+    timings: {
+        first_failure_at: string | null;
+        others_asked_at: string | null;
+        no_majority_since: string | null;
+        outage_since: string | null;
+        outage_seconds: number | null;
+    };
+    /**
+     * What holds back alerts now. Empty when alerts are sent.
+     */
+    silenced_by: Array<{
+        kind: 'paused' | 'maintenance' | 'parent_down' | 'parent_doubt' | 'parent_grace';
+        /**
+         * Of the maintenance window or of the parent.
+         */
+        id: string | null;
+        name: string | null;
+        /**
+         * Null when the end is not known.
+         */
+        until: string | null;
+    }>;
+    /**
+     * Whether alerts wait to be sent afterwards.
+     */
+    alerts_withheld: boolean;
+    last_transition_id: string | null;
+    /**
+     * False while the history cannot be read: `newest_check` and most of `vote_since` are null then.
+     */
+    checks_available: boolean;
 };
 
 export type Project = {
@@ -2373,6 +2549,14 @@ export type ListAlertLogData = {
          * One or more statuses, separated by commas.
          */
         status?: string;
+        /**
+         * Deliveries of the events of this monitor, and digests that contain one.
+         */
+        monitor_id?: string;
+        /**
+         * Deliveries of the events of this incident and of the events of its monitor that name it, and digests that contain one.
+         */
+        incident_id?: string;
     };
     url: '/api/v1/alerts/log';
 };
@@ -4666,6 +4850,22 @@ export type ListIncidentsData = {
          * One or more of minor, major, critical, separated by commas.
          */
         severity?: string;
+        /**
+         * Incidents of this monitor.
+         */
+        monitor_id?: string;
+        /**
+         * Incidents that started at or after this time.
+         */
+        from?: string;
+        /**
+         * Incidents that started before this time.
+         */
+        to?: string;
+        /**
+         * Incidents whose title contains this text.
+         */
+        q?: string;
     };
     url: '/api/v1/incidents';
 };
@@ -4683,6 +4883,10 @@ export type ListIncidentsErrors = {
      * The scope of the key or the plan does not allow this
      */
     403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -5894,6 +6098,51 @@ export type ReadAnalyticsSummaryResponses = {
 };
 
 export type ReadAnalyticsSummaryResponse = ReadAnalyticsSummaryResponses[keyof ReadAnalyticsSummaryResponses];
+
+export type ListMonitorVotesData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/monitors/{id}/votes';
+};
+
+export type ListMonitorVotesErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListMonitorVotesError = ListMonitorVotesErrors[keyof ListMonitorVotesErrors];
+
+export type ListMonitorVotesResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: MonitorVotes;
+    };
+};
+
+export type ListMonitorVotesResponse = ListMonitorVotesResponses[keyof ListMonitorVotesResponses];
 
 export type ReadProjectData = {
     body?: never;

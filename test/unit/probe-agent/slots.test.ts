@@ -1,6 +1,6 @@
 import t from 'tap'
-import { computeSlots, findMissedSlots } from '../../../probe-agent/schedule/slots.ts'
-import { findSlotFrom } from '../../../shared/checks/slots.ts'
+import { findMissedSlots } from '../../../probe-agent/schedule/slots.ts'
+import { computeSlots, findSlotFrom } from '../../../shared/checks/slots.ts'
 
 const SLOTS = { phaseMs: 700, intervalMs: 30_000 }
 

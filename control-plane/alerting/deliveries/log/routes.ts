@@ -23,7 +23,7 @@ import { buildLogEntryNotFound, replayDelivery } from '../queue/enqueue-actions.
 import { DELIVERY_STATUSES } from '../types.ts'
 import { channelIdParams, parseChannelId } from './channel-id-fields.ts'
 import { LogEntry, toLogEntryResponse } from './log-entry.ts'
-import { findDelivery, hasChannel, listDeliveries } from './store.ts'
+import { findDelivery, hasChannel, hasIncident, hasMonitor, listDeliveries } from './store.ts'
 
 const LogQuery = strictObject({
   ...pageProperties,
@@ -32,6 +32,15 @@ const LogQuery = strictObject({
     Type.String({ description: `One or more event names, or \`${DIGEST_EVENT}\`, separated by commas.` }),
   ),
   status: Type.Optional(Type.String({ description: 'One or more statuses, separated by commas.' })),
+  monitor_id: Type.Optional(
+    Type.String({ description: 'Deliveries of the events of this monitor, and digests that contain one.' }),
+  ),
+  incident_id: Type.Optional(
+    Type.String({
+      description:
+        'Deliveries of the events of this incident and of the events of its monitor that name it, and digests that contain one.',
+    }),
+  ),
 })
 
 type AlertLogContext = { db: Db; secrets: SecretCipher; retentionDays: number }
@@ -58,16 +67,18 @@ function readRoutes(app: App, context: AlertLogContext): void {
     async request => {
       const caller = getCaller(request)
       const { projectId } = caller
-      const { event, status } = request.query
+      const { event, status, monitor_id: monitorId = null, incident_id: incidentId = null } = request.query
       const channelId = parseChannelId(request.query)
       const filter = {
         channelId,
+        monitorId,
+        incidentId,
         events: parseListFilter('event', event, [...EVENT_NAMES, DIGEST_EVENT]),
         statuses: parseListFilter('status', status, DELIVERY_STATUSES),
       }
-      if (channelId !== null && !(isId(channelId) && (await hasChannel(db, projectId, channelId)))) {
-        throw notFound('channel')
-      }
+      await assertOwn('channel', channelId, id => hasChannel(db, projectId, id))
+      await assertOwn('monitor', monitorId, id => hasMonitor(db, projectId, id))
+      await assertOwn('incident', incidentId, id => hasIncident(db, projectId, id))
       const { rows, total } = await listDeliveries(db, projectId, filter, toPageBounds(request.query))
       return {
         data: rows.map(row => toLogEntryResponse(row, secrets, caller)),
@@ -89,6 +100,11 @@ function readRoutes(app: App, context: AlertLogContext): void {
     },
     async request => ({ data: await readEntry(context, getCaller(request), request.params.id) }),
   )
+}
+
+/** Throws 404 unless the id of a filter is null or exists. */
+async function assertOwn(kind: string, id: string | null, exists: (id: string) => Promise<boolean>): Promise<void> {
+  if (id !== null && !(isId(id) && (await exists(id)))) throw notFound(kind)
 }
 
 function retryRoutes(app: App, context: AlertLogContext): void {

@@ -1,11 +1,18 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import { DELIVERIES_OF_INCIDENT, DELIVERIES_OF_MONITOR } from './about.ts'
 import type { DeliveryRow } from './log-entry.ts'
 
 const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", status, attempts, attempts_left_out AS "attemptsLeftOut", request_url AS "plainAddress",
   request_address AS "encryptedAddress", project_id AS "projectId",
   request_headers AS "requestHeaders", request_body AS "requestBody", created_at AS "createdAt", updated_at AS "updatedAt"`
 
-type LogFilter = { channelId: string | null; events: string[] | null; statuses: string[] | null }
+type LogFilter = {
+  channelId: string | null
+  monitorId: string | null
+  incidentId: string | null
+  events: string[] | null
+  statuses: string[] | null
+}
 
 /** One page of the project's alert log, newest first, and the total. Deliveries to subscribers of status pages are left out. */
 export async function listDeliveries(
@@ -15,7 +22,9 @@ export async function listDeliveries(
   page: { limit: number; offset: number },
 ): Promise<{ rows: DeliveryRow[]; total: number }> {
   const where = `project_id = :projectId AND subscriber_id IS NULL AND (:channelId::uuid IS NULL OR channel_id = :channelId)
-    AND (:events::text[] IS NULL OR event_name = ANY(:events)) AND (:statuses::text[] IS NULL OR status = ANY(:statuses))`
+    AND (:events::text[] IS NULL OR event_name = ANY(:events)) AND (:statuses::text[] IS NULL OR status = ANY(:statuses))
+    ${filter.monitorId === null ? '' : `AND id IN (${DELIVERIES_OF_MONITOR})`}
+    ${filter.incidentId === null ? '' : `AND id IN (${DELIVERIES_OF_INCIDENT})`}`
   const bindings = { projectId, ...filter, ...page }
   const [counted] = await query<{ total: number }>(
     db,
@@ -40,4 +49,15 @@ export async function findDelivery(db: Db, projectId: string, id: string): Promi
 export async function hasChannel(db: Db, projectId: string, id: string): Promise<boolean> {
   const sql = 'SELECT id FROM alert_channels WHERE project_id = ? AND id = ? AND page_id IS NULL AND person_id IS NULL'
   return (await query(db, sql, [projectId, id])).length === 1
+}
+
+/** True when the project has this monitor. `id` must be a valid id. */
+export async function hasMonitor(db: Db, projectId: string, id: string): Promise<boolean> {
+  const sql = 'SELECT id FROM monitors WHERE project_id = ? AND id = ? AND deleted_at IS NULL'
+  return (await query(db, sql, [projectId, id])).length === 1
+}
+
+/** True when the project has this incident. `id` must be a valid id. */
+export async function hasIncident(db: Db, projectId: string, id: string): Promise<boolean> {
+  return (await query(db, 'SELECT id FROM incidents WHERE project_id = ? AND id = ?', [projectId, id])).length === 1
 }

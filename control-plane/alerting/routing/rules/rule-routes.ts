@@ -13,10 +13,11 @@ import {
 } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found, notFound } from '../../../foundation/web/server/errors.ts'
+import { hasMonitor } from '../../deliveries/log/store.ts'
 import { toRuleResponse } from '../responses.ts'
 import { RuleCreate, RuleQuery, RuleRecord, RuleUpdate } from '../schemas.ts'
 import { changeRule, createRule } from './rule-actions.ts'
-import { deleteRule, findRule, hasMonitor, listRules } from './rule-store.ts'
+import { deleteRule, findRule, listRules } from './rule-store.ts'
 
 const tags = ['Alerts']
 

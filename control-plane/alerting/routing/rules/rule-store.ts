@@ -108,12 +108,6 @@ export async function deleteRule(db: Db, projectId: string, id: string): Promise
   return (await execute(db, sql, [projectId, id])) === 1
 }
 
-/** True when the project has this monitor. `id` must be a valid id. */
-export async function hasMonitor(db: Db, projectId: string, id: string): Promise<boolean> {
-  const sql = 'SELECT id FROM monitors WHERE project_id = ? AND id = ? AND deleted_at IS NULL'
-  return (await query(db, sql, [projectId, id])).length === 1
-}
-
 /** True when the project has all of these monitors. Their rows cannot be deleted until the transaction ends. The ids are valid. */
 export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   lockAll(tx, MONITORS, projectId, ids, 'FOR KEY SHARE')

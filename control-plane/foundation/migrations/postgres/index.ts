@@ -42,6 +42,7 @@ import * as mailAddresses from './0042-mail-addresses.ts'
 import * as eventPaces from './0043-event-paces.ts'
 import * as sealedAddresses from './0044-sealed-addresses.ts'
 import * as suspendedAccess from './0045-suspended-access.ts'
+import * as searchIndexes from './0047-search-indexes.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -87,6 +88,7 @@ const MIGRATIONS = {
   '0043-event-paces': eventPaces,
   '0044-sealed-addresses': sealedAddresses,
   '0045-suspended-access': suspendedAccess,
+  '0047-search-indexes': searchIndexes,
 }
 
 /**

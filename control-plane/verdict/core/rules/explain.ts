@@ -14,7 +14,8 @@ import type { StatusDecision } from './status.ts'
 import { getFailureThreshold, getRecoveryThreshold } from './streaks.ts'
 import { computeQuorum, computeVoteEndMs, computeVoteLifetimeMs, countVotes, type VoteCount } from './votes.ts'
 
-const SOURCES = {
+/** Whose fault a failure was, as explanations name it. */
+export const SOURCES = {
   [FailureSource.NONE]: 'none',
   [FailureSource.TARGET]: 'target',
   [FailureSource.RESOLVER]: 'resolver',
@@ -30,8 +31,10 @@ export function explain(
   nowMs: number,
 ): Explanation {
   const tally = countVotes(voted, policy, nowMs)
-  const { regions, voting, failing, degraded } = tally
   const outageSinceMs = voted.outageSinceMs ?? (decided.status === 'down' ? nowMs : null)
+  const noMajoritySinceMs = decided.noMajoritySinceMs ?? voted.noMajoritySinceMs
+  const votes = explainVotes({ ...voted, outageSinceMs, noMajoritySinceMs }, policy, nowMs)
+  const { regions, needed, voting, ...absent } = votes.quorum
   return {
     from: voted.status,
     to: decided.status!,
@@ -40,10 +43,34 @@ export function explain(
     quorum: {
       mode: decided.quorum!,
       regions,
-      needed: computeQuorum(regions),
+      needed,
       voting,
       lost_since: isoOrNull(decided.quorumLostSinceMs),
-      ...(tally.absent > 0 && { without_probe: listAbsentRegions(voted, policy, nowMs) }),
+      ...absent,
+    },
+    counts: votes.counts,
+    thresholds: votes.thresholds,
+    decided_by: { region: result.region, ...explainCheck(result) },
+    votes: votes.votes,
+    timings: votes.timings,
+  }
+}
+
+/** The part of an explanation that needs no decision. */
+type ExplainedVotes = Pick<Explanation, 'counts' | 'thresholds' | 'votes' | 'timings'> & {
+  quorum: Omit<Explanation['quorum'], 'mode' | 'lost_since'>
+}
+
+/** What each region says at `nowMs`, and what a verdict needs. */
+export function explainVotes(state: MonitorState, policy: Policy, nowMs: number): ExplainedVotes {
+  const { regions, absent, voting, failing, degraded } = countVotes(state, policy, nowMs)
+  const { outageSinceMs } = state
+  return {
+    quorum: {
+      regions,
+      needed: computeQuorum(regions),
+      voting,
+      ...(absent > 0 && { without_probe: listAbsentRegions(state, policy, nowMs) }),
     },
     counts: { ok: voting - failing - degraded, degraded, failing, not_voting: regions - voting },
     thresholds: {
@@ -53,12 +80,11 @@ export function explain(
       timeout_ms: policy.timeoutMs,
       vote_lifetime_seconds: policy.expires ? computeVoteLifetimeMs(policy) / 1000 : null,
     },
-    decided_by: { region: result.region, ...explainCheck(result) },
-    votes: policy.regions.map(region => explainVote(region, voted, policy, nowMs)),
+    votes: policy.regions.map(region => explainVote(region, state, policy, nowMs)),
     timings: {
-      first_failure_at: isoOrNull(findFirstFailureMs(voted, policy, nowMs)),
-      others_asked_at: isoOrNull(voted.askedAtMs),
-      no_majority_since: isoOrNull(decided.noMajoritySinceMs ?? voted.noMajoritySinceMs),
+      first_failure_at: isoOrNull(findFirstFailureMs(state, policy, nowMs)),
+      others_asked_at: isoOrNull(state.askedAtMs),
+      no_majority_since: isoOrNull(state.noMajoritySinceMs),
       outage_since: isoOrNull(outageSinceMs),
       outage_seconds: outageSinceMs === null ? null : (nowMs - outageSinceMs) / 1000,
     },

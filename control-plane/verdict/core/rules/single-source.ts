@@ -22,10 +22,19 @@ export function decideSingleSource(
   observation: SingleSourceObservation,
 ): Decision {
   const before = state ?? createMonitorState(monitor.id, monitor.configVersion)
-  return decide(before, toVerdictResult(source, monitor, observation), buildPolicy(source, monitor), observation.atMs)
+  return decide(
+    before,
+    toVerdictResult(source, monitor, observation),
+    buildSingleSourcePolicy(source, monitor),
+    observation.atMs,
+  )
 }
 
-function buildPolicy(source: string, { configVersion, intervalMs, timeoutMs }: SingleSourceMonitor): Policy {
+/** The policy of a monitor whose only voter is `source`. */
+export function buildSingleSourcePolicy(
+  source: string,
+  { configVersion, intervalMs, timeoutMs }: Omit<SingleSourceMonitor, 'id'>,
+): Policy {
   return {
     configVersion,
     streaksSince: configVersion,

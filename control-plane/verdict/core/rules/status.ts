@@ -44,7 +44,8 @@ const keepStatus = ({ status, noMajoritySinceMs }: MonitorState, quorumLostSince
   noMajoritySinceMs,
 })
 
-function findQuorum(
+/** Whether the votes are enough for a decision. `reducedAfterMs`: how long the quorum must be lost before those that exist decide. */
+export function findQuorum(
   tally: VoteCount,
   lostSinceMs: number | null,
   reducedAfterMs: number,

@@ -7,6 +7,7 @@ import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
 import { parseListFilter } from '../../../foundation/web/validation/list-filter.ts'
 import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
+import { findMonitor } from '../../../monitoring/monitors/store.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from '../lifecycle.ts'
 import { deleteIncident, findIncident, listIncidents } from '../store.ts'
 import { acknowledgeIncident, changeIncident, type IncidentTools, openIncident } from './actions.ts'
@@ -27,12 +28,20 @@ function readRoutes(app: App, { db }: IncidentTools): void {
     tags,
     querystring: IncidentQuery,
     record: Incident,
+    errors: [400, 404],
     list: async (request, bounds) => {
+      const { projectId } = getCaller(request)
+      const { status, severity, monitor_id: monitorId = null, from, to, q: text = null } = request.query
       const filter = {
-        statuses: parseListFilter('status', request.query.status, INCIDENT_STATUSES),
-        severities: parseListFilter('severity', request.query.severity, SEVERITIES),
+        statuses: parseListFilter('status', status, INCIDENT_STATUSES),
+        severities: parseListFilter('severity', severity, SEVERITIES),
+        monitorId,
+        from: from ? new Date(from) : null,
+        to: to ? new Date(to) : null,
+        text,
       }
-      const { incidents, total } = await listIncidents(db, getCaller(request).projectId, filter, bounds)
+      if (monitorId !== null) found(isId(monitorId) && (await findMonitor(db, projectId, monitorId)), 'monitor')
+      const { incidents, total } = await listIncidents(db, projectId, filter, bounds)
       return { data: incidents, total }
     },
   })

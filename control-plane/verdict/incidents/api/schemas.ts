@@ -17,6 +17,12 @@ export const IncidentQuery = strictObject({
   ...pageProperties,
   status: oneOrSeveral(INCIDENT_STATUSES),
   severity: oneOrSeveral(SEVERITIES),
+  monitor_id: Type.Optional(Type.String({ description: 'Incidents of this monitor.' })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Incidents that started at or after this time.' }),
+  ),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Incidents that started before this time.' })),
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'Incidents whose title contains this text.' })),
 })
 
 const Title = lineText(1, 200)

@@ -93,19 +93,25 @@ export type CheckpointContents = { monitorId: string; unstored: UnstoredFields |
 type UnstoredFields = Pick<MonitorState, 'configVersion' | 'askedAtMs'>
 
 /** Throws a RangeError or a SyntaxError for bytes that are not a checkpoint of this version. */
-export function readCheckpoint(data: Uint8Array, { takenAtMs }: CheckpointBase): CheckpointContents {
+export const readCheckpoint = (data: Uint8Array, base: CheckpointBase): CheckpointContents => [
+  ...iterateCheckpoint(data, base),
+]
+
+/** The same, one monitor at a time. */
+export function* iterateCheckpoint(
+  data: Uint8Array,
+  { takenAtMs }: CheckpointBase,
+): Generator<CheckpointContents[number]> {
   const bytes = createByteReader(data)
   if (bytes.number() !== VERSION) throw new RangeError('the checkpoint has another version')
   const names: string[] = []
-  const marked: CheckpointContents = []
   while (!bytes.isAtEnd()) {
     const monitorId = bytes.uuid()
     const isUnstored = bytes.number() === 1
     const unstored = isUnstored ? { configVersion: bytes.number(), askedAtMs: readTime(bytes, takenAtMs) } : null
     const cells = Array.from({ length: bytes.number() }, () => readTally(bytes, names, takenAtMs, isUnstored))
-    marked.push({ monitorId, unstored, cells })
+    yield { monitorId, unstored, cells }
   }
-  return marked
 }
 
 /** Updates memory, just loaded, where the checkpoint is newer. Returns the monitors that have to be stored. */

@@ -1,0 +1,96 @@
+import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
+import { isId } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { readRoute } from '../../../foundation/web/resource-routes.ts'
+import type { App } from '../../../foundation/web/server/app.ts'
+import { found } from '../../../foundation/web/server/errors.ts'
+import { findMonitor } from '../../../monitoring/monitors/store.ts'
+import { DATA_SOURCE_REGION, type StoredMonitor } from '../../../monitoring/monitors/types.ts'
+import { createKnownAbsences, updateAbsences } from '../../../verdict/reader/live-sets/absences.ts'
+import { loadRegionEpochs } from '../../../verdict/reader/live-sets/live-sets-store.ts'
+import { loadMonitors } from '../../../verdict/reader/partitions/partition-store.ts'
+import { readHistory } from '../history-reader.ts'
+import { readMarkedMonitor } from './checkpoint-reader.ts'
+import { buildCurrentVerdict, buildSourceVerdict, type CurrentVerdict, hasSingleSource } from './current-state.ts'
+import { groupNewestChecks } from './newest-checks.ts'
+import { listNewestChecks, listResultRuns } from './newest-checks-store.ts'
+import { listSilencing } from './silencing.ts'
+import { buildVotes, type NewestChecks } from './votes.ts'
+import { MonitorVotes } from './votes-schema.ts'
+import { findLastTransitionId, findStoredSilence, listCurrentMaintenance, listDownAncestors } from './votes-store.ts'
+
+type VotesContext = { db: Db; clickhouse: Clickhouse }
+
+/** The votes of a monitor now (docs/design/verdict.md#votes-now). */
+export function voteRoutes(app: App, context: VotesContext): void {
+  readRoute(app, '/monitors/:id/votes', {
+    summary: 'Get what each region says about a monitor now',
+    description:
+      'The votes, what a verdict needs, the newest checks, and what holds back alerts. The parts have the names of `explanation` in the list of transitions.',
+    tags: ['Monitors'],
+    record: MonitorVotes,
+    read: async request => {
+      const { projectId } = getCaller(request)
+      const { id } = request.params
+      const monitor = found(isId(id) && (await findMonitor(context.db, projectId, id)), 'monitor')
+      return readVotes(context, monitor, now())
+    },
+  })
+}
+
+async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonitor, at: Date) {
+  const { id, projectId } = monitor
+  const [verdict, checks, transitionId, maintenance, ancestors, silence] = await Promise.all([
+    readVerdict(db, monitor, at),
+    readNewestChecks(clickhouse, monitor),
+    findLastTransitionId(db, projectId, id),
+    listCurrentMaintenance(db, projectId, id, at),
+    listDownAncestors(db, projectId, id),
+    findStoredSilence(db, id),
+  ])
+  const { unchecked } = verdict.state
+  const isUnchecked = monitor.status === null && unchecked !== null && unchecked !== undefined
+  return {
+    monitor_id: id,
+    status: monitor.status,
+    since: monitor.statusChangedAt,
+    unchecked_since: isUnchecked ? new Date(unchecked.sinceMs) : null,
+    at,
+    as_of: verdict.asOf,
+    ...buildVotes(monitor, verdict, checks, at.getTime()),
+    silenced_by: listSilencing(monitor.isPaused, maintenance, ancestors, silence),
+    alerts_withheld: silence !== null,
+    last_transition_id: transitionId,
+    checks_available: checks !== null,
+  }
+}
+
+async function readVerdict(db: Db, monitor: StoredMonitor, at: Date): Promise<CurrentVerdict & { asOf: Date | null }> {
+  const { id, partition } = monitor
+  if (hasSingleSource(monitor)) {
+    const [stored] = await loadMonitors(db, partition, [id])
+    return { ...buildSourceVerdict(monitor, stored?.state ?? null), asOf: at }
+  }
+  const [{ marked, asOf }, rows] = await Promise.all([readMarkedMonitor(db, partition, id), loadRegionEpochs(db)])
+  // after the checkpoint, so that the stored state is not older than it
+  const [stored] = await loadMonitors(db, partition, [id])
+  const clock = { logMs: at.getTime(), monotonicMs: at.getTime() }
+  const { absences } = updateAbsences(createKnownAbsences(), rows, clock)
+  return { ...buildCurrentVerdict(found(stored, 'monitor'), marked, absences, at.getTime()), asOf }
+}
+
+/** By region; null while the history cannot be read. Heartbeats have no checks. */
+async function readNewestChecks(
+  clickhouse: Clickhouse,
+  { id, type, regions, dataSource }: StoredMonitor,
+): Promise<NewestChecks | null> {
+  if (type === 'heartbeat') return new Map()
+  const asked = dataSource === null ? regions : [DATA_SOURCE_REGION]
+  return readHistory(
+    Promise.all([listNewestChecks(clickhouse, id, asked), listResultRuns(clickhouse, id, asked)]).then(
+      ([checks, runs]) => groupNewestChecks(checks, runs),
+    ),
+  )
+}
