@@ -22,6 +22,7 @@ import { analyticsRoutes } from '../insight/analytics/routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
+import { timelineRoutes } from '../insight/explanations/timeline/timeline-routes.ts'
 import { voteRoutes } from '../insight/explanations/votes/votes-routes.ts'
 import { chatRequestRoutes } from '../integrations/chat/requests/request-routes.ts'
 import { chatRoutes } from '../integrations/chat/routes.ts'
@@ -104,6 +105,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   summaryRoutes(app, { db, clickhouse })
   voteRoutes(app, { db, clickhouse })
+  timelineRoutes(app, { db, clickhouse })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })

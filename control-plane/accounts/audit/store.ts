@@ -1,13 +1,5 @@
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
-import type { Actor } from '../../foundation/web/auth/authentication.ts'
-
-/** Changes of a record, and acts that change no record. A new kind of act is added here. */
-export const AUDIT_ACTIONS = [
-  ...['created', 'updated', 'deleted'],
-  ...['signed_in', 'signed_out', 'password_changed', 'claim_link_made', 'replayed', 'rotated'],
-] as const
-type AuditAction = (typeof AUDIT_ACTIONS)[number]
-export type AuditChange = { from: unknown; to: unknown }
+import type { AuditAction, AuditChange, AuditRow } from './audit-entry.ts'
 
 export type AuditRecord = {
   action: AuditAction
@@ -44,20 +36,6 @@ type AuditFilter = {
   to: Date | null
 }
 
-export type AuditRow = {
-  id: string
-  at: Date
-  actorKind: Actor['kind'] | 'system'
-  actorId: string | null
-  actorName: string
-  ip: string | null
-  action: AuditAction
-  resource: string
-  resourceId: string | null
-  resourceName: string | null
-  changes: Record<string, AuditChange>
-}
-
 /** A project with entries about its whole organization; an organization (`projectId` null); or everything (null). */
 type AuditScope = { organizationId: string; projectId: string | null } | null
 
@@ -87,6 +65,23 @@ export async function listAudit(
     query<{ total: number }>(db, `SELECT count(*)::integer AS total FROM audit_log WHERE ${MATCHES}`, bindings),
   ])
   return { rows, total: count!.total }
+}
+
+/** Changes of records of a project between two moments, in order. */
+export function listAuditOfRecords(
+  db: Db,
+  projectId: string,
+  resource: string,
+  resourceIds: string[],
+  span: { from: Date; to: Date },
+  limit: number,
+): Promise<AuditRow[]> {
+  return query(
+    db,
+    `SELECT ${COLUMNS} FROM audit_log WHERE resource_id = ANY (CAST(:resourceIds AS text[])) AND resource = :resource
+       AND project_id = :projectId AND at >= :from AND at <= :to ORDER BY seq LIMIT :limit`,
+    { projectId, resource, resourceIds, ...span, limit },
+  )
 }
 
 const RETENTION_DAYS = 365

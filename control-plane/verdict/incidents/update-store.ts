@@ -34,6 +34,12 @@ export async function listIncidentUpdates(
   return { updates, total: counted[0]!.total }
 }
 
+/** The first updates of an incident, oldest first. */
+export function listFirstUpdates(db: Db, incidentId: string, limit: number): Promise<IncidentUpdateRecord[]> {
+  const sql = `SELECT ${RECORD} FROM incident_updates WHERE incident_id = ? ORDER BY id LIMIT ?`
+  return query(db, sql, [incidentId, limit])
+}
+
 /** `isInitial`: the update is the message with which the incident was created. */
 export async function insertIncidentUpdate(tx: Tx, update: IncidentUpdateRecord, isInitial: boolean): Promise<void> {
   await execute(

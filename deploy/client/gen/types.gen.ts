@@ -1129,6 +1129,178 @@ export type MonitorVotes = {
     checks_available: boolean;
 };
 
+export type IncidentTimeline = {
+    /**
+     * UUIDv7
+     */
+    incident_id: string;
+    /**
+     * The monitors whose checks, transitions and changes are listed.
+     */
+    monitor_ids: Array<string>;
+    monitors_truncated: boolean;
+    /**
+     * Oldest first.
+     */
+    items: Array<{
+        at: string;
+        kind: 'check';
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        region: string;
+        check: ExplainedCheck;
+    } | {
+        at: string;
+        kind: 'transition';
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        /**
+         * UUIDv7
+         */
+        transition_id: string;
+        from: 'up' | 'down' | 'degraded' | null;
+        to: 'up' | 'down' | 'degraded' | null;
+        quorum: 'full' | 'reduced';
+        summary: string;
+        has_explanation: boolean;
+    } | {
+        at: string;
+        kind: 'incident_opened';
+        title: string;
+        severity: 'minor' | 'major' | 'critical';
+        source: 'manual' | 'automatic';
+    } | {
+        at: string;
+        kind: 'incident_acknowledged';
+        user_id: string | null;
+    } | {
+        at: string;
+        kind: 'incident_updated';
+        /**
+         * UUIDv7
+         */
+        update_id: string;
+        status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+        message: string;
+        is_internal: boolean;
+        author_id: string | null;
+    } | {
+        at: string;
+        kind: 'incident_resolved';
+    } | {
+        at: string;
+        kind: 'delivery';
+        delivery_id: string;
+        event: string;
+        /**
+         * UUIDv7
+         */
+        alert_channel_id: string;
+        channel_name: string;
+        channel_type: string;
+        status: 'pending' | 'delivered' | 'failed' | 'skipped' | 'dead';
+        /**
+         * Number of attempts.
+         */
+        attempts: number;
+        /**
+         * When the receiver accepted it. Null until then.
+         */
+        received_at: string | null;
+        /**
+         * Of the last attempt. Null without a response.
+         */
+        response_code: number | null;
+    } | {
+        at: string;
+        kind: 'maintenance';
+        /**
+         * UUIDv7
+         */
+        window_id: string;
+        /**
+         * Null when the window was deleted.
+         */
+        name: string | null;
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        ends_at: string;
+    } | {
+        at: string;
+        kind: 'vendor_incident';
+        /**
+         * UUIDv7
+         */
+        dependency_id: string;
+        name: string;
+        title: string;
+        severity: string;
+        source_url: string;
+        resolved_at: string | null;
+    } | {
+        at: string;
+        kind: 'change';
+        entry: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            at: string;
+            actor: {
+                kind: 'api_key' | 'user' | 'operator' | 'system';
+                id: string | null;
+                /**
+                 * Name at the time of the change: the name and hint of a key, or the email address of a user.
+                 */
+                name: string;
+                ip: string | null;
+            };
+            action: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
+            /**
+             * Kind of record, such as `monitor`, `alert_channel`, `status_page` or `member`.
+             */
+            resource: string;
+            resource_id: string | null;
+            resource_name: string | null;
+            /**
+             * Old and new value of each changed field. Values of secrets are masked.
+             */
+            changes: {
+                [key: string]: {
+                    from: unknown;
+                    to: unknown;
+                };
+            };
+            created_at: string;
+            updated_at: string;
+        };
+    }>;
+    /**
+     * One per kind that is not omitted.
+     */
+    counts: Array<{
+        kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        items: number;
+        /**
+         * Whether there are more than are listed.
+         */
+        truncated: boolean;
+    }>;
+    /**
+     * Kinds that are not listed: `unavailable` while the history cannot be read, `insufficient_scope` for changes without an admin key.
+     */
+    omitted: Array<{
+        kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        reason: 'unavailable' | 'insufficient_scope';
+    }>;
+};
+
 export type Project = {
     /**
      * UUIDv7
@@ -6143,6 +6315,51 @@ export type ListMonitorVotesResponses = {
 };
 
 export type ListMonitorVotesResponse = ListMonitorVotesResponses[keyof ListMonitorVotesResponses];
+
+export type ReadIncidentTimelineData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/incidents/{id}/timeline';
+};
+
+export type ReadIncidentTimelineErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadIncidentTimelineError = ReadIncidentTimelineErrors[keyof ReadIncidentTimelineErrors];
+
+export type ReadIncidentTimelineResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: IncidentTimeline;
+    };
+};
+
+export type ReadIncidentTimelineResponse = ReadIncidentTimelineResponses[keyof ReadIncidentTimelineResponses];
 
 export type ReadProjectData = {
     body?: never;

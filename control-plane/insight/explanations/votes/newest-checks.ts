@@ -11,7 +11,7 @@ export function groupNewestChecks(checks: readonly NewestCheckRow[], runs: reado
 }
 
 /** A row of the history as explanations show a check. */
-function toExplainedCheck(row: Omit<NewestCheckRow, 'region'>): ExplainedCheck {
+export function toExplainedCheck(row: Omit<NewestCheckRow, 'region'>): ExplainedCheck {
   return {
     status: STATUS_OF_OUTCOME[row.outcome],
     status_code: row.status_code,

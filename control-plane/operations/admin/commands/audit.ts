@@ -1,4 +1,5 @@
-import { type AuditRow, listAudit } from '../../../accounts/audit/store.ts'
+import type { AuditRow } from '../../../accounts/audit/audit-entry.ts'
+import { listAudit } from '../../../accounts/audit/store.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import { notFound } from '../../../foundation/web/server/errors.ts'
 import { type AdminCommand, formatTable, parseOptions, UsageError } from '../command.ts'

@@ -2,7 +2,7 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { IncidentRecord } from '../store.ts'
 
 /** An incident of a vendor that the project depends on, which may have caused an outage. */
-type PossibleCause = {
+export type PossibleCause = {
   dependency_id: string
   name: string
   title: string
@@ -12,7 +12,8 @@ type PossibleCause = {
   resolved_at: Date | null
 }
 
-const MAX_CAUSES = 20
+/** The number of causes that are listed at most. */
+export const MAX_CAUSES = 20
 
 /**
  * Incidents that vendors of the project reported while an automatic incident lasted, worst first. They are read on

@@ -1,0 +1,112 @@
+import { type TProperties, Type } from 'typebox'
+import { AuditEntry } from '../../../accounts/audit/audit-entry.ts'
+import { DELIVERY_STATUSES } from '../../../alerting/deliveries/types.ts'
+import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
+import { MONITOR_STATUSES } from '../../../monitoring/monitors/types.ts'
+import { INCIDENT_STATUSES, SEVERITIES } from '../../../verdict/incidents/lifecycle.ts'
+import { ExplainedCheckRecord } from '../explained-schema.ts'
+
+/** The kinds of items, in the order in which items of the same moment are listed. */
+export const TIMELINE_KINDS = [
+  'change',
+  'maintenance',
+  'vendor_incident',
+  'check',
+  'transition',
+  'incident_opened',
+  'incident_acknowledged',
+  'incident_updated',
+  'delivery',
+  'incident_resolved',
+] as const
+export type TimelineKind = (typeof TIMELINE_KINDS)[number]
+
+const item = <T extends TProperties>(kind: TimelineKind, description: string, properties: T) =>
+  Type.Object({ at: Timestamp, kind: stringEnum([kind]), ...properties }, { description })
+
+const Status = nullable(stringEnum(MONITOR_STATUSES))
+
+const Item = Type.Union([
+  item('check', 'A check of a monitor, at its scheduled time, near the start or the end of the incident.', {
+    monitor_id: Id,
+    region: Type.String(),
+    check: ExplainedCheckRecord,
+  }),
+  item('transition', 'A change of the status of a monitor. The explanation is in `GET /monitors/{id}/transitions`.', {
+    monitor_id: Id,
+    transition_id: Id,
+    from: Status,
+    to: Status,
+    quorum: stringEnum(['full', 'reduced']),
+    summary: Type.String(),
+    has_explanation: Type.Boolean(),
+  }),
+  item('incident_opened', 'The start of the incident.', {
+    title: Type.String(),
+    severity: stringEnum(SEVERITIES),
+    source: stringEnum(['manual', 'automatic']),
+  }),
+  item('incident_acknowledged', 'The first acknowledgement.', { user_id: nullable(Id) }),
+  item('incident_updated', 'An update of the incident.', {
+    update_id: Id,
+    status: stringEnum(INCIDENT_STATUSES),
+    message: Type.String(),
+    is_internal: Type.Boolean(),
+    author_id: nullable(Id),
+  }),
+  item('incident_resolved', 'The end of the incident.', {}),
+  item('delivery', 'A message to a channel about the incident or its monitor, at the time at which it was queued.', {
+    delivery_id: Type.String(),
+    event: Type.String(),
+    alert_channel_id: Id,
+    channel_name: Type.String(),
+    channel_type: Type.String(),
+    status: stringEnum(DELIVERY_STATUSES),
+    attempts: Type.Integer({ description: 'Number of attempts.' }),
+    received_at: nullable(Timestamp, { description: 'When the receiver accepted it. Null until then.' }),
+    response_code: nullable(Type.Integer(), { description: 'Of the last attempt. Null without a response.' }),
+  }),
+  item('maintenance', 'A maintenance period of a monitor that overlaps the incident, at its start.', {
+    window_id: Id,
+    name: nullable(Type.String(), { description: 'Null when the window was deleted.' }),
+    monitor_id: Id,
+    ends_at: Timestamp,
+  }),
+  item('vendor_incident', 'An incident of a vendor of the project during an automatic incident, at its start.', {
+    dependency_id: Id,
+    name: Type.String(),
+    title: Type.String(),
+    severity: Type.String(),
+    source_url: Type.String(),
+    resolved_at: nullable(Timestamp),
+  }),
+  item('change', 'A change of a monitor in the hour before the start, from the audit log.', { entry: AuditEntry }),
+])
+
+const Count = Type.Object({
+  kind: stringEnum(TIMELINE_KINDS),
+  items: Type.Integer(),
+  truncated: Type.Boolean({ description: 'Whether there are more than are listed.' }),
+})
+
+/** Everything that happened around an incident, on one axis of time. */
+export const IncidentTimeline = Type.Object(
+  {
+    incident_id: Id,
+    monitor_ids: Type.Array(Id, { description: 'The monitors whose checks, transitions and changes are listed.' }),
+    monitors_truncated: Type.Boolean(),
+    items: Type.Array(Item, { description: 'Oldest first.' }),
+    counts: Type.Array(Count, { description: 'One per kind that is not omitted.' }),
+    omitted: Type.Array(
+      Type.Object({
+        kind: stringEnum(TIMELINE_KINDS),
+        reason: stringEnum(['unavailable', 'insufficient_scope']),
+      }),
+      {
+        description:
+          'Kinds that are not listed: `unavailable` while the history cannot be read, `insufficient_scope` for changes without an admin key.',
+      },
+    ),
+  },
+  { title: 'IncidentTimeline' },
+)
