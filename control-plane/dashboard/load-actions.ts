@@ -12,13 +12,17 @@ const ORIGIN = 'http://dashboard.invalid/session'
  * limits of the client's address and session apply.
  */
 export function createSessionExecute(app: App, request: FastifyRequest): Execute {
-  const { cookie = '', host = '' } = request.headers
+  const { cookie = '', host = '', origin, 'sec-fetch-site': site } = request.headers
+  // the bridge checks itself that a page of this installation sent the form
+  const headers = { cookie, host, ...(origin && { origin }), ...(site && { 'sec-fetch-site': site }) }
   const inject = async (input: unknown): Promise<Response> => {
-    const { url, method } = input as Request
-    const { pathname, search } = new URL(url)
+    const sent = input as Request
+    const { pathname, search } = new URL(sent.url)
+    const payload = sent.method === 'GET' ? '' : await sent.text()
     const answer = await app.inject({
-      ...{ method: method as 'GET', url: pathname + search, remoteAddress: request.ip },
-      headers: { cookie, host },
+      ...{ method: sent.method as 'GET', url: pathname + search, remoteAddress: request.ip },
+      headers: { ...headers, ...(payload && { 'content-type': 'application/json' }) },
+      ...(payload && { payload }),
     })
     return new Response(answer.payload, { status: answer.statusCode, headers: { 'content-type': 'application/json' } })
   }

@@ -27,7 +27,7 @@ export function FilterForm({
     navigate(buildAddress(path, readValues(event.currentTarget as HTMLFormElement)))
   }
   return (
-    <form class="filters" method="get" action={path} role="search" aria-label={`Filter ${what}`} onSubmit={submit}>
+    <form class="filters" method="get" action={path} aria-label={`Filter ${what}`} onSubmit={submit}>
       {children}
       <button type="submit">Filter</button>
       {isFiltered && (

@@ -24,7 +24,12 @@ export const IncidentFilters = ({ filter, monitorName }: { filter: IncidentFilte
       options={Object.entries(SEVERITY_NAMES)}
     />
     <span class="range">
-      <input type="date" name="from" defaultValue={filter.from ?? ''} aria-label="Started on or after this day, in UTC" />
+      <input
+        type="date"
+        name="from"
+        defaultValue={filter.from ?? ''}
+        aria-label="Started on or after this day, in UTC"
+      />
       <span aria-hidden="true">to</span>
       <input type="date" name="to" defaultValue={filter.to ?? ''} aria-label="Started on or before this day, in UTC" />
     </span>

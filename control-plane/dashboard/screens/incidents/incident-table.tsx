@@ -1,7 +1,14 @@
 import { formatDuration } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Ago, Moment } from '../../parts/moment.tsx'
-import { computeDurationMs, type Incident, type Members, namePerson, Severity, STATUS_NAMES } from './incident-words.tsx'
+import {
+  computeDurationMs,
+  type Incident,
+  type Members,
+  namePerson,
+  Severity,
+  STATUS_NAMES,
+} from './incident-words.tsx'
 
 const MAX_MONITORS = 3
 
