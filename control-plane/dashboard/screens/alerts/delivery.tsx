@@ -52,14 +52,16 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
         <p class="sentence" role="status">
           <DeliveryState status={status} />. <span class="soft">{STATUS_SENTENCES[status]}</span>
         </p>
-        <Facts
-          rows={[
-            ['Channel', <a href={`/log?alert_channel_id=${channelId}`}>All deliveries to {channelName}</a>],
-            ['Event', <code>{event}</code>],
-            ['Queued', <Moment at={createdAt} />],
-            ['Delivery id', <code>{id}</code>],
-          ]}
-        />
+        <div class="because">
+          <Facts
+            rows={[
+              ['Channel', <a href={`/log?alert_channel_id=${channelId}`}>All deliveries to {channelName}</a>],
+              ['Event', <code>{event}</code>],
+              ['Queued', <Moment at={createdAt} />],
+              ['Delivery id', <code>{id}</code>],
+            ]}
+          />
+        </div>
       </div>
       {canWrite(me) && <Replay delivery={delivery} />}
     </div>

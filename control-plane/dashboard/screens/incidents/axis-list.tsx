@@ -6,11 +6,11 @@ import { ExplanationPanel } from '../../parts/explanation.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Shape, type ShownStatus } from '../../parts/status.tsx'
 import { DeliveryState, nameEvent } from '../alerts/delivery-words.tsx'
-import { type AxisRow, buildAxisRows, formatOffset, type ItemOf, type Timeline } from './axis.ts'
+import { type AxisRow, buildAxisRows, findOpening, formatOffset, type ItemOf, type Timeline } from './axis.ts'
 import { CheckDots } from './check-dots.tsx'
 import { type Incident, type Members, namePerson, SEVERITY_NAMES, STATUS_NAMES } from './incident-words.tsx'
 
-type Names = { monitors: Map<string, string>; members: Members }
+type Names = { monitors: Map<string, string>; members: Members; openingId: string | null }
 
 /** What happened around an incident, from the first failed check to the recovery, on one vertical axis. */
 export function AxisList({
@@ -23,7 +23,9 @@ export function AxisList({
   members: Members
 }) {
   const { timeZone } = useFrame()
-  const names = { members, monitors: new Map(incident.monitors.map(({ id, name }) => [id, name])) }
+  const monitors = new Map(incident.monitors.map(({ id, name }) => [id, name]))
+  const openingId = findOpening(timeline, incident.started_at)?.transition_id ?? null
+  const names = { members, monitors, openingId }
   const startMs = Date.parse(incident.started_at)
   let day = ''
   return (
@@ -39,7 +41,7 @@ export function AxisList({
               <Moment at={row.at} part="time" />
               <span class="soft">{formatOffset(Date.parse(row.at) - startMs)}</span>
             </div>
-            <span class="node">
+            <span class={`node ${findShape(row)}`}>
               <Shape status={findShape(row)} />
             </span>
             <div class="what">
@@ -76,12 +78,12 @@ function RowContent({ row, names }: { row: AxisRow; names: Names }): ComponentCh
     case 'checks':
       return <CheckDots group={row} />
     case 'transition':
-      return <Transition item={row} monitorName={names.monitors.get(row.monitor_id) ?? 'The monitor'} />
+      return <Transition item={row} names={names} />
     case 'incident_opened':
       return (
         <p>
           <strong>Incident opened</strong>, {SEVERITY_NAMES[row.severity].toLowerCase()},{' '}
-          {row.source === 'automatic' ? 'by the verdict' : 'by hand'}
+          {row.source === 'automatic' ? 'automatically' : 'by hand'}
         </p>
       )
     case 'incident_acknowledged':
@@ -107,20 +109,20 @@ function RowContent({ row, names }: { row: AxisRow; names: Names }): ComponentCh
 
 const STATUS_CLASSES = { down: 'down', degraded: 'degraded', up: 'recovered' }
 
-function Transition({ item, monitorName }: { item: ItemOf<'transition'>; monitorName: string }) {
+function Transition({ item, names }: { item: ItemOf<'transition'>; names: Names }) {
   const { to, summary, explanation, monitor_id: monitorId } = item
   const isExplained = explanation !== null && 'votes' in explanation
   return (
     <>
       <p>
         <a href={`/monitors/${monitorId}`} dir="auto">
-          {monitorName}
+          {names.monitors.get(monitorId) ?? 'The monitor'}
         </a>{' '}
         <strong class={to ? STATUS_CLASSES[to] : undefined}>{to === null ? 'has no status' : `is ${to}`}</strong>
       </p>
       <p class="soft">{summary}</p>
       {isExplained && (
-        <details open={to === 'down'}>
+        <details open={item.transition_id === names.openingId}>
           <summary>Why, by region</summary>
           <ExplanationPanel explanation={explanation as unknown as Explanation} />
         </details>
@@ -135,7 +137,7 @@ function Update({ item, members }: { item: ItemOf<'incident_updated'>; members: 
   return (
     <>
       <p>
-        <strong>{STATUS_NAMES[status]}</strong>{' '}
+        <strong class={status === 'resolved' ? 'recovered' : undefined}>{STATUS_NAMES[status]}</strong>{' '}
         <span class="soft">{authorId === null ? 'by the system' : `by ${namePerson(authorId, me, members)}`}</span>{' '}
         <span class="tag">{isInternal ? 'internal' : 'public'}</span>
       </p>
@@ -168,6 +170,13 @@ function Delivery({ item }: { item: ItemOf<'delivery'> }) {
   )
 }
 
+const MAX_FIELDS = 5
+
+const formatFields = (names: string[]): string =>
+  [...names.slice(0, MAX_FIELDS), ...(names.length > MAX_FIELDS ? [`${names.length - MAX_FIELDS} more`] : [])].join(
+    ', ',
+  )
+
 /** What else happened at that time and may be the cause. */
 function Context({
   row,
@@ -196,7 +205,7 @@ function Context({
     )
   }
   const { actor, action, resource_name: name, changes } = row.entry
-  const fields = Object.keys(changes).join(', ')
+  const fields = action === 'updated' ? formatFields(Object.keys(changes)) : ''
   return (
     <p>
       <span dir="auto">{name ?? 'The monitor'}</span> was {action} by <span dir="auto">{actor.name}</span>

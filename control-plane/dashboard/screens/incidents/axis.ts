@@ -6,16 +6,20 @@ type Item = Timeline['items'][number]
 export type ItemOf<Kind extends Item['kind']> = Extract<Item, { kind: Kind }>
 type Check = ItemOf<'check'>
 
+/** What is written in one transaction has times this close to each other. */
+const SAME_MOMENT_MS = 1_000
+
 /** Checks that follow each other without anything between them, by region. */
 export type CheckGroup = { kind: 'checks'; at: string; until: string; regions: { region: string; checks: Check[] }[] }
 
 /** What one row of the axis shows. */
 export type AxisRow = Exclude<Item, Check> | CheckGroup
 
-/** The rows of the axis, oldest first. */
+/** The rows of the axis, oldest first. The end of the incident is one row with the update that ended it. */
 export function buildAxisRows({ items }: Pick<Timeline, 'items'>): AxisRow[] {
   const rows: AxisRow[] = []
   for (const item of items) {
+    if (item.kind === 'incident_resolved' && items.some(other => isResolvingUpdate(other, item.at))) continue
     const last = rows.at(-1)
     if (item.kind !== 'check') rows.push(item)
     else if (last?.kind === 'checks') addCheck(last, item)
@@ -23,6 +27,19 @@ export function buildAxisRows({ items }: Pick<Timeline, 'items'>): AxisRow[] {
   }
   return rows
 }
+
+/** Whether an item is the update that ended the incident at a time. */
+const isResolvingUpdate = (item: Item, at: string): boolean =>
+  item.kind === 'incident_updated' &&
+  item.status === 'resolved' &&
+  Math.abs(Date.parse(item.at) - Date.parse(at)) < SAME_MOMENT_MS
+
+/** The transition that opened the incident: the last one to `down` until its start. */
+export const findOpening = ({ items }: Pick<Timeline, 'items'>, startedAt: string): ItemOf<'transition'> | null =>
+  items.findLast(
+    (item): item is ItemOf<'transition'> =>
+      item.kind === 'transition' && item.to === 'down' && Date.parse(item.at) < Date.parse(startedAt) + SAME_MOMENT_MS,
+  ) ?? null
 
 function addCheck(group: CheckGroup, check: Check): CheckGroup {
   const region = group.regions.find(one => one.region === check.region)

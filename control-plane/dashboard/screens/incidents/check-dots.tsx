@@ -1,4 +1,4 @@
-import { formatCount, formatTime } from '../../core/format.ts'
+import { formatTime } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { type CheckGroup, type ItemOf, listErrors } from './axis.ts'
 
@@ -8,29 +8,42 @@ const [STEP, SIZE] = [11, 7]
 const MAX_DOTS = 40
 
 /** Checks that follow each other: one row of dots a region. A square has failed, a circle has not. */
-export const CheckDots = ({ group }: { group: CheckGroup }) => (
-  <ul class="check-dots">
-    {group.regions.map(({ region, checks }) => (
-      <RegionDots key={region} region={region} checks={checks} />
-    ))}
-  </ul>
-)
+export function CheckDots({ group }: { group: CheckGroup }) {
+  const errors = group.regions.map(({ checks }) => listErrors(checks)[0] ?? '')
+  return (
+    <ul class="check-dots">
+      {group.regions.map(({ region, checks }, i) => (
+        <RegionDots
+          key={region}
+          region={region}
+          checks={checks}
+          error={errors.indexOf(errors[i]!) === i ? errors[i]! : ''}
+        />
+      ))}
+    </ul>
+  )
+}
 
-function RegionDots({ region, checks }: { region: string; checks: Check[] }) {
+/** `error`: empty also when a row above has the same one */
+function RegionDots({ region, checks, error }: { region: string; checks: Check[]; error: string }) {
   const failed = checks.filter(({ check }) => check.status !== 'up')
   const left = checks.length - MAX_DOTS
-  const [error] = listErrors(failed)
   return (
     <li>
       <span class="region">{region}</span>
       <Dots checks={checks.slice(0, MAX_DOTS)} />
       <span class={failed.length > 0 ? 'down' : 'soft'}>
-        {failed.length === 0 ? formatCount(checks.length, 'check') : `${failed.length} of ${checks.length} failed`}
+        {formatChecks(checks.length, failed.length)}
         {left > 0 && `, ${left} not drawn`}
       </span>
-      {error !== undefined && <span class="soft">{error}</span>}
+      {error !== '' && <span class="soft">{error}</span>}
     </li>
   )
+}
+
+function formatChecks(count: number, failed: number): string {
+  if (failed === 0) return count === 1 ? 'ok' : `${count} ok`
+  return count === 1 ? 'failed' : `${failed} of ${count} failed`
 }
 
 function Dots({ checks }: { checks: Check[] }) {

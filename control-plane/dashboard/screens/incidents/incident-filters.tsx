@@ -24,6 +24,7 @@ export const IncidentFilters = ({ filter, monitorName }: { filter: IncidentFilte
       options={Object.entries(SEVERITY_NAMES)}
     />
     <span class="range">
+      <span aria-hidden="true">Started</span>
       <input
         type="date"
         name="from"

@@ -88,7 +88,7 @@ function IncidentFacts({ incident }: { incident: Detail }) {
         ['Opened', incident.source === 'automatic' ? 'automatically, by the status of the monitor' : 'by hand'],
         [
           monitors.length === 1 ? 'Monitor' : 'Monitors',
-          monitors.length > 0 && (
+          monitors.length === 0 ? null : (
             <ul class="inline">
               {monitors.slice(0, MAX_MONITORS).map(({ id, name, status }) => (
                 <li key={id}>
@@ -105,7 +105,7 @@ function IncidentFacts({ incident }: { incident: Detail }) {
         ['Likely cause', parentId && <a href={`/monitors/${parentId}`}>The outage of a parent monitor</a>],
         [
           'Possible causes',
-          causes.length > 0 && (
+          causes.length === 0 ? null : (
             <ul>
               {causes.map(({ dependency_id: id, name, title, source_url: url }) => (
                 <li key={`${id} ${title}`}>

@@ -52,9 +52,13 @@ function IncidentRow({ incident, members }: { incident: Incident; members: Membe
       <td class="monitors">
         <MonitorNames monitors={incident.monitors} />
       </td>
-      <td class="nowrap">{isOpen ? <Ago at={incident.started_at} /> : <Moment at={incident.started_at} />}</td>
-      <td class="number">{formatDuration(computeDurationMs(incident, nowMs))}</td>
-      <td class={isOpen && incident.acknowledged_at === null ? 'down' : 'soft'}>
+      <td class="nowrap labelled" data-label="Started">
+        {isOpen ? <Ago at={incident.started_at} /> : <Moment at={incident.started_at} />}
+      </td>
+      <td class="number labelled" data-label={isOpen ? 'Open for' : 'Lasted'}>
+        {formatDuration(computeDurationMs(incident, nowMs))}
+      </td>
+      <td class={`labelled ${isOpen && incident.acknowledged_at === null ? 'down' : 'soft'}`} data-label="Acknowledged">
         <Acknowledged incident={incident} members={members} />
       </td>
     </tr>

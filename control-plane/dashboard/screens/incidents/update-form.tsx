@@ -9,15 +9,20 @@ const MAX_LENGTH = 10_000
 export function UpdateForm({ incident: { id, title, status: current } }: { incident: Incident }) {
   const { execute } = useFrame()
   const [message, setMessage] = useState('')
-  const [status, setStatus] = useState<IncidentStatus>(current)
+  // null: the current one, also when it changes while the message is written
+  const [chosen, setStatus] = useState<IncidentStatus | null>(null)
   const [isInternal, setInternal] = useState(false)
+  const status = chosen ?? current
   const body = { message, status, is_internal: isInternal }
   return (
     <OperationForm
       class="stack"
       action={`/incidents/${id}/updates`}
       run={() => execute('createIncidentUpdate', { path: { id }, body })}
-      onDone={() => setMessage('')}
+      onDone={() => {
+        setMessage('')
+        setStatus(null)
+      }}
     >
       {({ isBusy, error }) => (
         <>
