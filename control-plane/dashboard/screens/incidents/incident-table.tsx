@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
-import { Ago, Moment } from '../../parts/moment.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import {
   computeDurationMs,
   type Incident,
@@ -53,7 +53,7 @@ function IncidentRow({ incident, members }: { incident: Incident; members: Membe
         <MonitorNames monitors={incident.monitors} />
       </td>
       <td class="nowrap labelled" data-label="Started">
-        {isOpen ? <Ago at={incident.started_at} /> : <Moment at={incident.started_at} />}
+        <Moment at={incident.started_at} />
       </td>
       <td class="number labelled" data-label={isOpen ? 'Open for' : 'Lasted'}>
         {formatDuration(computeDurationMs(incident, nowMs))}
