@@ -7,7 +7,6 @@ export const AUDIT_ACTIONS = [
   ...['created', 'updated', 'deleted'],
   ...['signed_in', 'signed_out', 'password_changed', 'claim_link_made', 'replayed', 'rotated'],
 ] as const
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 export type AuditChange = { from: unknown; to: unknown }
 
 export type AuditRow = {
@@ -17,7 +16,7 @@ export type AuditRow = {
   actorId: string | null
   actorName: string
   ip: string | null
-  action: AuditAction
+  action: (typeof AUDIT_ACTIONS)[number]
   resource: string
   resourceId: string | null
   resourceName: string | null

@@ -1,8 +1,8 @@
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
-import type { AuditAction, AuditChange, AuditRow } from './audit-entry.ts'
+import type { AuditChange, AuditRow } from './audit-entry.ts'
 
 export type AuditRecord = {
-  action: AuditAction
+  action: AuditRow['action']
   /** the noun of the API, as in the table of migration 0018 */
   resource: string
   resourceId: string | null
@@ -31,7 +31,7 @@ type AuditFilter = {
   actorId: string | null
   resource: string | null
   resourceId: string | null
-  action: AuditAction | null
+  action: AuditRow['action'] | null
   from: Date | null
   to: Date | null
 }

@@ -1,5 +1,4 @@
 import type { IncidentRecord } from '../../../verdict/incidents/store.ts'
-import type { TimelineTransition } from './timeline-store.ts'
 
 type SpanMs = { fromMs: number; toMs: number }
 
@@ -13,15 +12,13 @@ const DEFAULT_INTERVAL_MS = 60_000
 const INTERVALS_BEFORE = 3
 
 type Incident = Pick<IncidentRecord, 'started_at' | 'resolved_at'>
+type Change = { to: string | null; at: Date; first_failure_at: Date | null; interval_seconds: number }
 
 /**
  * From three intervals before the first failure to one interval after the decision, and the same around the end. At most
  * an hour before the start.
  */
-export function computeCheckSpans(
-  { started_at, resolved_at }: Incident,
-  transitions: TimelineTransition[],
-): CheckSpans {
+export function computeCheckSpans({ started_at, resolved_at }: Incident, transitions: readonly Change[]): CheckSpans {
   const startMs = started_at.getTime()
   const intervalMs = Math.max(0, ...transitions.map(one => one.interval_seconds * 1_000)) || DEFAULT_INTERVAL_MS
   const failures = transitions

@@ -7,10 +7,10 @@ import { toExplainedCheck } from '../votes/newest-checks.ts'
 import { type IncidentTimeline, TIMELINE_KINDS, type TimelineKind } from './timeline-schema.ts'
 import type { TimelineCheck, TimelineDelivery, TimelinePeriod, TimelineTransition } from './timeline-store.ts'
 
-export type TimelineItem = Static<typeof IncidentTimeline>['items'][number]
+type TimelineItem = Static<typeof IncidentTimeline>['items'][number]
 
 /** Everything that was read, oldest first in each list. A text is the reason why a list was not read. */
-export type TimelineParts = {
+type TimelineParts = {
   transitions: TimelineTransition[]
   checks: TimelineCheck[] | 'unavailable'
   changes: AuditRow[] | 'insufficient_scope'
