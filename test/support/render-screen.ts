@@ -44,7 +44,10 @@ export function renderScreen(screen: Screen, { answers, params = {}, search = ''
   }
   const location = { params, search: new URLSearchParams(search) }
   const html = renderHtml(h(FrameProvider, { value }, h(ScreenContent, { screen, location, results } as never)))
-  const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').replace(/ ([.,:])/g, '$1')
+  const text = html
+    .replace(/<title>[^<]*<\/title>|<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/ ([.,:])/g, '$1')
   return { html, text }
 }
 
