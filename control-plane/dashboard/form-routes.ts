@@ -3,7 +3,7 @@ import { acceptForms, assertOwnForm, parseFormFields } from '../foundation/web/h
 import type { App } from '../foundation/web/server/app.ts'
 import { ApiError, ERROR_CODES, unavailable } from '../foundation/web/server/errors.ts'
 import type { OperationError } from './core/operations.ts'
-import { FORMS, type FormRoute } from './forms.ts'
+import { FORMS, type PageForm } from './forms.ts'
 import { createSessionExecute } from './load-actions.ts'
 
 /** Longer than every text that the API accepts, so that its error says what is wrong. */
@@ -16,7 +16,7 @@ export function formRoutes(app: App, { publicUrl }: { publicUrl: string }): void
   for (const form of FORMS) app.post(form.path, (request, reply) => carryOut(app, form, request, reply))
 }
 
-async function carryOut(app: App, form: FormRoute, request: FastifyRequest, reply: FastifyReply) {
+async function carryOut(app: App, form: PageForm, request: FastifyRequest, reply: FastifyReply) {
   const { id } = request.params as { id: string }
   const execute = createSessionExecute(app, request)
   const outcome = await execute(form.operation, form.buildArguments(id, parseFormFields(request, MAX_FIELD_LENGTH)))

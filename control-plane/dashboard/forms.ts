@@ -3,7 +3,7 @@ import type { OperationArguments, OperationName, OperationResponse } from './cor
 type Field = (name: string) => string
 
 /** A form of the dashboard that works without scripts: the operation that it carries out, and the page that follows. */
-export type FormRoute<Name extends OperationName = OperationName> = {
+export type PageForm<Name extends OperationName = OperationName> = {
   /** the `action` of the form, as in `/incidents/:id/acknowledge` */
   path: string
   operation: Name
@@ -12,12 +12,12 @@ export type FormRoute<Name extends OperationName = OperationName> = {
   buildNextPath(id: string, response: OperationResponse<Name>): string
 }
 
-const form = <Name extends OperationName>(route: FormRoute<Name>): FormRoute => route as unknown as FormRoute
+const form = <Name extends OperationName>(route: PageForm<Name>): PageForm => route as unknown as PageForm
 
 const byId = (id: string) => ({ path: { id } })
 
 /** The forms of all screens that work without scripts. */
-export const FORMS: readonly FormRoute[] = [
+export const FORMS: readonly PageForm[] = [
   form({
     path: '/incidents/:id/acknowledge',
     operation: 'acknowledgeIncident',

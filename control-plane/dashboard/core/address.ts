@@ -8,7 +8,7 @@ export function buildAddress(path: string, parameters: Record<string, string | n
   return query === '' ? path : `${path}?${query}`
 }
 
-/** The page of a list that an address asks for: from 1, also for a value that is no number. */
+/** The page of a list that an address asks for: from 1, also when the value is not a number. */
 export function parsePage(search: URLSearchParams): number {
   const page = Number(search.get('page') ?? 1)
   return Number.isInteger(page) && page > 0 ? page : 1

@@ -6,7 +6,7 @@ import { useFrame } from '../core/frame-context.ts'
 const readValues = (form: HTMLFormElement): Record<string, string> =>
   Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]))
 
-/** The filters of a list. They stand in the address, so that the list can be shared and works without scripts. */
+/** The filters of a list. The address contains them, so that the list can be shared and works without scripts. */
 export function FilterForm({
   path,
   what,
@@ -48,7 +48,7 @@ export const FilterChoice = ({
   options,
 }: {
   name: string
-  /** read by screen readers; `all` says it to everybody else */
+  /** for screen readers; `all` is what others see */
   label: string
   /** the option that does not filter: `Any severity` */
   all: string

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { OperationError, Outcome } from '../core/operations.ts'
 
 /** What happened to the form. `error`: of the last attempt. */
-export type FormState = { isBusy: boolean; error: OperationError | null }
+type FormState = { isBusy: boolean; error: OperationError | null }
 
 /**
  * A form that carries out an operation and shows its error. Without scripts the browser sends it to `action`, a route of

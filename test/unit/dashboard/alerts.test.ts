@@ -53,7 +53,7 @@ t.test('The log shows for each delivery its status, channel, last answer and att
   t.match(html, 'href="/log?page=2"')
 })
 
-t.test('Filters of the log stand in its links and fields', async t => {
+t.test('The links and fields of the log contain its filters', async t => {
   const search = `status=failed&alert_channel_id=${PAUSED.id}&incident_id=i1&page=2`
   const incident = { data: { title: 'Checkout is down' } }
   const { text, html } = renderLog(listOf([DELIVERY], 80, 2), { search, rest: { incident } })
@@ -126,6 +126,6 @@ t.test('A channel shows its type, target, default, failures and addresses withou
 })
 
 t.test('Without channels the page says what that means', async t => {
-  t.match(renderChannels(listOf([])).text, /There is no channel\. Without one, nobody is told about an outage\./)
+  t.match(renderChannels(listOf([])).text, /There is no channel\. Without one, no alert about an outage is sent\./)
   t.match(renderChannels(new Error('try again')).text, /The channels cannot be shown: try again\./)
 })

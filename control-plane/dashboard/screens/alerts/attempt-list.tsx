@@ -1,7 +1,8 @@
+import type { LoggedAttempt } from '../../../alerting/deliveries/types.ts'
 import { formatCount, formatMs } from '../../core/format.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Empty } from '../../parts/states.tsx'
-import type { Attempt, Delivery } from './delivery-words.tsx'
+import type { Delivery } from './delivery-words.tsx'
 
 /** The log keeps the first attempts and the last ones. */
 const KEPT_FIRST = 3
@@ -26,7 +27,7 @@ export function AttemptList({ delivery: { attempts, attempts_left_out: leftOut }
   )
 }
 
-function AttemptRow({ attempt, number }: { attempt: Attempt; number: number }) {
+function AttemptRow({ attempt, number }: { attempt: LoggedAttempt; number: number }) {
   const { at, response_code: code, duration_ms: durationMs, error, response_snippet: answer } = attempt
   return (
     <li>

@@ -13,7 +13,7 @@ import { TestResult } from './test-result.tsx'
 
 const PATH = '/settings/channels'
 
-/** The alert channels: who is told, and whether the messages arrive. */
+/** The alert channels: where alerts are sent, and whether they arrive. */
 export const channelListScreen = screen({
   path: PATH,
   area: 'alerts',
@@ -34,7 +34,7 @@ export const channelListScreen = screen({
                 <PausedBanner key={channel.id} channel={channel} />
               ))}
             {meta.total === 0 ? (
-              <Empty text="There is no channel. Without one, nobody is told about an outage." />
+              <Empty text="There is no channel. Without one, no alert about an outage is sent." />
             ) : (
               <ul class="list channels">
                 {data.map(channel => (

@@ -1,9 +1,8 @@
+import type { DeliveryStatus } from '../../../alerting/deliveries/types.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { Shape, type ShownStatus } from '../../parts/status.tsx'
 
 export type Delivery = OperationResponse<'readAlertLog'>['data']
-export type DeliveryStatus = Delivery['status']
-export type Attempt = Delivery['attempts'][number]
 export type Channel = OperationResponse<'listAlertChannels'>['data'][number]
 
 export const STATUS_NAMES: Record<DeliveryStatus, string> = {

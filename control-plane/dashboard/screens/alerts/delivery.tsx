@@ -1,3 +1,4 @@
+import { useFollowing } from '../../browser/following.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
@@ -8,7 +9,6 @@ import { Empty } from '../../parts/states.tsx'
 import { AttemptList } from './attempt-list.tsx'
 import { formatBody } from './delivery-body.ts'
 import { type Delivery, DeliveryState, nameChannel, nameEvent, STATUS_SENTENCES } from './delivery-words.tsx'
-import { useFollowing } from './following.ts'
 
 /** One delivery: what was sent, each attempt, and what the receiver answered. */
 export const deliveryScreen = screen({

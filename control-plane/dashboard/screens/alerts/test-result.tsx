@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import { useFollowing } from '../../browser/following.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationError } from '../../core/operations.ts'
 import { Missing } from '../../parts/states.tsx'
 import { formatBody } from './delivery-body.ts'
 import { formatLastAnswer } from './delivery-table.tsx'
 import { type Delivery, DeliveryState } from './delivery-words.tsx'
-import { useFollowing } from './following.ts'
 
 /** What happened to a test message, read until it has ended. */
 export function TestResult({ deliveryId: id }: { deliveryId: string }) {

@@ -6,7 +6,14 @@ import { ExplanationPanel } from '../../parts/explanation.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Shape, type ShownStatus } from '../../parts/status.tsx'
 import { DeliveryState, nameEvent } from '../alerts/delivery-words.tsx'
-import { type AxisRow, buildAxisRows, findOpening, formatOffset, type ItemOf, type Timeline } from './axis.ts'
+import {
+  buildAxisRows,
+  findOpening,
+  formatOffset,
+  type Timeline,
+  type TimelineEntry,
+  type TimelineRow,
+} from './axis.ts'
 import { CheckDots } from './check-dots.tsx'
 import { type Incident, type Members, namePerson, SEVERITY_NAMES, STATUS_NAMES } from './incident-words.tsx'
 
@@ -54,7 +61,7 @@ export function AxisList({
   )
 }
 
-function findShape(row: AxisRow): ShownStatus {
+function findShape(row: TimelineRow): ShownStatus {
   switch (row.kind) {
     case 'transition':
       return row.to ?? 'unknown'
@@ -72,7 +79,7 @@ function findShape(row: AxisRow): ShownStatus {
   }
 }
 
-function RowContent({ row, names }: { row: AxisRow; names: Names }): ComponentChildren {
+function RowContent({ row, names }: { row: TimelineRow; names: Names }): ComponentChildren {
   const { me } = useFrame()
   switch (row.kind) {
     case 'checks':
@@ -109,7 +116,7 @@ function RowContent({ row, names }: { row: AxisRow; names: Names }): ComponentCh
 
 const STATUS_CLASSES = { down: 'down', degraded: 'degraded', up: 'recovered' }
 
-function Transition({ item, names }: { item: ItemOf<'transition'>; names: Names }) {
+function Transition({ item, names }: { item: TimelineEntry<'transition'>; names: Names }) {
   const { to, summary, explanation, monitor_id: monitorId } = item
   const isExplained = explanation !== null && 'votes' in explanation
   return (
@@ -131,7 +138,7 @@ function Transition({ item, names }: { item: ItemOf<'transition'>; names: Names 
   )
 }
 
-function Update({ item, members }: { item: ItemOf<'incident_updated'>; members: Members }) {
+function Update({ item, members }: { item: TimelineEntry<'incident_updated'>; members: Members }) {
   const { me } = useFrame()
   const { status, message, is_internal: isInternal, author_id: authorId } = item
   return (
@@ -148,7 +155,7 @@ function Update({ item, members }: { item: ItemOf<'incident_updated'>; members: 
   )
 }
 
-function Delivery({ item }: { item: ItemOf<'delivery'> }) {
+function Delivery({ item }: { item: TimelineEntry<'delivery'> }) {
   const { delivery_id: id, event, channel_name: channel, status, attempts, at, received_at: receivedAt } = item
   const code = item.response_code === null ? null : String(item.response_code)
   const took = receivedAt === null ? null : `after ${formatMs(Date.parse(receivedAt) - Date.parse(at))}`
@@ -182,7 +189,7 @@ function Context({
   row,
   monitors,
 }: {
-  row: ItemOf<'maintenance'> | ItemOf<'vendor_incident'> | ItemOf<'change'>
+  row: TimelineEntry<'maintenance'> | TimelineEntry<'vendor_incident'> | TimelineEntry<'change'>
   monitors: Map<string, string>
 }) {
   if (row.kind === 'maintenance') {

@@ -3,8 +3,8 @@ import type { OperationResponse } from '../../core/operations.ts'
 
 export type Timeline = OperationResponse<'readIncidentTimeline'>['data']
 type Item = Timeline['items'][number]
-export type ItemOf<Kind extends Item['kind']> = Extract<Item, { kind: Kind }>
-type Check = ItemOf<'check'>
+export type TimelineEntry<Kind extends Item['kind']> = Extract<Item, { kind: Kind }>
+type Check = TimelineEntry<'check'>
 
 /** What is written in one transaction has times this close to each other. */
 const SAME_MOMENT_MS = 1_000
@@ -13,11 +13,11 @@ const SAME_MOMENT_MS = 1_000
 export type CheckGroup = { kind: 'checks'; at: string; until: string; regions: { region: string; checks: Check[] }[] }
 
 /** What one row of the axis shows. */
-export type AxisRow = Exclude<Item, Check> | CheckGroup
+export type TimelineRow = Exclude<Item, Check> | CheckGroup
 
 /** The rows of the axis, oldest first. The end of the incident is one row with the update that ended it. */
-export function buildAxisRows({ items }: Pick<Timeline, 'items'>): AxisRow[] {
-  const rows: AxisRow[] = []
+export function buildAxisRows({ items }: Pick<Timeline, 'items'>): TimelineRow[] {
+  const rows: TimelineRow[] = []
   for (const item of items) {
     if (item.kind === 'incident_resolved' && items.some(other => isResolvingUpdate(other, item.at))) continue
     const last = rows.at(-1)
@@ -35,9 +35,12 @@ const isResolvingUpdate = (item: Item, at: string): boolean =>
   Math.abs(Date.parse(item.at) - Date.parse(at)) < SAME_MOMENT_MS
 
 /** The transition that opened the incident: the last one to `down` until its start. */
-export const findOpening = ({ items }: Pick<Timeline, 'items'>, startedAt: string): ItemOf<'transition'> | null =>
+export const findOpening = (
+  { items }: Pick<Timeline, 'items'>,
+  startedAt: string,
+): TimelineEntry<'transition'> | null =>
   items.findLast(
-    (item): item is ItemOf<'transition'> =>
+    (item): item is TimelineEntry<'transition'> =>
       item.kind === 'transition' && item.to === 'down' && Date.parse(item.at) < Date.parse(startedAt) + SAME_MOMENT_MS,
   ) ?? null
 

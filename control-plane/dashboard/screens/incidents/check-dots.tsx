@@ -1,8 +1,8 @@
 import { formatTime } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
-import { type CheckGroup, type ItemOf, listErrors } from './axis.ts'
+import { type CheckGroup, listErrors, type TimelineEntry } from './axis.ts'
 
-type Check = ItemOf<'check'>
+type Check = TimelineEntry<'check'>
 const [STEP, SIZE] = [11, 7]
 /** How many checks of a region are drawn. The others are counted. */
 const MAX_DOTS = 40

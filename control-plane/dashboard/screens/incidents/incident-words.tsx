@@ -1,9 +1,9 @@
+import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
 import type { Me } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { Shape, type ShownStatus } from '../../parts/status.tsx'
 
 export type Incident = OperationResponse<'listIncidents'>['data'][number]
-export type IncidentStatus = Incident['status']
 export type Members = OperationResponse<'listMembers'>['data'] | null
 
 /** In the order in which they usually follow. */

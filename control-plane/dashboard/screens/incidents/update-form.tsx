@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
+import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { FormError, OperationForm } from '../../parts/operation-form.tsx'
-import { type Incident, type IncidentStatus, STATUS_NAMES } from './incident-words.tsx'
+import { type Incident, STATUS_NAMES } from './incident-words.tsx'
 
 const MAX_LENGTH = 10_000
 
