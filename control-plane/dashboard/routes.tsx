@@ -6,12 +6,14 @@ import { type PreparedDocument, prepareDocument } from '../foundation/web/html/p
 import { sendDocument } from '../foundation/web/html/send-document.ts'
 import { type App, buildWrongBaseError } from '../foundation/web/server/app.ts'
 import { notFound, unavailable } from '../foundation/web/server/errors.ts'
+import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
+import { formRoutes } from './form-routes.ts'
 import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
 import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
@@ -29,6 +31,7 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
   app.setErrorHandler(sendErrorPage)
   for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(app, screen, request, reply))
   assetRoutes(app)
+  addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
 async function sendScreen(app: App, screen: Screen, request: FastifyRequest, reply: FastifyReply) {

@@ -2,8 +2,8 @@ import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso'
 import { createPicket } from '../../../deploy/client/index.ts'
-import { type FrameContext, FrameProvider } from '../core/frame-context.ts'
-import { createExecute, type Execute } from '../core/operations.ts'
+import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
 import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
@@ -35,7 +35,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
   const firstPath = useRef(path).current
   const match = matchScreen(SCREENS, path)
-  const connection = useConnection()
+  const connection = useConnection(initial.me)
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
   const nowMs = useClock(initial.nowMs)
@@ -81,15 +81,18 @@ function Page({ initial }: { initial: DocumentState }) {
   )
 }
 
+const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
+
 type Connection = { execute: Execute; isSessionOver: boolean; lastContactMs: number }
 
 /** The API through the session bridge, and what is known about the connection to it. */
-function useConnection(): Connection {
+function useConnection({ scope }: Me): Connection {
   const [isSessionOver, endSession] = useState(false)
   const lastContactMs = useRef(Date.now())
   const execute = useMemo(() => {
     const send = createExecute(createPicket({ origin: `${location.origin}/session` }))
     const observed: Execute = async (name, args) => {
+      if (scope !== 'admin' && ADMIN_READS.includes(name)) return { error: NEEDS_ADMIN }
       const outcome = await send(name, args)
       const status = 'error' in outcome ? outcome.error.status : 200
       if (status !== 0) lastContactMs.current = Date.now()

@@ -1,26 +1,18 @@
 import type { ComponentChildren } from 'preact'
-import type { BoardSelection } from '../core/board.ts'
 import { formatCount } from '../core/format.ts'
 import type { OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
 
 type Parts = {
-  board: Result<BoardSelection>
   channels: Result<OperationResponse<'listAlertChannels'>>
   undelivered: Result<OperationResponse<'listAlertLog'>>
   issues: Result<OperationResponse<'listMonitors'>>
 }
 
 /** What a person has to do, because alerts would not arrive or monitors are not checked. Empty when there is nothing. */
-export function Attention({ board, channels, undelivered, issues }: Parts) {
+export function Attention({ channels, undelivered, issues }: Parts) {
   const items: ComponentChildren[] = []
   const paused = channels.data?.data.filter(channel => channel.is_paused) ?? []
-  if (channels.data?.data.length === 0 && (board.data?.total ?? 0) > 0)
-    items.push(
-      <>
-        Nobody is alerted: there is no alert channel. <a href="/settings/channels/new">Add a channel</a>
-      </>,
-    )
   for (const channel of paused)
     items.push(
       <>

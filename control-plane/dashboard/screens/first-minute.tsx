@@ -1,4 +1,4 @@
-import { canWrite, useFrame } from '../../core/frame-context.ts'
+import { canWrite, useFrame } from '../core/frame-context.ts'
 
 /** The empty overview: one field, from which the first monitor begins. Works without scripts as far as the form of the monitor. */
 export function FirstMinute() {

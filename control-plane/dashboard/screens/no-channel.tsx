@@ -1,6 +1,6 @@
-import { canWrite, useFrame } from '../../core/frame-context.ts'
-import type { OperationResponse } from '../../core/operations.ts'
-import type { Result } from '../../core/screen.ts'
+import { canWrite, useFrame } from '../core/frame-context.ts'
+import type { OperationResponse } from '../core/operations.ts'
+import type { Result } from '../core/screen.ts'
 
 /**
  * Says that nobody is alerted: there is no channel, or all of them are paused. Nothing while channels are not known, or when
