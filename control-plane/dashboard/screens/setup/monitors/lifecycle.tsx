@@ -36,7 +36,7 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
         <DeleteForm
           what="monitor"
           name={monitor.name}
-          consequences="Its history, rules and parts of status pages are deleted too. This cannot be undone."
+          consequences="It is no longer checked, and it is removed from status pages. This cannot be undone."
           remove={() => execute('deleteMonitor', { path })}
           onDone={() => navigate('/monitors')}
         />

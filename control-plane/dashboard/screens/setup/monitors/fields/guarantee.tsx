@@ -67,11 +67,14 @@ function Weaknesses({ form, intervalMs }: { form: CompleteForm; intervalMs: numb
 }
 
 function HeartbeatNote({ form }: { form: CompleteForm }) {
-  const seconds = Number(form.heartbeat_interval) + Number(form.heartbeat_grace)
-  if (!(seconds > 0)) return null
+  const [interval, grace] = [Number(form.heartbeat_interval), Number(form.heartbeat_grace)]
+  if (!(interval > 0 && grace >= 0)) return null
   return (
     <aside class="guarantee" aria-label="Guarantee">
-      <h2>Down after {formatDuration(seconds * 1_000)} without a ping</h2>
+      <h2>
+        Down after {formatDuration(interval * 1_000)}
+        {grace > 0 && ` and ${formatDuration(grace * 1_000)}`} without a ping
+      </h2>
       <p class="soft small">Or at once, when the job itself reports a failure.</p>
     </aside>
   )
