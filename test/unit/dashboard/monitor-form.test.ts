@@ -155,7 +155,7 @@ t.test('A stored monitor that is not changed sends nothing', async t => {
   t.same(listChangedFields(STORED, STORED), [])
   t.same(toSavedBodies(STORED, STORED), { update: null, auth: null })
   const reordered = { ...STORED, regions: [...STORED.regions!].reverse(), tags: 'live,shop' }
-  t.same(listChangedFields(STORED, reordered), [], 'the order of regions and tags is no change')
+  t.same(listChangedFields(STORED, reordered), [], 'the order of regions and tags changes nothing')
 })
 
 t.test('Only changed fields are saved, and credentials by their own operation', async t => {
@@ -184,7 +184,7 @@ t.test('What two people changed is compared by field', async t => {
   const moved = moveToCurrent(STORED, theirs, mine)
   t.match(moved, { name: 'Their name', interval_seconds: '30', tags: 'mine' })
   t.same(toSavedBodies(theirs, moved).update, { interval_seconds: 30, tags: ['mine'] })
-  t.same(listDifferences(STORED, mine, mine)[0]?.isConflict, false, 'the same change twice is no conflict')
+  t.same(listDifferences(STORED, mine, mine)[0]?.isConflict, false, 'the same change twice does not conflict')
   t.same(listDifferences(STORED, STORED, mine), [])
 })
 

@@ -4,6 +4,7 @@ import { matchScreen, screen } from '../../../control-plane/dashboard/core/scree
 import { toCurl } from '../../../control-plane/dashboard/parts/forms/curl.tsx'
 import { findUnit } from '../../../control-plane/dashboard/parts/forms/duration-field.tsx'
 import { buildFormErrors, listOtherMessages } from '../../../control-plane/dashboard/parts/forms/field-errors.ts'
+import { FirstMinute } from '../../../control-plane/dashboard/parts/forms/first-minute.tsx'
 import { NoChannel } from '../../../control-plane/dashboard/parts/forms/no-channel.tsx'
 import { SCREENS } from '../../../control-plane/dashboard/screens/index.ts'
 import { channelSettingsScreen } from '../../../control-plane/dashboard/screens/setup/channels/channel-settings.tsx'
@@ -73,12 +74,12 @@ t.test('The settings of a monitor show what is stored, with masks and fixed fiel
   const { html, text } = settings({ screenshot_compare: true })
   t.ok(html.includes(MASK))
   t.match(text, /Share of pixels that may differ 5 % Fixed\. A copy can have another one\./)
-  t.match(text, /Nobody is alerted about this monitor/)
+  t.match(text, /No alerts are sent about this monitor/)
   t.match(html, new RegExp(`href="/monitors/new\\?copy=${STORED_MONITOR.id}"`))
   t.match(text, /Type Checkout to delete the monitor/)
   t.match(settings({ is_paused: true }).text, /Resume the monitor/)
   const rule = { id: 'r', monitor_id: STORED_MONITOR.id, alert_channel_id: STORED_CHANNEL.id, on_down: true }
-  t.notMatch(settings({}, 'write', [rule]).text, /Nobody is alerted/)
+  t.notMatch(settings({}, 'write', [rule]).text, /No alerts are sent/)
 })
 
 t.test('A heartbeat has fixed times, and a monitor of a data source only a name and tags', async t => {
@@ -120,7 +121,7 @@ t.test(
   },
 )
 
-t.test('A banner says that nobody is alerted, when that is certain', async t => {
+t.test('A banner says that no alerts are sent, when that is certain', async t => {
   const banner = screen({
     path: '/',
     area: 'overview',
@@ -135,6 +136,15 @@ t.test('A banner says that nobody is alerted, when that is certain', async t => 
   t.equal(text(listOf([paused, STORED_CHANNEL])), '')
   t.equal(text(listOf([paused], 2)), '', 'another page may have a channel that works')
   t.equal(text(new Error('no database')), '')
+})
+
+t.test('An empty installation asks for an address, which the form of the monitor gets', async t => {
+  const first = screen({ path: '/', area: 'overview', queries: () => ({}), title: () => 'Overview', Body: FirstMinute })
+  const { html, text } = renderScreen(first, { answers: {} })
+  t.match(text, /What should be monitored\?/)
+  t.match(html, /<form[^>]*action="\/monitors\/new"[^>]*method="get"/)
+  t.match(html, /name="url"/)
+  t.notMatch(renderScreen(first, { answers: {}, scope: 'read' }).html, /<form/)
 })
 
 t.test('Errors belong to their fields, and everything else is shown once', async t => {

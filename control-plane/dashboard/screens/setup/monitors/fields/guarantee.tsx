@@ -4,7 +4,7 @@ import {
   getCheckPace,
 } from '../../../../../monitoring/monitors/settings/guarantee.ts'
 import { formatDuration } from '../../../../core/format.ts'
-import type { CompleteForm } from '../state/proposals.ts'
+import type { ResolvedForm } from '../state/proposals.ts'
 
 const MODES: Record<FailureMode, string> = {
   refused: 'refuses connections',
@@ -17,7 +17,7 @@ const MODES: Record<FailureMode, string> = {
 const LONG_INTERVAL_S = 900
 
 /** The settings of a form on which the guarantee depends; null while one of them is not a possible number. */
-function parsePace(form: CompleteForm) {
+function parsePace(form: ResolvedForm) {
   const numbers = [form.interval_seconds, form.timeout_ms, form.retry_count]
   if (numbers.some(text => !/^\d+$/.test(text))) return null
   const [intervalSeconds, timeoutMs, retryCount] = numbers.map(Number) as [number, number, number]
@@ -26,7 +26,7 @@ function parsePace(form: CompleteForm) {
 }
 
 /** What the settings promise, computed by the function of the server. It follows every change of the form. */
-export function GuaranteeNote({ form }: { form: CompleteForm }) {
+export function GuaranteeNote({ form }: { form: ResolvedForm }) {
   if (form.type === 'heartbeat') return <HeartbeatNote form={form} />
   const pace = parsePace(form)
   if (pace === null) return null
@@ -52,7 +52,7 @@ export function GuaranteeNote({ form }: { form: CompleteForm }) {
   )
 }
 
-function Weaknesses({ form, intervalMs }: { form: CompleteForm; intervalMs: number }) {
+function Weaknesses({ form, intervalMs }: { form: ResolvedForm; intervalMs: number }) {
   const [only] = form.regions
   return (
     <>
@@ -66,7 +66,7 @@ function Weaknesses({ form, intervalMs }: { form: CompleteForm; intervalMs: numb
   )
 }
 
-function HeartbeatNote({ form }: { form: CompleteForm }) {
+function HeartbeatNote({ form }: { form: ResolvedForm }) {
   const [interval, grace] = [Number(form.heartbeat_interval), Number(form.heartbeat_grace)]
   if (!(interval > 0 && grace >= 0)) return null
   return (
