@@ -14,7 +14,7 @@ import { TypeField } from './fields/type-field.tsx'
 import { SHOWN_FIELDS } from './form-body.tsx'
 import { type CreateBody, toCreateBodies } from './state/monitor-body.ts'
 import type { MonitorForm } from './state/monitor-form.ts'
-import { completeAddress, parseAddressLines, proposeName, type ResolvedForm } from './state/proposals.ts'
+import { completeAddress, type FormInput, parseAddressLines, proposeName } from './state/proposals.ts'
 
 /** The API accepts so many monitors in one call. */
 const MAX_IN_ONE_CALL = 50
@@ -31,7 +31,7 @@ export function BulkCreate({
   onCancel,
 }: {
   lines: string[]
-  form: ResolvedForm
+  form: FormInput
   regions: RegionRecord[] | null
   change(part: Partial<MonitorForm>): void
   onCancel(): void

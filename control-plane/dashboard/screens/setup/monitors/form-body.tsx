@@ -23,7 +23,7 @@ import { TypeField } from './fields/type-field.tsx'
 import { LABELS } from './state/differences.ts'
 import { findFormProblems, toCreateBody } from './state/monitor-body.ts'
 import type { MonitorForm } from './state/monitor-form.ts'
-import { applyProposals, type ResolvedForm } from './state/proposals.ts'
+import { applyProposals, type FormInput } from './state/proposals.ts'
 import { type TestResult, TestResults } from './try-it.tsx'
 
 /** The fields that show their own errors. */
@@ -96,7 +96,7 @@ export const FormConsequences = ({
   test,
   call,
 }: {
-  form: ResolvedForm
+  form: FormInput
   test: Pick<ReturnType<typeof useTest>, 'isBusy' | 'results' | 'regions'>
   call: string
 }) => (

@@ -4,7 +4,7 @@ import {
   getCheckPace,
 } from '../../../../../monitoring/monitors/settings/guarantee.ts'
 import { formatDuration } from '../../../../core/format.ts'
-import type { ResolvedForm } from '../state/proposals.ts'
+import type { FormInput } from '../state/proposals.ts'
 
 const MODES: Record<FailureMode, string> = {
   refused: 'refuses connections',
@@ -17,7 +17,7 @@ const MODES: Record<FailureMode, string> = {
 const LONG_INTERVAL_S = 900
 
 /** The settings of a form on which the guarantee depends; null while one of them is not a possible number. */
-function parsePace(form: ResolvedForm) {
+function parsePace(form: FormInput) {
   const numbers = [form.interval_seconds, form.timeout_ms, form.retry_count]
   if (numbers.some(text => !/^\d+$/.test(text))) return null
   const [intervalSeconds, timeoutMs, retryCount] = numbers.map(Number) as [number, number, number]
@@ -26,7 +26,7 @@ function parsePace(form: ResolvedForm) {
 }
 
 /** What the settings promise, computed by the function of the server. It follows every change of the form. */
-export function GuaranteeNote({ form }: { form: ResolvedForm }) {
+export function GuaranteeNote({ form }: { form: FormInput }) {
   if (form.type === 'heartbeat') return <HeartbeatNote form={form} />
   const pace = parsePace(form)
   if (pace === null) return null
@@ -52,7 +52,7 @@ export function GuaranteeNote({ form }: { form: ResolvedForm }) {
   )
 }
 
-function Weaknesses({ form, intervalMs }: { form: ResolvedForm; intervalMs: number }) {
+function Weaknesses({ form, intervalMs }: { form: FormInput; intervalMs: number }) {
   const [only] = form.regions
   return (
     <>
@@ -66,7 +66,7 @@ function Weaknesses({ form, intervalMs }: { form: ResolvedForm; intervalMs: numb
   )
 }
 
-function HeartbeatNote({ form }: { form: ResolvedForm }) {
+function HeartbeatNote({ form }: { form: FormInput }) {
   const [interval, grace] = [Number(form.heartbeat_interval), Number(form.heartbeat_grace)]
   if (!(interval > 0 && grace >= 0)) return null
   return (

@@ -5,7 +5,7 @@ import type { OperationArguments } from '../../../../core/operations.ts'
 import type { FieldProblem } from '../../../../parts/forms/field-errors.ts'
 import { listRepeatedNames, toPairObject } from '../../../../parts/forms/pairs-field.tsx'
 import { type FormCredentials, type MonitorForm, sendsRequests } from './monitor-form.ts'
-import type { ResolvedForm } from './proposals.ts'
+import type { FormInput } from './proposals.ts'
 
 export type CreateBody = OperationArguments<'createMonitor'>['body']
 export type UpdateBody = OperationArguments<'updateMonitor'>['body']
@@ -26,7 +26,7 @@ const toTags = (text: string): string[] =>
   [...new Set(text.split(',').map(tag => tag.trim()))].filter(tag => tag !== '')
 
 /** The form as values of the API. */
-export function toMonitorFields(form: ResolvedForm): MonitorBodyFields {
+export function toMonitorFields(form: FormInput): MonitorBodyFields {
   const { auth_type: type, auth_config: config, tags, assertions } = form
   const keys = type === '' ? [] : CREDENTIAL_KEYS[type]
   return {
@@ -73,7 +73,7 @@ export const FIELDS_OF_TYPE: Record<MonitorType, readonly MonitorField[]> = {
 const DEFAULTS: Partial<Record<MonitorField, unknown>> = CREATE_DEFAULTS
 
 /** The body of a create or a test: the fields of the type, without those that have their default. */
-export function toCreateBody(form: ResolvedForm): CreateBody {
+export function toCreateBody(form: FormInput): CreateBody {
   const fields = toMonitorFields(form)
   const named = FIELDS_OF_TYPE[form.type].filter(key => {
     const isDefault = isSame(fields[key], DEFAULTS[key]) || (fields[key] === null && !(key in DEFAULTS))
@@ -88,7 +88,7 @@ export const pick = (fields: MonitorBodyFields, names: readonly MonitorField[]):
   Object.fromEntries(names.map(name => [name, fields[name]]))
 
 /** One body for each address, with the settings of the form. A name is proposed from each address. */
-export const toCreateBodies = (form: ResolvedForm, items: { url: string; name: string }[]): CreateBody[] =>
+export const toCreateBodies = (form: FormInput, items: { url: string; name: string }[]): CreateBody[] =>
   items.map(item => toCreateBody({ ...form, ...item }))
 
 /**
