@@ -3,7 +3,7 @@ import { canWrite, useFrame } from '../core/frame-context.ts'
 /** The empty overview: one field, from which the first monitor begins. Works without scripts as far as the form of the monitor. */
 export function FirstMinute() {
   const { me } = useFrame()
-  if (!canWrite(me)) return <p class="empty">There is no monitor yet. Somebody with the role editor can create one.</p>
+  if (!canWrite(me)) return <p class="empty">There is no monitor yet. A person with the role editor can create one.</p>
   return (
     <form class="first-minute" action="/monitors/new" method="get">
       <label for="first-address">What should be monitored?</label>

@@ -3,7 +3,7 @@ import type { OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
 
 /**
- * Says that nobody is alerted: there is no channel, or all of them are paused. Nothing while channels are not known, or when
+ * Says that no alerts are sent: there is no channel, or all of them are paused. Nothing while channels are not known, or when
  * the list is longer than its page and so may contain one that works.
  */
 export function NoChannel({ channels }: { channels: Result<OperationResponse<'listAlertChannels'>> }) {
@@ -13,7 +13,7 @@ export function NoChannel({ channels }: { channels: Result<OperationResponse<'li
   const isEmpty = list.data.length === 0
   return (
     <p class="banner" role="status">
-      {isEmpty ? 'Nobody is alerted: there is no channel. ' : 'Nobody is alerted: every channel is paused. '}
+      {isEmpty ? 'No alerts are sent: there is no channel. ' : 'No alerts are sent: every channel is paused. '}
       {canWrite(me) && isEmpty && <a href="/settings/channels/new">Add a channel</a>}
       {!isEmpty && <a href="/settings/channels">Open the channels</a>}
     </p>

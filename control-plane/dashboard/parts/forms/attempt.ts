@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OperationError, Outcome } from '../../core/operations.ts'
 
 /** The last attempt to carry out an operation: whether it runs, and why it failed. */
-export type Attempt = {
+export type FormAttempt = {
   isBusy: boolean
   error: OperationError | null
   /** starts an attempt, unless one is running; resolves to its data, or to null if it failed or did not start */
@@ -10,7 +10,7 @@ export type Attempt = {
   setError(error: OperationError | null): void
 }
 
-export function useAttempt(): Attempt {
+export function useAttempt(): FormAttempt {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<OperationError | null>(null)
   const run = async <T>(action: () => Promise<Outcome<T>>): Promise<T | null> => {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { describeControl, Field, type FieldProps } from './fields.tsx'
+import { describeControl, Field, type FieldOptions } from './fields.tsx'
 
 const UNITS = [
   { name: 'seconds', seconds: 1 },
@@ -20,7 +20,7 @@ export function DurationField({
   value,
   onChange,
   ...props
-}: FieldProps & { value: string; onChange(seconds: string): void }) {
+}: FieldOptions & { value: string; onChange(seconds: string): void }) {
   const [unit, setUnit] = useState(() => findUnit(value))
   const { seconds } = UNITS[unit]!
   const control = describeControl(props)

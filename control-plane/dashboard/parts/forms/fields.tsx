@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { FormErrors } from './field-errors.ts'
 
 /** What every field has. `path`: the name of the field in the API, to which errors refer. */
-export type FieldProps = {
+export type FieldOptions = {
   path: string
   label: string
   errors: FormErrors
@@ -12,7 +12,7 @@ export type FieldProps = {
 const toId = (path: string) => `field-${path.replace(/[^A-Za-z0-9_-]/g, '-')}`
 
 /** The attributes that connect a control to its label, hint and error. */
-export function describeControl({ path, errors, hint }: Pick<FieldProps, 'path' | 'errors' | 'hint'>) {
+export function describeControl({ path, errors, hint }: Pick<FieldOptions, 'path' | 'errors' | 'hint'>) {
   const id = toId(path)
   const isWrong = errors.at(path).length > 0
   const described = [hint && `${id}-hint`, isWrong && `${id}-error`].filter(Boolean).join(' ')
@@ -35,7 +35,7 @@ export const FieldError = ({ path, errors }: { path: string; errors: FormErrors 
 }
 
 /** A label, a control, a hint and the error. */
-export const Field = ({ path, label, errors, hint, children }: FieldProps & { children: ComponentChildren }) => (
+export const Field = ({ path, label, errors, hint, children }: FieldOptions & { children: ComponentChildren }) => (
   <div class="field">
     <label for={toId(path)}>{label}</label>
     {children}
@@ -44,7 +44,7 @@ export const Field = ({ path, label, errors, hint, children }: FieldProps & { ch
   </div>
 )
 
-type TextProps = FieldProps & {
+type TextProps = FieldOptions & {
   value: string
   onChange(value: string): void
   type?: 'text' | 'url' | 'number' | 'password'
@@ -80,7 +80,7 @@ export const TextAreaField = ({
   onChange,
   rows = 4,
   ...props
-}: FieldProps & { value: string; rows?: number; onChange(value: string): void }) => (
+}: FieldOptions & { value: string; rows?: number; onChange(value: string): void }) => (
   <Field {...props}>
     <textarea
       {...describeControl(props)}
@@ -101,7 +101,7 @@ export const SelectField = <T extends string>({
   options,
   onChange,
   ...props
-}: FieldProps & { value: T; options: readonly (readonly [value: T, name: string])[]; onChange(value: T): void }) => (
+}: FieldOptions & { value: T; options: readonly (readonly [value: T, name: string])[]; onChange(value: T): void }) => (
   <Field {...props}>
     <select {...describeControl(props)} value={value} onChange={event => onChange(event.currentTarget.value as T)}>
       {options.map(([option, name]) => (
@@ -119,7 +119,7 @@ export const CheckField = ({
   label,
   hint,
   ...props
-}: FieldProps & { value: boolean; onChange(value: boolean): void }) => {
+}: FieldOptions & { value: boolean; onChange(value: boolean): void }) => {
   const control = describeControl({ ...props, hint })
   return (
     <div class="choice">

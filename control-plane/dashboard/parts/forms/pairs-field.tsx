@@ -2,19 +2,19 @@ import type { FormErrors } from './field-errors.ts'
 import { describeControl, FieldError } from './fields.tsx'
 
 /** A header: a name and its value. */
-export type Pair = { name: string; value: string }
+export type HeaderRow = { name: string; value: string }
 
 /** Pairs as the object that the API accepts. Empty rows are left out; null: there are none. */
-export function toPairObject(pairs: readonly Pair[]): Record<string, string> | null {
+export function toPairObject(pairs: readonly HeaderRow[]): Record<string, string> | null {
   const filled = pairs.filter(({ name, value }) => name.trim() !== '' || value !== '')
   return filled.length === 0 ? null : Object.fromEntries(filled.map(({ name, value }) => [name.trim(), value]))
 }
 
-export const toPairs = (object: Record<string, string> | null | undefined): Pair[] =>
+export const toPairs = (object: Record<string, string> | null | undefined): HeaderRow[] =>
   Object.entries(object ?? {}).map(([name, value]) => ({ name, value }))
 
 /** Names that are listed twice. They would replace each other in an object. */
-export function listRepeatedNames(pairs: readonly Pair[]): string[] {
+export function listRepeatedNames(pairs: readonly HeaderRow[]): string[] {
   const names = pairs.map(({ name }) => name.trim().toLowerCase()).filter(name => name !== '')
   return [...new Set(names.filter((name, i) => names.indexOf(name) < i))]
 }
@@ -29,14 +29,14 @@ export function PairsField({
 }: {
   path: string
   label: string
-  pairs: readonly Pair[]
+  pairs: readonly HeaderRow[]
   errors: FormErrors
-  onChange(pairs: Pair[]): void
+  onChange(pairs: HeaderRow[]): void
 }) {
-  const change = (at: number, part: Partial<Pair>) =>
+  const change = (at: number, part: Partial<HeaderRow>) =>
     onChange(pairs.map((pair, i) => (i === at ? { ...pair, ...part } : pair)))
   return (
-    <fieldset class="rows">
+    <fieldset class="row-list">
       <legend>{label}</legend>
       {pairs.map((pair, i) => {
         const own = `${path}.${pair.name.trim()}`

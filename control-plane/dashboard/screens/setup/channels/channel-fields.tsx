@@ -1,6 +1,6 @@
 import type { OperationError } from '../../../core/operations.ts'
 import { buildFormErrors, type FormErrors } from '../../../parts/forms/field-errors.ts'
-import { CheckField, FieldError, TextAreaField, TextField } from '../../../parts/forms/fields.tsx'
+import { CheckField, FieldError, FieldGroup, TextAreaField, TextField } from '../../../parts/forms/fields.tsx'
 import { PairsField } from '../../../parts/forms/pairs-field.tsx'
 import type { ChannelForm } from './channel-form.ts'
 import { CHANNEL_KINDS, CHANNEL_TYPES, type ChannelField } from './channel-kinds.ts'
@@ -24,10 +24,13 @@ export function ChannelFields({
 }: ChannelProps & { isNew: boolean; isFixed: boolean }) {
   const errors = buildFormErrors(error?.details ?? [])
   const kind = CHANNEL_KINDS[form.type]
+  const optional = kind.fields.filter(({ isOptional }) => isOptional)
+  const isSet = ({ path }: ChannelField) => (path === 'headers' ? form.headers.length > 0 : Boolean(form.values[path]))
+  const show = (field: ChannelField) => <ConfigField key={field.path} {...{ field, form, errors, change }} />
   return (
     <>
       {isNew && <KindField form={form} errors={errors} change={change} />}
-      {!isFixed && kind.fields.map(field => <ConfigField key={field.path} {...{ field, form, errors, change }} />)}
+      {!isFixed && kind.fields.filter(field => !field.isOptional).map(show)}
       <FieldError path="config" errors={errors} />
       <TextField
         path="name"
@@ -45,6 +48,15 @@ export function ChannelFields({
         errors={errors}
         onChange={is_default => change({ is_default })}
       />
+      {!isFixed && optional.length > 0 && (
+        <FieldGroup
+          title={optional.map(({ label }) => label).join(', ')}
+          summary={optional.some(isSet) ? 'set' : 'none'}
+          isOpen={optional.some(isSet) || errors.isBelow(optional.map(({ path }) => `config.${path}`))}
+        >
+          {optional.map(show)}
+        </FieldGroup>
+      )}
     </>
   )
 }
@@ -89,7 +101,7 @@ function ConfigField({
   const path = `config.${field.path}`
   const value = form.values[field.path] ?? ''
   const setValue = (text: string) => change({ values: { ...form.values, [field.path]: text } })
-  const label = field.isOptional ? `${field.label} (optional)` : field.label
+  const { label } = field
   if (field.kind === 'headers') {
     return (
       <PairsField

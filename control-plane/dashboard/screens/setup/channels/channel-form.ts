@@ -1,20 +1,20 @@
 import type { ChannelType } from '../../../../alerting/channels/registry.ts'
 import type { OperationArguments, OperationResponse } from '../../../core/operations.ts'
 import type { FieldProblem } from '../../../parts/forms/field-errors.ts'
-import { listRepeatedNames, type Pair, toPairObject, toPairs } from '../../../parts/forms/pairs-field.tsx'
+import { type HeaderRow, listRepeatedNames, toPairObject, toPairs } from '../../../parts/forms/pairs-field.tsx'
 import { CHANNEL_KINDS, INSTALLED_FIELDS } from './channel-kinds.ts'
 
 export type ChannelRecord = OperationResponse<'readAlertChannel'>['data']
-export type ChannelCreateBody = OperationArguments<'createAlertChannel'>['body']
-export type ChannelUpdateBody = OperationArguments<'updateAlertChannel'>['body']
+type ChannelCreateBody = OperationArguments<'createAlertChannel'>['body']
+type ChannelUpdateBody = OperationArguments<'updateAlertChannel'>['body']
 
-/** A channel as it stands in the form. `values`: the fields of the configuration as texts, addresses one on each line. */
+/** A channel as it is in the form. `values`: the fields of the configuration as texts, addresses one on each line. */
 export type ChannelForm = {
   type: ChannelType
   name: string
   is_default: boolean
   values: Record<string, string>
-  headers: Pair[]
+  headers: HeaderRow[]
 }
 
 export const EMPTY_CHANNEL: ChannelForm = { type: 'webhook', name: '', is_default: true, values: {}, headers: [] }

@@ -9,7 +9,7 @@ export type ChannelField = {
   isOptional?: true
 }
 
-export type ChannelKindForm = { name: string; explanation: string; fields: readonly ChannelField[] }
+type ChannelKindForm = { name: string; explanation: string; fields: readonly ChannelField[] }
 
 const chat = (name: string): ChannelKindForm => ({
   name,
@@ -18,7 +18,7 @@ const chat = (name: string): ChannelKindForm => ({
     {
       path: 'webhook_url',
       label: 'Address of the incoming webhook',
-      hint: 'Whoever knows it can post, so it is stored encrypted and only its host is shown.',
+      hint: 'Every client that knows it can post, so it is stored encrypted and only its host is shown.',
       kind: 'text',
     },
   ],

@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type Attempt, useAttempt } from '../../../parts/forms/attempt.ts'
+import { type FormAttempt, useAttempt } from '../../../parts/forms/attempt.ts'
 import { Secret } from '../../../parts/forms/secret.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { Section } from '../../../parts/section.tsx'
 import type { ChannelRecord } from './channel-form.ts'
 import { type StoredTest, StoredTestResult } from './channel-test.tsx'
 
-const AttemptError = ({ error }: Pick<Attempt, 'error'>) =>
+const AttemptError = ({ error }: Pick<FormAttempt, 'error'>) =>
   error && (
     <p class="wrong" role="alert">
       {error.message}.
     </p>
   )
 
-/** Nothing is sent to a paused channel until somebody resumes it. */
+/** Nothing is sent to a paused channel until a person resumes it. */
 export function PausedBanner({ channel }: { channel: ChannelRecord }) {
   const { me, execute } = useFrame()
   const { isBusy, error, run } = useAttempt()

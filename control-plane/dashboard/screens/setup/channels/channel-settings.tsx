@@ -65,7 +65,7 @@ function ChannelSettings({ channel }: { channel: ChannelRecord }) {
     setBase(record)
     setForm(toChannelForm(record))
   }
-  // a change of somebody else: shown at once while nothing was typed here
+  // a change of another person: shown at once while nothing was typed here
   const isForeign =
     channel.updated_at > base.updated_at && !attempt.isBusy && toChannelUpdate(channel, toChannelForm(base))
   const submit = async (event: Event) => {
@@ -77,7 +77,7 @@ function ChannelSettings({ channel }: { channel: ChannelRecord }) {
       if ('error' in current || toChannelUpdate(current.data.data, toChannelForm(base))) return current
       return await execute('updateAlertChannel', { path: { id: channel.id }, body: body! })
     })
-    // settings that somebody else changed meanwhile are not overwritten; the banner shows that
+    // settings that another person changed meanwhile are not overwritten; the banner shows that
     if (saved && !toChannelUpdate(saved.data, form)) start(saved.data)
   }
   return (
@@ -85,7 +85,7 @@ function ChannelSettings({ channel }: { channel: ChannelRecord }) {
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
         {isForeign && (
           <p class="banner" role="alert">
-            Somebody else changed this channel. Nothing of yours is saved.{' '}
+            Another person changed this channel. Nothing of yours is saved.{' '}
             <button type="button" class="plain" onClick={() => start(channel)}>
               Show what is stored now
             </button>

@@ -28,25 +28,22 @@ const SENTENCES: Record<StoredTest['status'], string> = {
   dead: 'The receiver did not accept the message.',
 }
 
-const READ_AGAIN_MS = 1_000
-/** After so many reads the log has to be opened. */
-const MAX_READS = 60
+/** The entry is read again whenever the time of the page advances. After this number of reads the log has to be opened. */
+const MAX_READS = 20
 
 /** A test of a stored channel, which is a delivery. It is read until it has an attempt. */
 export function StoredTestResult({ test }: { test: StoredTest }) {
-  const { execute } = useFrame()
+  const { execute, nowMs } = useFrame()
   const [entry, setEntry] = useState(test)
   const [reads, setReads] = useState(0)
   const isWaiting = entry.status === 'pending' && entry.attempts.length === 0
   useEffect(() => {
     if (!isWaiting || reads >= MAX_READS) return
-    const timer = setTimeout(async () => {
-      const outcome = await execute('readAlertLog', { path: { id: test.id } })
+    setReads(reads + 1)
+    void execute('readAlertLog', { path: { id: test.id } }).then(outcome => {
       if ('data' in outcome) setEntry(outcome.data.data)
-      setReads(reads + 1)
-    }, READ_AGAIN_MS)
-    return () => clearTimeout(timer)
-  }, [isWaiting, reads])
+    })
+  }, [isWaiting, nowMs])
   const log = <a href={`/log/${entry.id}`}>Open in the log</a>
   if (isWaiting) {
     return <p role="status">{reads < MAX_READS ? 'Waiting for the answer of the receiver …' : log}</p>

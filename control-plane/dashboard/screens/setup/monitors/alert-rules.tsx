@@ -15,12 +15,12 @@ const SWITCHES: readonly (readonly [Switch, string])[] = [
   ['on_recovery', 'Recovery'],
 ]
 
-/** Which channels hear of a monitor, and of what. Every change counts at once. */
+/** Which channels are notified about a monitor, and about which events. Every change counts at once. */
 export function AlertRules({ monitorId, channels, rules }: { monitorId: string; channels: Channels; rules: Rule[] }) {
   const { data, meta } = channels
   if (data.length === 0) {
     return (
-      <Empty text="There is no channel yet, so nobody is alerted.">
+      <Empty text="There is no channel yet, so no alerts are sent.">
         <a class="button" href="/settings/channels/new">
           Add a channel
         </a>
@@ -30,7 +30,7 @@ export function AlertRules({ monitorId, channels, rules }: { monitorId: string; 
   const silent = !rules.some(rule => data.some(({ id, is_paused }) => id === rule.alert_channel_id && !is_paused))
   return (
     <>
-      {silent && <p class="degraded">Nobody is alerted about this monitor.</p>}
+      {silent && <p class="degraded">No alerts are sent about this monitor.</p>}
       <ul class="list alert-rules">
         {data.map(channel => (
           <ChannelRow

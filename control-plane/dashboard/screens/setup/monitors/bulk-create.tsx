@@ -8,13 +8,13 @@ import { TextAreaField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { FieldGroups } from './fields/field-groups.tsx'
-import type { GroupProps } from './fields/group-props.ts'
+import type { GroupOptions } from './fields/group-props.ts'
 import { IntervalField, KeywordFields, type RegionRecord, RegionsField } from './fields/main-fields.tsx'
 import { TypeField } from './fields/type-field.tsx'
 import { SHOWN_FIELDS } from './form-body.tsx'
 import { type CreateBody, toCreateBodies } from './state/monitor-body.ts'
 import type { MonitorForm } from './state/monitor-form.ts'
-import { type CompleteForm, completeAddress, parseAddressLines, proposeName } from './state/proposals.ts'
+import { completeAddress, type FormInput, parseAddressLines, proposeName } from './state/proposals.ts'
 
 /** The API accepts so many monitors in one call. */
 const MAX_IN_ONE_CALL = 50
@@ -31,7 +31,7 @@ export function BulkCreate({
   onCancel,
 }: {
   lines: string[]
-  form: CompleteForm
+  form: FormInput
   regions: RegionRecord[] | null
   change(part: Partial<MonitorForm>): void
   onCancel(): void
@@ -45,7 +45,7 @@ export function BulkCreate({
     return { url, name: proposeName({ type: form.type, url }) }
   })
   useLeaveQuestion(items.length > 0)
-  const props: GroupProps = { form, change, errors: buildFormErrors(attempt.error?.details ?? []) }
+  const props: GroupOptions = { form, change, errors: buildFormErrors(attempt.error?.details ?? []) }
   const submit = async (event: Event) => {
     event.preventDefault()
     const made = await attempt.run(() => createAll(execute, items, toCreateBodies(form, items)))

@@ -1,6 +1,6 @@
 import type { Difference } from './state/differences.ts'
 
-/** What somebody else changed since the form was opened, next to what would be saved. */
+/** What another person changed since the form was opened, next to what would be saved. */
 export const Review = ({
   differences,
   isBusy,
@@ -16,7 +16,7 @@ export const Review = ({
 }) => (
   <section class="review" aria-labelledby="review-title" role="alert">
     <div class="section-head">
-      <h2 id="review-title">Somebody else changed these settings</h2>
+      <h2 id="review-title">Another person changed these settings</h2>
     </div>
     <p>
       {differences.some(({ isConflict }) => isConflict)

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 import { formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationError } from '../../../core/operations.ts'
-import type { Attempt } from '../../../parts/forms/attempt.ts'
+import type { FormAttempt } from '../../../parts/forms/attempt.ts'
 import { AsCall } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FixedField } from '../../../parts/forms/fields.tsx'
 import { FieldGroups } from './fields/field-groups.tsx'
-import type { GroupProps } from './fields/group-props.ts'
+import type { GroupOptions } from './fields/group-props.ts'
 import { GuaranteeNote } from './fields/guarantee.tsx'
 import {
   AddressField,
@@ -23,13 +23,13 @@ import { TypeField } from './fields/type-field.tsx'
 import { LABELS } from './state/differences.ts'
 import { findFormProblems, toCreateBody } from './state/monitor-body.ts'
 import type { MonitorForm } from './state/monitor-form.ts'
-import { applyProposals, type CompleteForm } from './state/proposals.ts'
+import { applyProposals, type FormInput } from './state/proposals.ts'
 import { type TestResult, TestResults } from './try-it.tsx'
 
 /** The fields that show their own errors. */
 export const SHOWN_FIELDS = Object.keys(LABELS)
 
-type FormBodyProps = Omit<GroupProps, 'errors'> & {
+type FormBodyProps = Omit<GroupOptions, 'errors'> & {
   isNew: boolean
   /** of the last attempt to save */
   error: OperationError | null
@@ -39,7 +39,7 @@ type FormBodyProps = Omit<GroupProps, 'errors'> & {
 
 /** All fields of a monitor, in the order in which they are filled in. */
 export function MonitorFormFields({ error, regions, onLines, isNew, ...state }: FormBodyProps) {
-  const props: GroupProps = { ...state, errors: buildFormErrors(error?.details ?? []) }
+  const props: GroupOptions = { ...state, errors: buildFormErrors(error?.details ?? []) }
   const isHeartbeat = state.form.type === 'heartbeat'
   const isFixed = isHeartbeat && !isNew
   return (
@@ -68,8 +68,8 @@ function FixedTimes({ form }: { form: MonitorForm }) {
   )
 }
 
-/** The test of the settings as they stand in the form. `attempt`: of the whole form, so that errors are shown at their fields. */
-export function useTest(form: MonitorForm, regions: readonly RegionRecord[] | null, attempt: Attempt) {
+/** The test of the settings as they are in the form. `attempt`: of the whole form, so that errors are shown at their fields. */
+export function useTest(form: MonitorForm, regions: readonly RegionRecord[] | null, attempt: FormAttempt) {
   const { execute } = useFrame()
   const [isBusy, setBusy] = useState(false)
   const [results, setResults] = useState<TestResult[] | null>(null)
@@ -96,7 +96,7 @@ export const FormConsequences = ({
   test,
   call,
 }: {
-  form: CompleteForm
+  form: FormInput
   test: Pick<ReturnType<typeof useTest>, 'isBusy' | 'results' | 'regions'>
   call: string
 }) => (

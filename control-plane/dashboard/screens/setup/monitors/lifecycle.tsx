@@ -14,8 +14,8 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
       <Section id="pause" title={monitor.is_paused ? 'Paused' : 'Pause'}>
         <p>
           {monitor.is_paused
-            ? 'The monitor is not checked and nobody is alerted.'
-            : 'A paused monitor is not checked and nobody is alerted. Its open incident is resolved.'}
+            ? 'The monitor is not checked and no alerts are sent.'
+            : 'A paused monitor is not checked and no alerts are sent. Its open incident is resolved.'}
         </p>
         <div class="actions">
           <button
@@ -36,7 +36,7 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
         <DeleteForm
           what="monitor"
           name={monitor.name}
-          consequences="Its history, rules and parts of status pages are deleted too. This cannot be undone."
+          consequences="It is no longer checked, and it is removed from status pages. This cannot be undone."
           remove={() => execute('deleteMonitor', { path })}
           onDone={() => navigate('/monitors')}
         />

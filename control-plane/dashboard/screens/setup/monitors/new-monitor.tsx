@@ -95,7 +95,7 @@ function NewMonitor({
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive}>
         {copied && hasMaskedSecrets(copied) && (
-          <p class="missing">Secrets are not copied, because nobody can read them. Type them again.</p>
+          <p class="missing">Secrets are not copied, because they cannot be read. Type them again.</p>
         )}
         <MonitorFormFields
           {...{ form, change, regions, isNew: true, error: attempt.error, onLines: copied ? undefined : setLines }}

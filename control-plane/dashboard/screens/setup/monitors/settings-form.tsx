@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { Execute, OperationError } from '../../../core/operations.ts'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -20,18 +20,16 @@ type Base = { form: MonitorForm; updatedAt: string }
 const toBase = (monitor: MonitorRecord): Base => ({ form: toMonitorForm(monitor), updatedAt: monitor.updated_at })
 
 /**
- * The settings of a stored monitor. Only what was changed is sent. When somebody else changed the settings since the form
+ * The settings of a stored monitor. Only what was changed is sent. When another person changed the settings since the form
  * was opened, the difference is shown before anything is saved.
  */
 export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; regions: RegionRecord[] | null }) {
-  const { me, execute, isInteractive } = useFrame()
+  const { execute } = useFrame()
   const [base, setBase] = useState(() => toBase(monitor))
   const [form, setForm] = useState(base.form)
   const [review, setReview] = useState<MonitorRecord | null>(null)
   const [isSaved, setSaved] = useState(false)
   const attempt = useAttempt()
-  const test = useTest(form, regions, attempt)
-  const element = useFocusOnError(attempt.error)
   const changed = listChangedFields(base.form, form)
   useLeaveQuestion(changed.length > 0)
   const change = (part: Partial<MonitorForm>) => {
@@ -69,6 +67,42 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
       />
     )
   }
+  return (
+    <SettingsElements
+      {...{ monitor, regions, base, form, change, attempt, isSaved, hasChanges: changed.length > 0 }}
+      onSave={() => save(base, form)}
+      onReview={() => setReview(monitor)}
+    />
+  )
+}
+
+/** The form itself: notices, fields, actions, and what the settings mean. */
+function SettingsElements({
+  monitor,
+  regions,
+  base,
+  form,
+  change,
+  attempt,
+  isSaved,
+  hasChanges,
+  onSave,
+  onReview,
+}: {
+  monitor: MonitorRecord
+  regions: RegionRecord[] | null
+  base: Base
+  form: MonitorForm
+  change(part: Partial<MonitorForm>): void
+  attempt: FormAttempt
+  isSaved: boolean
+  hasChanges: boolean
+  onSave(): void
+  onReview(): void
+}) {
+  const { me, isInteractive } = useFrame()
+  const test = useTest(form, regions, attempt)
+  const element = useFocusOnError(attempt.error)
   const isForeign = monitor.updated_at !== base.updatedAt && !attempt.isBusy
   const isStale = isForeign && listDifferences(base.form, toMonitorForm(monitor), form).length > 0
   const complete = applyProposals(form, null)
@@ -80,15 +114,15 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        void save(base, form)
+        onSave()
       }}
     >
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
         {!canWrite(me) && <p class="missing">Your role can see these settings, but not change them.</p>}
         {isStale && (
           <p class="banner" role="status">
-            Somebody else changed these settings.{' '}
-            <button type="button" class="plain" onClick={() => setReview(monitor)}>
+            Another person changed these settings.{' '}
+            <button type="button" class="plain" onClick={onReview}>
               Show the difference
             </button>
           </p>
@@ -101,7 +135,7 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
         <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         {canWrite(me) && (
           <div class="actions">
-            <button type="submit" class="main" disabled={attempt.isBusy || changed.length === 0}>
+            <button type="submit" class="main" disabled={attempt.isBusy || !hasChanges}>
               Save the changes
             </button>
             {form.type !== 'heartbeat' && !monitor.data_source && (
@@ -112,7 +146,7 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
           </div>
         )}
         <p class="soft" role="status">
-          {isSaved && changed.length === 0 && 'Saved.'}
+          {isSaved && !hasChanges && 'Saved.'}
         </p>
       </fieldset>
       {!monitor.data_source && (
@@ -144,10 +178,10 @@ function SourceFields({
   )
 }
 
-/** `conflict`: settings that somebody else changed meanwhile; nothing was sent. `saved`: what is stored now, also before an error. */
+/** `conflict`: settings that another person changed meanwhile; nothing was sent. `saved`: what is stored now, also before an error. */
 type SaveOutcome = { conflict: MonitorRecord | null; saved: MonitorRecord | null; error: OperationError | null }
 
-/** Reads the monitor again, and sends the changes unless somebody else changed it. Credentials have an operation of their own. */
+/** Reads the monitor again, and sends the changes unless another person changed it. Credentials have an operation of their own. */
 async function saveChanges(execute: Execute, id: string, base: Base, form: MonitorForm): Promise<SaveOutcome> {
   const path = { id }
   const nothing: SaveOutcome = { conflict: null, saved: null, error: null }

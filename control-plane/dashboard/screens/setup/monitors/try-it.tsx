@@ -22,7 +22,7 @@ const PHASES: readonly (readonly [key: keyof Timings, name: string])[] = [
 ]
 
 /** `200, 812 ms`, or what failed, in the words of the probe. */
-export function formatTestResult({ error, failed_assertions: failed, status_code: code }: TestResult): string {
+function formatTestResult({ error, failed_assertions: failed, status_code: code }: TestResult): string {
   if (error) return error.message
   if (failed.length === 0) return code === null ? 'ok' : String(code)
   return failed

@@ -4,7 +4,7 @@ import {
   getCheckPace,
 } from '../../../../../monitoring/monitors/settings/guarantee.ts'
 import { formatDuration } from '../../../../core/format.ts'
-import type { CompleteForm } from '../state/proposals.ts'
+import type { FormInput } from '../state/proposals.ts'
 
 const MODES: Record<FailureMode, string> = {
   refused: 'refuses connections',
@@ -17,7 +17,7 @@ const MODES: Record<FailureMode, string> = {
 const LONG_INTERVAL_S = 900
 
 /** The settings of a form on which the guarantee depends; null while one of them is not a possible number. */
-function parsePace(form: CompleteForm) {
+function parsePace(form: FormInput) {
   const numbers = [form.interval_seconds, form.timeout_ms, form.retry_count]
   if (numbers.some(text => !/^\d+$/.test(text))) return null
   const [intervalSeconds, timeoutMs, retryCount] = numbers.map(Number) as [number, number, number]
@@ -26,7 +26,7 @@ function parsePace(form: CompleteForm) {
 }
 
 /** What the settings promise, computed by the function of the server. It follows every change of the form. */
-export function GuaranteeNote({ form }: { form: CompleteForm }) {
+export function GuaranteeNote({ form }: { form: FormInput }) {
   if (form.type === 'heartbeat') return <HeartbeatNote form={form} />
   const pace = parsePace(form)
   if (pace === null) return null
@@ -52,7 +52,7 @@ export function GuaranteeNote({ form }: { form: CompleteForm }) {
   )
 }
 
-function Weaknesses({ form, intervalMs }: { form: CompleteForm; intervalMs: number }) {
+function Weaknesses({ form, intervalMs }: { form: FormInput; intervalMs: number }) {
   const [only] = form.regions
   return (
     <>
@@ -66,12 +66,15 @@ function Weaknesses({ form, intervalMs }: { form: CompleteForm; intervalMs: numb
   )
 }
 
-function HeartbeatNote({ form }: { form: CompleteForm }) {
-  const seconds = Number(form.heartbeat_interval) + Number(form.heartbeat_grace)
-  if (!(seconds > 0)) return null
+function HeartbeatNote({ form }: { form: FormInput }) {
+  const [interval, grace] = [Number(form.heartbeat_interval), Number(form.heartbeat_grace)]
+  if (!(interval > 0 && grace >= 0)) return null
   return (
     <aside class="guarantee" aria-label="Guarantee">
-      <h2>Down after {formatDuration(seconds * 1_000)} without a ping</h2>
+      <h2>
+        Down after {formatDuration(interval * 1_000)}
+        {grace > 0 && ` and ${formatDuration(grace * 1_000)}`} without a ping
+      </h2>
       <p class="soft small">Or at once, when the job itself reports a failure.</p>
     </aside>
   )

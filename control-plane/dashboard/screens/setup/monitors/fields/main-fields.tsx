@@ -4,7 +4,7 @@ import type { OperationResponse } from '../../../../core/operations.ts'
 import { DurationField } from '../../../../parts/forms/duration-field.tsx'
 import { FieldError, SelectField, TextField } from '../../../../parts/forms/fields.tsx'
 import { completeAddress, parseAddressLines, proposeName, proposeRegions } from '../state/proposals.ts'
-import type { GroupProps } from './group-props.ts'
+import type { GroupOptions } from './group-props.ts'
 
 export type RegionRecord = OperationResponse<'listRegions'>['data'][number]
 
@@ -27,7 +27,7 @@ export const AddressField = ({
   errors,
   change,
   onLines,
-}: GroupProps & { onLines?: (lines: string[]) => void }) => (
+}: GroupOptions & { onLines?: (lines: string[]) => void }) => (
   <TextField
     path="url"
     label="Address"
@@ -55,7 +55,7 @@ const KEYWORD_NAMES = {
   regex: 'The page matches the regular expression (RE2)',
 } as const
 
-export const KeywordFields = ({ form, errors, change }: GroupProps) => (
+export const KeywordFields = ({ form, errors, change }: GroupOptions) => (
   <>
     <SelectField
       path="keyword_type"
@@ -77,7 +77,7 @@ export const KeywordFields = ({ form, errors, change }: GroupProps) => (
   </>
 )
 
-export const NameField = ({ form, errors, change }: GroupProps) => (
+export const NameField = ({ form, errors, change }: GroupOptions) => (
   <TextField
     path="name"
     label="Name"
@@ -92,7 +92,7 @@ export const NameField = ({ form, errors, change }: GroupProps) => (
 const INTERVALS = [30, 60, 120, 300, 600, 900, 1_800, 3_600]
 
 /** How often. An interval that was set by the API is offered too. */
-export function IntervalField({ form, errors, change }: GroupProps) {
+export function IntervalField({ form, errors, change }: GroupOptions) {
   const current = Number(form.interval_seconds)
   const values = [...new Set([...INTERVALS, current])].sort((a, b) => a - b)
   return (
@@ -107,7 +107,7 @@ export function IntervalField({ form, errors, change }: GroupProps) {
   )
 }
 
-export const HeartbeatFields = ({ form, errors, change }: GroupProps) => (
+export const HeartbeatFields = ({ form, errors, change }: GroupOptions) => (
   <>
     <DurationField
       path="heartbeat_interval"
@@ -132,7 +132,7 @@ export function RegionsField({
   errors,
   change,
   regions,
-}: GroupProps & { regions: readonly RegionRecord[] | null }) {
+}: GroupOptions & { regions: readonly RegionRecord[] | null }) {
   const chosen = form.regions ?? proposeRegions(listLiveRegions(regions))
   const toggle = (region: Region) =>
     change({ regions: REGIONS.filter(one => (one === region ? !chosen.includes(one) : chosen.includes(one))) })

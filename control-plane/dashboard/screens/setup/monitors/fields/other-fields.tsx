@@ -1,9 +1,9 @@
 import { formatMs } from '../../../../core/format.ts'
 import { CheckField, FieldGroup, FixedField, TextField } from '../../../../parts/forms/fields.tsx'
 import { sendsRequests } from '../state/monitor-form.ts'
-import { type GroupProps, isGroupOpen } from './group-props.ts'
+import { type GroupOptions, isGroupOpen } from './group-props.ts'
 
-export function TimingFields(props: GroupProps) {
+export function TimingFields(props: GroupOptions) {
   const { form, errors, change } = props
   return (
     <FieldGroup
@@ -35,7 +35,7 @@ export function TimingFields(props: GroupProps) {
   )
 }
 
-export function ExpiryFields(props: GroupProps) {
+export function ExpiryFields(props: GroupOptions) {
   const { form, errors, change } = props
   const names = [form.ssl_check && 'certificate', form.domain_check && 'domain'].filter(Boolean)
   return (
@@ -66,7 +66,7 @@ export function ExpiryFields(props: GroupProps) {
   )
 }
 
-export function ScreenshotFields(props: GroupProps & { isNew: boolean }) {
+export function ScreenshotFields(props: GroupOptions & { isNew: boolean }) {
   const { form, errors, change, isNew } = props
   const parts = [form.screenshot_on_failure && 'of failures', form.screenshot_compare && 'compared with a baseline']
   const percent = `${Number(form.screenshot_threshold) * 100} %`
@@ -114,7 +114,7 @@ export function ScreenshotFields(props: GroupProps & { isNew: boolean }) {
   )
 }
 
-export function TagFields(props: GroupProps) {
+export function TagFields(props: GroupOptions) {
   const { form, errors, change } = props
   return (
     <FieldGroup title="Tags" summary={form.tags || 'none'} isOpen={isGroupOpen(props, ['tags'])}>
@@ -130,7 +130,7 @@ export function TagFields(props: GroupProps) {
   )
 }
 
-export function WitnessFields(props: GroupProps) {
+export function WitnessFields(props: GroupOptions) {
   const { form, errors, change } = props
   const withCredentials = form.witness && form.witness_with_credentials
   return (

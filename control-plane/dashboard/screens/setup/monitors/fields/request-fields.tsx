@@ -2,10 +2,10 @@ import { HTTP_METHODS } from '../../../../../../shared/checks/check.ts'
 import { FieldError, FieldGroup, SelectField, TextAreaField, TextField } from '../../../../parts/forms/fields.tsx'
 import { PairsField } from '../../../../parts/forms/pairs-field.tsx'
 import type { FormCredentials, MonitorForm } from '../state/monitor-form.ts'
-import { type GroupProps, isGroupOpen } from './group-props.ts'
+import { type GroupOptions, isGroupOpen } from './group-props.ts'
 
 /** The HTTP request: method, headers, body. */
-export function RequestFields(props: GroupProps) {
+export function RequestFields(props: GroupOptions) {
   const { form, errors, change } = props
   const headers = form.headers.length
   const summary = [
@@ -63,7 +63,7 @@ const CREDENTIALS: Record<
 }
 
 /** The credentials that every check sends. Stored secrets are shown as a mask; a mask that is sent back keeps them. */
-export function AuthenticationFields(props: GroupProps) {
+export function AuthenticationFields(props: GroupOptions) {
   const { form, errors, change } = props
   const kind = KINDS.find(([type]) => type === form.auth_type)!
   return (
@@ -88,7 +88,7 @@ export function AuthenticationFields(props: GroupProps) {
           type={isSecret ? 'password' : 'text'}
           value={form.auth_config[key]}
           errors={errors}
-          hint={isSecret ? 'Stored encrypted. Nobody can read it again.' : undefined}
+          hint={isSecret ? 'Stored encrypted. It cannot be read again.' : undefined}
           onChange={value => change({ auth_config: { ...form.auth_config, [key]: value } })}
         />
       ))}

@@ -6,7 +6,7 @@ import {
 import type { MonitorType } from '../../../../../../shared/checks/check.ts'
 import { describeControl, FieldError, FieldGroup } from '../../../../parts/forms/fields.tsx'
 import { type FormAssertion, sendsRequests } from '../state/monitor-form.ts'
-import { type GroupProps, isGroupOpen } from './group-props.ts'
+import { type GroupOptions, isGroupOpen } from './group-props.ts'
 
 const TYPE_NAMES: Record<AssertionType, string> = {
   status_code: 'Status code',
@@ -44,7 +44,7 @@ function listTypes(type: MonitorType): readonly AssertionType[] {
 const formatOperator = (operator: string) => operator.replaceAll('_', ' ')
 
 /** What counts as success. Without an assertion on the status code, 200 to 399 is a success. */
-export function SuccessFields(props: GroupProps) {
+export function SuccessFields(props: GroupOptions) {
   const { form, errors, change } = props
   const { assertions } = form
   const types = listTypes(form.type)
@@ -102,7 +102,7 @@ function AssertionRow({
   at: number
   assertion: FormAssertion
   types: readonly AssertionType[]
-  errors: GroupProps['errors']
+  errors: GroupOptions['errors']
   onChange(assertion: FormAssertion): void
   onRemove(): void
 }) {

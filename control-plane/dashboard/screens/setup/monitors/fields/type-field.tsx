@@ -1,6 +1,6 @@
 import { CHECK_TYPES, MONITOR_TYPES, type MonitorType } from '../../../../../../shared/checks/check.ts'
 import { FieldError } from '../../../../parts/forms/fields.tsx'
-import type { GroupProps } from './group-props.ts'
+import type { GroupOptions } from './group-props.ts'
 
 /** The types in the order in which they are chosen most often. */
 const ORDER: readonly MonitorType[] = ['http', 'keyword', 'ping', 'tcp', 'dns', 'heartbeat']
@@ -24,7 +24,7 @@ const EXPLANATIONS: Record<MonitorType, string> = {
 }
 
 /** What is checked. A stored monitor cannot become a heartbeat, because an update has no ping interval. */
-export function TypeField({ form, errors, change, isNew }: GroupProps & { isNew: boolean }) {
+export function TypeField({ form, errors, change, isNew }: GroupOptions & { isNew: boolean }) {
   const types = isNew ? MONITOR_TYPES : CHECK_TYPES
   return (
     <fieldset class="types">

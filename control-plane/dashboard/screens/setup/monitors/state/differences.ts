@@ -3,8 +3,8 @@ import {
   type AuthBody,
   FIELDS_OF_TYPE,
   isSame,
+  type MonitorBodyFields,
   type MonitorField,
-  type MonitorFields,
   pick,
   toMonitorFields,
   type UpdateBody,
@@ -13,7 +13,7 @@ import type { MonitorForm } from './monitor-form.ts'
 import { applyProposals } from './proposals.ts'
 
 /** Fields that an update does not accept. Credentials have an operation of their own; the others are fixed. */
-export const FIXED_FIELDS: readonly MonitorField[] = ['heartbeat_interval', 'heartbeat_grace', 'screenshot_threshold']
+const FIXED_FIELDS: readonly MonitorField[] = ['heartbeat_interval', 'heartbeat_grace', 'screenshot_threshold']
 const CREDENTIALS: readonly MonitorField[] = ['auth_type', 'auth_config']
 
 const toFields = (form: MonitorForm) => toMonitorFields(applyProposals(form, null))
@@ -26,7 +26,7 @@ export function listChangedFields(before: MonitorForm, after: MonitorForm): Moni
 }
 
 /** The order of regions and tags says nothing. */
-const normalize = (name: MonitorField, fields: MonitorFields): unknown =>
+const normalize = (name: MonitorField, fields: MonitorBodyFields): unknown =>
   name === 'regions' || name === 'tags' ? [...(fields[name] ?? [])].sort() : fields[name]
 
 /** What has to be sent to save a form. Null: nothing of that operation changed. */
@@ -106,7 +106,7 @@ export const LABELS: Record<MonitorField, string> = {
   heartbeat_grace: 'Grace period',
 }
 
-function formatField(field: MonitorField, fields: MonitorFields): string {
+function formatField(field: MonitorField, fields: MonitorBodyFields): string {
   const value = fields[field]
   if (value === null || value === '') return 'none'
   if (typeof value === 'boolean') return value ? 'on' : 'off'

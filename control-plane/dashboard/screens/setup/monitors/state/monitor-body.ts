@@ -5,13 +5,13 @@ import type { OperationArguments } from '../../../../core/operations.ts'
 import type { FieldProblem } from '../../../../parts/forms/field-errors.ts'
 import { listRepeatedNames, toPairObject } from '../../../../parts/forms/pairs-field.tsx'
 import { type FormCredentials, type MonitorForm, sendsRequests } from './monitor-form.ts'
-import type { CompleteForm } from './proposals.ts'
+import type { FormInput } from './proposals.ts'
 
 export type CreateBody = OperationArguments<'createMonitor'>['body']
 export type UpdateBody = OperationArguments<'updateMonitor'>['body']
 export type AuthBody = OperationArguments<'updateMonitorAuth'>['body']
-export type MonitorFields = Required<CreateBody>
-export type MonitorField = keyof MonitorFields
+export type MonitorBodyFields = Required<CreateBody>
+export type MonitorField = keyof MonitorBodyFields
 
 const CREDENTIAL_KEYS: Record<MonitorAuthType, (keyof FormCredentials)[]> = {
   basic: ['username', 'password'],
@@ -19,14 +19,14 @@ const CREDENTIAL_KEYS: Record<MonitorAuthType, (keyof FormCredentials)[]> = {
   header: ['name', 'value'],
 }
 
-/** A number as text. What is no number becomes null, which the API answers with a sentence about the field. */
+/** A number as text. Other texts become null, which the API answers with a sentence about the field. */
 const toNumber = (text: string) => (text.trim() === '' || Number.isNaN(Number(text)) ? null : Number(text)) as number
 
 const toTags = (text: string): string[] =>
   [...new Set(text.split(',').map(tag => tag.trim()))].filter(tag => tag !== '')
 
 /** The form as values of the API. */
-export function toMonitorFields(form: CompleteForm): MonitorFields {
+export function toMonitorFields(form: FormInput): MonitorBodyFields {
   const { auth_type: type, auth_config: config, tags, assertions } = form
   const keys = type === '' ? [] : CREDENTIAL_KEYS[type]
   return {
@@ -73,7 +73,7 @@ export const FIELDS_OF_TYPE: Record<MonitorType, readonly MonitorField[]> = {
 const DEFAULTS: Partial<Record<MonitorField, unknown>> = CREATE_DEFAULTS
 
 /** The body of a create or a test: the fields of the type, without those that have their default. */
-export function toCreateBody(form: CompleteForm): CreateBody {
+export function toCreateBody(form: FormInput): CreateBody {
   const fields = toMonitorFields(form)
   const named = FIELDS_OF_TYPE[form.type].filter(key => {
     const isDefault = isSame(fields[key], DEFAULTS[key]) || (fields[key] === null && !(key in DEFAULTS))
@@ -84,11 +84,11 @@ export function toCreateBody(form: CompleteForm): CreateBody {
 
 export const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-export const pick = (fields: MonitorFields, names: readonly MonitorField[]): Partial<MonitorFields> =>
+export const pick = (fields: MonitorBodyFields, names: readonly MonitorField[]): Partial<MonitorBodyFields> =>
   Object.fromEntries(names.map(name => [name, fields[name]]))
 
 /** One body for each address, with the settings of the form. A name is proposed from each address. */
-export const toCreateBodies = (form: CompleteForm, items: { url: string; name: string }[]): CreateBody[] =>
+export const toCreateBodies = (form: FormInput, items: { url: string; name: string }[]): CreateBody[] =>
   items.map(item => toCreateBody({ ...form, ...item }))
 
 /**

@@ -3,7 +3,7 @@ import { MASK } from '../../../../../../shared/secret-names.ts'
 import { CREATE_DEFAULTS } from '../../../../../monitoring/monitors/settings/defaults.ts'
 import type { MonitorAuthType } from '../../../../../monitoring/monitors/types.ts'
 import type { OperationResponse } from '../../../../core/operations.ts'
-import { type Pair, toPairs } from '../../../../parts/forms/pairs-field.tsx'
+import { type HeaderRow, toPairs } from '../../../../parts/forms/pairs-field.tsx'
 
 export type MonitorRecord = OperationResponse<'readMonitor'>['data']
 export type FormAssertion = NonNullable<MonitorRecord['assertions']>[number]
@@ -12,7 +12,7 @@ export type FormAssertion = NonNullable<MonitorRecord['assertions']>[number]
 export type FormCredentials = { username: string; password: string; token: string; name: string; value: string }
 
 /**
- * The settings of a monitor as they stand in the form, under the names of the API. Numbers are texts, because a number that
+ * The settings of a monitor as they are in the form, under the names of the API. Numbers are texts, because a number that
  * is half typed is a text.
  */
 export type MonitorForm = {
@@ -27,7 +27,7 @@ export type MonitorForm = {
   keyword_type: MonitorRecord['keyword_type']
   assertions: FormAssertion[]
   method: MonitorRecord['method']
-  headers: Pair[]
+  headers: HeaderRow[]
   body: string
   auth_type: MonitorAuthType | ''
   auth_config: FormCredentials
@@ -102,7 +102,7 @@ export function toMonitorForm(monitor: MonitorRecord): MonitorForm {
 const toTexts = (config: Record<string, unknown> | null): Partial<FormCredentials> =>
   Object.fromEntries(Object.entries(config ?? {}).map(([key, value]) => [key, String(value)]))
 
-/** The form of a copy. Secrets cannot be copied, because nobody can read them: their fields are empty. */
+/** The form of a copy. Secrets cannot be copied, because they cannot be read: their fields are empty. */
 export function toCopiedForm(monitor: MonitorRecord): MonitorForm {
   const form = toMonitorForm(monitor)
   const withoutMask = (text: string) => (text === MASK ? '' : text)

@@ -66,4 +66,4 @@ export const applyProposals = (form: MonitorForm, live: readonly Region[] | null
   name: form.name ?? proposeName(form),
   regions: form.regions ?? proposeRegions(live),
 })
-export type CompleteForm = ReturnType<typeof applyProposals>
+export type FormInput = ReturnType<typeof applyProposals>
