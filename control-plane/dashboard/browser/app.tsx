@@ -4,7 +4,7 @@ import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider } from '../core/frame-context.ts'
 import { createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
-import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
+import { matchScreen, type Result, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
@@ -64,7 +64,10 @@ function Page({ initial }: { initial: DocumentState }) {
   useFocusOnNavigation(path)
   return (
     <FrameProvider value={context}>
-      <Frame area={match?.screen.area ?? null} notice={isFirst ? null : buildNotice(connection, results, context, url)}>
+      <Frame
+        area={match?.screen.area ?? null}
+        notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+      >
         {match ? (
           <ScreenContent screen={match.screen} location={location} results={results} board={board} />
         ) : (
@@ -97,7 +100,7 @@ function useConnection(): Connection {
 
 function buildNotice(
   { isSessionOver, lastContactMs }: Connection,
-  results: Results<Queries>,
+  results: Result<unknown>[],
   { nowMs }: FrameContext,
   url: string,
 ): FrameNotice | null {
@@ -108,7 +111,7 @@ function buildNotice(
       link: { path, name: 'Sign in again' },
     }
   }
-  const isUnreachable = Object.values(results).some(({ error }) => error?.status === 0)
+  const isUnreachable = results.some(({ error }) => error?.status === 0)
   if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
   const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
