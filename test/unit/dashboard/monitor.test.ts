@@ -155,9 +155,9 @@ t.test('A read that fails is an error in its own place, and the rest of the page
     ['listMonitorChecks', 'The checks cannot be shown'],
     ['listAnalyticsStrips', 'The days cannot be shown'],
     ['readAnalyticsLatency', 'The response times cannot be shown'],
-    ['readAnalyticsHeatmap', 'The distribution cannot be shown'],
+    ['readAnalyticsHeatmap', 'The counts of the distribution cannot be shown'],
     ['listAlertRules', 'The alert rules cannot be shown'],
-    ['readMonitorGuarantee', 'The guarantee cannot be shown'],
+    ['readMonitorGuarantee', 'The guaranteed times cannot be shown'],
   ] as const
   for (const [name, sentence] of rows) {
     const { text } = show({ errors: { [name]: AWAY } })

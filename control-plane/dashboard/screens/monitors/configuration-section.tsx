@@ -89,7 +89,7 @@ export const ConfigurationSection = ({
             ]
       }
     />
-    <Loaded result={guarantee} what="The guarantee">
+    <Loaded result={guarantee} what="The guaranteed times">
       {({ data: { outages, reasons } }) => (
         <>
           {outages.length > 0 && (
