@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { BoardCounts, BoardSelection } from '../../core/board.ts'
 import { parseBoardQuery } from '../../core/board-query.ts'
 import { formatCount } from '../../core/format.ts'
@@ -57,6 +57,8 @@ function Filter({ search, board }: { search: URLSearchParams; board: BoardSelect
   const { navigate, isInteractive, nowMs } = useFrame()
   const given = buildText(search)
   const [text, setText] = useState(given)
+  // a link or the history of the browser changes the address too
+  useEffect(() => setText(given), [given])
   const { problems } = parseBoardQuery(text, nowMs)
   const show = (next: string) => {
     setText(next)
