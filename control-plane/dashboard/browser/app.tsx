@@ -38,7 +38,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const nowMs = useClock(initial.nowMs)
   const queries = match?.screen.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
-  const results = useResults(cache, connection.execute, queries)
+  const results = useResults(cache, connection.execute, queries, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(
     index,
