@@ -83,10 +83,19 @@ t.test('While ClickHouse is away, verdicts and votes stay, and the history says 
   t.match(text, /The checks cannot be shown: .+\./)
   t.match(text, /The response times cannot be shown: .+\./)
   t.match(text, /The counts of the distribution cannot be shown: .+\./)
+  // what a failed read says stays while it is tried again
+  await page.evaluate(`window.loading = 0
+    new MutationObserver(() => { window.loading += document.querySelectorAll('.skeleton').length })
+      .observe(document.body, { childList: true, subtree: true })`)
   await readUntil(open, shows(open, /The checks are from .+ ago : .+\./), 'old checks on the open page')
   t.match(await contentOf(open), '2 of 2 votes are failing')
   t.match(await contentOf(list), DOWN)
   t.equal(await open.getByRole('alert').count(), 0, 'the server is in contact')
+  const isRetried = page.waitForResponse(response => response.url().includes('/checks') && response.status() === 503)
+  await page.clock.fastForward(15_000)
+  await isRetried
+  t.match(await contentOf(page), /The checks cannot be shown: .+\./)
+  t.equal(await page.evaluate('window.loading'), 0)
   await clickhouse.restore()
   for (const one of [page, open])
     await readUntil(one, async () => !/cannot be shown|are from/.test(await contentOf(one)), 'the history is back')
@@ -115,6 +124,17 @@ t.test('While PostgreSQL is away, open pages keep what they have with its age, a
   for (const page of [overview, list, monitor])
     await readUntil(page, async () => !/are from|cannot be shown/.test(await contentOf(page)), 'the page has recovered')
   await waitFor(async () => (await fresh.reload())?.status() === 200, { label: 'a new page' })
+})
+
+t.test('When the first read of an open page fails, what the server sent stays, with the reason', async t => {
+  const context = await openSignedIn(t)
+  const error = { status: 503, code: 'unavailable', message: 'not now', request_id: 'x', doc_url: 'x' }
+  await context.route('**/monitors/board*', route => route.fulfill({ status: 503, json: { error } }))
+  const page = await openPage(context, '/monitors')
+  await readUntil(page, shows(page, /The monitors are from .+ : not now \./), 'the reason')
+  t.match(await contentOf(page), DOWN)
+  await context.unroute('**/monitors/board*')
+  await readUntil(page, async () => !/are from/.test(await contentOf(page)), 'the page has recovered')
 })
 
 t.test('When the server is stopped, an open page says since when, and goes on when it is back', async t => {
@@ -155,7 +175,7 @@ t.test('When the session ends, the page keeps its content, and signing in leads 
 })
 
 t.test('No page reported anything but the requests that failed', async t => {
-  t.equal(watched.length, 8)
+  t.equal(watched.length, 9)
   const unexpected = watched.flat().filter(complaint => !complaint.startsWith('console: Failed to load resource'))
   t.same(unexpected, [])
 })

@@ -5,7 +5,7 @@ import type { ExplainedVote, Explanation } from '../../control-plane/verdict/cor
 import { FailureSource, Outcome } from '../../shared/checks/result.ts'
 import { startApi } from '../support/api-server.ts'
 import { TEXT_ATTACKS } from '../support/attacks.ts'
-import { addSession, readRows, readText, readUntil } from '../support/dashboard-browser.ts'
+import { addSession, readOverflow, readRows, readText, readUntil } from '../support/dashboard-browser.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { createPerson } from '../support/person.ts'
@@ -143,9 +143,9 @@ t.test('The explanation on the page is that of the API', async t => {
 })
 
 t.test('Hostile texts of people and targets are shown as text', async t => {
-  const text = TEXT_ATTACKS.slice(0, 20).join(' ').slice(0, 200)
+  const text = `${TEXT_ATTACKS.slice(0, 5).join(' ').slice(0, 100)} ${'W'.repeat(150)}`
   const id = await insertMonitor(api.db, projectId, { name: text, regions: REGIONS, retryCount: 1 })
-  await api.db.raw('UPDATE monitors SET tags = ? WHERE id = ?', [[TEXT_ATTACKS[0], TEXT_ATTACKS[1]], id])
+  await api.db.raw('UPDATE monitors SET tags = ? WHERE id = ?', [[TEXT_ATTACKS[0]!, TEXT_ATTACKS[1]!], id])
   await reach(id, 'up', null)
   await reach(id, 'up down', refused(TEXT_ATTACKS[3]))
   for (const path of ['/', '/monitors', `/monitors/${id}`, `/monitors?q=${encodeURIComponent(TEXT_ATTACKS[1]!)}`]) {
@@ -157,6 +157,8 @@ t.test('Hostile texts of people and targets are shown as text', async t => {
     t.equal(await page.evaluate('window.hit'), undefined, path)
     t.equal(await page.locator('main :is(script, iframe, style, base, link, meta)').count(), 0, path)
     t.equal(await page.locator('[onerror], [onload], [onfocus], [style]').count(), 0, path)
+    await page.setViewportSize({ width: 390, height: 844 })
+    t.equal(await readOverflow(page), 0, `${path}: no horizontal scrolling on a phone`)
     t.same(complaints, [], `${path}: no violation of the policy, and no request to another origin`)
     await page.close()
   }
