@@ -18,7 +18,7 @@ export function Attention({ board, channels, undelivered, issues }: Parts) {
   if (channels.data?.data.length === 0 && (board.data?.total ?? 0) > 0)
     items.push(
       <>
-        Nobody is alerted: there is no alert channel. <a href="/settings/channels/new">Add a channel</a>
+        No alerts are sent: there is no alert channel. <a href="/settings/channels/new">Add a channel</a>
       </>,
     )
   for (const channel of paused)
