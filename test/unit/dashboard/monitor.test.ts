@@ -136,7 +136,7 @@ t.test('A failed check shows whose fault it was, its error, assertions and the a
   t.end()
 })
 
-t.test('Filters and pages of the checks stand in the address', t => {
+t.test('The address contains the filters and the page of the checks', t => {
   const checks = { data: [checkOf()], meta: { page: 2, per_page: 20, total: 45, total_pages: 3 } }
   const { html, text } = show({ answers: { listMonitorChecks: checks } }, '?region=eu-west&status=down&page=2&range=7d')
   t.match(html, /<option[^>]*value="eu-west"[^>]*selected|<option[^>]*selected[^>]*value="eu-west"/)

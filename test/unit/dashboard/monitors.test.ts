@@ -44,7 +44,7 @@ t.test('The counts by status are links, and the current one is marked', t => {
   t.end()
 })
 
-t.test('The filter of the address selects rows, and stands in the field', t => {
+t.test('The filter of the address selects rows, and is in the field', t => {
   const rows: [search: string, count: number, value: string][] = [
     ['?q=shop', 1, 'shop'],
     ['?q=tag:prod', 2, 'tag:prod'],
@@ -88,7 +88,7 @@ t.test('A number of rows that is not one is ignored, and a large one is limited'
   t.end()
 })
 
-t.test('Loading, an error and old data are told apart', t => {
+t.test('Loading, an error and old data have different texts', t => {
   t.match(show('', { loading: 'everything' }).html, 'class="skeleton"')
   const failed = show('', { errors: { readMonitorBoard: AWAY } })
   t.match(failed.text, `The monitors cannot be shown: ${AWAY.message}.`)
