@@ -5,7 +5,7 @@ import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
-import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
+import { matchScreen, type Result, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
@@ -41,7 +41,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const nowMs = useClock(initial.nowMs)
   const queries = match?.screen.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
-  const results = useResults(cache, connection.execute, queries)
+  const results = useResults(cache, connection.execute, queries, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(
     index,
@@ -70,7 +70,10 @@ function Page({ initial }: { initial: DocumentState }) {
   useFocusOnNavigation(path)
   return (
     <FrameProvider value={context}>
-      <Frame area={match?.screen.area ?? null} notice={isFirst ? null : buildNotice(connection, results, context, url)}>
+      <Frame
+        area={match?.screen.area ?? null}
+        notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+      >
         {match ? (
           <ScreenContent screen={match.screen} location={location} results={results} board={board} />
         ) : (
@@ -106,7 +109,7 @@ function useConnection({ scope }: Me): Connection {
 
 function buildNotice(
   { isSessionOver, lastContactMs }: Connection,
-  results: Results<Queries>,
+  results: Result<unknown>[],
   { nowMs }: FrameContext,
   url: string,
 ): FrameNotice | null {
@@ -117,7 +120,7 @@ function buildNotice(
       link: { path, name: 'Sign in again' },
     }
   }
-  const isUnreachable = Object.values(results).some(({ error }) => error?.status === 0)
+  const isUnreachable = results.some(({ error }) => error?.status === 0)
   if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
   const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }

@@ -98,5 +98,6 @@ export function useBoard(
     if (!rows || !request) return null
     return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request.limit)
   }, [rows, request?.text, request?.limit, minute])
-  return data ? { data, atMs, error } : (initial ?? { data: null, atMs: 0, error })
+  if (data) return { data, atMs, error }
+  return initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }
 }

@@ -1,5 +1,5 @@
 import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DataQuery, Execute, OperationError } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
 import type { Queries, Result, Results } from '../core/screen.ts'
@@ -54,10 +54,20 @@ const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
   networkMode: 'always' as const,
 })
 
-/** Keeps the results of a screen's queries up to date while it is shown. */
-export function useResults(cache: QueryClient, execute: Execute, queries: Queries): Results<Queries> {
+/**
+ * Keeps the results of a screen's queries up to date while it is shown. `initial`: what the server read for the first screen,
+ * which also has the errors of reads that failed.
+ */
+export function useResults(
+  cache: QueryClient,
+  execute: Execute,
+  queries: Queries,
+  initial: DocumentState['results'],
+): Results<Queries> {
   const names = Object.keys(queries)
   const key = JSON.stringify(Object.values(queries).map(keyOf))
+  const shown = useRef({ key, results: initial }).current
+  if (shown.key !== key) Object.assign(shown, { key, results: {} })
   const options = useMemo(
     () => Object.values(queries).map(query => toOptions(cache, execute, query) as QueryObserverOptions),
     [key],
@@ -67,7 +77,11 @@ export function useResults(cache: QueryClient, execute: Execute, queries: Querie
   useEffect(() => observer.subscribe(render), [observer])
   useMemo(() => observer.setQueries(options), [options])
   const current = observer.getOptimisticResult(options, undefined)[0]
-  return Object.fromEntries(names.map((name, i) => [name, toResult(current[i]!)])) as Results<Queries>
+  // a read that failed is pending while it is tried again; until then its error stays
+  const toCurrent = (name: string, i: number): Result<unknown> =>
+    (current[i]!.isPending && shown.results[name]) || toResult(current[i]!)
+  shown.results = Object.fromEntries(names.map((name, i) => [name, toCurrent(name, i)]))
+  return shown.results as Results<Queries>
 }
 
 function toResult({ data, dataUpdatedAt, error }: QueryObserverResult): Result<unknown> {

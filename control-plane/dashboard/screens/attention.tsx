@@ -16,7 +16,11 @@ export function Attention({ channels, undelivered, issues }: Parts) {
   for (const channel of paused)
     items.push(
       <>
-        The channel <a href={`/settings/channels/${channel.id}`}>{channel.name}</a> is paused: {channel.paused_reason}
+        The channel{' '}
+        <a href={`/settings/channels/${channel.id}`} dir="auto">
+          {channel.name}
+        </a>{' '}
+        is paused: <bdi>{channel.paused_reason}</bdi>
       </>,
     )
   const lost = undelivered.data?.meta.total ?? 0
@@ -29,16 +33,17 @@ export function Attention({ channels, undelivered, issues }: Parts) {
   for (const monitor of issues.data?.data ?? [])
     items.push(
       <>
-        <a href={`/monitors/${monitor.id}`}>{monitor.name}</a>: {monitor.configuration_issues[0]}
+        <a href={`/monitors/${monitor.id}`} dir="auto">
+          {monitor.name}
+        </a>
+        : <bdi>{monitor.configuration_issues[0]}</bdi>
       </>,
     )
   if (items.length === 0) return null
   return (
     <ul class="banner attention" aria-label="Needs attention">
       {items.map((item, i) => (
-        <li key={i} dir="auto">
-          {item}
-        </li>
+        <li key={i}>{item}</li>
       ))}
     </ul>
   )

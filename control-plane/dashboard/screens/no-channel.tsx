@@ -13,7 +13,7 @@ export function NoChannel({ channels }: { channels: Result<OperationResponse<'li
   const isEmpty = list.data.length === 0
   return (
     <p class="banner" role="status">
-      {isEmpty ? 'No alerts are sent: there is no channel. ' : 'No alerts are sent: every channel is paused. '}
+      {isEmpty ? 'No alerts are sent: there is no alert channel. ' : 'No alerts are sent: every channel is paused. '}
       {canWrite(me) && isEmpty && <a href="/settings/channels/new">Add a channel</a>}
       {!isEmpty && <a href="/settings/channels">Open the channels</a>}
     </p>
