@@ -4,7 +4,7 @@ import { at, type Import, importsOf, places, sources } from './source.ts'
 
 const files = sources('control-plane/dashboard')
 /** The files that read data for a page, and send it. */
-const EFFECTS = /^control-plane\/dashboard\/(routes|load-actions)\.tsx?$/
+const EFFECTS = /^control-plane\/dashboard\/(routes|form-routes|load-actions)\.tsx?$/
 const show = (found: Import[]) => found.map(({ file, line, target }) => at(file, line, `imports ${target}`))
 
 t.test('the dashboard does I/O in its routes, its reads and its browser part only', async t => {
@@ -13,7 +13,7 @@ t.test('the dashboard does I/O in its routes, its reads and its browser part onl
     withRole.filter(path => !EFFECTS.test(path)),
     [],
   )
-  t.equal(withRole.length, 2)
+  t.equal(withRole.length, 3)
   const found = files
     .filter(({ path }) => !EFFECTS.test(path))
     .flatMap(importsOf)
@@ -34,7 +34,8 @@ t.test('what browsers load contains neither the server nor modules of Node', asy
   for (const path of reached)
     for (const { target, isRelative } of byPath.get(path) ?? []) if (isRelative) reached.add(target)
   t.ok(reached.size > 30, `${reached.size} files`)
-  const ALLOWED = /^(control-plane\/dashboard\/(browser|core|parts|screens)\/|deploy\/client\/|shared\/checks\/)/
+  const ALLOWED =
+    /^(control-plane\/dashboard\/(browser|core|parts|screens)\/|deploy\/client\/|shared\/(checks\/|assertions\/names\.ts$|secret-names\.ts$))/
   const shown = [...reached].filter(path => !ALLOWED.test(path))
   const pure = shown.filter(path => isDomain(roomOf(path)) && roleOf(path) === null)
   t.same(

@@ -61,6 +61,7 @@ const buildContext = ({ me = ADMIN, isInteractive = false }: ScreenState): Frame
     throw new Error('a screen does no I/O while it is rendered')
   },
   navigate: () => {},
+  holdPage: () => () => {},
 })
 
 function resultOf(name: OperationName, state: ScreenState): Result<unknown> {

@@ -18,6 +18,7 @@ const FRAME = {
   ...{ me: ADMIN, nowMs: NOW, timeZone: 'UTC', isInteractive: false },
   execute: async () => ({ error: { status: 0, code: 'unreachable', message: '' } }),
   navigate: () => {},
+  holdPage: () => () => {},
 }
 
 const render = (...content: Parameters<typeof renderHtml>) =>

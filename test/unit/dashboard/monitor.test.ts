@@ -140,7 +140,7 @@ t.test('The address contains the filters and the page of the checks', t => {
   const checks = { data: [checkOf()], meta: { page: 2, per_page: 20, total: 45, total_pages: 3 } }
   const { html, text } = show({ answers: { listMonitorChecks: checks } }, '?region=eu-west&status=down&page=2&range=7d')
   t.match(html, /<option[^>]*value="eu-west"[^>]*selected|<option[^>]*selected[^>]*value="eu-west"/)
-  t.match(text, '21 to 40 of 45')
+  t.match(text, '21–40 of 45 checks')
   t.match(html, `href="/monitors/${ID}?region=eu-west&amp;status=down&amp;page=3&amp;range=7d#checks"`)
   t.match(html, `href="/monitors/${ID}?range=7d#latency" aria-current="true"`)
   for (const search of ['?page=-1', '?page=x', '?status=broken', '?range=1y'])

@@ -131,7 +131,7 @@ t.test('A banner says that no alerts are sent, when that is certain', async t =>
   })
   const text = (channels: unknown) => renderScreen(banner, { answers: { channels } }).text.trim()
   const paused = { ...STORED_CHANNEL, is_paused: true }
-  t.match(text(listOf([])), /there is no channel\. Add a channel/)
+  t.match(text(listOf([])), /there is no alert channel\. Add a channel/)
   t.match(text(listOf([paused])), /every channel is paused/)
   t.equal(text(listOf([paused, STORED_CHANNEL])), '')
   t.equal(text(listOf([paused], 2)), '', 'another page may have a channel that works')
