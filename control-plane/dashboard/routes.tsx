@@ -23,7 +23,8 @@ type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
 
 /** The pages of the dashboard and the files that they load (docs/design/dashboard.md). */
 export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardTools): void {
-  app.addHook('preHandler', async request => {
+  // before the body is read: an API client with a wrong base address sends JSON
+  app.addHook('onRequest', async request => {
     // no dashboard on a customer's domain
     if (!isOwnHost(request.host)) throw notFound('page')
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
