@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { LocationProvider, useLocation } from 'preact-iso'
+import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
