@@ -35,6 +35,7 @@ import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import type { ProcessContext } from './roles/context.ts'
 import { createPools } from './roles/pools.ts'
 import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
+import { API_TIME_LIMITS, type ApiTimeLimits } from './roles/time-limits.ts'
 import { listOwnHosts } from './roles/tools.ts'
 
 type ControlPlane = {
@@ -49,6 +50,7 @@ type ControlPlane = {
 type StartOptions = {
   /** a shorter limit for rounds of critical loops */
   maxRoundMs?: number
+  apiTimeLimits?: ApiTimeLimits
 }
 
 const STOP_TIMEOUT_MS = 10_000
@@ -61,7 +63,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
   const releases: (() => Promise<unknown>)[] = []
   const release = () => releaseAll(releases, log)
   try {
-    const handles = await connectEngines(config, log, releases)
+    const handles = await connectEngines(config, log, releases, options.apiTimeLimits ?? API_TIME_LIMITS)
     const watched = watchLoops(handles.metrics, options)
     releases.push(async () => watched.watchdog.stop())
     const parts: RoleComponent[] = []
@@ -104,7 +106,12 @@ function watchLoops(metrics: Metrics, { maxRoundMs }: StartOptions) {
 const stopPart = (part: RoleComponent, log: Log) =>
   part.stop().catch(error => log.warn({ err: error }, 'could not stop a component'))
 
-async function connectEngines(config: Config, log: Log, releases: (() => Promise<unknown>)[]): Promise<ProcessContext> {
+async function connectEngines(
+  config: Config,
+  log: Log,
+  releases: (() => Promise<unknown>)[],
+  apiTimeLimits: ApiTimeLimits,
+): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
   const egress = createEgress({ allow: egressAllow, deny, ...resolving })
@@ -113,7 +120,7 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push(async () => mailer?.close())
   await connectOrFail('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migratePostgres(config.databaseUrl))
-  const pools = createPools(config.databaseUrl, config.roles, metrics)
+  const pools = createPools(config.databaseUrl, config.roles, metrics, apiTimeLimits)
   releases.push(() => pools.destroy())
 
   const { natsUrl, natsOperator } = config
@@ -137,7 +144,23 @@ async function connectEngines(config: Config, log: Log, releases: (() => Promise
   const db = pools.forRole(config.roles[0]!)
   const guards = { egress, visitorEgress }
   const live = createLive({ db: config.roles.includes('api') ? pools.forRole('api') : db, log, metrics })
-  return { config, log, metrics, secrets, ...guards, mailer, db, pools, nats, clocks, clickhouse, objects, sign, live }
+  return {
+    config,
+    apiTimeLimits,
+    log,
+    metrics,
+    secrets,
+    ...guards,
+    mailer,
+    db,
+    pools,
+    nats,
+    clocks,
+    clickhouse,
+    objects,
+    sign,
+    live,
+  }
 }
 
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
@@ -183,7 +206,8 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
   const { config, db } = handles
   const isAcceptedHost = createHostCheck(config, config.host)
   const authenticators = { authenticate: createAuthenticator(db), authenticateSession: createSessionAuthenticator(db) }
-  const app = await createApp({ ...config, ...handles, isAcceptedHost, ...authenticators })
+  const { requestWaitMs } = handles.apiTimeLimits
+  const app = await createApp({ ...config, ...handles, isAcceptedHost, requestWaitMs, ...authenticators })
   livenessRoutes(app, watchdog)
   if (config.roles.includes('api')) {
     const { registration } = config

@@ -9,5 +9,5 @@ type DashboardAssets = {
 /** For programs that run from the sources: pages work without scripts and styles. */
 const NO_ASSETS: DashboardAssets = { files: {}, script: null, style: null }
 
-/** The build replaces the value (tools/build/dashboard-assets.mjs). */
+/** The build replaces the value by the files that it makes of `control-plane/dashboard/browser` (tools/build/dashboard-assets.mjs). */
 export const ASSETS: DashboardAssets = NO_ASSETS

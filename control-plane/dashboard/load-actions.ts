@@ -13,13 +13,21 @@ const ORIGIN = 'http://dashboard.invalid/session'
  * limits of the client's address and session apply.
  */
 export function createSessionExecute(app: App, request: IncomingRequest): Execute {
-  const { cookie = '', host = '' } = request.headers
+  const { cookie = '', host = '', origin, 'sec-fetch-site': site } = request.headers
+  // the bridge itself checks that a page of this installation sent a form; reads are made by this program
+  const sender = { ...(origin && { origin }), ...(site && { 'sec-fetch-site': site }) }
   const inject = async (input: unknown): Promise<Response> => {
-    const { url, method } = input as Request
-    const { pathname, search } = new URL(url)
+    const sent = input as Request
+    const { pathname, search } = new URL(sent.url)
+    const payload = sent.method === 'GET' ? '' : await sent.text()
     const answer = await app.inject({
-      ...{ method: method as 'GET', url: pathname + search, remoteAddress: request.ip },
-      headers: { cookie, host },
+      ...{ method: sent.method as 'GET', url: pathname + search, remoteAddress: request.ip },
+      headers: {
+        ...{ cookie, host },
+        ...(sent.method !== 'GET' && sender),
+        ...(payload && { 'content-type': 'application/json' }),
+      },
+      ...(payload && { payload }),
     })
     return new Response(answer.payload, { status: answer.statusCode, headers: { 'content-type': 'application/json' } })
   }

@@ -6,12 +6,14 @@ import { type PreparedDocument, prepareDocument } from '../foundation/web/html/p
 import { sendDocument } from '../foundation/web/html/send-document.ts'
 import { type App, buildWrongBaseError } from '../foundation/web/server/app.ts'
 import { notFound, unavailable } from '../foundation/web/server/errors.ts'
+import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
+import { formRoutes } from './form-routes.ts'
 import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
 import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
@@ -21,7 +23,8 @@ type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
 
 /** The pages of the dashboard and the files that they load (docs/design/dashboard.md). */
 export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardTools): void {
-  app.addHook('preHandler', async request => {
+  // before the body is read: an API client with a wrong base address sends JSON
+  app.addHook('onRequest', async request => {
     // no dashboard on a customer's domain
     if (!isOwnHost(request.host)) throw notFound('page')
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
@@ -29,6 +32,7 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
   app.setErrorHandler(sendErrorPage)
   for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(app, screen, request, reply))
   assetRoutes(app)
+  addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
 async function sendScreen(app: App, screen: Screen, request: FastifyRequest, reply: FastifyReply) {
@@ -70,6 +74,7 @@ function renderScreen(shown: Shown, me: Me, nowMs: number): string {
       throw new Error('a page does not carry out operations while it is rendered')
     },
     navigate: () => {},
+    holdPage: () => () => {},
   }
   const content = (
     <FrameProvider value={context}>

@@ -78,7 +78,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   const { checkLiteral } = handles.egress
   const { publicUrl, defaultPlan, registration, testsPerMinute, limits, retention, relayUrl } = handles.config
   const watching = createMonitorActivityReader({ clickhouse, db })
-  const heavyWrites = createHeavyWrites(handles.metrics)
+  const heavyWrites = createHeavyWrites(handles.metrics, handles.apiTimeLimits.heavyWriteWaitMs)
   bootstrapRoutes(app, { db, publicUrl, defaultPlan, registration })
   apiKeyRoutes(app, { db, limits })
   memberRoutes(app, buildAccountTools(handles))

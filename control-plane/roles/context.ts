@@ -12,10 +12,12 @@ import type { Db } from '../foundation/platform/postgres/client.ts'
 import type { EngineClocks } from '../foundation/platform/time/engine-clocks.ts'
 import type { Live } from '../insight/live/live-worker.ts'
 import type { Pools } from './pools.ts'
+import type { ApiTimeLimits } from './time-limits.ts'
 
 /** What a process shares; each area uses a few of these. */
 export type ProcessContext = {
   config: Config
+  apiTimeLimits: ApiTimeLimits
   log: Log
   metrics: Metrics
   secrets: SecretCipher

@@ -5,6 +5,7 @@ import {
   createStaleConnectionSignal,
   type StaleConnectionSignal,
 } from '../foundation/platform/postgres/dead-connections.ts'
+import type { ApiTimeLimits } from './time-limits.ts'
 
 /** One pool for each role of the process, and `leases` for short queries that must not wait for other work. */
 type PoolName = ProcessRole | 'leases'
@@ -24,7 +25,8 @@ const POOLS: Record<PoolName, Limits> = {
   deliver: { max: 6, statementMs: 10_000, lockMs: null },
   record: { max: 2, statementMs: 10_000, lockMs: null },
   schedule: { max: 4, statementMs: 20_000, lockMs: null },
-  api: { max: 14, statementMs: 15_000, lockMs: 5_000 },
+  // its limits are in time-limits.ts
+  api: { max: 14, statementMs: null, lockMs: null },
 }
 
 export type Pools = {
@@ -34,10 +36,16 @@ export type Pools = {
   destroy(): Promise<void>
 }
 
-export function createPools(url: string, roles: ProcessRole[], metrics: Metrics): Pools {
+export function createPools(
+  url: string,
+  roles: ProcessRole[],
+  metrics: Metrics,
+  { acquireMs, statementMs, lockMs }: ApiTimeLimits,
+): Pools {
   const suspicion = createStaleConnectionSignal()
   const names: PoolName[] = ['leases', ...roles]
-  const pools = new Map(names.map(name => [name, createPostgres(url, { ...POOLS[name], name, suspicion })]))
+  const limits = { ...POOLS, api: { ...POOLS.api, acquireMs, statementMs, lockMs } }
+  const pools = new Map(names.map(name => [name, createPostgres(url, { ...limits[name], name, suspicion })]))
   measurePools(metrics, pools)
   const of = (name: PoolName) => {
     const pool = pools.get(name)

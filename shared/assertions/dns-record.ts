@@ -1,6 +1,6 @@
 import type { Assertion } from '../checks/check.ts'
 import { DNS_TYPES, type DnsType, parseDnsType } from '../checks/dns-types.ts'
-import type { OperatorName } from './operators.ts'
+import type { OperatorName } from './names.ts'
 import type { AssertionInput, Expectation } from './types.ts'
 
 /** The type is followed by a colon and a space, so that an IPv6 address is not taken for one. */

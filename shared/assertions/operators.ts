@@ -1,3 +1,4 @@
+import type { OperatorName } from './names.ts'
 import { compileRegex, findRegexProblem } from './regex.ts'
 
 /** Tests an actual value; null: missing. `regexSize`: instructions of its regular expression. */
@@ -42,11 +43,7 @@ export const OPERATORS = {
   not_matches: { make: expected => not(matcher(expected)), problem: findRegexProblem, takesValue: true },
   exists: { make: () => actual => actual !== null, problem: anyValue, takesValue: false },
   not_exists: { make: () => actual => actual === null, problem: anyValue, takesValue: false },
-} as const satisfies Record<string, Operator>
-
-export type OperatorName = keyof typeof OPERATORS
-
-export const OPERATOR_NAMES = Object.keys(OPERATORS) as OperatorName[]
+} as const satisfies Record<OperatorName, Operator>
 
 export function isNumber(text: string): boolean {
   return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?\s*$/i.test(text)

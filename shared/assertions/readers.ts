@@ -1,49 +1,51 @@
-import type { Timings } from '../checks/result.ts'
 import { parseDnsExpectation } from './dns-record.ts'
 import { type JsonPath, parseJsonPath, resolveJsonPath } from './json-path.ts'
-import { OPERATORS, type OperatorName } from './operators.ts'
+import { ASSERTION_OPERATORS, type AssertionType } from './names.ts'
 import type { AssertionInput, AssertionReader, AssertionValue, Expectation } from './types.ts'
-
-const NUMERIC: readonly OperatorName[] = ['equals', 'not_equals', 'less_than', 'greater_than']
-const TEXTUAL: readonly OperatorName[] = ['equals', 'not_equals', 'contains', 'not_contains', 'matches', 'not_matches']
-const ALL = Object.keys(OPERATORS) as OperatorName[]
 
 const DAY_MS = 86_400_000
 
-/** The assertion types (docs/design/checks.md#assertions). To add one, add a row. */
+/** The assertion types (docs/design/checks.md#assertions). To add one, add a row here and its operators to ASSERTION_OPERATORS. */
 export const READERS: Record<string, AssertionReader> = {
-  status_code: plain([...NUMERIC, 'matches', 'not_matches'], seen => toText(seen.observation.statusCode)),
-  response_time: duration(seen => seen.observation.totalUs),
-  header: { operators: ALL, degrades: false, needsBody: false, parseExpectation: parseHeaderExpectation },
-  body: { ...plain(TEXTUAL, seen => seen.text()), needsBody: true },
-  json_path: { operators: ALL, degrades: false, needsBody: true, parseExpectation: parseJsonPathExpectation },
+  status_code: plain('status_code', seen => toText(seen.observation.statusCode)),
+  response_time: duration('response_time', seen => seen.observation.totalUs),
+  header: {
+    operators: ASSERTION_OPERATORS.header,
+    degrades: false,
+    needsBody: false,
+    parseExpectation: parseHeaderExpectation,
+  },
+  body: { ...plain('body', seen => seen.text()), needsBody: true },
+  json_path: {
+    operators: ASSERTION_OPERATORS.json_path,
+    degrades: false,
+    needsBody: true,
+    parseExpectation: parseJsonPathExpectation,
+  },
   dns_record: {
-    operators: [...TEXTUAL, 'exists', 'not_exists'],
+    operators: ASSERTION_OPERATORS.dns_record,
     degrades: false,
     needsBody: false,
     parseExpectation: parseDnsExpectation,
   },
-  certificate_days: plain(NUMERIC, ({ observation: { certificate }, nowMs }) =>
+  certificate_days: plain('certificate_days', ({ observation: { certificate }, nowMs }) =>
     certificate ? String(Math.floor((Date.parse(certificate.validTo) - nowMs) / DAY_MS)) : null,
   ),
-  'phase.dns': phase('dnsUs'),
-  'phase.connect': phase('connectUs'),
-  'phase.tls': phase('tlsUs'),
-  'phase.first_byte': phase('firstByteUs'),
-  'phase.transfer': phase('transferUs'),
-}
+  'phase.dns': duration('phase.dns', seen => seen.observation.timings.dnsUs),
+  'phase.connect': duration('phase.connect', seen => seen.observation.timings.connectUs),
+  'phase.tls': duration('phase.tls', seen => seen.observation.timings.tlsUs),
+  'phase.first_byte': duration('phase.first_byte', seen => seen.observation.timings.firstByteUs),
+  'phase.transfer': duration('phase.transfer', seen => seen.observation.timings.transferUs),
+} satisfies Record<AssertionType, AssertionReader>
 
-function plain(operators: readonly OperatorName[], read: (seen: AssertionInput) => AssertionValue): AssertionReader {
+function plain(type: AssertionType, read: (seen: AssertionInput) => AssertionValue): AssertionReader {
+  const operators = ASSERTION_OPERATORS[type]
   return { operators, degrades: false, needsBody: false, parseExpectation: value => ({ read, expected: value }) }
 }
 
-function duration(us: (seen: AssertionInput) => number): AssertionReader {
-  const reader = plain(['less_than', 'greater_than'], seen => String(us(seen) / 1000))
+function duration(type: AssertionType, us: (seen: AssertionInput) => number): AssertionReader {
+  const reader = plain(type, seen => String(us(seen) / 1000))
   return { ...reader, degrades: true }
-}
-
-function phase(name: keyof Timings): AssertionReader {
-  return duration(({ observation }) => observation.timings[name])
 }
 
 const toText = (number: number | null) => (number === null ? null : String(number))

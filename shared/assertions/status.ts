@@ -1,4 +1,5 @@
-import { OPERATORS, type OperatorName, type OperatorTest } from './operators.ts'
+import type { OperatorName } from './names.ts'
+import { OPERATORS, type OperatorTest } from './operators.ts'
 
 /** The reason why the value is invalid, or null. `equals` and `not_equals` also accept `2xx` and `200-299`. */
 export function findStatusProblem(operator: OperatorName, expected: string): string | null {

@@ -1,5 +1,5 @@
 import type { Observation } from '../checks/result.ts'
-import type { OperatorName } from './operators.ts'
+import type { OperatorName } from './names.ts'
 
 /** The input of assertions, decoded once for all assertions of a check. */
 export type AssertionInput = {

@@ -50,10 +50,10 @@ t.test('Setting a password by the claim link of a bootstrap proves nothing and s
   const { claimUrl, key } = await founded()
   const member = await joined(key)
   const founder = createVisitor(api.origin)
-  t.match(await founder.post(pathOf(claimUrl), { password: PASSWORD }), { status: 303, location: '/account' })
+  t.match(await founder.post(pathOf(claimUrl), { password: PASSWORD }), { status: 303, location: '/' })
   t.equal(await statusOf(key), 200)
   t.ok(await isInside(member))
-  t.equal((await founder.get(PAGE)).location, '/account', 'no review is open')
+  t.equal((await founder.get(PAGE)).location, '/', 'no review is open')
 })
 
 t.test('An invited admin who proves the address suspends nothing of the organization', async t => {
@@ -63,7 +63,7 @@ t.test('An invited admin who proves the address suspends nothing of the organiza
   await api.call('POST', '/agent/invite', { key, body: { email, role: 'admin' } })
   const admin = createVisitor(api.origin)
   const link = pathOf(await mailedLink(smtp, email, 1))
-  t.match(await admin.post(link, { password: PASSWORD }), { status: 303, location: '/account' })
+  t.match(await admin.post(link, { password: PASSWORD }), { status: 303, location: '/' })
   t.equal(await statusOf(key), 200)
   t.ok(await isInside(member))
 })
@@ -72,13 +72,13 @@ t.test('A link from the operator suspends nothing, and neither does a later mail
   const { email, key } = await founded()
   const link = await createClaimLink(api.db, email, api.origin)
   const owner = createVisitor(api.origin)
-  t.match(await owner.post(pathOf(link), { password: PASSWORD }), { location: '/account' })
-  t.match(await proveAddress(api.origin, smtp, email), { location: '/account' })
+  t.match(await owner.post(pathOf(link), { password: PASSWORD }), { location: '/' })
+  t.match(await proveAddress(api.origin, smtp, email), { location: '/' })
   t.equal(await statusOf(key), 200)
   const made = await api.db.transaction(tx =>
     createAccount(tx, { ...{ email: 'made@example.com', name: null, plan: 'free' }, publicUrl: '', provesEmail: true }),
   )
-  t.match(await owner.post(made.claim_url, { password: PASSWORD }), { location: '/account' })
+  t.match(await owner.post(made.claim_url, { password: PASSWORD }), { location: '/' })
   t.equal(await statusOf(made.api_key), 200)
 })
 
@@ -122,7 +122,7 @@ t.test('Access that an admin keeps works immediately, and access created after t
   t.ok(await isInside(kept))
   t.notOk(await isInside(ended), 'the membership is suspended')
   t.match(await decide('member', 'all', 'end'), { location: PAGE })
-  t.equal((await owner.get(PAGE)).location, '/account', 'the review is complete')
+  t.equal((await owner.get(PAGE)).location, '/', 'the review is complete')
   t.notOk(await isInside(ended))
   t.same((await listOf('/members', key)).map((one: { id: string }) => one.id).includes(ended.id), false)
 
@@ -151,7 +151,7 @@ t.test('Each sign-in leads to an open review, and from there to the requested pa
   const everything = { organization_id: organizationId, kind: 'everything', id: 'all', return_to: '/settings/chat' }
   t.equal((await owner.post(PAGE, { ...everything, choice: 'keep' })).location, location)
   t.equal((await owner.get(location!)).location, '/settings/chat')
-  t.equal((await owner.post('/sign-in', form)).location, '/account')
+  t.equal((await owner.post('/sign-in', form)).location, '/')
 })
 
 t.test('An owner who ends all keys can create one admin key', async t => {

@@ -12,6 +12,7 @@ const { operations } = await readOperations(api)
 const CHANGES_NOTHING = [
   'POST /monitors/test',
   'POST /monitors/{id}/check',
+  'POST /alerts/channels/test',
   'POST /alerts/channels/{id}/test',
   'POST /status-pages/{id}/custom-domain/analyze',
   'POST /status-pages/{id}/custom-domain/domain-connect',

@@ -1,27 +1,19 @@
 import t from 'tap'
+import type { ApiTimeLimits } from '../../control-plane/roles/time-limits.ts'
 import { startApi } from '../support/api-server.ts'
-import { createDatabase } from '../support/database.ts'
-import type { Teardown } from '../support/teardown.ts'
 
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
-/** An API whose connections have short time limits. */
-async function impatientApi(t: Teardown, settings: string) {
-  const url = new URL((await createDatabase(t)).url)
-  url.searchParams.set('options', settings)
-  return await startApi(t, { DATABASE_URL: url.href })
-}
-
-const LIMITS: [what: string, settings: string][] = [
-  ['a lock', '-c lock_timeout=200ms'],
-  ['a statement', '-c statement_timeout=3s'],
+const LIMITS: [what: string, limits: Partial<ApiTimeLimits>][] = [
+  ['a lock', { lockMs: 200 }],
+  ['a statement', { statementMs: 5_000 }],
 ]
 
-for (const [what, settings] of LIMITS) {
+for (const [what, limits] of LIMITS) {
   t.test(
     `A change that exceeds the limit of ${what} is a 503 with Retry-After, stores nothing and may be repeated`,
     async t => {
-      const api = await impatientApi(t, settings)
+      const api = await startApi(t, {}, limits)
       const { key, organizationId } = await api.tenant('business')
       const create = () => api.call('POST', '/monitors', { key, body: monitor, headers: { 'idempotency-key': 'once' } })
       const holder = await api.db.transaction()
@@ -39,7 +31,7 @@ for (const [what, settings] of LIMITS) {
 }
 
 t.test('A change that waits too long for its revision at the commit is rolled back', async t => {
-  const api = await impatientApi(t, '-c lock_timeout=200ms')
+  const api = await startApi(t, {}, { lockMs: 200 })
   const { key } = await api.tenant('business')
   const holder = await api.db.transaction()
   await holder.raw('SET LOCAL idle_in_transaction_session_timeout = 0')

@@ -178,7 +178,10 @@ t.test('GET /incidents/{id}/timeline 200 lists everything around an incident on 
   ])
   t.equal(all('check').length, 6, 'three intervals before the first failure, one after the end')
   t.match(all('transition'), [
-    { from: 'up', to: 'down', summary: 'it is down', has_explanation: true },
+    {
+      ...{ from: 'up', to: 'down', summary: 'it is down', has_explanation: true },
+      explanation: { timings: { first_failure_at: at(-35).toISOString() } },
+    },
     { from: 'down', to: 'up' },
   ])
   t.match(all('incident_opened'), [{ title: 'Shop is down', source: 'automatic', severity: 'major' }])

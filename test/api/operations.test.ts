@@ -19,11 +19,12 @@ t.test('/healthz, /readyz and /metrics answer without a key', async t => {
   t.match(metrics.body, /picket_http_request_seconds_count\{method="GET",route="\/api\/v1\/project",status="200"\} 1/)
 })
 
-t.test('/ redirects to the reference', async t => {
+t.test('/ leads to the sign-in page without a session, and answers 401 to an API key', async t => {
   const api = await startApi(t)
   const answer = await api.call('GET', `${api.origin}/`, { key: null })
-  t.equal(answer.status, 302)
-  t.equal(answer.headers.get('location'), '/docs')
+  t.equal(answer.status, 303)
+  t.equal(answer.headers.get('location'), '/sign-in?return_to=%2F')
+  t.equal((await api.call('GET', `${api.origin}/`)).status, 401)
 })
 
 t.test('Without PostgreSQL a request is 503 unavailable and reveals nothing about the engine', async t => {

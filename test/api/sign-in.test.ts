@@ -44,7 +44,7 @@ t.test('A claim link sets a password once and signs in; opening it changes nothi
   }
   t.equal(visitor.cookie(), null)
   const set = await visitor.post(claim, { password: PASSWORD })
-  t.match(set, { status: 303, location: '/account' })
+  t.match(set, { status: 303, location: '/' })
   const cookie = set.headers.get('set-cookie')!
   t.match(cookie, /^__Host-picket_session=[\w-]{43}; .*Path=\/; Secure; HttpOnly; SameSite=Lax$/)
   t.match((await visitor.get('/account')).text, email)
@@ -298,7 +298,7 @@ t.test('Forms of other sites are refused, and own forms redirect within the inst
   const { email } = await claimed()
   for (const lead of leads) {
     const answer = await here().post('/sign-in', { email, password: PASSWORD, return_to: lead })
-    t.equal(answer.location, '/account', JSON.stringify(lead))
+    t.equal(answer.location, '/', JSON.stringify(lead))
   }
 })
 

@@ -36,7 +36,7 @@ t.test('An API key sent to a wrong base address is 401 with the right address', 
 
 t.test('An address outside the API is 404 without an API key, and so is an unknown public page', async t => {
   const Basic = `Basic ${Buffer.from('proxy:secret').toString('base64')}`
-  t.equal((await api.call('GET', `${api.origin}/monitors`, { key: null })).status, 404)
+  t.equal((await api.call('GET', `${api.origin}/v1/monitors`, { key: null })).status, 404)
   t.equal(
     (await api.call('GET', `${api.origin}/favicon.ico`, { key: null, headers: { authorization: Basic } })).status,
     404,

@@ -125,7 +125,7 @@ t.test('A verified custom domain serves its page and all documents at the root',
     t.equal((await get(`${path}${place}`)).status, 200, `${path}${place}`)
     t.equal((await get(place)).status, 404, `${place} at the host of the installation`)
   }
-  t.match(await get('/'), { status: 302, headers: { location: '/docs' } }, 'the root of the installation is unchanged')
+  t.match(await get('/'), { status: 303, headers: { location: '/sign-in?return_to=%2F' } }, 'the root is the dashboard')
   await api.call('PUT', `/status-pages/${id}`, { key, body: { is_published: false } })
   await waitFor(async () => (await ask('/')).status === 404)
 })

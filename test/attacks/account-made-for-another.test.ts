@@ -66,7 +66,7 @@ t.test(
     t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
     t.equal((await accomplice.post('/account/organization', { organization_id: organizationId })).status, 404)
     t.equal((await accomplice.get('/settings/chat', { accept: 'text/html' })).status, 403)
-    t.equal((await accomplice.get('/account/access')).location, '/account', 'and cannot decide')
+    t.equal((await accomplice.get('/account/access')).location, '/', 'and cannot decide')
     t.equal((await thief.get('/account')).status, 303, 'sessions of the old password have ended')
 
     const page = await owner.get('/account/access')
@@ -82,7 +82,7 @@ t.test(
       id: 'all',
       choice: 'end',
     })
-    t.equal((await owner.get('/account/access')).location, '/account')
+    t.equal((await owner.get('/account/access')).location, '/')
     const members = await api.call('GET', '/members', { key: keys[2]! })
     t.same(
       members.body.data.map((member: { email: string }) => member.email),

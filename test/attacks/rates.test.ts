@@ -12,7 +12,7 @@ t.test(
   async t => {
     const tenant = await api.tenant('business')
     const keys = await Promise.all(Array.from({ length: 8 }, () => api.keyOf(tenant, 'read')))
-    const ofProject = /100 requests a minute with all API keys of this project/
+    const ofProject = /100 requests a minute with all API keys and sessions of this project/
     let refused: Awaited<ReturnType<typeof send>> = []
     // again, because a new minute of the clock may begin between two requests
     for (let round = 0; round < 5 && refused.length === 0; round++) {

@@ -72,6 +72,13 @@ t.test('A request that changes something must come from a page of this installat
   t.equal((await send('/session/api/v1/monitors')).body.meta.total, 1)
 })
 
+t.test('A link on a page of another site reads nothing through the bridge', async t => {
+  for (const site of ['cross-site', 'same-site'])
+    t.equal((await send('/session/api/v1/export', { headers: { 'sec-fetch-site': site } })).status, 403, site)
+  for (const site of ['same-origin', 'none'])
+    t.equal((await send('/session/api/v1/monitors', { headers: { 'sec-fetch-site': site } })).status, 200, site)
+})
+
 t.test('Without a session, with an ended one and with an API key the bridge answers 401', async t => {
   const tenant = await api.tenant()
   const refused = [

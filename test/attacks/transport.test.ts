@@ -12,7 +12,7 @@ import { createMetrics } from '../../shared/process/metrics.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
-import { waitFor } from '../support/wait.ts'
+import { HANG_MS, waitFor } from '../support/wait.ts'
 
 t.test('NATS on another machine needs operator mode', async t => {
   const REFUSED = /^NATS is at .*, and NATS_OPERATOR_SEED is not set/
@@ -62,6 +62,7 @@ t.test('A client that aborts its request is not logged as an error', async t => 
     trustedProxies: [],
     rateLimitPerMinute: 600,
     rateLimitPerProject: 600,
+    requestWaitMs: HANG_MS,
     isAcceptedHost: () => true,
   })
   let begun = 0

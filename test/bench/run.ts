@@ -8,6 +8,7 @@ import { benchAlerting } from './alerting.ts'
 import { benchApi } from './api.ts'
 import { benchHttps } from './check-cpu.ts'
 import { benchCorrelated } from './correlated.ts'
+import { benchDashboard } from './dashboard.ts'
 import { benchDataSources } from './data-sources.ts'
 import { benchDeliveries } from './deliveries.ts'
 import { benchDetection } from './detection.ts'
@@ -53,6 +54,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   heartbeats: benchHeartbeats,
   'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
+  dashboard: benchDashboard,
   api: benchApi,
   stalls: benchStalls,
   tenants: benchTenants,

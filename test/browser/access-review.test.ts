@@ -51,7 +51,7 @@ t.test('The owner of an address keeps one key and ends the rest, in a browser wi
   await page.getByRole('button', { name: 'Keep the key First key' }).click()
   t.equal((await api.call('GET', '/project', { key })).status, 200)
   await page.getByRole('button', { name: 'End everything' }).click()
-  t.equal(new URL(page.url()).pathname, '/account')
+  t.equal(new URL(page.url()).pathname, '/')
   t.equal((await api.call('GET', '/members', { key })).body.meta.total, 1)
   t.equal((await api.call('GET', '/api-keys', { key })).body.meta.total, 1)
 })
@@ -82,7 +82,7 @@ t.test('The pages are accessible on phones and desktops, in light and dark', asy
     await page.getByRole('button', { name: 'Create an admin key' }).click()
     await isFine('made key')
     await page.getByRole('link', { name: 'I have copied it' }).click()
-    t.equal(new URL(page.url()).pathname, '/account')
+    t.equal(new URL(page.url()).pathname, '/')
     await context.close()
   }
 })

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { createAuthority } from '../support/certificates.ts'
@@ -40,9 +41,16 @@ function isSigned(header: string, rawBody: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(expected), Buffer.from(hex))
 }
 
-/** After ten seconds of the worker's clock, or longer on a busy machine. */
-const isLeftInTime = (t: Test, durationMs: number) =>
-  t.ok(durationMs >= 9_900 && durationMs < 20_000, `${durationMs} ms`)
+/** The time for which this process could not run a timer counts for neither limit. */
+const timers = monitorEventLoopDelay()
+timers.enable()
+t.teardown(() => timers.disable())
+
+/** After ten seconds of the worker's clock. */
+function isLeftInTime(t: Test, durationMs: number): void {
+  const latestMs = 20_000 + timers.max / 1e6
+  t.ok(durationMs >= 9_900 && durationMs < latestMs, `${durationMs} ms, at most ${latestMs} ms`)
+}
 
 const ANSWERS: [what: string, answers: Answer[], status: string, codes: (number | null)[]][] = [
   ['that accepts it', [200], 'delivered', [200]],

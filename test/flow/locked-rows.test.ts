@@ -40,7 +40,6 @@ const fire = (ids: string[], up: boolean) =>
 const reach = (ids: string[], statuses: string) =>
   waitFor(async () => (await Promise.all(ids.map(id => statusesOf(db, id)))).every(reached => reached === statuses), {
     label: statuses,
-    timeoutMs: 60_000,
   })
 
 const count = async (table: string, column: string, id: string) =>
@@ -71,7 +70,7 @@ t.test('Locked monitors delay only their tenant, which is notified when they are
   t.equal(await process.metric('picket_verdict_deferred_monitors'), held.length)
   await lock.rollback()
   await reach(held, 'up down up down')
-  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred', timeoutMs: 60_000 })
+  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred' })
   for (const id of [...held, ...free]) {
     t.equal(await count('incidents', 'cause_monitor_id', id), 2)
     t.equal(await count('deliveries', 'subject', `monitor:${id}`), 3)
@@ -88,7 +87,7 @@ t.test('Other locked rows of a tenant delay only that tenant', async t => {
   const lock = await hold('projects', [projectOfHeld])
   await fire([...held, ...free], false)
   await reach(free, 'up down')
-  await waitFor(async () => (await deferred()) >= held.length, { label: 'deferred', timeoutMs: 60_000 })
+  await waitFor(async () => (await deferred()) >= held.length, { label: 'deferred' })
   await lock.rollback()
   await reach(held, 'up down')
   await fire([...held, ...free], true)
@@ -104,7 +103,7 @@ t.test('Changes that wait for locked rows survive the process and are reported o
   const lock = await hold('monitors', held)
   await fire([...held, ...free], false)
   await reach(free, 'up down')
-  await waitFor(async () => (await deferred()) === held.length, { label: 'deferred', timeoutMs: 60_000 })
+  await waitFor(async () => (await deferred()) === held.length, { label: 'deferred' })
   await first.kill()
   await fire([...held, ...free], true)
   const second = await startVerdictProcess(t, url, server.url)
@@ -130,12 +129,12 @@ t.test('Waiting changes of a monitor that is paused or changed meanwhile are dis
   const lock = await hold('monitors', held)
   await fire([...held, ...free], false)
   await reach(free, 'up down')
-  await waitFor(async () => (await deferred()) === held.length, { label: 'deferred', timeoutMs: 60_000 })
+  await waitFor(async () => (await deferred()) === held.length, { label: 'deferred' })
   await execute(lock, 'UPDATE monitors SET config_version = 2 WHERE id = ?', [changed])
   await pauseMonitor({ db: lock, publicUrl: 'https://picket.example' }, projectOfHeld, paused, new Date())
   await lock.commit()
   await reach(held.slice(2), 'up down')
-  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred', timeoutMs: 60_000 })
+  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred' })
   t.equal(await statusesOf(db, paused), 'up null')
   t.equal(await statusesOf(db, changed), 'up')
   await publish(nats, [resultOf(changed, { up: false, configVersion: 2 })])

@@ -23,7 +23,7 @@ async function startVerdict(t: Teardown, natsUrl: string): Promise<Verdict> {
     program: 'dist/control-plane.js',
     env: { ...env, NATS_URL: natsUrl, ROLES: 'verdict' },
   })
-  const { operator_port: port } = await program.untilEvent('ready', 60_000)
+  const { operator_port: port } = await program.untilEvent('ready')
   const metric = async (name: string) => {
     const text = await fetch(`http://127.0.0.1:${port}/metrics`).then(answer => answer.text())
     const line = text.split('\n').find(one => one.startsWith(`${name} `))
@@ -47,8 +47,7 @@ async function split(): Promise<string> {
   return [...counts.values()].sort((a, b) => a - b).join(' ')
 }
 
-const settles = (wanted: string) =>
-  waitFor(async () => (await split()) === wanted, { label: wanted, timeoutMs: 60_000 })
+const settles = (wanted: string) => waitFor(async () => (await split()) === wanted, { label: wanted })
 
 const fire = (ids: string[], up: boolean) =>
   publish(
@@ -61,7 +60,6 @@ const howMany = async (ids: string[], status: string) =>
 
 const all = (ids: string[], status: string) =>
   waitFor(async () => (await howMany(ids, status)) === ids.length, {
-    timeoutMs: 60_000,
     label: `${ids.length} monitors ${status}`,
   })
 
@@ -103,14 +101,14 @@ t.test('Owners keep their partitions and memory while NATS is unavailable for al
   const before = (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch }))
 
   await server.kill9()
-  await waitFor(async () => (await split()) === '', { label: 'no lease', timeoutMs: 60_000 })
+  await waitFor(async () => (await split()) === '', { label: 'no lease' })
   for (const process of processes) {
-    await waitFor(async () => (await process.metric('picket_verdict_partitions_owned')) === 0, { timeoutMs: 60_000 })
+    await waitFor(async () => (await process.metric('picket_verdict_partitions_owned')) === 0)
   }
   const rounds = async (process: Verdict) => (await process.metric(OWNERSHIP_ROUNDS)) ?? 0
   for (const process of processes) {
     const first = await rounds(process)
-    await waitFor(async () => (await rounds(process)) > first + 4, { label: 'four more rounds', timeoutMs: 60_000 })
+    await waitFor(async () => (await rounds(process)) > first + 4, { label: 'four more rounds' })
   }
   t.same(
     (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch })),
@@ -118,7 +116,7 @@ t.test('Owners keep their partitions and memory while NATS is unavailable for al
     'the same owners in the same epochs',
   )
   await server.restart()
-  await waitFor(() => fire(ids, false).then(() => true), { label: 'NATS', timeoutMs: 60_000 })
+  await waitFor(() => fire(ids, false).then(() => true), { label: 'NATS' })
   await settles('8 8')
   await fire(ids, false)
   await all(ids, 'down')
@@ -134,7 +132,7 @@ t.test('Other processes report the lag of a partition that no process reads', as
   const lag = () => process.metric(`picket_verdict_lag_messages{partition="${partition}"}`)
   await fire([id!], true)
   await all([id!], 'up')
-  await waitFor(async () => (await lag()) === 0, { timeoutMs: 60_000, label: 'no lag' })
+  await waitFor(async () => (await lag()) === 0, { label: 'no lag' })
   // its owner holds the lease and reads nothing
   const lease = `lease_until = clock_timestamp() + interval '7 s'`
   await execute(db, `UPDATE partitions SET owner = 'other', epoch = epoch + 1, ${lease} WHERE id = ?`, [partition])
@@ -143,11 +141,11 @@ t.test('Other processes report the lag of a partition that no process reads', as
   t.teardown(() => clearInterval(renewing))
   await settles('1 15')
   await fire([id!], false)
-  const first = await waitFor(lag, { timeoutMs: 60_000, label: 'a lag' })
+  const first = await waitFor(lag, { label: 'a lag' })
   await fire([id!], false)
-  await waitFor(async () => ((await lag()) ?? 0) > first, { timeoutMs: 60_000, label: 'a larger lag' })
+  await waitFor(async () => ((await lag()) ?? 0) > first, { label: 'a larger lag' })
   clearInterval(renewing)
   await all([id!], 'down')
-  await waitFor(async () => (await lag()) === 0, { timeoutMs: 60_000, label: 'no lag' })
+  await waitFor(async () => (await lag()) === 0, { label: 'no lag' })
   await process.stop()
 })

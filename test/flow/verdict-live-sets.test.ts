@@ -20,7 +20,7 @@ const verdict = await startVerdictProcess(t, url, server.url)
 
 const kind = (name: string) => verdict.metric(`picket_verdict_region_results_total{region="${REGION}",kind="${name}"}`)
 const refused = (what: string, least: number) =>
-  waitFor(async () => (await kind(`refused_${what}`)) >= least, { label: `${least} refused`, timeoutMs: 60_000 })
+  waitFor(async () => (await kind(`refused_${what}`)) >= least, { label: `${least} refused` })
 
 const inForce = async () =>
   (await query<{ epoch: number }>(db, 'SELECT epoch FROM region_epochs WHERE region = ?', [REGION]))[0]!.epoch
@@ -109,7 +109,7 @@ t.test('The current epoch stays when PostgreSQL is restored, and gets a higher n
   await setEpoch(epoch - 1)
   await fromProbe(resultOf(id, { up: false, epoch }))
   await reaches(id, 'up down')
-  await waitFor(async () => (await inForce()) > epoch, { label: 'a higher epoch', timeoutMs: 60_000 })
+  await waitFor(async () => (await inForce()) > epoch, { label: 'a higher epoch' })
   await fromProbe(resultOf(id, { up: true, epoch: await inForce() }))
   await reaches(id, 'up down up')
   t.equal(await kind('refused_epoch'), before)

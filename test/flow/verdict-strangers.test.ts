@@ -23,12 +23,11 @@ t.test(
         async () =>
           (await query(db, 'SELECT FROM monitors WHERE id = ANY(?) AND status = ?', [some, status] as never)).length ===
           some.length,
-        { label: status, timeoutMs: 60_000 },
+        { label: status },
       )
     const watched = (count: number) =>
       waitFor(async () => (await process.metric('picket_verdict_watched_monitors')) === count, {
         label: `${count} monitors in memory`,
-        timeoutMs: 60_000,
       })
     await fire(ids, true)
     await reach(ids, 'up')

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { rescheduleAfterClockStep } from '../../control-plane/alerting/deliveries/queue/clock-step-store.ts'
+import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { setClockSource } from '../../control-plane/foundation/platform/time/clock.ts'
 import { createDeliveryQueue } from '../support/delivery-queue.ts'
@@ -79,7 +80,7 @@ const setLane = (channel: string, owner: string | null) =>
     `UPDATE delivery_lanes SET lease_owner = ?, next_attempt_at = now() + interval '1 hour' WHERE channel_id = ?`,
     [owner, channel],
   )
-const replan = () => queue.db.transaction(tx => rescheduleAfterClockStep(tx, new Date()))
+const replan = () => queue.db.transaction(tx => rescheduleAfterClockStep(tx, new Date(), DELIVERY_TIMING.leaseMs))
 
 t.test('A delivery behind one that ended under the wrong clock is due immediately', async t => {
   const channel = await queue.channel('http://127.0.0.1:9/')

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { type ClaimRequest, claimLanes } from '../../control-plane/alerting/deliveries/queue/claim-store.ts'
+import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
-import { startWorker } from '../support/delivery-worker.ts'
+import { PATIENT_DELIVERY, startWorker } from '../support/delivery-worker.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
 import { publishWithoutFanOut, runFanOut } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -32,9 +33,10 @@ async function outage(channels: number, monitors: number, receiverUrl = 'http://
 
 function claimer() {
   const owner = uuidv7()
+  const { leaseMs } = DELIVERY_TIMING
   let cursors: ClaimRequest['cursors'] = new Map()
   return async (limit: number, held: Record<string, number> = {}) => {
-    const claiming = { owner, limit, fastChannels: [], held: new Map(Object.entries(held)), cursors }
+    const claiming = { owner, leaseMs, limit, fastChannels: [], held: new Map(Object.entries(held)), cursors }
     const claimed = await db.transaction(tx => claimLanes(tx, claiming, new Date()))
     cursors = claimed.cursors
     return claimed.lanes.map(({ channelId }) => channelId)
@@ -86,7 +88,9 @@ t.test('The webhook of a tenant arrives while 3,000 receivers of another tenant 
   const [hanging, prompt] = [await startReceiver(t), await startReceiver(t)]
   hanging.always('hang')
   const big = await outage(3_000, 1, hanging.url)
-  startWorker(t, { url, db, secretKey })
+  // no attempt ends, so no request leaves its place
+  startWorker(t, { url, db, secretKey, timing: PATIENT_DELIVERY })
+  t.teardown(hanging.close)
   await hanging.waitFor(1_024)
   await outage(1, 1, prompt.url)
   await prompt.waitFor(1)

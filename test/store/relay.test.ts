@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createDeliveryMetrics } from '../../control-plane/alerting/deliveries/metrics.ts'
 import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
+import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
 import { redrive } from '../../control-plane/alerting/deliveries/relay/redrive-actions.ts'
 import { startRelayWorker } from '../../control-plane/alerting/deliveries/relay/worker.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
@@ -108,6 +109,7 @@ t.test(
         mailer: null,
         relayUrl: null,
         connections: createConnections(1),
+        timing: DELIVERY_TIMING,
       },
       createDeliveryMetrics(metrics),
     )

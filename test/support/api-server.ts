@@ -3,6 +3,7 @@ import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
 import { readConfig } from '../../control-plane/config.ts'
 import { createPostgres, type Db } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { Scope } from '../../control-plane/foundation/web/auth/authentication.ts'
+import type { ApiTimeLimits } from '../../control-plane/roles/time-limits.ts'
 import { start } from '../../control-plane/start.ts'
 import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createLog } from '../../shared/process/log.ts'
@@ -14,6 +15,7 @@ import { oncePerProcess } from './once-per-process.ts'
 import { recordingFetch, recordReading } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
+import { HANG_MS } from './wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
 export type Answer = { status: number; headers: Headers; body: any }
@@ -53,10 +55,14 @@ const SHARED_SETTINGS = {
 /**
  * Starts a control plane with the role `api` on its own PostgreSQL database, until the end of the test. `env` overrides the
  * defaults. With the role `api` only, ClickHouse and NATS are shared by the files of a process: it writes no history and
- * consumes no stream.
+ * consumes no stream. `limits` are the time limits that the test depends on; the others can be reached by a hang only.
  */
-export async function startApi(t: Teardown, env: Record<string, string> = {}): Promise<ApiServer> {
-  return addFirstTenant(await startServer(t, env))
+export async function startApi(
+  t: Teardown,
+  env: Record<string, string> = {},
+  limits: Partial<ApiTimeLimits> = {},
+): Promise<ApiServer> {
+  return addFirstTenant(await startServer(t, env, limits))
 }
 
 /**
@@ -71,7 +77,20 @@ const startSharedServer = oncePerProcess(t => startServer(t, SHARED_SETTINGS))
 const shareClickhouse = oncePerProcess(createClickhouseDatabase)
 const shareNats = oncePerProcess(startNats)
 
-async function startServer(t: Teardown, env: Record<string, string>): Promise<RunningApi> {
+/** No request is refused because the machine is slow. */
+const PATIENT: ApiTimeLimits = {
+  requestWaitMs: HANG_MS,
+  heavyWriteWaitMs: HANG_MS,
+  acquireMs: HANG_MS,
+  statementMs: HANG_MS,
+  lockMs: HANG_MS,
+}
+
+async function startServer(
+  t: Teardown,
+  env: Record<string, string>,
+  limits: Partial<ApiTimeLimits> = {},
+): Promise<RunningApi> {
   const isApiOnly = (env.ROLES ?? 'api') === 'api'
   const openClickhouse = () => (isApiOnly ? shareClickhouse() : createClickhouseDatabase(t))
   const openNats = () => (isApiOnly ? shareNats() : startNats(t))
@@ -94,7 +113,9 @@ async function startServer(t: Teardown, env: Record<string, string>): Promise<Ru
     CHAT_API_URL: 'http://127.0.0.1:1/api',
     ...env,
   })
-  const picket = await start(config, createLog('test', config.logLevel))
+  const picket = await start(config, createLog('test', config.logLevel), {
+    apiTimeLimits: { ...PATIENT, ...limits },
+  })
   t.teardown(() => picket.stop())
   const db = createPostgres(config.databaseUrl, 4)
   t.teardown(() => db.destroy())

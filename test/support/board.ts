@@ -2,7 +2,7 @@ import { type Db, execute } from '../../control-plane/foundation/platform/postgr
 import { insertMonitors } from './verdict.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: values of every column
-export type BoardRows = Map<string, any>
+type BoardRows = Map<string, any>
 
 /** Applies an answer of the board or the changes of an event to the rows that a client has. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer of the API

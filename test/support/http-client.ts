@@ -18,7 +18,8 @@ const agent = new Agent({ keepAlive: true, timeout: 4_000 })
 
 /**
  * Sends a request to an http: address and reads the response as a text. It needs less processor time than `fetch`.
- * Redirects are not followed. `headers` replace the default ones. Rejects when the connection fails.
+ * Redirects are not followed. `headers` replace the default ones. Rejects when the connection fails. Of a stream of events
+ * it reads what arrives first, and closes it.
  */
 export async function sendRequest(address: string, { method, headers, body }: SentRequest): Promise<TextResponse> {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
@@ -27,7 +28,11 @@ export async function sendRequest(address: string, { method, headers, body }: Se
     sent.on('error', reject).end(body)
   })
   const parts: Buffer[] = []
-  for await (const part of response) parts.push(part)
+  const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true
+  for await (const part of response) {
+    parts.push(part)
+    if (isStream) break
+  }
   return { status: response.statusCode!, headers: readHeaders(response), text: Buffer.concat(parts).toString() }
 }
 

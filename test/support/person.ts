@@ -3,7 +3,7 @@ import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
 import type { ApiServer } from './api-server.ts'
 import { createVisitor } from './visitor.ts'
 
-const PERSON_PASSWORD = 'correct horse battery'
+export const PERSON_PASSWORD = 'correct horse battery'
 
 type Person = {
   email: string

@@ -18,6 +18,7 @@ import { createDatabase } from './database.ts'
 import { recordingFetch, recordReading } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant, type Tenant } from './tenant.ts'
+import { HANG_MS } from './wait.ts'
 
 export type Handles = {
   url: string
@@ -73,7 +74,7 @@ export async function createResourceApi(
     egress,
     checkLiteral,
     leaveUnchecked: clearVerdict,
-    heavyWrites: createHeavyWrites(metrics),
+    heavyWrites: createHeavyWrites(metrics, HANG_MS),
   }
   const handles = {
     url,
@@ -93,6 +94,7 @@ export async function createResourceApi(
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
     rateLimitPerProject: 1_000_000,
+    requestWaitMs: HANG_MS,
     isAcceptedHost: () => true,
   })
   await app.register(async scope => addRoutes(scope as App, handles), { prefix: '/api/v1' })

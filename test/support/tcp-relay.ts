@@ -22,7 +22,7 @@ export type TcpRelay = {
   restore(): Promise<void>
 }
 
-type Pair = { inner: Socket; outer: Socket }
+type HeaderPair = { inner: Socket; outer: Socket }
 type State = 'open' | 'cut' | 'held' | 'swallowing'
 
 /**
@@ -30,9 +30,9 @@ type State = 'open' | 'cut' | 'held' | 'swallowing'
  * next one that accepts it, as behind a balancer.
  */
 export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[]]): Promise<TcpRelay> {
-  const pairs = new Set<Pair>()
+  const pairs = new Set<HeaderPair>()
   /** open connections that never carry anything again */
-  const abandoned = new Set<Pair>()
+  const abandoned = new Set<HeaderPair>()
   const waiting = new Set<Socket>()
   let state: State = 'open'
   let turn = 0
@@ -47,7 +47,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     }
     inner.destroy()
   }
-  const join = (pair: Pair) => {
+  const join = (pair: HeaderPair) => {
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
@@ -124,12 +124,12 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   }
 }
 
-function link({ inner, outer }: Pair): void {
+function link({ inner, outer }: HeaderPair): void {
   inner.pipe(outer)
   outer.pipe(inner)
 }
 
-function part({ inner, outer }: Pair): void {
+function part({ inner, outer }: HeaderPair): void {
   inner.unpipe(outer).pause()
   outer.unpipe(inner).pause()
 }

@@ -9,6 +9,7 @@ import { addScope } from '../../control-plane/foundation/web/server/scope.ts'
 import { createLive } from '../../control-plane/insight/live/live-worker.ts'
 import { apiRoutes } from '../../control-plane/roles/api-routes.ts'
 import type { ProcessContext } from '../../control-plane/roles/context.ts'
+import { API_TIME_LIMITS } from '../../control-plane/roles/time-limits.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
@@ -38,6 +39,7 @@ export async function describeApi(
   const handles = {
     ...tools,
     config,
+    apiTimeLimits: API_TIME_LIMITS,
     live: createLive(tools),
     secrets: createSecretCipher(config.secretKey),
     egress: createEgress({ allow: [] }),
@@ -45,7 +47,8 @@ export async function describeApi(
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
   const nobody = { authenticate: async () => null, authenticateSession: async () => null }
-  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, ...nobody })
+  const { requestWaitMs } = API_TIME_LIMITS
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, requestWaitMs, ...nobody })
   app.addHook('onRoute', ({ method, url }) => {
     const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
     for (const one of [method].flat()) onRoute(one, path)

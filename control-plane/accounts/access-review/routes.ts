@@ -8,7 +8,7 @@ import { notFound } from '../../foundation/web/server/errors.ts'
 import { readSession } from '../sessions/actions.ts'
 import { parseSessionToken } from '../sessions/cookie.ts'
 import type { UserSession } from '../sessions/store.ts'
-import { ACCOUNT_PATH, parseReturnPath } from '../sign-in/return-path.ts'
+import { HOME_PATH, parseReturnPath } from '../sign-in/return-path.ts'
 import { applyDecision, findReview, listSuspendedAccess, makeAdminKey } from './actions.ts'
 import { ACCESS_KINDS, type AccessDecision } from './decision.ts'
 import { accessPage, adminKeyPage } from './page.tsx'
@@ -23,7 +23,7 @@ export async function resolveLandingPath(db: Db, token: string, returnTo: string
 }
 
 const withReturn = (returnTo: string) =>
-  returnTo === ACCOUNT_PATH ? PAGE : `${PAGE}?${new URLSearchParams({ return_to: returnTo })}`
+  returnTo === HOME_PATH ? PAGE : `${PAGE}?${new URLSearchParams({ return_to: returnTo })}`
 
 /** Pages on which an admin keeps or ends access that was suspended when the founder's address was proven. */
 export function accessRoutes(app: App, { db }: { db: Db }): void {

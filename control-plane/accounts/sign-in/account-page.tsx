@@ -68,6 +68,9 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
       <p class="more">
         <a href="/settings/chat">Your team’s chat</a>
       </p>
+      <p class="more">
+        <a href="/">Overview</a>
+      </p>
     </>,
   )
 }

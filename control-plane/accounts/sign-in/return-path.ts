@@ -1,10 +1,10 @@
-/** The page of the user's own account. */
-export const ACCOUNT_PATH = '/account'
+/** The overview of the dashboard. */
+export const HOME_PATH = '/'
 
-/** Returns the path to show after signing in: a path of this installation, or the account page for anything else. */
+/** Returns the path to show after signing in: a path of this installation, or the overview for anything else. */
 export function parseReturnPath(wanted: unknown): string {
-  if (typeof wanted !== 'string' || wanted.length > 2_000) return ACCOUNT_PATH
+  if (typeof wanted !== 'string' || wanted.length > 2_000) return HOME_PATH
   // browsers read a backslash as a slash, and drop tabs and line breaks
-  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(wanted) || wanted.includes('\\')) return ACCOUNT_PATH
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(wanted) || wanted.includes('\\')) return HOME_PATH
   return wanted
 }

@@ -12,7 +12,7 @@ import { type ChannelLimiter, createChannelLimiter } from './queue/channel-limit
 import { rescheduleAfterClockStep } from './queue/clock-step-store.ts'
 import { finishByProject } from './queue/finish-actions.ts'
 import { claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
-import { MAX_CHANNEL_CONCURRENCY, MAX_CLAIMED_LANES, MAX_PROCESS_CONCURRENCY } from './queue/lanes.ts'
+import { DELIVERY_TIMING, MAX_CHANNEL_CONCURRENCY, MAX_CLAIMED_LANES, MAX_PROCESS_CONCURRENCY } from './queue/lanes.ts'
 import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
 import type { PreparedDelivery } from './rendering/prepare.ts'
@@ -59,9 +59,9 @@ type DeliveryState = {
  * Sends queued deliveries. One loop claims what may be sent now, a second loop records the results, so that neither waits
  * for the other. Requests run between them. Call `wake` on NOTIFY "deliveries".
  */
-export function startDeliveryWorker(dependencies: DeliveryContext): DeliveryWorker {
+export function startDeliveryWorker(dependencies: DeliveryContext, timing = DELIVERY_TIMING): DeliveryWorker {
   const connections = createConnections(MAX_CHANNEL_CONCURRENCY)
-  const context = { ...dependencies, connections, secrets: cacheDecrypted(dependencies.secrets) }
+  const context = { ...dependencies, connections, timing, secrets: cacheDecrypted(dependencies.secrets) }
   const stopping = new AbortController()
   const state = createState(context, stopping.signal, {
     wakeClaims: () => claims.wake(),
@@ -121,7 +121,9 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   await rescheduleIfSetBack(state)
   if (!(await shouldClaim(state))) return
   const held = channels.sizeByProject()
-  const claiming = { owner: state.owner, limit, fastChannels: channels.fastChannels(), held, cursors: state.cursors }
+  const { owner, cursors } = state
+  const { leaseMs } = context.timing
+  const claiming = { owner, leaseMs, limit, fastChannels: channels.fastChannels(), held, cursors }
   const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
   state.cursors = claimed.cursors
   meters.keptBack.inc(claimed.withheldMails)
@@ -140,10 +142,10 @@ async function rescheduleIfSetBack(state: DeliveryState): Promise<void> {
   state.isRescheduleDue = false
 }
 
-async function rescheduleDeferred({ db, log }: SendContext): Promise<void> {
+async function rescheduleDeferred({ db, log, timing }: SendContext): Promise<void> {
   let lanes = 0
   for (;;) {
-    const changed = await db.transaction(tx => rescheduleAfterClockStep(tx, now()))
+    const changed = await db.transaction(tx => rescheduleAfterClockStep(tx, now(), timing.leaseMs))
     if (changed === 0) break
     lanes += changed
   }

@@ -1,15 +1,18 @@
+import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { LocationProvider, useLocation } from 'preact-iso'
+import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
-import { type FrameContext, FrameProvider } from '../core/frame-context.ts'
-import { createExecute, type Execute } from '../core/operations.ts'
+import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
-import { matchScreen, type Queries, type Results, type ScreenLocation } from '../core/screen.ts'
+import { matchScreen, type Result, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
-import { createBoardIndex, useBoard } from './board.ts'
-import { createCache, seedCache, useResults } from './queries.ts'
+import { type BoardIndex, createBoardIndex, useBoard } from './board.ts'
+import { holdPage } from './leave-question.ts'
+import { followChanges, type LiveChange, refreshAfter } from './live.ts'
+import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
 const SILENCE_MS = 30_000
@@ -32,13 +35,13 @@ function Page({ initial }: { initial: DocumentState }) {
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
   const firstPath = useRef(path).current
   const match = matchScreen(SCREENS, path)
-  const connection = useConnection()
+  const connection = useConnection(initial.me)
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
   const nowMs = useClock(initial.nowMs)
   const queries = match?.screen.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
-  const results = useResults(cache, connection.execute, queries)
+  const results = useResults(cache, connection.execute, queries, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(
     index,
@@ -47,6 +50,8 @@ function Page({ initial }: { initial: DocumentState }) {
     nowMs,
   )
   const isFirst = useFirstRender()
+  useLiveChanges(cache, index)
+  usePrefetch(cache, connection.execute)
   const context: FrameContext = {
     me: initial.me,
     nowMs,
@@ -58,13 +63,17 @@ function Page({ initial }: { initial: DocumentState }) {
       return outcome
     },
     navigate: route,
+    holdPage,
   }
   const title = match ? buildTitle({ screen: match.screen, location, results, board }) : 'Page not found · Picket'
   useTitle(title)
   useFocusOnNavigation(path)
   return (
     <FrameProvider value={context}>
-      <Frame area={match?.screen.area ?? null} notice={isFirst ? null : buildNotice(connection, results, context, url)}>
+      <Frame
+        area={match?.screen.area ?? null}
+        notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+      >
         {match ? (
           <ScreenContent screen={match.screen} location={location} results={results} board={board} />
         ) : (
@@ -75,15 +84,18 @@ function Page({ initial }: { initial: DocumentState }) {
   )
 }
 
+const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
+
 type Connection = { execute: Execute; isSessionOver: boolean; lastContactMs: number }
 
 /** The API through the session bridge, and what is known about the connection to it. */
-function useConnection(): Connection {
+function useConnection({ scope }: Me): Connection {
   const [isSessionOver, endSession] = useState(false)
   const lastContactMs = useRef(Date.now())
   const execute = useMemo(() => {
     const send = createExecute(createPicket({ origin: `${location.origin}/session` }))
     const observed: Execute = async (name, args) => {
+      if (scope !== 'admin' && ADMIN_READS.includes(name)) return { error: NEEDS_ADMIN }
       const outcome = await send(name, args)
       const status = 'error' in outcome ? outcome.error.status : 200
       if (status !== 0) lastContactMs.current = Date.now()
@@ -97,7 +109,7 @@ function useConnection(): Connection {
 
 function buildNotice(
   { isSessionOver, lastContactMs }: Connection,
-  results: Results<Queries>,
+  results: Result<unknown>[],
   { nowMs }: FrameContext,
   url: string,
 ): FrameNotice | null {
@@ -108,16 +120,49 @@ function buildNotice(
       link: { path, name: 'Sign in again' },
     }
   }
-  const isUnreachable = Object.values(results).some(({ error }) => error?.status === 0)
+  const isUnreachable = results.some(({ error }) => error?.status === 0)
   if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
   const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
 }
 
+/** Starts to read what a screen needs while the pointer rests on a link to it. */
+function usePrefetch(cache: QueryClient, execute: Execute): void {
+  useEffect(() => {
+    const onPointer = ({ target }: PointerEvent) => {
+      const link = target instanceof Element ? target.closest('a') : null
+      const match = link?.origin === location.origin ? matchScreen(SCREENS, link.pathname) : null
+      if (!link || !match) return
+      const { screen, params } = match
+      prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+    }
+    document.addEventListener('pointerover', onPointer)
+    return () => document.removeEventListener('pointerover', onPointer)
+  }, [cache, execute])
+}
+
+/** Shows changes on the server within a second or two, as long as the stream of events is open. */
+function useLiveChanges(cache: QueryClient, index: BoardIndex): void {
+  useEffect(() => {
+    const onChange = (change: LiveChange) => {
+      if (change.board) index.apply(change.board)
+      else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
+      refreshAfter(cache, change)
+    }
+    return followChanges(onChange, isLive => {
+      if (isLive) performance.mark('picket-live')
+      setLive(cache, isLive)
+    })
+  }, [cache, index])
+}
+
 /** True until the browser has taken over the elements of the server. */
 function useFirstRender(): boolean {
   const [isFirst, setFirst] = useState(true)
-  useEffect(() => setFirst(false), [])
+  useEffect(() => {
+    performance.mark('picket-interactive')
+    setFirst(false)
+  }, [])
   return isFirst
 }
 

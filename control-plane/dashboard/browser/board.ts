@@ -9,13 +9,15 @@ type BoardData = OperationResponse<'readMonitorBoard'>['data']
 const REFRESH_MS = 15_000
 
 /** All monitors of the project in the memory of this tab. */
-type BoardIndex = {
+export type BoardIndex = {
   /** null until the first read */
   rows: Map<string, BoardRow> | null
   atMs: number
   error: OperationError | null
   /** Reads what changed since the last read. */
   refresh(): Promise<void>
+  /** Applies changed monitors that an event contains. */
+  apply(changes: BoardData): void
   /** Calls back after each read. Returns the function that ends it. */
   subscribe(onRead: () => void): () => void
 }
@@ -35,6 +37,13 @@ export function createBoardIndex(execute: Execute): BoardIndex {
       })
       return reading
     },
+    apply(changes) {
+      // before the first read there is nothing to change; the next read covers the change
+      if (index.rows === null) return
+      index.rows = applyBoard(index.rows, changes)
+      index.atMs = Date.now()
+      for (const listener of listeners) listener()
+    },
     subscribe(onRead) {
       listeners.add(onRead)
       return () => listeners.delete(onRead)
@@ -44,6 +53,7 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     const outcome = await execute('readMonitorBoard', revision === null ? {} : { query: { since: revision } })
     index.error = 'error' in outcome ? outcome.error : null
     if ('data' in outcome) {
+      if (index.rows === null) performance.mark('picket-index')
       index.rows = applyBoard(index.rows, outcome.data.data)
       index.atMs = Date.now()
       revision = outcome.data.data.revision
@@ -88,5 +98,6 @@ export function useBoard(
     if (!rows || !request) return null
     return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request.limit)
   }, [rows, request?.text, request?.limit, minute])
-  return data ? { data, atMs, error } : (initial ?? { data: null, atMs: 0, error })
+  if (data) return { data, atMs, error }
+  return initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }
 }

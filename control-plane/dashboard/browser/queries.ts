@@ -1,10 +1,11 @@
 import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DataQuery, Execute, OperationError } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
 import type { Queries, Result, Results } from '../core/screen.ts'
 
-/** How often a visible page reads again. */
+/** How often a visible page reads again, with the stream of events and without. */
+const LIVE_REFRESH_MS = 60_000
 const REFRESH_MS = 15_000
 const STALE_MS = 5_000
 
@@ -30,10 +31,17 @@ export function seedCache(cache: QueryClient, queries: Queries, { results }: Doc
 
 /** Starts to read what a screen needs, before it is opened. */
 export function prefetch(cache: QueryClient, execute: Execute, queries: Queries): void {
-  for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(execute, query))
+  for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(cache, execute, query))
 }
 
-const toOptions = (execute: Execute, query: DataQuery) => ({
+/** The caches that a stream of events keeps up to date. */
+const liveCaches = new WeakSet<QueryClient>()
+
+/** Says whether changes on the server arrive as events, so that reading again is needed less often. */
+export const setLive = (cache: QueryClient, isLive: boolean) =>
+  void (isLive ? liveCaches.add(cache) : liveCaches.delete(cache))
+
+const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
   queryKey: keyOf(query),
   queryFn: async () => {
     const outcome = await execute(query.name, query.arguments)
@@ -41,17 +49,27 @@ const toOptions = (execute: Execute, query: DataQuery) => ({
     return outcome.data as unknown
   },
   staleTime: STALE_MS,
-  refetchInterval: REFRESH_MS,
+  refetchInterval: () => (liveCaches.has(cache) ? LIVE_REFRESH_MS : REFRESH_MS),
   retry: false,
   networkMode: 'always' as const,
 })
 
-/** Keeps the results of a screen's queries up to date while it is shown. */
-export function useResults(cache: QueryClient, execute: Execute, queries: Queries): Results<Queries> {
+/**
+ * Keeps the results of a screen's queries up to date while it is shown. `initial`: what the server read for the first screen,
+ * which also has the errors of reads that failed.
+ */
+export function useResults(
+  cache: QueryClient,
+  execute: Execute,
+  queries: Queries,
+  initial: DocumentState['results'],
+): Results<Queries> {
   const names = Object.keys(queries)
   const key = JSON.stringify(Object.values(queries).map(keyOf))
+  const shown = useRef({ key, results: initial }).current
+  if (shown.key !== key) Object.assign(shown, { key, results: {} })
   const options = useMemo(
-    () => Object.values(queries).map(query => toOptions(execute, query) as QueryObserverOptions),
+    () => Object.values(queries).map(query => toOptions(cache, execute, query) as QueryObserverOptions),
     [key],
   )
   const observer = useMemo(() => new QueriesObserver(cache, options), [])
@@ -59,7 +77,11 @@ export function useResults(cache: QueryClient, execute: Execute, queries: Querie
   useEffect(() => observer.subscribe(render), [observer])
   useMemo(() => observer.setQueries(options), [options])
   const current = observer.getOptimisticResult(options, undefined)[0]
-  return Object.fromEntries(names.map((name, i) => [name, toResult(current[i]!)])) as Results<Queries>
+  // a read that failed is pending while it is tried again; until then its error stays
+  const toCurrent = (name: string, i: number): Result<unknown> =>
+    (current[i]!.isPending && shown.results[name]) || toResult(current[i]!)
+  shown.results = Object.fromEntries(names.map((name, i) => [name, toCurrent(name, i)]))
+  return shown.results as Results<Queries>
 }
 
 function toResult({ data, dataUpdatedAt, error }: QueryObserverResult): Result<unknown> {

@@ -17,6 +17,8 @@ export type FrameContext = {
   execute: Execute
   /** opens another page of the dashboard; `isReplaced`: instead of this one in the history of the browser */
   navigate(address: string, isReplaced?: boolean): void
+  /** asks before the page is left, until the returned function is called */
+  holdPage(): () => void
 }
 
 const Context = createContext<FrameContext | null>(null)

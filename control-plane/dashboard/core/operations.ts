@@ -9,7 +9,7 @@ export type OperationName = {
 }[keyof Picket]
 
 /** The path parameters, query and body of an operation. */
-type OperationArguments<Name extends OperationName> = Omit<
+export type OperationArguments<Name extends OperationName> = Omit<
   NonNullable<Parameters<Picket[Name]>[0]>,
   'client' | 'fetch' | 'headers' | 'meta' | 'security' | 'signal' | 'throwOnError' | 'url' | `on${string}`
 >
@@ -19,6 +19,9 @@ export type OperationResponse<Name extends OperationName> = NonNullable<Awaited<
 
 /** A read that a screen needs. */
 export type DataQuery<Name extends OperationName = OperationName> = { name: Name; arguments: OperationArguments<Name> }
+
+/** Reads that need an admin. Browsers of other people do not send them: the screens show what they can without. */
+export const ADMIN_READS: readonly OperationName[] = ['listMembers']
 
 /** A read by the name of its operation: `read('readMonitor', { path: { id } })`. */
 export const read = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): DataQuery<Name> => ({

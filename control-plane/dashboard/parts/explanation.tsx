@@ -111,10 +111,10 @@ function formatVote({ state, votes, doubt }: ExplainedVote): string {
   return votes ? state : `${state}, does not count`
 }
 
-/** `200, 812 ms` or `connection refused` */
+/** `200, 812 ms`, `12 ms` for a check without status codes, or `connection refused` */
 export function formatCheck({ error, status_code: code, response_time_ms: ms }: ExplainedCheck): string {
   if (error) return error.message
-  return [code === null ? 'ok' : String(code), ms === null ? null : formatMs(ms)].filter(Boolean).join(', ')
+  return [code === 0 ? '' : String(code), formatMs(ms)].filter(Boolean).join(', ')
 }
 
 /** The times of a decision in their order. */

@@ -76,6 +76,8 @@ const Account = ({ me }: { me: Me }) => (
       <p class="soft">
         Role {me.role}, plan {me.organization.plan}
       </p>
+      <a href="/settings/channels">Alert channels</a>
+      <a href="/settings/chat">Chat</a>
       <a href="/account">Account and sessions</a>
       <form method="post" action="/sign-out">
         <button type="submit">Sign out</button>

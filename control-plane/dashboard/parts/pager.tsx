@@ -1,38 +1,31 @@
-type Meta = { page: number; per_page: number; total: number }
+type PageMeta = { page: number; per_page: number; total: number; total_pages: number }
 
-/** Links to the pages before and after. The other parameters of the address stay. */
+/** The position in a list of several pages, and the links to the pages next to it. Nothing for a single page. */
 export function Pager({
-  path,
-  search,
-  meta,
-  fragment,
+  meta: { page, per_page: size, total, total_pages: pages },
+  what,
+  buildPath,
 }: {
-  path: string
-  search: URLSearchParams
-  meta: Meta
-  fragment?: string
+  meta: PageMeta
+  /** what the list contains, such as `incidents` */
+  what: string
+  /** the address of another page of the list */
+  buildPath(page: number): string
 }) {
-  const { page, per_page: size, total } = meta
-  if (total <= size && page === 1) return null
-  const buildAddress = (number: number) => {
-    const next = new URLSearchParams(search)
-    next.set('page', String(number))
-    return `${path}?${next}${fragment ? `#${fragment}` : ''}`
-  }
-  const first = (page - 1) * size + 1
+  if (pages <= 1 && page === 1) return null
+  const first = Math.min((page - 1) * size + 1, total)
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label={`Pages of ${what}`}>
       {page > 1 && (
-        <a href={buildAddress(page - 1)} rel="prev">
+        <a href={buildPath(page - 1)} rel="prev">
           Previous
         </a>
       )}
       <span class="soft">
-        {first.toLocaleString('en')} to {Math.min(total, page * size).toLocaleString('en')} of{' '}
-        {total.toLocaleString('en')}
+        {page > pages ? 'No more' : `${first}–${Math.min(page * size, total)} of ${total.toLocaleString('en')}`} {what}
       </span>
-      {page * size < total && (
-        <a href={buildAddress(page + 1)} rel="next">
+      {page < pages && (
+        <a href={buildPath(page + 1)} rel="next">
           Next
         </a>
       )}

@@ -28,7 +28,8 @@ export const Status = ({ status }: { status: ShownStatus }) => (
   </span>
 )
 
-const Shape = ({ status }: { status: ShownStatus }) => (
+/** The shape of a status alone. A word next to it says what it means. */
+export const Shape = ({ status }: { status: ShownStatus }) => (
   <svg viewBox="0 0 12 12" aria-hidden="true" fill="currentColor">
     {status === 'up' && <circle cx="6" cy="6" r="3.5" />}
     {status === 'down' && <path d="M1 1h10v10H1z" />}

@@ -1,30 +1,26 @@
 import type { ComponentChildren } from 'preact'
-import type { BoardSelection } from '../core/board.ts'
 import { formatCount } from '../core/format.ts'
 import type { OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
 
 type Parts = {
-  board: Result<BoardSelection>
   channels: Result<OperationResponse<'listAlertChannels'>>
   undelivered: Result<OperationResponse<'listAlertLog'>>
   issues: Result<OperationResponse<'listMonitors'>>
 }
 
 /** What a person has to do, because alerts would not arrive or monitors are not checked. Empty when there is nothing. */
-export function Attention({ board, channels, undelivered, issues }: Parts) {
+export function Attention({ channels, undelivered, issues }: Parts) {
   const items: ComponentChildren[] = []
   const paused = channels.data?.data.filter(channel => channel.is_paused) ?? []
-  if (channels.data?.data.length === 0 && (board.data?.total ?? 0) > 0)
-    items.push(
-      <>
-        Nobody is alerted: there is no alert channel. <a href="/settings/channels/new">Add a channel</a>
-      </>,
-    )
   for (const channel of paused)
     items.push(
       <>
-        The channel <a href={`/settings/channels/${channel.id}`}>{channel.name}</a> is paused: {channel.paused_reason}
+        The channel{' '}
+        <a href={`/settings/channels/${channel.id}`} dir="auto">
+          {channel.name}
+        </a>{' '}
+        is paused: <bdi>{channel.paused_reason}</bdi>
       </>,
     )
   const lost = undelivered.data?.meta.total ?? 0
@@ -37,16 +33,17 @@ export function Attention({ board, channels, undelivered, issues }: Parts) {
   for (const monitor of issues.data?.data ?? [])
     items.push(
       <>
-        <a href={`/monitors/${monitor.id}`}>{monitor.name}</a>: {monitor.configuration_issues[0]}
+        <a href={`/monitors/${monitor.id}`} dir="auto">
+          {monitor.name}
+        </a>
+        : <bdi>{monitor.configuration_issues[0]}</bdi>
       </>,
     )
   if (items.length === 0) return null
   return (
     <ul class="banner attention" aria-label="Needs attention">
       {items.map((item, i) => (
-        <li key={i} dir="auto">
-          {item}
-        </li>
+        <li key={i}>{item}</li>
       ))}
     </ul>
   )

@@ -1,7 +1,23 @@
 import type { Screen } from '../core/screen.ts'
+import { channelListScreen } from './alerts/channel-list.tsx'
+import { deliveryScreen } from './alerts/delivery.tsx'
+import { deliveryListScreen } from './alerts/delivery-list.tsx'
+import { incidentScreen } from './incidents/incident.tsx'
+import { incidentListScreen } from './incidents/incident-list.tsx'
 import { monitorScreen } from './monitors/monitor.tsx'
 import { monitorsScreen } from './monitors/monitors.tsx'
 import { overviewScreen } from './overview.tsx'
+import { SETUP_SCREENS } from './setup/index.ts'
 
 /** Every page of the dashboard. The server and the browser make their routes from this list; the first match counts. */
-export const SCREENS: readonly Screen[] = [overviewScreen, monitorsScreen, monitorScreen]
+export const SCREENS: readonly Screen[] = [
+  overviewScreen,
+  monitorsScreen,
+  incidentListScreen,
+  incidentScreen,
+  deliveryListScreen,
+  deliveryScreen,
+  channelListScreen,
+  ...SETUP_SCREENS,
+  monitorScreen,
+]

@@ -8,6 +8,8 @@ import { MonitorTable } from '../parts/monitors/monitor-table.tsx'
 import { Section } from '../parts/section.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Attention } from './attention.tsx'
+import { FirstMinute } from './first-minute.tsx'
+import { NoChannel } from './no-channel.tsx'
 
 const MAX_ROWS = 50
 
@@ -41,7 +43,8 @@ export const overviewScreen = screen({
           )}
         </Loaded>
         <Figures result={results.summary} />
-        <Attention {...results} board={board} />
+        {board.data?.total === 0 ? <FirstMinute /> : <NoChannel channels={results.channels} />}
+        <Attention {...results} />
         <Trouble result={board} />
         <Incidents result={results.incidents} />
       </>

@@ -1,15 +1,9 @@
 import { type Db, execute, query } from '../../foundation/platform/postgres/client.ts'
+import type { ChangeKind, ProjectChanges } from './changes.ts'
 import { type LogPosition, MAX_POSITION_AGE_MS } from './position.ts'
 
-/** What the log of changes distinguishes. `monitor`: a monitor, its status or its votes. */
-export const CHANGE_KINDS = ['monitor', 'incident', 'delivery', 'channel', 'maintenance'] as const
-export type ChangeKind = (typeof CHANGE_KINDS)[number]
-
-/** The ids of the changed records, by kind. */
-export type ProjectChanges = ReadonlyMap<ChangeKind, string[]>
-
 /** A range of the log of one project: the changes that `since` does not see. null: none. */
-export type ChangeRange = { projectId: string; since: string | null }
+type ChangeRange = { projectId: string; since: string | null }
 
 /**
  * Reads several ranges of the log by one snapshot, which is the returned position: the changes of a range that this snapshot

@@ -19,7 +19,7 @@ export function formatPosition({ snapshot, atMs }: LogPosition): string {
   return `${seconds}.${xmin.toString(36)}.${(isLong ? 0 : xmax - xmin).toString(36)}.${offsets.join('-')}`
 }
 
-/** The position of a client; null for a text that is none. */
+/** The position of a client; null for any other text. */
 export function parsePosition(text: string): LogPosition | null {
   const parts =
     text.length > MAX_POSITION_LENGTH ? null : /^(\w{1,9})\.(\w{1,10})\.(\w{1,10})\.([0-9a-z-]*)$/.exec(text)

@@ -1,6 +1,7 @@
 import type { Auth, CheckSpec } from '../../../shared/checks/check.ts'
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
 import { decryptAuth, decryptHeaders, type MonitorAuthConfig } from './settings/encryption.ts'
+import { getEffectiveTimeoutMs } from './settings/guarantee.ts'
 import type { MonitorAuthType, StoredMonitor } from './types.ts'
 
 /**
@@ -25,11 +26,6 @@ export function toCheckSpec(monitor: StoredMonitor, secrets: SecretCipher): Chec
     screenshotCompare: monitor.screenshotCompare,
     screenshotThreshold: monitor.screenshotThreshold,
   }
-}
-
-/** The timeout of a check in milliseconds, at most the interval. */
-export function getEffectiveTimeoutMs(monitor: Pick<StoredMonitor, 'timeoutMs' | 'intervalSeconds'>): number {
-  return Math.min(monitor.timeoutMs, monitor.intervalSeconds * 1_000)
 }
 
 function toAuth(type: MonitorAuthType, config: MonitorAuthConfig): Auth {

@@ -1463,6 +1463,12 @@ export type IncidentTimeline = {
         quorum: 'full' | 'reduced';
         summary: string;
         has_explanation: boolean;
+        /**
+         * Of the first 20 transitions; the others are in `GET /monitors/{id}/transitions`. Null also after the retention time of explanations.
+         */
+        explanation: {
+            [key: string]: unknown;
+        } | null;
     } | {
         at: string;
         kind: 'incident_opened';

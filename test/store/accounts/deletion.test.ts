@@ -16,7 +16,6 @@ import { waitFor } from '../../support/wait.ts'
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
-const PATIENT = { timeoutMs: 60_000 }
 const MONITORS = 1_000
 const TRANSITIONS_EACH = 4
 
@@ -58,7 +57,7 @@ t.test(
     const { key } = await createApiKey(db, { projectId, userId }, { name: 'test', scope: 'admin' })
     const held = await hold(db, 'monitors', ids.at(-1)!)
     const deleting = deleteOrganization(db, organizationId, true)
-    await waitFor(async () => (await livingOf(projectId)) === 200, { ...PATIENT, label: 'all but the held ones' })
+    await waitFor(async () => (await livingOf(projectId)) === 200, { label: 'all but the held ones' })
     t.equal(await createAuthenticator(db)(key, '192.0.2.1'), null, 'its keys open nothing')
     const other = await insertTenant(db)
     const [mine] = await insertMonitors(db, other.projectId, 1)
@@ -79,10 +78,10 @@ t.test('An interrupted deletion is finished by the role schedule and is once in 
   const held = await hold(db, 'transitions', last!.id)
   const dying = createPostgres(url, 1)
   const broken = t.rejects(deleteOrganization(withAuditActor(dying, OPERATOR_ACTOR), organizationId, true))
-  await waitFor(async () => (await namedOf(projectId)) === 200, { ...PATIENT, label: 'all but the last ones emptied' })
+  await waitFor(async () => (await namedOf(projectId)) === 200, { label: 'all but the last ones emptied' })
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`
-  await waitFor(async () => (await query(db, end)).length > 0, { ...PATIENT, label: 'the end of its connection' })
+  await waitFor(async () => (await query(db, end)).length > 0, { label: 'the end of its connection' })
   await broken
   await dying.destroy()
   await held.commit()
@@ -94,7 +93,7 @@ t.test('An interrupted deletion is finished by the role schedule and is once in 
   await waitFor(async () => {
     worker.wake()
     return (await count('FROM organizations WHERE id = ? AND emptied_at IS NOT NULL', [organizationId])) === 1
-  }, PATIENT)
+  })
   t.same([await livingOf(projectId), await namedOf(projectId), await transitionsOf(projectId)], [0, 0, 0])
   t.equal(await count('FROM audit_log WHERE resource_id = ?', [organizationId]), 1)
 })

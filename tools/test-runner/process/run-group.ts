@@ -1,5 +1,5 @@
 /*
- * TEST_GROUP='[["NAME", "BUNDLE"], …]' TEST_FILE_TIMEOUT_S=900 node run-group.js: runs several bundled test files in one process, one after another,
+ * TEST_GROUP='[["NAME", "BUNDLE"], …]' TEST_FILE_TIMEOUT_S=3600 node run-group.js: runs several bundled test files in one process, one after another,
  * each as a test of its name. Starting Node and loading modules takes longer than most quick files.
  */
 import { pathToFileURL } from 'node:url'

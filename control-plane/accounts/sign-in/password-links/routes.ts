@@ -9,7 +9,7 @@ import { resolveLandingPath } from '../../access-review/routes.ts'
 import { getClientInfo } from '../../registration/client-info.ts'
 import { requestPasswordReset, type SignInTools, setPassword } from '../actions.ts'
 import { forgotPasswordPage, invalidLinkPage, resetSentPage, setPasswordPage } from '../pages.tsx'
-import { ACCOUNT_PATH } from '../return-path.ts'
+import { HOME_PATH } from '../return-path.ts'
 import { rethrowBusy, setSessionCookie } from '../session-routes.ts'
 import type { LinkPurpose } from './link.ts'
 import { findLink } from './store.ts'
@@ -67,6 +67,6 @@ function setPasswordRoutes(app: App, tools: SignInTools, purpose: LinkPurpose): 
     const set = await setPassword(tools, getClientInfo(request), form).catch(rethrowBusy)
     if ('invalid' in set) return sendInvalidLink(reply, set.invalid)
     if ('problem' in set) return sendPage(reply, setPasswordPage(purpose, owner.email, set.problem), 400)
-    return setSessionCookie(reply, set.token).redirect(await resolveLandingPath(db, set.token, ACCOUNT_PATH), 303)
+    return setSessionCookie(reply, set.token).redirect(await resolveLandingPath(db, set.token, HOME_PATH), 303)
   })
 }

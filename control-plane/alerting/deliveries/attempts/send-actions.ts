@@ -3,6 +3,7 @@ import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import { httpPost } from '../../../foundation/platform/network/http-client.ts'
 import type { MailContent, MailMessage } from '../../channels/types.ts'
+import type { DeliveryTiming } from '../queue/lanes.ts'
 import type { PreparedDelivery } from '../rendering/prepare.ts'
 import type { DeliveryOutcome } from '../types.ts'
 import { toChatOutcome } from './chat-outcome.ts'
@@ -14,10 +15,8 @@ export type DeliveryTransports = {
   visitorEgress: Egress
   mailer: Mailer | null
   connections: Connections
+  timing: DeliveryTiming
 }
-
-/** The time limit for the whole response. */
-const ATTEMPT_TIMEOUT_MS = 10_000
 
 /** A chat's provider repeats the message in its response. */
 const MAX_CHAT_RESPONSE_BYTES = 256 * 1024
@@ -30,12 +29,12 @@ export async function sendMessage(
 ): Promise<DeliveryOutcome> {
   const { message } = prepared
   if (message.via === 'mail') {
-    const outcome = await sendMail(message, startedAt, transports.mailer, listSecretValues(prepared))
+    const outcome = await sendMail(message, startedAt, transports, listSecretValues(prepared))
     return withOmittedRecipients(outcome, prepared.leftOut)
   }
   const maxBytes = message.byApp ? MAX_CHAT_RESPONSE_BYTES : MAX_SNIPPET_BYTES
   const egress = prepared.subscriberId === null ? transports.egress : transports.visitorEgress
-  const response = await httpPost(message, ATTEMPT_TIMEOUT_MS, maxBytes, egress, transports.connections)
+  const response = await httpPost(message, transports.timing.attemptTimeoutMs, maxBytes, egress, transports.connections)
   if (message.byApp) return toChatOutcome(response, startedAt, listSecretValues(prepared))
   return toHttpOutcome(response, startedAt, listSecretValues(prepared))
 }
@@ -46,12 +45,12 @@ const withOmittedRecipients = (outcome: DeliveryOutcome, leftOut: string | undef
 async function sendMail(
   message: MailMessage,
   startedAt: Date,
-  mailer: Mailer | null,
+  { mailer, timing }: Pick<DeliveryTransports, 'mailer' | 'timing'>,
   hidden: string[],
 ): Promise<DeliveryOutcome> {
   if (mailer === null) return { ...NO_MAILER, startedAt }
   const content = JSON.parse(message.body.toString('utf8')) as MailContent
   const { message_id: messageId, unsubscribe_url: unsubscribeUrl, ...texts } = content
-  const result = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...texts }, ATTEMPT_TIMEOUT_MS)
+  const result = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...texts }, timing.attemptTimeoutMs)
   return toMailOutcome(result, startedAt, hidden)
 }

@@ -5,6 +5,7 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { admitMails } from '../limits/mail-actions.ts'
 import { toLoggedAttempt } from '../log/log-entry.ts'
 import type { QueuedDelivery } from '../queue/lane-store.ts'
+import { DELIVERY_TIMING } from '../queue/lanes.ts'
 import { type PreparedDelivery, type PrepareTools, prepareAll } from '../rendering/prepare.ts'
 import type { LoggedAttempt } from '../types.ts'
 import { isSuccess } from './retry-policy.ts'
@@ -37,7 +38,8 @@ export async function sendUnstored(
   if (ready === undefined) return { isDelivered: false, attempt: unsent!.attempt, request: null }
   const connections = createConnections(1)
   try {
-    const outcome = await sendMessage(ready, now, { egress, visitorEgress: egress, mailer, connections })
+    const transports = { egress, visitorEgress: egress, mailer, connections, timing: DELIVERY_TIMING }
+    const outcome = await sendMessage(ready, now, transports)
     return { isDelivered: isSuccess(outcome), attempt: toLoggedAttempt(outcome), request: toShownRequest(ready) }
   } finally {
     connections.close()

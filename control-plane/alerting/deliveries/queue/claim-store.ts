@@ -4,7 +4,6 @@ import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import {
   computeFreeSlots,
   type Lane,
-  LEASE_MS,
   MAX_CHANNEL_CONCURRENCY,
   MAX_CHANNEL_PREFETCH,
   MAX_CHANNELS_PER_ROUND,
@@ -13,6 +12,7 @@ import {
 
 export type ClaimRequest = {
   owner: string
+  leaseMs: number
   limit: number
   /** more may be claimed for these than are sent at the same time, unless another process sends to them */
   fastChannels: string[]
@@ -34,7 +34,7 @@ export type ClaimRequest = {
  */
 export async function claimLanes(
   tx: Tx,
-  { owner, limit, fastChannels, held, cursors }: ClaimRequest,
+  { owner, leaseMs, limit, fastChannels, held, cursors }: ClaimRequest,
   now: Date,
 ): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
   const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
@@ -51,7 +51,7 @@ export async function claimLanes(
     projects: due.map(row => row.projectId),
     places: JSON.stringify(Object.fromEntries([...projects].map(id => [id, computeFreeSlots(held.get(id) ?? 0, all)]))),
     now,
-    leaseEnd: new Date(now.getTime() + LEASE_MS),
+    leaseEnd: new Date(now.getTime() + leaseMs),
     owner,
     limit,
     fastChannels,

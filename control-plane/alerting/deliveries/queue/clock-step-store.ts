@@ -1,6 +1,6 @@
 import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { lockChannels, releaseLanes } from './lane-store.ts'
-import { type Lane, LEASE_MS } from './lanes.ts'
+import type { Lane } from './lanes.ts'
 
 /** By how much the PostgreSQL time may differ between two processes, in ms. */
 const TOLERANCE_MS = 1_000
@@ -12,9 +12,9 @@ const WRITTEN_IN_FUTURE_SQL = `status = 'pending' AND relay_origin IS NULL AND u
 /**
  * Reschedules deliveries after PostgreSQL's clock was set back. The next attempt of a row that was written while the
  * clock was ahead is too late by the error of the clock. It gets the wait that was intended, counted from now. Returns
- * how many lanes it changed; call it until it returns 0.
+ * how many lanes it changed; call it until it returns 0. No lease is longer than `leaseMs` afterwards.
  */
-export async function rescheduleAfterClockStep(tx: Tx, now: Date): Promise<number> {
+export async function rescheduleAfterClockStep(tx: Tx, now: Date, leaseMs: number): Promise<number> {
   const latest = new Date(now.getTime() + TOLERANCE_MS)
   const late = await releaseLateLanes(tx, latest, now)
   // channels must be locked before lanes, so the rest is left to another transaction
@@ -25,7 +25,7 @@ export async function rescheduleAfterClockStep(tx: Tx, now: Date): Promise<numbe
     { latest, most: MAX_LANES_PER_TRANSACTION },
   )
   if (found.length === 0) {
-    await shortenLeases(tx, now)
+    await shortenLeases(tx, now, leaseMs)
     return 0
   }
   const columns = { channels: found.map(lane => lane.channelId), subjects: found.map(lane => lane.subject) }
@@ -72,8 +72,8 @@ async function releaseLateLanes(tx: Tx, latest: Date, now: Date): Promise<number
 }
 
 /** Shortens leases that were taken while the clock was ahead to the normal length. */
-async function shortenLeases(tx: Tx, now: Date): Promise<void> {
-  const leaseEnd = new Date(now.getTime() + LEASE_MS)
+async function shortenLeases(tx: Tx, now: Date, leaseMs: number): Promise<void> {
+  const leaseEnd = new Date(now.getTime() + leaseMs)
   await execute(
     tx,
     `UPDATE delivery_lanes SET next_attempt_at = :leaseEnd

@@ -10,8 +10,15 @@ export const MAX_CHANNEL_PREFETCH = 40
 /** A response within this time counts as fast. */
 export const MAX_FAST_RESPONSE_MS = 500
 
-/** Longer than the wait for a place and an attempt together. After it the worker that held the lane is considered dead. */
-export const LEASE_MS = 30_000
+/** Times in milliseconds. Tests that do not depend on them make them longer. */
+export type DeliveryTiming = {
+  /** the time limit of an attempt, for the whole response */
+  attemptTimeoutMs: number
+  /** longer than the wait for a place and an attempt together; after it the worker that held the lane is considered dead */
+  leaseMs: number
+}
+
+export const DELIVERY_TIMING: DeliveryTiming = { attemptTimeoutMs: 10_000, leaseMs: 30_000 }
 
 /** How many deliveries one process holds. A receiver that hangs can occupy the places of its channel only. */
 export const MAX_PROCESS_CONCURRENCY = 2_048

@@ -32,11 +32,11 @@ export type RelayAttempt = { message: PreparedRelayMessage; outcome: DeliveryOut
  */
 export async function claimRelayMessages(
   tx: Tx,
-  claiming: { owner: string; limit: number },
+  claiming: { owner: string; leaseMs: number; limit: number },
   tools: PrepareTools,
   now: Date,
 ): Promise<{ messages: PreparedRelayMessage[]; isMore: boolean }> {
-  const ids = await claimMessages(tx, claiming.owner, claiming.limit, now)
+  const ids = await claimMessages(tx, claiming, now)
   if (ids.length === 0) return { messages: [], isMore: false }
   const heads = await loadRelayMessages(tx, ids)
   const loaded = new Set(heads.map(({ id }) => id))

@@ -4,7 +4,6 @@ import { lockHeldRows } from '../../../foundation/platform/postgres/lease.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import { HAS_DUE_LANES_SQL } from '../queue/claim-store.ts'
 import { QUEUED_DELIVERY_COLUMNS, QUEUED_DELIVERY_JOINS, type QueuedDelivery } from '../queue/lane-store.ts'
-import { LEASE_MS } from '../queue/lanes.ts'
 import { MAX_DESTINATION_CONCURRENCY, MAX_RELAY_AGE_MS } from './retry-policy.ts'
 
 /** A message of the relay with everything that rendering, signing and sending need. */
@@ -85,11 +84,15 @@ export async function findDueWork(db: Db, now: Date): Promise<DueWork> {
 const computeRelayCutoff = (now: Date) => new Date(now.getTime() - MAX_RELAY_AGE_MS)
 
 /**
- * Leases due messages to `owner`, at most `limit`. Over all processes a destination has eight at the same time, one when
+ * Leases due messages to `owner` for `leaseMs`, at most `limit`. Over all processes a destination has eight at the same time, one when
  * its circuit is half-open, and none when it is open. These limits of each destination need a statement of their own
  * instead of `claimRows`.
  */
-export async function claimMessages(tx: Tx, owner: string, limit: number, now: Date): Promise<string[]> {
+export async function claimMessages(
+  tx: Tx,
+  { owner, leaseMs, limit }: { owner: string; leaseMs: number; limit: number },
+  now: Date,
+): Promise<string[]> {
   const due = await query<{ id: string }>(
     tx,
     `${DUE_DESTINATIONS} SELECT id FROM due WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.relay}, hashtext(id::text))`,
@@ -117,7 +120,7 @@ export async function claimMessages(tx: Tx, owner: string, limit: number, now: D
     {
       ids: due.map(({ id }) => id),
       now,
-      leaseEnd: new Date(now.getTime() + LEASE_MS),
+      leaseEnd: new Date(now.getTime() + leaseMs),
       owner,
       limit,
       concurrency: MAX_DESTINATION_CONCURRENCY,

@@ -37,7 +37,7 @@ export function ChartsSection({ id, search, results }: { id: string; search: URL
         }
       </Loaded>
       <div class="columns">
-        <Loaded result={results.heatmap} what="The distribution">
+        <Loaded result={results.heatmap} what="The counts of the distribution">
           {heatmap => (heatmap.data.length === 0 ? null : <HeatMap heatmap={heatmap} span={span} />)}
         </Loaded>
       </div>

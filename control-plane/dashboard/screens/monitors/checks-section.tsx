@@ -1,3 +1,4 @@
+import { buildAddress } from '../../core/address.ts'
 import { formatMs } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
@@ -58,13 +59,17 @@ export const ChecksSection = ({
                 <CheckItem key={check.id} check={check} />
               ))}
             </ul>
-            <Pager path={`/monitors/${id}`} search={search} meta={meta} fragment="checks" />
+            <Pager meta={meta} what="checks" buildPath={page => buildPagePath(id, search, page)} />
           </>
         )
       }
     </Loaded>
   </Section>
 )
+
+/** Another page of the list; the filters stay. */
+const buildPagePath = (id: string, search: URLSearchParams, page: number) =>
+  `${buildAddress(`/monitors/${id}`, { ...Object.fromEntries(search), page })}#checks`
 
 const CheckItem = ({ check }: { check: Check }) => (
   <li>

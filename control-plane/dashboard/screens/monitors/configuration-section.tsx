@@ -33,7 +33,11 @@ export function AudienceSection({ monitor, rules, channels }: { monitor: Monitor
                     <span class="soft">
                       {channel?.type} · {formatEvents(rule)}
                     </span>
-                    {channel?.is_paused && <p class="wrong">Paused: {channel.paused_reason}</p>}
+                    {channel?.is_paused && (
+                      <p class="wrong">
+                        Paused: <bdi>{channel.paused_reason}</bdi>
+                      </p>
+                    )}
                   </li>
                 )
               })}
@@ -85,7 +89,7 @@ export const ConfigurationSection = ({
             ]
       }
     />
-    <Loaded result={guarantee} what="The guarantee">
+    <Loaded result={guarantee} what="The guaranteed times">
       {({ data: { outages, reasons } }) => (
         <>
           {outages.length > 0 && (
@@ -98,7 +102,7 @@ export const ConfigurationSection = ({
             </p>
           )}
           {reasons.map(reason => (
-            <p key={reason} class="small soft guarantee">
+            <p key={reason} class="small soft guarantee" dir="auto">
               {reason}
             </p>
           ))}

@@ -44,7 +44,7 @@ export function MonitorHead({ monitor, transitions }: { monitor: Monitor; transi
           </p>
         )}
         {monitor.configuration_issues.map(issue => (
-          <p key={issue} class="banner">
+          <p key={issue} class="banner" dir="auto">
             {issue}
           </p>
         ))}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { BoardCounts, BoardSelection } from '../../core/board.ts'
 import { parseBoardQuery } from '../../core/board-query.ts'
 import { formatCount } from '../../core/format.ts'
@@ -9,13 +9,15 @@ import { Empty, Loaded } from '../../parts/states.tsx'
 import { NAMES, type ShownStatus, STATUS_ORDER } from '../../parts/status.tsx'
 
 const FIRST_ROWS = 60
+/** A page of more rows takes a server too long to render. */
+const MAX_ROWS = 2_000
 
 /** `/monitors`: all monitors, trouble first, with a query. */
 export const monitorsScreen = screen({
   path: '/monitors',
   area: 'monitors',
   queries: () => ({}),
-  board: ({ search }) => ({ text: buildText(search), limit: Number(search.get('rows')) || FIRST_ROWS }),
+  board: ({ search }) => ({ text: buildText(search), limit: parseLimit(search) }),
   title: () => 'Monitors',
   Body: ({ search, board }) => {
     const { me } = useFrame()
@@ -44,11 +46,19 @@ function buildText(search: URLSearchParams): string {
   return [search.get('q'), tag && `tag:"${tag}"`].filter(Boolean).join(' ')
 }
 
+/** `rows`, the number of rows to show. */
+function parseLimit(search: URLSearchParams): number {
+  const rows = search.get('rows') ?? ''
+  return /^[1-9]\d{0,4}$/.test(rows) ? Math.min(Number(rows), MAX_ROWS) : FIRST_ROWS
+}
+
 /** The query. It filters while a person types; without a script it is sent as a form. */
 function Filter({ search, board }: { search: URLSearchParams; board: BoardSelection | null }) {
   const { navigate, isInteractive, nowMs } = useFrame()
   const given = buildText(search)
   const [text, setText] = useState(given)
+  // a link or the history of the browser changes the address too
+  useEffect(() => setText(given), [given])
   const { problems } = parseBoardQuery(text, nowMs)
   const show = (next: string) => {
     setText(next)
@@ -137,7 +147,7 @@ function More({ search, shown, matching }: { search: URLSearchParams; shown: num
       <span class="soft">
         {shown.toLocaleString('en')} of {matching.toLocaleString('en')}
       </span>
-      <a href={`/monitors?${next}`}>Show more</a>
+      {shown < MAX_ROWS ? <a href={`/monitors?${next}`}>Show more</a> : <span>Use the filter to see the others.</span>}
     </p>
   )
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { getClientNetwork } from '../limits/client-network.ts'
 import { apiKeySuspended, insufficientScope, unauthorized } from '../server/errors.ts'
-import { isOwnPageRequest } from './own-page.ts'
+import { isForeignPageRequest, isOwnPageRequest } from './own-page.ts'
 import { isSessionRequest } from './session-bridge.ts'
 
 export const SCOPES = ['read', 'write', 'admin'] as const
@@ -85,8 +85,8 @@ async function findKeyCaller(request: FastifyRequest, { authenticate }: Authenti
 async function findSessionCaller(request: FastifyRequest, context: Authenticators): Promise<ApiCaller> {
   if (isBearer(request.headers.authorization))
     throw unauthorized(`API keys are not accepted here; the base address of the API is ${context.publicUrl}/api/v1`)
-  if (!isRead(request.method) && !isOwnPageRequest(request, context.publicUrl))
-    throw insufficientScope('this request was not sent from a page of this site')
+  const isOwn = isRead(request.method) ? !isForeignPageRequest(request) : isOwnPageRequest(request, context.publicUrl)
+  if (!isOwn) throw insufficientScope('this request was not sent from a page of this site')
   const caller = await context.authenticateSession(request.headers.cookie)
   if (!caller) throw unauthorized('sign in first: there is no session, or it has ended')
   if (caller === 'no_organization') throw insufficientScope('your account has no access to an organization')

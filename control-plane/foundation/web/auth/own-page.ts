@@ -11,4 +11,8 @@ export function isOwnPageRequest(request: FastifyRequest, publicUrl: string): bo
   return isOwn && (site === undefined || site === 'none')
 }
 
+/** Whether a browser says that a page of another site caused the request, also by a link to it. */
+export const isForeignPageRequest = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
+
 const parseHost = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : null)

@@ -26,10 +26,10 @@ export function limitBodySize(app: App, bytes: number): void {
   })
 }
 
-/** Reads the fields of a form by name; a field that was not sent is empty. */
-export function parseFormFields({ body }: FastifyRequest): (name: string) => string {
+/** Reads the fields of a form by name, cut to `maxLength`; a field that was not sent is empty. */
+export function parseFormFields({ body }: FastifyRequest, maxLength = 2_100): (name: string) => string {
   const fields = new URLSearchParams(typeof body === 'string' ? body : '')
-  return name => (fields.get(name) ?? '').slice(0, 2_100)
+  return name => (fields.get(name) ?? '').slice(0, maxLength)
 }
 
 /** Throws 403 for a form that a page of another site sent. */

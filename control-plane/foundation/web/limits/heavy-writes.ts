@@ -6,7 +6,6 @@ import { rateLimited, tooBusy } from '../server/errors.ts'
 
 const MAX_CONCURRENT = 2
 const MAX_WAITING = 5
-const WAIT_TIMEOUT_MS = 20_000
 const RETRY_AFTER_S = 5
 
 declare module 'fastify' {
@@ -27,7 +26,7 @@ export type HeavyWrites = {
  * Limits transactions that write hundreds of rows to one for each project and two for each process. Waiting ones hold no
  * connection. See docs/design/api.md#request-queue.
  */
-export function createHeavyWrites(metrics: Metrics): HeavyWrites {
+export function createHeavyWrites(metrics: Metrics, waitTimeoutMs: number): HeavyWrites {
   const waiting = metrics.gauge('picket_api_heavy_writes_waiting', 'Imports and bulk creates that wait for their turn')
   const refused = metrics.counter('picket_api_heavy_writes_refused_total', 'Refused imports and bulk creates', ['why'])
   const refuse = (why: 'full' | 'late') => {
@@ -41,7 +40,7 @@ export function createHeavyWrites(metrics: Metrics): HeavyWrites {
       maxConcurrent: MAX_CONCURRENT,
       maxConcurrentPerKey: 1,
       maxWaitingPerKey: MAX_WAITING,
-      waitTimeoutMs: WAIT_TIMEOUT_MS,
+      waitTimeoutMs,
     },
     onWaiting: change => waiting.inc(change),
     refuse,

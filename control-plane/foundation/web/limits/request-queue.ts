@@ -7,7 +7,6 @@ import { rateLimited, tooBusy } from '../server/errors.ts'
 /** Requests of a project in one process. Most hold one connection at a time, some two. */
 const MAX_CONCURRENT = 6
 const MAX_WAITING = 250
-const WAIT_TIMEOUT_MS = 10_000
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,7 +27,7 @@ type RequestQueue = {
 }
 
 /** Limits the concurrent requests of a project, and so its share of the database connections (docs/design/api.md#request-queue). */
-export function createRequestQueue(metrics: Metrics): RequestQueue {
+export function createRequestQueue(metrics: Metrics, waitTimeoutMs: number): RequestQueue {
   const waiting = metrics.gauge('picket_api_requests_waiting', 'Requests that wait for other requests of their project')
   const refused = metrics.counter(
     'picket_api_requests_refused_total',
@@ -37,7 +36,7 @@ export function createRequestQueue(metrics: Metrics): RequestQueue {
   )
   const turns = createFairLimiter({
     ...{ maxConcurrent: Number.POSITIVE_INFINITY, maxConcurrentPerKey: MAX_CONCURRENT, maxWaitingPerKey: MAX_WAITING },
-    waitTimeoutMs: WAIT_TIMEOUT_MS,
+    waitTimeoutMs,
     onWaiting: change => waiting.inc(change),
     refuse: why => {
       refused.inc({ why })

@@ -57,6 +57,8 @@ type AppContext = {
   isAcceptedHost: IsAcceptedHost
   /** of all keys of a project together */
   rateLimitPerProject: number
+  /** how long a request waits for other requests of its project, in ms */
+  requestWaitMs: number
 }
 
 export const API_PREFIX = '/api/v1'
@@ -84,7 +86,7 @@ export async function createApp(context: AppContext): Promise<App> {
   addHostCheck(app, context)
   addAuthorization(app, context)
   rejectUnknownInput(app)
-  const turns = createRequestQueue(context.metrics)
+  const turns = createRequestQueue(context.metrics, context.requestWaitMs)
   app.addHook('preHandler', turns.begin)
   addIdempotency(app, context)
   app.addHook('preSerialization', serializeLongResponse)

@@ -32,7 +32,7 @@ const Item = Type.Union([
     region: Type.String(),
     check: ExplainedCheckRecord,
   }),
-  item('transition', 'A change of the status of a monitor. The explanation is in `GET /monitors/{id}/transitions`.', {
+  item('transition', 'A change of the status of a monitor.', {
     monitor_id: Id,
     transition_id: Id,
     from: Status,
@@ -40,6 +40,10 @@ const Item = Type.Union([
     quorum: stringEnum(['full', 'reduced']),
     summary: Type.String(),
     has_explanation: Type.Boolean(),
+    explanation: nullable(Type.Object({}, { additionalProperties: true }), {
+      description:
+        'Of the first 20 transitions; the others are in `GET /monitors/{id}/transitions`. Null also after the retention time of explanations.',
+    }),
   }),
   item('incident_opened', 'The start of the incident.', {
     title: Type.String(),

@@ -3,6 +3,7 @@ import type { DeliveryStatus, LoggedAttempt } from '../../../alerting/deliveries
 import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { MonitorStatus } from '../../../monitoring/monitors/types.ts'
+import type { Explanation } from '../../../verdict/core/types.ts'
 import type { NewestCheckRow } from '../votes/newest-checks-store.ts'
 import type { CheckSpans } from './time-spans.ts'
 
@@ -18,10 +19,15 @@ export type TimelineTransition = {
   quorum: 'full' | 'reduced'
   summary: string
   has_explanation: boolean
+  /** null: it was deleted, or the transition is not one of the first `MAX_EXPLAINED` */
+  explanation: Explanation | null
   /** the first failure behind the change, as stored in the explanation */
   first_failure_at: Date | null
   interval_seconds: number
 }
+
+/** An explanation has a few kB for each region. */
+const MAX_EXPLAINED = 20
 
 /** The transitions of monitors, oldest first. */
 export function listTransitionsBetween(db: Db, scope: Scope, limit: number): Promise<TimelineTransition[]> {
@@ -29,12 +35,13 @@ export function listTransitionsBetween(db: Db, scope: Scope, limit: number): Pro
     db,
     `SELECT t.id, t.monitor_id, t.from_status AS "from", t.to_status AS "to", t.at, t.quorum, t.summary,
        t.explanation IS NOT NULL AS has_explanation, m.interval_seconds,
+       CASE WHEN row_number() OVER (ORDER BY t.at, t.id) <= :explained THEN t.explanation END AS explanation,
        CAST(t.explanation->'timings'->>'first_failure_at' AS timestamptz) AS first_failure_at
      FROM transitions t JOIN monitors m ON m.id = t.monitor_id
      WHERE t.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND t.project_id = :projectId
        AND t.at >= :from AND t.at <= :to
      ORDER BY t.at, t.id LIMIT :limit`,
-    { ...scope, limit },
+    { ...scope, limit, explained: MAX_EXPLAINED },
   )
 }
 

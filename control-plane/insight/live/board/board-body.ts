@@ -4,7 +4,7 @@ import type { Board } from './board.ts'
 import { BOARD_COLUMNS } from './board-row.ts'
 
 /** What an answer contains besides the rows of the board. */
-export type BoardScope = {
+type BoardScope = {
   position: LogPosition
   /** the rows to include; null: all, and the reader replaces what it has */
   ids: readonly string[] | null

@@ -11,12 +11,14 @@ import { listBoardSources, listBoardSourcesByIds } from './board-store.ts'
 
 /** Boards and their encoded answers in one process; those that were used last stay. */
 const MAX_BYTES = 64 * 1024 * 1024
+/** Of a project without monitors. */
+const ENTRY_OVERHEAD_BYTES = 2_000
 const PAGE_SIZE = 1_000
 /** After more changes than this, all rows are read again. */
 const MAX_CHANGED_ROWS = 2_000
 
 /** An encoded answer with the whole board. `hash`: of its content. */
-export type EncodedBoard = { hash: string; position: LogPosition; bytes: Buffer }
+type EncodedBoard = { hash: string; position: LogPosition; bytes: Buffer }
 
 export type BoardReader = {
   /** The board as it is in the database now, or later. Loaded at first, then updated with what changed. */
@@ -95,7 +97,7 @@ export function createBoardReader({ db, metrics }: { db: Db; metrics: Metrics })
 }
 
 const countBytes = ({ board, answers }: CachedBoard): number =>
-  [...answers.values()].reduce((sum, { bytes }) => sum + bytes.length, board?.bytes ?? 0)
+  [...answers.values()].reduce((sum, { bytes }) => sum + bytes.length, ENTRY_OVERHEAD_BYTES + (board?.bytes ?? 0))
 
 /** Applies what the log has since the board's position; loads all rows when there is no board or too much has changed. */
 async function updateBoard(db: Db, projectId: string, board: Board | null, nextVersion: () => number): Promise<Board> {
@@ -125,15 +127,19 @@ async function updateBoard(db: Db, projectId: string, board: Board | null, nextV
 async function loadBoard(db: Db, projectId: string, position: LogPosition, nextVersion: () => number): Promise<Board> {
   const board = createBoard(position)
   const pause = createYieldPoint()
-  let before: string | null = null
-  do {
-    const sources = await listBoardSources(db, projectId, before, PAGE_SIZE)
+  let page = listBoardSources(db, projectId, null, PAGE_SIZE)
+  for (;;) {
+    const sources = await page
+    const isLast = sources.length < PAGE_SIZE
+    // the database reads the next page while this one is added
+    if (!isLast) page = listBoardSources(db, projectId, sources.at(-1)!.id, PAGE_SIZE)
+    // an error of the next page is thrown when it is awaited
+    page.catch(() => {})
     const version = nextVersion()
     for (const source of sources) {
       setRow(board, source.id, buildFragments(source), version)
       await pause()
     }
-    before = sources.length < PAGE_SIZE ? null : sources.at(-1)!.id
-  } while (before !== null)
-  return board
+    if (isLast) return board
+  }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { LogPosition } from '../position.ts'
 
 /** One monitor: its values as JSON, in the order of the columns, and the version of the board that changed them last. */
@@ -42,8 +42,8 @@ export function setRow(board: Board, id: string, fragments: string[] | null, ver
 
 /** Applied a second time, it removes the row: the digest is the exclusive or of those of the rows. */
 function applyDigest(digest: Uint32Array, fragments: string[]): void {
-  const hash = createHash('sha256').update(fragments.join(',')).digest()
-  for (let word = 0; word < DIGEST_WORDS; word++) digest[word]! ^= hash.readUInt32LE(4 * word)
+  const bytes = hash('sha256', fragments.join(','), 'buffer')
+  for (let word = 0; word < DIGEST_WORDS; word++) digest[word]! ^= bytes.readUInt32LE(4 * word)
 }
 
 const estimateBytes = (fragments: string[]): number =>

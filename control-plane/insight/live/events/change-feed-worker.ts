@@ -3,9 +3,10 @@ import { createYieldPoint, monotonicMs, sleep } from '../../../foundation/platfo
 import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { buildBoardJson } from '../board/board-body.ts'
 import type { BoardReader } from '../board/board-reader.ts'
-import { type ProjectChanges, readChanges } from '../change-store.ts'
+import { readChanges } from '../change-store.ts'
+import type { ProjectChanges } from '../changes.ts'
 import { formatPosition, isContinuable, type LogPosition } from '../position.ts'
-import { buildBoardEvent, buildRecordEvents, identifyLast, MAX_BOARD_ROWS } from './change-events.ts'
+import { buildBoardEvent, buildRecordEvents, identifyLast, MAX_BOARD_LENGTH, MAX_BOARD_ROWS } from './change-events.ts'
 import { formatEvent, type StreamEvent } from './event-text.ts'
 import type { EventStream, StreamRegistry } from './stream-registry.ts'
 
@@ -97,7 +98,8 @@ async function buildBoard(
   const changed = ids.filter(id => (board.rows.get(id)?.version ?? Number.POSITIVE_INFINITY) > version)
   if (changed.length === 0) return []
   const scope = { position, ids: changed, regionsWithoutProbe: regions }
-  return [buildBoardEvent(await buildBoardJson(board, scope, createYieldPoint()))]
+  const json = await buildBoardJson(board, scope, createYieldPoint())
+  return [buildBoardEvent(json.length > MAX_BOARD_LENGTH ? null : json)]
 }
 
 const buildResetEvent = (reason: string): StreamEvent => ({ event: 'reset', data: JSON.stringify({ reason }) })
@@ -106,7 +108,7 @@ const buildResetEvent = (reason: string): StreamEvent => ({ event: 'reset', data
 function sendEvents(stream: EventStream, events: StreamEvent[], position: LogPosition, version: number): void {
   const { greeting } = stream
   const first =
-    greeting === null
+    greeting === null || events[0]?.event === 'reset'
       ? []
       : 'reason' in greeting
         ? [buildResetEvent(greeting.reason)]

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 const MAX_BACKLOG_BYTES = 256 * 1024
 
 /** The text of a response that is written while it is sent. */
-export type OutgoingText = {
+type OutgoingText = {
   readable: Readable
   /** False when the reader does not keep up; the text is not added then. */
   write(text: string): boolean

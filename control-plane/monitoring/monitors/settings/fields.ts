@@ -3,8 +3,9 @@ import { createInterner } from '../../../foundation/platform/cache/intern.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import type { HeaderMap } from '../../../foundation/web/masked-secrets/header-map.ts'
 import type { StoredMonitor } from '../types.ts'
+import { CREATE_DEFAULTS } from './defaults.ts'
 import { decryptAuth, decryptHeaders, encryptAuth, encryptHeaders, type MonitorAuthConfig } from './encryption.ts'
-import { CREATE_DEFAULTS, type MonitorCreate, type MonitorUpdate } from './schema.ts'
+import type { MonitorCreate, MonitorUpdate } from './schema.ts'
 
 type EncryptedField = 'headers' | 'authConfig'
 type UnconfiguredField =

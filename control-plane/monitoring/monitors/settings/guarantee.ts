@@ -3,7 +3,6 @@ import {
   DOUBT_RECHECK_DELAY_MS,
   sumRecheckDelaysMs,
 } from '../../../../shared/checks/rechecks.ts'
-import { getEffectiveTimeoutMs } from '../check-spec.ts'
 import type { StoredMonitor } from '../types.ts'
 
 /**
@@ -34,6 +33,11 @@ export const getCheckPace = (
   timeoutMs: getEffectiveTimeoutMs(monitor),
   retryCount: monitor.retryCount,
 })
+
+/** The timeout of a check in milliseconds, at most the interval. */
+export function getEffectiveTimeoutMs(monitor: Pick<StoredMonitor, 'timeoutMs' | 'intervalSeconds'>): number {
+  return Math.min(monitor.timeoutMs, monitor.intervalSeconds * 1_000)
+}
 
 /** The longest time by which a probe starts a check late, in ms. */
 const MAX_START_DELAY_MS = 1_000

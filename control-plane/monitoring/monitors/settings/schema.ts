@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { OPERATOR_NAMES } from '../../../../shared/assertions/operators.ts'
-import { READERS } from '../../../../shared/assertions/readers.ts'
+import { ASSERTION_OPERATORS, OPERATOR_NAMES } from '../../../../shared/assertions/names.ts'
 import { HTTP_METHODS, KEYWORD_TYPES, MONITOR_TYPES, REGIONS } from '../../../../shared/checks/check.ts'
 import { HeaderMapSchema } from '../../../foundation/web/masked-secrets/header-map.ts'
 import { lineText, Name, nullable, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { MONITOR_AUTH_TYPES } from '../types.ts'
+import { CREATE_DEFAULTS } from './defaults.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -21,7 +21,7 @@ const Tags = Type.Array(lineText(1, 50), { maxItems: 50 })
 const buildAssertionText = (description: string) => Type.String({ maxLength: 1_000, description })
 const Assertions = Type.Array(
   strictObject({
-    type: buildAssertionText(Object.keys(READERS).join(', ')),
+    type: buildAssertionText(Object.keys(ASSERTION_OPERATORS).join(', ')),
     operator: buildAssertionText(
       `${OPERATOR_NAMES.join(', ')}. Not every type accepts every operator; the error names the accepted ones.`,
     ),
@@ -40,24 +40,6 @@ const AuthConfig = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,
   description: 'basic: { username, password }; bearer: { token }; header: { name, value }',
 })
-
-/** The defaults of a create (docs/design/monitors.md#fields). */
-export const CREATE_DEFAULTS = {
-  method: 'GET',
-  interval_seconds: 60,
-  timeout_ms: 30_000,
-  regions: ['us-east'],
-  keyword_type: 'contains',
-  heartbeat_grace: 60,
-  ssl_check: false,
-  domain_check: false,
-  screenshot_on_failure: true,
-  screenshot_compare: false,
-  screenshot_threshold: 0.05,
-  retry_count: 2,
-  witness: true,
-  witness_with_credentials: false,
-} as const
 
 /** The fields that POST, PUT and the bulk create have in common. An update has no defaults. */
 const buildChangeableFields = (defaults: Partial<typeof CREATE_DEFAULTS>) => ({

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { evaluate } from '../../../../shared/assertions/evaluate.ts'
-import { OPERATOR_NAMES } from '../../../../shared/assertions/operators.ts'
+import { OPERATOR_NAMES } from '../../../../shared/assertions/names.ts'
 import { READERS } from '../../../../shared/assertions/readers.ts'
 import type { Observation } from '../../../../shared/checks/result.ts'
 

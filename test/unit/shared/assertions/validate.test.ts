@@ -1,6 +1,6 @@
 import t from 'tap'
 import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
-import { OPERATOR_NAMES } from '../../../../shared/assertions/operators.ts'
+import { OPERATOR_NAMES } from '../../../../shared/assertions/names.ts'
 import { READERS } from '../../../../shared/assertions/readers.ts'
 
 const rows: [type: string, operator: string, value: string, problem: RegExp | null][] = [

@@ -1,0 +1,111 @@
+import type { QueryClient } from '@tanstack/query-core'
+import type { OperationName, OperationResponse } from '../core/operations.ts'
+
+const ADDRESS = '/session/api/v1/events'
+/** The lock of the tab that has the stream, and the channel on which it passes on the events. */
+const SHARED_NAME = 'picket-live'
+const RETRY_MS = 15_000
+
+const KINDS = ['board', 'incident', 'delivery', 'channel', 'maintenance', 'reset'] as const
+type LiveKind = (typeof KINDS)[number]
+
+type Board = OperationResponse<'readMonitorBoard'>['data']
+
+/** A change on the server. `ids` null: any record of the kind may have changed. */
+export type LiveChange = { kind: LiveKind; ids: string[] | null; board: Board | null }
+
+/**
+ * Calls back for each change in the project (docs/design/live.md#event-stream). One tab of the browser has the stream and
+ * passes on the events to the others, because browsers limit the connections to a server. `onState`: whether changes
+ * arrive. Returns the function that ends it.
+ */
+export function followChanges(onChange: (change: LiveChange) => void, onState: (isLive: boolean) => void): () => void {
+  const end = new AbortController()
+  // not available on an address without TLS; then every tab has a stream
+  if (!navigator.locks) {
+    openStream(onChange, onState, end.signal)
+    return () => end.abort()
+  }
+  const channel = new BroadcastChannel(SHARED_NAME)
+  channel.onmessage = ({ data }: MessageEvent<LiveChange | { isLive: boolean }>) => {
+    if ('isLive' in data) onState(data.isLive)
+    else onChange(data)
+  }
+  navigator.locks
+    .request(SHARED_NAME, { signal: end.signal }, () => {
+      const pass = (change: LiveChange) => {
+        channel.postMessage(change)
+        onChange(change)
+      }
+      const passState = (isLive: boolean) => {
+        channel.postMessage({ isLive })
+        onState(isLive)
+      }
+      // another tab had the stream: what it did not pass on any more is read again
+      pass({ kind: 'reset', ids: null, board: null })
+      openStream(pass, passState, end.signal)
+      return new Promise<void>(resolve => end.signal.addEventListener('abort', () => resolve()))
+    })
+    // ended before this tab had its turn
+    .catch(() => {})
+  return () => {
+    end.abort()
+    channel.close()
+  }
+}
+
+/** Opens the stream, and again after it was refused. The browser itself continues one that is cut. */
+function openStream(onChange: (change: LiveChange) => void, onState: (isLive: boolean) => void, signal: AbortSignal) {
+  if (signal.aborted) return
+  const stream = new EventSource(ADDRESS)
+  signal.addEventListener('abort', () => stream.close())
+  stream.addEventListener('ready', () => onState(true))
+  for (const kind of KINDS)
+    stream.addEventListener(kind, ({ data }: MessageEvent<string>) => onChange(parseChange(kind, data)))
+  stream.onerror = () => {
+    onState(false)
+    if (stream.readyState === EventSource.CLOSED) setTimeout(() => openStream(onChange, onState, signal), RETRY_MS)
+  }
+}
+
+function parseChange(kind: LiveKind, text: string): LiveChange {
+  const data = JSON.parse(text) as { ids?: string[] | null; changes?: Board | null }
+  const board = data.changes ?? null
+  const ids = board ? [...board.monitors.id, ...board.removed] : (data.ids ?? null)
+  return { kind, ids, board }
+}
+
+/** The operations whose answers depend on records of a kind. With an id among their arguments, only that record counts. */
+const DEPENDENT: Record<Exclude<LiveKind, 'reset'>, readonly OperationName[]> = {
+  board: [
+    'readMonitor',
+    'listMonitorVotes',
+    'listMonitorTransitions',
+    'listMonitorChecks',
+    'listMonitors',
+    'listAnalyticsStrips',
+    'readAnalyticsUptime',
+    'readAnalyticsSummary',
+  ],
+  incident: ['listIncidents', 'readIncident', 'listIncidentUpdates', 'readIncidentTimeline', 'readAnalyticsSummary'],
+  delivery: ['listAlertLog', 'readAlertLog', 'readIncidentTimeline'],
+  channel: ['listAlertChannels', 'readAlertChannel', 'listAlertRules'],
+  maintenance: ['listMaintenanceWindows', 'readMaintenanceWindow', 'listMonitorVotes'],
+}
+
+/** Reads again what a change concerns, of what the page shows. */
+export function refreshAfter(cache: QueryClient, { kind, ids }: LiveChange): void {
+  if (kind === 'reset') return void cache.invalidateQueries()
+  const names: readonly string[] = DEPENDENT[kind]
+  void cache.invalidateQueries({
+    predicate: ({ queryKey: [name, args] }) => names.includes(name as string) && concerns(args, ids),
+  })
+}
+
+/** Whether arguments name one of the records, or no record at all. */
+function concerns(args: unknown, ids: readonly string[] | null): boolean {
+  if (ids === null) return true
+  const { path, query } = args as { path?: { id?: string }; query?: { monitor_id?: string; monitor_ids?: string } }
+  const named = path?.id ?? query?.monitor_id ?? query?.monitor_ids
+  return named === undefined || ids.some(id => named.includes(id))
+}

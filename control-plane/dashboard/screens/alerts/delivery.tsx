@@ -1,0 +1,123 @@
+import { useFollowing } from '../../browser/following.ts'
+import { canWrite, useFrame } from '../../core/frame-context.ts'
+import { read } from '../../core/operations.ts'
+import { screen } from '../../core/screen.ts'
+import { OperationButton } from '../../parts/forms/operation-form.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Facts, Section } from '../../parts/section.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { AttemptList } from './attempt-list.tsx'
+import { formatBody } from './delivery-body.ts'
+import { type Delivery, DeliveryState, nameChannel, nameEvent, STATUS_SENTENCES } from './delivery-words.tsx'
+
+/** One delivery: what was sent, each attempt, and what the receiver answered. */
+export const deliveryScreen = screen({
+  path: '/log/:id',
+  area: 'alerts',
+  queries: ({ params: { id = '' } }) => ({
+    delivery: read('readAlertLog', { path: { id } }),
+    channels: read('listAlertChannels', { query: { per_page: 100 } }),
+  }),
+  record: 'delivery',
+  title: ({ results }) => nameEvent(results.delivery.data!.data.event),
+  Body: ({ results: { delivery: result, channels } }) => {
+    const delivery = result.data!.data
+    const channelName = nameChannel(delivery.alert_channel_id, channels.data?.data ?? null)
+    return (
+      <>
+        <p class="trail">
+          <a href="/log">Deliveries</a> /
+        </p>
+        <Head delivery={delivery} channelName={channelName} />
+        <Section id="attempts" title="Attempts">
+          <AttemptList delivery={delivery} />
+        </Section>
+        <Section id="request" title="Request">
+          <RequestSent delivery={delivery} />
+        </Section>
+      </>
+    )
+  },
+})
+
+function Head({ delivery, channelName }: { delivery: Delivery; channelName: string }) {
+  const { me } = useFrame()
+  const { id, event, status, alert_channel_id: channelId, created_at: createdAt } = delivery
+  return (
+    <div class="screen-head">
+      <div>
+        <h1>
+          {nameEvent(event)} <span class="soft">to</span> <bdi>{channelName}</bdi>
+        </h1>
+        <p class="sentence" role="status">
+          <DeliveryState status={status} />. <span class="soft">{STATUS_SENTENCES[status]}</span>
+        </p>
+        <div class="because">
+          <Facts
+            rows={[
+              ['Channel', <a href={`/log?alert_channel_id=${channelId}`}>All deliveries to {channelName}</a>],
+              ['Event', <code>{event}</code>],
+              ['Queued', <Moment at={createdAt} />],
+              ['Delivery id', <code>{id}</code>],
+            ]}
+          />
+        </div>
+      </div>
+      {canWrite(me) && <Replay delivery={delivery} />}
+    </div>
+  )
+}
+
+/** Sends the delivery again and shows how it goes on until it has ended. */
+function Replay({ delivery: { id, status, attempts } }: { delivery: Delivery }) {
+  const { execute } = useFrame()
+  const isPending = status === 'pending'
+  useFollowing(isPending ? `${id} ${attempts.length}` : null, () => execute('readAlertLog', { path: { id } }))
+  return (
+    <div class="actions">
+      {isPending ? (
+        <p class="soft">It can be replayed when it has ended.</p>
+      ) : (
+        <OperationButton
+          action={`/log/${id}/retry`}
+          text="Replay"
+          run={() => execute('retryAlertLog', { path: { id } })}
+        />
+      )}
+    </div>
+  )
+}
+
+function RequestSent({ delivery }: { delivery: Delivery }) {
+  const { request_url: url, request_headers: headers, request_body: body } = delivery
+  if (url === null && body === null) return <Empty text="There is no request yet: the message was not written." />
+  return (
+    <div class="request">
+      {url !== null && (
+        <p class="mono">
+          {/^https?:/.test(url) ? 'POST ' : 'To '}
+          {url}
+        </p>
+      )}
+      {headers !== null && (
+        <details open>
+          <summary>Headers</summary>
+          <dl class="headers mono">
+            {Object.entries(headers).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      {body !== null && (
+        <details open>
+          <summary>Body</summary>
+          <pre>{formatBody(body)}</pre>
+        </details>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,124 @@
+import { formatCount } from '../../core/format.ts'
+import { read } from '../../core/operations.ts'
+import { type Result, type ScreenLocation, screen } from '../../core/screen.ts'
+import { Pager } from '../../parts/pager.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Empty, Loaded } from '../../parts/states.tsx'
+import {
+  buildListPath,
+  type IncidentFilter,
+  isFiltered,
+  OPEN_STATUSES,
+  parseFilter,
+  toQueries,
+} from './incident-filter.ts'
+import { IncidentFilters } from './incident-filters.tsx'
+import { IncidentTable } from './incident-table.tsx'
+import type { Incident, Members } from './incident-words.tsx'
+
+type List = { data: Incident[]; meta: { page: number; per_page: number; total: number; total_pages: number } }
+
+/** All incidents: open ones first, then resolved ones page by page. */
+export const incidentListScreen = screen({
+  path: '/incidents',
+  area: 'incidents',
+  queries: location => {
+    const { open, resolved } = toQueries(location.search)
+    const monitorId = location.search.get('monitor_id')
+    return {
+      ...(open && { open: read('listIncidents', { query: open }) }),
+      ...(resolved && { resolved: read('listIncidents', { query: resolved }) }),
+      ...(monitorId && { monitor: read('readMonitor', { path: { id: monitorId } }) }),
+      unacknowledged: read('listIncidents', { query: { status: OPEN_STATUSES, per_page: 100 } }),
+      members: read('listMembers', { query: { per_page: 100 } }),
+    }
+  },
+  title: () => 'Incidents',
+  Body: ({ results: { open, resolved, monitor, unacknowledged, members }, ...location }) => {
+    const filter = parseFilter(location.search)
+    const list = { filter, location, members: members.data?.data ?? null }
+    const isEmpty = [open, resolved].every(one => !one || one.data?.meta.total === 0)
+    return (
+      <>
+        <div class="screen-head">
+          <div>
+            <h1>Incidents</h1>
+            <Sentence incidents={unacknowledged.data?.data ?? null} total={unacknowledged.data?.meta.total ?? 0} />
+          </div>
+        </div>
+        <IncidentFilters filter={filter} monitorName={monitor?.data?.data.name ?? null} />
+        {isEmpty ? (
+          <NoIncidents filter={filter} />
+        ) : (
+          <>
+            {open && <Part {...list} id="open" title="Open" result={open} />}
+            {resolved && <Part {...list} id="resolved" title="Resolved" result={resolved} />}
+          </>
+        )}
+      </>
+    )
+  },
+})
+
+/** What is open in the whole project, whatever the filters are. */
+function Sentence({ incidents, total }: { incidents: Incident[] | null; total: number }) {
+  if (incidents === null) return null
+  if (total === 0) return <p class="sentence soft">No incident is open.</p>
+  const waiting = incidents.filter(({ acknowledged_at: at }) => at === null).length
+  return (
+    <p class="sentence">
+      {formatCount(total, 'incident')} open{waiting > 0 ? `, ${waiting} not acknowledged` : ', all acknowledged'}.
+    </p>
+  )
+}
+
+type PartProps = {
+  id: 'open' | 'resolved'
+  title: string
+  result: Result<List>
+  filter: IncidentFilter
+  location: ScreenLocation
+  members: Members
+}
+
+function Part({ id, title, result, filter, members }: PartProps) {
+  // with both parts on the page, a part without incidents is left out
+  if (result.data?.meta.total === 0 && result.error === null && filter.status === null) return null
+  const count = result.data && <span class="soft">{result.data.meta.total.toLocaleString('en')}</span>
+  return (
+    <Section id={id} title={title} aside={count}>
+      <Loaded result={result} what={`${title} incidents`}>
+        {({ data, meta }) => (
+          <>
+            <IncidentTable incidents={data} members={members} />
+            <More id={id} meta={meta} filter={filter} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+/** The pages of a part. Open incidents have pages only when nothing else is listed. */
+function More({ id, meta, filter }: Pick<PartProps, 'id' | 'filter'> & { meta: List['meta'] }) {
+  if (id === 'open' && filter.status === null) {
+    const left = meta.total - meta.per_page
+    return left > 0 ? (
+      <p class="pager">
+        <a href={buildListPath({ ...filter, status: 'open' }, 2)}>{left.toLocaleString('en')} more open incidents</a>
+      </p>
+    ) : null
+  }
+  return <Pager meta={meta} what="incidents" buildPath={page => buildListPath(filter, page)} />
+}
+
+const NoIncidents = ({ filter }: { filter: IncidentFilter }) =>
+  isFiltered(filter) ? (
+    <Empty text="No incident matches these filters.">
+      <a href="/incidents">Show all incidents</a>
+    </Empty>
+  ) : (
+    <Empty text="There has been no incident. When a monitor goes down, its incident appears here.">
+      <a href="/monitors">Monitors</a>
+    </Empty>
+  )

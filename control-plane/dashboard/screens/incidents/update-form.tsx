@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks'
+import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
+import { useFrame } from '../../core/frame-context.ts'
+import { FormError, OperationForm } from '../../parts/forms/operation-form.tsx'
+import { type Incident, STATUS_NAMES } from './incident-words.tsx'
+
+const MAX_LENGTH = 10_000
+
+/** A message about the incident, with what visitors of the status pages will see of it. */
+export function UpdateForm({ incident: { id, title, status: current } }: { incident: Incident }) {
+  const { execute } = useFrame()
+  const [message, setMessage] = useState('')
+  // null: the current one, also when it changes while the message is written
+  const [chosen, setStatus] = useState<IncidentStatus | null>(null)
+  const [isInternal, setInternal] = useState(false)
+  const status = chosen ?? current
+  const body = { message, status, is_internal: isInternal }
+  return (
+    <OperationForm
+      class="stack"
+      action={`/incidents/${id}/updates`}
+      run={() => execute('createIncidentUpdate', { path: { id }, body })}
+      onDone={() => {
+        setMessage('')
+        setStatus(null)
+      }}
+    >
+      {({ isBusy, error }) => (
+        <>
+          <div class="field">
+            <label for="message">Message</label>
+            <textarea
+              id="message"
+              name="message"
+              rows={4}
+              required
+              maxLength={MAX_LENGTH}
+              value={message}
+              aria-invalid={error !== null}
+              onInput={event => setMessage(event.currentTarget.value)}
+            />
+            <FormError error={error} />
+          </div>
+          <div class="field">
+            <label for="status">Status of the incident</label>
+            <select id="status" name="status" onInput={event => setStatus(event.currentTarget.value as IncidentStatus)}>
+              {Object.entries(STATUS_NAMES).map(([value, name]) => (
+                <option key={value} value={value} selected={value === status}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </div>
+          <Visibility isInternal={isInternal} onChange={setInternal} />
+          <Preview {...{ title, message, status, isInternal }} />
+          <div class="actions">
+            <button type="submit" class="main" disabled={isBusy}>
+              Add the update
+            </button>
+          </div>
+        </>
+      )}
+    </OperationForm>
+  )
+}
+
+const Visibility = ({ isInternal, onChange }: { isInternal: boolean; onChange(isInternal: boolean): void }) => (
+  <fieldset class="field">
+    <legend class="label">Who sees it</legend>
+    <label class="choice">
+      <input type="radio" name="visibility" value="public" checked={!isInternal} onInput={() => onChange(false)} />
+      Everybody: status pages, their subscribers, and your channels
+    </label>
+    <label class="choice">
+      <input type="radio" name="visibility" value="internal" checked={isInternal} onInput={() => onChange(true)} />
+      Your team only: this page and your channels
+    </label>
+  </fieldset>
+)
+
+type PreviewProps = { title: string; message: string; status: IncidentStatus; isInternal: boolean }
+
+/** What visitors of the status pages will see. */
+const Preview = ({ title, message, status, isInternal }: PreviewProps) => (
+  <div class="preview" role="status">
+    <p class="soft small">
+      {isInternal
+        ? 'Visitors of status pages will not see this message.'
+        : message === ''
+          ? 'What visitors of status pages will see appears here.'
+          : 'Visitors of the status pages that show a monitor of this incident will see:'}
+    </p>
+    {!isInternal && message !== '' && (
+      <blockquote>
+        <p dir="auto">
+          <strong>{title}</strong>
+        </p>
+        <p class="message" dir="auto">
+          <strong>{STATUS_NAMES[status]}</strong> {message}
+        </p>
+      </blockquote>
+    )}
+  </div>
+)

@@ -1,0 +1,104 @@
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { Empty } from '../../../parts/states.tsx'
+import { CHANNEL_KINDS } from '../channels/channel-kinds.ts'
+
+type Channels = OperationResponse<'listAlertChannels'>
+type Channel = Channels['data'][number]
+type Rule = OperationResponse<'listAlertRules'>['data'][number]
+type Switch = 'on_down' | 'on_degraded' | 'on_recovery'
+
+const SWITCHES: readonly (readonly [Switch, string])[] = [
+  ['on_down', 'Down'],
+  ['on_degraded', 'Degraded'],
+  ['on_recovery', 'Recovery'],
+]
+
+/** Which channels are notified about a monitor, and about which events. Every change counts at once. */
+export function AlertRules({ monitorId, channels, rules }: { monitorId: string; channels: Channels; rules: Rule[] }) {
+  const { data, meta } = channels
+  if (data.length === 0) {
+    return (
+      <Empty text="There is no channel yet, so no alerts are sent.">
+        <a class="button" href="/settings/channels/new">
+          Add a channel
+        </a>
+      </Empty>
+    )
+  }
+  const silent = !rules.some(rule => data.some(({ id, is_paused }) => id === rule.alert_channel_id && !is_paused))
+  return (
+    <>
+      {silent && <p class="degraded">No alerts are sent about this monitor.</p>}
+      <ul class="list alert-rules">
+        {data.map(channel => (
+          <ChannelRow
+            key={channel.id}
+            monitorId={monitorId}
+            channel={channel}
+            rule={rules.find(one => one.alert_channel_id === channel.id) ?? null}
+          />
+        ))}
+      </ul>
+      {meta.total > data.length && (
+        <p class="soft small">
+          The newest {data.length} of {meta.total} channels. Rules of the others can be changed by the API.
+        </p>
+      )}
+    </>
+  )
+}
+
+function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: Channel; rule: Rule | null }) {
+  const { me, execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const isFixed = !canWrite(me) || !isInteractive || isBusy
+  const toggle = () =>
+    run<unknown>(() =>
+      rule
+        ? execute('deleteAlertRule', { path: { id: rule.id } })
+        : execute('createAlertRule', { body: { monitor_id: monitorId, alert_channel_id: channel.id } }),
+    )
+  return (
+    <li>
+      <div class="alert-rule">
+        <div>
+          <label class="choice">
+            <input type="checkbox" checked={rule !== null} disabled={isFixed} onChange={toggle} />
+            <span>
+              <b dir="auto">{channel.name}</b>
+            </span>
+          </label>
+          <p class="small soft">
+            {CHANNEL_KINDS[channel.type].name} · <a href={`/settings/channels/${channel.id}`}>settings</a>
+            {channel.is_paused && <span class="degraded"> · paused, so nothing is sent</span>}
+          </p>
+        </div>
+        {rule && (
+          <fieldset class="switches" disabled={isFixed}>
+            <legend class="hidden">Events for {channel.name}</legend>
+            {SWITCHES.map(([key, label]) => (
+              <label key={key} class="choice">
+                <input
+                  type="checkbox"
+                  checked={rule[key]}
+                  onChange={event => {
+                    const body = { [key]: event.currentTarget.checked }
+                    void run(() => execute('updateAlertRule', { path: { id: rule.id }, body }))
+                  }}
+                />
+                <span>{label}</span>
+              </label>
+            ))}
+          </fieldset>
+        )}
+      </div>
+      {error && (
+        <p class="wrong" role="alert">
+          {error.message}.
+        </p>
+      )}
+    </li>
+  )
+}

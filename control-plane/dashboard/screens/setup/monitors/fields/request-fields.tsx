@@ -1,0 +1,98 @@
+import { HTTP_METHODS } from '../../../../../../shared/checks/check.ts'
+import { FieldError, FieldGroup, SelectField, TextAreaField, TextField } from '../../../../parts/forms/fields.tsx'
+import { PairsField } from '../../../../parts/forms/pairs-field.tsx'
+import type { FormCredentials, MonitorForm } from '../state/monitor-form.ts'
+import { type GroupOptions, isGroupOpen } from './group-props.ts'
+
+/** The HTTP request: method, headers, body. */
+export function RequestFields(props: GroupOptions) {
+  const { form, errors, change } = props
+  const headers = form.headers.length
+  const summary = [
+    form.method,
+    headers > 0 && `${headers} ${headers === 1 ? 'header' : 'headers'}`,
+    form.body !== '' && 'a body',
+  ]
+  return (
+    <FieldGroup
+      title="Request"
+      summary={summary.filter(Boolean).join(', ')}
+      isOpen={isGroupOpen(props, ['method', 'headers', 'body'])}
+    >
+      <SelectField
+        path="method"
+        label="Method"
+        value={form.method}
+        options={HTTP_METHODS.map(method => [method, method] as const)}
+        errors={errors}
+        onChange={method => change({ method })}
+      />
+      <PairsField
+        path="headers"
+        label="Headers"
+        pairs={form.headers}
+        errors={errors}
+        onChange={pairs => change({ headers: pairs })}
+      />
+      <TextAreaField path="body" label="Body" value={form.body} errors={errors} onChange={body => change({ body })} />
+    </FieldGroup>
+  )
+}
+
+const KINDS: readonly (readonly [MonitorForm['auth_type'], string])[] = [
+  ['', 'None'],
+  ['basic', 'Basic: user name and password'],
+  ['bearer', 'Bearer: a token'],
+  ['header', 'A header of your own'],
+]
+
+const CREDENTIALS: Record<
+  MonitorForm['auth_type'],
+  { key: keyof FormCredentials; label: string; isSecret: boolean }[]
+> = {
+  '': [],
+  basic: [
+    { key: 'username', label: 'User name', isSecret: false },
+    { key: 'password', label: 'Password', isSecret: true },
+  ],
+  bearer: [{ key: 'token', label: 'Token', isSecret: true }],
+  header: [
+    { key: 'name', label: 'Name of the header', isSecret: false },
+    { key: 'value', label: 'Value', isSecret: true },
+  ],
+}
+
+/** The credentials that every check sends. Stored secrets are shown as a mask; a mask that is sent back keeps them. */
+export function AuthenticationFields(props: GroupOptions) {
+  const { form, errors, change } = props
+  const kind = KINDS.find(([type]) => type === form.auth_type)!
+  return (
+    <FieldGroup
+      title="Authentication"
+      summary={kind[1].split(':')[0]!.toLowerCase()}
+      isOpen={isGroupOpen(props, ['auth_type', 'auth_config'])}
+    >
+      <SelectField
+        path="auth_type"
+        label="Kind"
+        value={form.auth_type}
+        options={KINDS}
+        errors={errors}
+        onChange={auth_type => change({ auth_type })}
+      />
+      {CREDENTIALS[form.auth_type].map(({ key, label, isSecret }) => (
+        <TextField
+          key={key}
+          path={`auth_config.${key}`}
+          label={label}
+          type={isSecret ? 'password' : 'text'}
+          value={form.auth_config[key]}
+          errors={errors}
+          hint={isSecret ? 'Stored encrypted. It cannot be read again.' : undefined}
+          onChange={value => change({ auth_config: { ...form.auth_config, [key]: value } })}
+        />
+      ))}
+      <FieldError path="auth_config" errors={errors} />
+    </FieldGroup>
+  )
+}

@@ -1,0 +1,46 @@
+import { useFrame } from '../../../core/frame-context.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
+import { Section } from '../../../parts/section.tsx'
+import type { MonitorRecord } from './state/monitor-form.ts'
+
+/** Pausing, resuming and deleting a monitor. */
+export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
+  const { execute, navigate } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const path = { id: monitor.id }
+  return (
+    <>
+      <Section id="pause" title={monitor.is_paused ? 'Paused' : 'Pause'}>
+        <p>
+          {monitor.is_paused
+            ? 'The monitor is not checked and no alerts are sent.'
+            : 'A paused monitor is not checked and no alerts are sent. Its open incident is resolved.'}
+        </p>
+        <div class="actions">
+          <button
+            type="button"
+            disabled={isBusy}
+            onClick={() => run(() => execute(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor', { path }))}
+          >
+            {monitor.is_paused ? 'Resume the monitor' : 'Pause the monitor'}
+          </button>
+        </div>
+        {error && (
+          <p class="wrong" role="alert">
+            {error.message}.
+          </p>
+        )}
+      </Section>
+      <Section id="delete" title="Delete">
+        <DeleteForm
+          what="monitor"
+          name={monitor.name}
+          consequences="It is no longer checked, and it is removed from status pages. This cannot be undone."
+          remove={() => execute('deleteMonitor', { path })}
+          onDone={() => navigate('/monitors')}
+        />
+      </Section>
+    </>
+  )
+}

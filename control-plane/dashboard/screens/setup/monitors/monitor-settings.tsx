@@ -1,0 +1,63 @@
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { Section } from '../../../parts/section.tsx'
+import { Loaded } from '../../../parts/states.tsx'
+import { AlertRules } from './alert-rules.tsx'
+import { LifecycleSection } from './lifecycle.tsx'
+import { SettingsForm } from './settings-form.tsx'
+
+/** `/monitors/:id/settings` */
+export const monitorSettingsScreen = screen({
+  path: '/monitors/:id/settings',
+  area: 'monitors',
+  record: 'monitor',
+  queries: ({ params: { id = '' } }) => ({
+    monitor: read('readMonitor', { path: { id } }),
+    regions: read('listRegions', { query: { per_page: 100 } }),
+    rules: read('listAlertRules', { query: { monitor_id: id } }),
+    channels: read('listAlertChannels', { query: { per_page: 100 } }),
+  }),
+  title: ({ results }) => `Settings of ${results.monitor.data!.data.name}`,
+  Body: ({ results }) => {
+    const { me } = useFrame()
+    const monitor = results.monitor.data!.data
+    return (
+      <>
+        <p class="trail">
+          <a href="/monitors">Monitors</a>
+          <span aria-hidden="true">/</span>
+          <a href={`/monitors/${monitor.id}`} dir="auto">
+            {monitor.name}
+          </a>
+        </p>
+        <div class="screen-head">
+          <div>
+            <h1>Settings</h1>
+          </div>
+          {canWrite(me) && (
+            <a class="button" href={`/monitors/new?copy=${monitor.id}`}>
+              Make a copy
+            </a>
+          )}
+        </div>
+        <NeedsScript
+          what="Changing a monitor"
+          command={toCurl('PUT', `/monitors/${monitor.id}`, { interval_seconds: 30 })}
+        />
+        <SettingsForm key={monitor.id} monitor={monitor} regions={results.regions.data?.data ?? null} />
+        <Section id="alerts" title="Who is alerted">
+          <Loaded result={results.channels} what="The channels">
+            {channels => (
+              <Loaded result={results.rules} what="The rules">
+                {rules => <AlertRules monitorId={monitor.id} channels={channels} rules={rules.data} />}
+              </Loaded>
+            )}
+          </Loaded>
+        </Section>
+        {canWrite(me) && <LifecycleSection monitor={monitor} />}
+      </>
+    )
+  },
+})

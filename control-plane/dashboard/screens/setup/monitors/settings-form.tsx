@@ -1,0 +1,207 @@
+import { useState } from 'preact/hooks'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import type { Execute, OperationError } from '../../../core/operations.ts'
+import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { toCurl } from '../../../parts/forms/curl.tsx'
+import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { Review } from './change-review.tsx'
+import { NameField, type RegionRecord } from './fields/main-fields.tsx'
+import { TagFields } from './fields/other-fields.tsx'
+import { FormConsequences, MonitorFormFields, SHOWN_FIELDS, useTest } from './form-body.tsx'
+import { listChangedFields, listDifferences, moveToCurrent, toSavedBodies } from './state/differences.ts'
+import { findRepeatedHeaders } from './state/monitor-body.ts'
+import { type MonitorForm, type MonitorRecord, toMonitorForm } from './state/monitor-form.ts'
+import { applyProposals } from './state/proposals.ts'
+
+/** The stored settings that the form began with, and the time of their last change. */
+type Base = { form: MonitorForm; updatedAt: string }
+const toBase = (monitor: MonitorRecord): Base => ({ form: toMonitorForm(monitor), updatedAt: monitor.updated_at })
+
+/**
+ * The settings of a stored monitor. Only what was changed is sent. When another person changed the settings since the form
+ * was opened, the difference is shown before anything is saved.
+ */
+export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; regions: RegionRecord[] | null }) {
+  const { execute } = useFrame()
+  const [base, setBase] = useState(() => toBase(monitor))
+  const [form, setForm] = useState(base.form)
+  const [review, setReview] = useState<MonitorRecord | null>(null)
+  const [isSaved, setSaved] = useState(false)
+  const attempt = useAttempt()
+  const changed = listChangedFields(base.form, form)
+  useLeaveQuestion(changed.length > 0)
+  const change = (part: Partial<MonitorForm>) => {
+    setSaved(false)
+    setForm(current => ({ ...current, ...part }))
+  }
+  const start = (from: Base, next: MonitorForm) => {
+    setBase(from)
+    setForm(next)
+    setReview(null)
+  }
+  const save = async (from: Base, next: MonitorForm) => {
+    const problem = toFormError(findRepeatedHeaders(next))
+    if (problem) return attempt.setError(problem)
+    const outcome = await attempt.run(async () => ({ data: await saveChanges(execute, monitor.id, from, next) }))
+    if (!outcome) return
+    if (outcome.conflict) return setReview(outcome.conflict)
+    attempt.setError(outcome.error)
+    if (outcome.saved) start(toBase(outcome.saved), outcome.error ? next : toMonitorForm(outcome.saved))
+    setSaved(outcome.error === null)
+  }
+  if (review) {
+    const theirs = toBase(review)
+    return (
+      <Review
+        differences={listDifferences(base.form, theirs.form, form)}
+        isBusy={attempt.isBusy}
+        onSave={() => {
+          const moved = moveToCurrent(base.form, theirs.form, form)
+          start(theirs, moved)
+          void save(theirs, moved)
+        }}
+        onDiscard={() => start(theirs, theirs.form)}
+        onBack={() => setReview(null)}
+      />
+    )
+  }
+  return (
+    <SettingsElements
+      {...{ monitor, regions, base, form, change, attempt, isSaved, hasChanges: changed.length > 0 }}
+      onSave={() => save(base, form)}
+      onReview={() => setReview(monitor)}
+    />
+  )
+}
+
+/** The form itself: notices, fields, actions, and what the settings mean. */
+function SettingsElements({
+  monitor,
+  regions,
+  base,
+  form,
+  change,
+  attempt,
+  isSaved,
+  hasChanges,
+  onSave,
+  onReview,
+}: {
+  monitor: MonitorRecord
+  regions: RegionRecord[] | null
+  base: Base
+  form: MonitorForm
+  change(part: Partial<MonitorForm>): void
+  attempt: FormAttempt
+  isSaved: boolean
+  hasChanges: boolean
+  onSave(): void
+  onReview(): void
+}) {
+  const { me, isInteractive } = useFrame()
+  const test = useTest(form, regions, attempt)
+  const element = useFocusOnError(attempt.error)
+  const isForeign = monitor.updated_at !== base.updatedAt && !attempt.isBusy
+  const isStale = isForeign && listDifferences(base.form, toMonitorForm(monitor), form).length > 0
+  const complete = applyProposals(form, null)
+  const { update } = toSavedBodies(base.form, form)
+  return (
+    <form
+      class="setup"
+      ref={element}
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        onSave()
+      }}
+    >
+      <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
+        {!canWrite(me) && <p class="missing">Your role can see these settings, but not change them.</p>}
+        {isStale && (
+          <p class="banner" role="status">
+            Another person changed these settings.{' '}
+            <button type="button" class="plain" onClick={onReview}>
+              Show the difference
+            </button>
+          </p>
+        )}
+        {monitor.data_source ? (
+          <SourceFields form={form} change={change} error={attempt.error} source={monitor.data_source.name} />
+        ) : (
+          <MonitorFormFields {...{ form, change, regions, isNew: false, error: attempt.error }} />
+        )}
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
+        {canWrite(me) && (
+          <div class="actions">
+            <button type="submit" class="main" disabled={attempt.isBusy || !hasChanges}>
+              Save the changes
+            </button>
+            {form.type !== 'heartbeat' && !monitor.data_source && (
+              <button type="button" disabled={test.isBusy} onClick={test.run}>
+                Try it
+              </button>
+            )}
+          </div>
+        )}
+        <p class="soft" role="status">
+          {isSaved && !hasChanges && 'Saved.'}
+        </p>
+      </fieldset>
+      {!monitor.data_source && (
+        <FormConsequences form={complete} test={test} call={toCurl('PUT', `/monitors/${monitor.id}`, update ?? {})} />
+      )}
+    </form>
+  )
+}
+
+/** A monitor of a data source has a name and tags of its own; everything else is a setting of the data source. */
+function SourceFields({
+  form,
+  change,
+  error,
+  source,
+}: {
+  form: MonitorForm
+  change(part: Partial<MonitorForm>): void
+  error: OperationError | null
+  source: string
+}) {
+  const props = { form, change, errors: buildFormErrors(error?.details ?? []) }
+  return (
+    <>
+      <p class="missing">The data source “{source}” decides what is checked. Its settings are there.</p>
+      <NameField {...props} />
+      <TagFields {...props} />
+    </>
+  )
+}
+
+/** `conflict`: settings that another person changed meanwhile; nothing was sent. `saved`: what is stored now, also before an error. */
+type SaveOutcome = { conflict: MonitorRecord | null; saved: MonitorRecord | null; error: OperationError | null }
+
+/** Reads the monitor again, and sends the changes unless another person changed it. Credentials have an operation of their own. */
+async function saveChanges(execute: Execute, id: string, base: Base, form: MonitorForm): Promise<SaveOutcome> {
+  const path = { id }
+  const nothing: SaveOutcome = { conflict: null, saved: null, error: null }
+  const current = await execute('readMonitor', { path })
+  if ('error' in current) return { ...nothing, error: current.error }
+  const isForeign = current.data.data.updated_at !== base.updatedAt
+  if (isForeign && listDifferences(base.form, toMonitorForm(current.data.data), form).length > 0) {
+    return { ...nothing, conflict: current.data.data }
+  }
+  const { update, auth } = toSavedBodies(base.form, form)
+  let saved: MonitorRecord = current.data.data
+  if (update) {
+    const outcome = await execute('updateMonitor', { path, body: update })
+    if ('error' in outcome) return { ...nothing, error: outcome.error }
+    saved = outcome.data.data
+  }
+  if (auth) {
+    const outcome = await execute('updateMonitorAuth', { path, body: auth })
+    if ('error' in outcome) return { ...nothing, saved, error: outcome.error }
+    saved = outcome.data.data
+  }
+  return { ...nothing, saved }
+}

@@ -1,0 +1,181 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import t from 'tap'
+import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { FailureSource } from '../../shared/checks/result.ts'
+import { startApi } from '../support/api-server.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { addSession, readText, readUntil } from '../support/dashboard-browser.ts'
+import { createDatabase } from '../support/database.ts'
+import { startNats } from '../support/nats.ts'
+import { createPerson } from '../support/person.ts'
+import { startTcpRelay } from '../support/tcp-relay.ts'
+import type { Teardown } from '../support/teardown.ts'
+import {
+  insertLiveProbes,
+  insertMonitor,
+  publish,
+  resultOf,
+  startVerdictProcess,
+  statusesOf,
+} from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const database = (await createDatabase(t)).url
+const postgres = await startTcpRelay(t, database)
+const clickhouse = await startTcpRelay(t, (await createClickhouseDatabase(t)).url)
+const broker = (await startNats(t)).url
+const api = await startApi(t, {
+  ...{ DATABASE_URL: postgres.url, CLICKHOUSE_URL: clickhouse.url, NATS_URL: broker, HOST: 'localhost' },
+  // the clock of the pages runs faster
+  ...{ RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_PER_PROJECT: '1000000' },
+})
+const http = await startTcpRelay(t, api.origin.replace('127.0.0.1', 'localhost'))
+/** The address of the server that a test can stop. */
+const origin = http.url.replace('127.0.0.1', 'localhost').replace(/\/$/, '')
+const { newContext } = await openBrowser(t)
+
+const person = await createPerson(api, 'owner@example.com')
+const { body } = await api.call('GET', '/me', { key: person.key })
+const [name, regions] = ['Shop', ['us-east', 'eu-west']]
+// with this interval a vote is valid for the whole test
+const id = await insertMonitor(api.db, body.data.project.id, { name, regions, intervalSeconds: 3_600 })
+await insertLiveProbes(api.db)
+const verdict = await startVerdictProcess(t, database, broker)
+const nats = await connectNats(broker, 'test')
+await ensureStreams(nats.manager)
+const error = { source: FailureSource.TARGET, code: 'ECONNREFUSED', message: 'connection refused' }
+for (const region of regions) await publish(nats, [resultOf(id, { up: false, error })], region, `probe-${region}`)
+await waitFor(async () => (await statusesOf(api.db, id)) === 'down', { label: 'down' })
+await Promise.all([verdict.stop(), nats.close()])
+
+const openSignedIn = async (t: Teardown, token = person.token) => {
+  const context = await newContext({ viewport: { width: 1280, height: 900 } })
+  t.teardown(() => context.close())
+  await addSession(context, token)
+  return context
+}
+
+const watched: string[][] = []
+
+async function openPage(context: BrowserContext, path: string): Promise<Page> {
+  const { page, complaints } = await openWatchedPage(context, origin)
+  watched.push(complaints)
+  await page.clock.install()
+  await page.goto(origin + path)
+  return page
+}
+
+const contentOf = (page: Page) => readText(page.locator('#content'))
+const shows = (page: Page, text: RegExp) => async () => text.test(await contentOf(page))
+const DOWN = /Shop Down connection refused/
+
+t.test('While ClickHouse is away, verdicts and votes stay, and the history says that it is missing', async t => {
+  const context = await openSignedIn(t)
+  const [open, list] = [await openPage(context, `/monitors/${id}`), await openPage(context, '/monitors')]
+  t.match(await contentOf(open), 'There are no checks.')
+  await clickhouse.cut()
+  const page = await openPage(context, `/monitors/${id}`)
+  const text = await contentOf(page)
+  t.match(text, /Shop http https:\/\/shop\.example Down for/)
+  t.match(text, '2 of 2 votes are failing')
+  t.match(text, /The checks cannot be shown: .+\./)
+  t.match(text, /The response times cannot be shown: .+\./)
+  t.match(text, /The counts of the distribution cannot be shown: .+\./)
+  // what a failed read says stays while it is tried again
+  await page.evaluate(`window.loading = 0
+    new MutationObserver(() => { window.loading += document.querySelectorAll('.skeleton').length })
+      .observe(document.body, { childList: true, subtree: true })`)
+  await readUntil(open, shows(open, /The checks are from .+ ago : .+\./), 'old checks on the open page')
+  t.match(await contentOf(open), '2 of 2 votes are failing')
+  t.match(await contentOf(list), DOWN)
+  t.equal(await open.getByRole('alert').count(), 0, 'the server is in contact')
+  const isRetried = page.waitForResponse(response => response.url().includes('/checks') && response.status() === 503)
+  await page.clock.fastForward(15_000)
+  await isRetried
+  t.match(await contentOf(page), /The checks cannot be shown: .+\./)
+  t.equal(await page.evaluate('window.loading'), 0)
+  await clickhouse.restore()
+  for (const one of [page, open])
+    await readUntil(one, async () => !/cannot be shown|are from/.test(await contentOf(one)), 'the history is back')
+})
+
+t.test('While PostgreSQL is away, open pages keep what they have with its age, and recover by themselves', async t => {
+  const context = await openSignedIn(t)
+  const [overview, list, monitor] = [
+    await openPage(context, '/'),
+    await openPage(context, '/monitors'),
+    await openPage(context, `/monitors/${id}`),
+  ]
+  for (const page of [overview, list]) await readUntil(page, shows(page, DOWN), 'the row')
+  await postgres.cut()
+  for (const page of [overview, list]) {
+    await readUntil(page, shows(page, /The monitors are from .+ ago : .+\./), 'the age of the monitors')
+    t.match(await contentOf(page), DOWN)
+  }
+  await readUntil(monitor, shows(monitor, /The votes are from .+ ago : .+\./), 'the age of the votes')
+  t.match(await contentOf(monitor), 'Down for')
+  const fresh = await context.newPage()
+  const answer = await fresh.goto(`${origin}/monitors`)
+  t.equal(answer?.status(), 503)
+  t.match(await readText(fresh.locator('body')), /try again/i)
+  await postgres.restore()
+  for (const page of [overview, list, monitor])
+    await readUntil(page, async () => !/are from|cannot be shown/.test(await contentOf(page)), 'the page has recovered')
+  await waitFor(async () => (await fresh.reload())?.status() === 200, { label: 'a new page' })
+})
+
+t.test('When the first read of an open page fails, what the server sent stays, with the reason', async t => {
+  const context = await openSignedIn(t)
+  const error = { status: 503, code: 'unavailable', message: 'not now', request_id: 'x', doc_url: 'x' }
+  await context.route('**/monitors/board*', route => route.fulfill({ status: 503, json: { error } }))
+  const page = await openPage(context, '/monitors')
+  await readUntil(page, shows(page, /The monitors are from .+ : not now \./), 'the reason')
+  t.match(await contentOf(page), DOWN)
+  await context.unroute('**/monitors/board*')
+  await readUntil(page, async () => !/are from/.test(await contentOf(page)), 'the page has recovered')
+})
+
+t.test('When the server is stopped, an open page says since when, and goes on when it is back', async t => {
+  const context = await openSignedIn(t)
+  const page = await openPage(context, '/monitors')
+  await readUntil(page, shows(page, DOWN), 'the row')
+  await http.cut()
+  const notice = page.locator('.notice.offline')
+  await readUntil(page, () => notice.isVisible(), 'the notice')
+  t.match(
+    await readText(notice),
+    /^No contact with the server since \d\d:\d\d:\d\d\. What you see is from that time\.$/,
+  )
+  t.match(await contentOf(page), DOWN)
+  await api.db.raw(`UPDATE monitors SET status = 'up', status_changed_at = now() WHERE id = ?`, [id])
+  await http.restore()
+  await readUntil(page, shows(page, /Shop Up/), 'what changed in the meantime')
+  await readUntil(page, async () => !(await notice.isVisible()), 'the notice ends')
+})
+
+t.test('When the session ends, the page keeps its content, and signing in leads back to it', async t => {
+  const visitor = await createPerson(api, 'second@example.com', { role: 'editor', invitedBy: person })
+  const context = await openSignedIn(t, visitor.token)
+  const page = await openPage(context, '/monitors?q=shop')
+  await visitor.signOut()
+  const notice = page.locator('.notice.session')
+  await readUntil(page, () => notice.isVisible(), 'the notice')
+  t.match(await readText(notice), 'Your session has ended.')
+  t.match(await contentOf(page), 'Shop')
+  t.equal(await page.getByLabel('Filter').inputValue(), 'shop')
+  await notice.getByRole('link').click()
+  await page.getByLabel('Email address').fill('second@example.com')
+  await page.getByLabel('Password').fill('correct horse battery')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Monitors' }).waitFor()
+  t.equal(page.url(), `${origin}/monitors?q=shop`)
+  t.equal(await notice.count(), 0)
+})
+
+t.test('No page reported anything but the requests that failed', async t => {
+  t.equal(watched.length, 9)
+  const unexpected = watched.flat().filter(complaint => !complaint.startsWith('console: Failed to load resource'))
+  t.same(unexpected, [])
+})

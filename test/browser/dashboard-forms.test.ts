@@ -1,0 +1,164 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
+import { startReceiver } from '../support/receiver.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const owner = await createPerson(api, 'ann@example.com')
+const call = (method: string, path: string, body?: unknown) => api.call(method, path, { key: owner.key, body })
+const createMonitor = async (body: object) => (await call('POST', '/monitors', body)).body.data
+
+/** A browser in which the person is signed in and sees `path`. */
+async function openAt(t: Teardown, path: string, options: object = {}) {
+  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, origin)
+  await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: path })}`)
+  await page.getByLabel('Email address').fill(owner.email)
+  await page.getByLabel('Password').fill(PERSON_PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(origin + path)
+  // the sign-in page is not what is watched
+  complaints.length = 0
+  return { page, complaints }
+}
+
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+
+t.test('A person creates a monitor with the keyboard, and an error of the API is at its field', async t => {
+  const { page } = await openAt(t, '/monitors/new')
+  await field(page, 'Address').fill('shop.example.com/health')
+  await page.keyboard.press('Tab')
+  t.equal(await field(page, 'Address').inputValue(), 'https://shop.example.com/health')
+  t.equal(await field(page, 'Name').inputValue(), 'shop.example.com/health')
+  const guarantee = page.getByRole('complementary', { name: 'Guarantee' })
+  t.match(await guarantee.textContent(), /refuses connectionsafter 1 min 7 s/)
+  await field(page, 'How often, in each region').selectOption('30')
+  t.match(await guarantee.textContent(), /refuses connectionsafter 37 s/, 'the guarantee follows the form')
+
+  await page.getByText('What counts as success').click()
+  await page.getByRole('button', { name: 'Add an assertion' }).click()
+  await field(page, 'Value').fill('20x')
+  await field(page, 'Value').press('Enter')
+  await page.getByText('"20x" is not a status code').waitFor()
+  t.equal(await page.evaluate('document.activeElement.value'), '20x', 'the focus is in the field')
+  await field(page, 'Value').fill('204')
+  await field(page, 'Value').press('Enter')
+  await page.waitForURL(/\/monitors\/[0-9a-f-]{36}$/)
+  const { data } = (await call('GET', `/monitors/${page.url().split('/').at(-1)}`)).body
+  t.match(data, { name: 'shop.example.com/health', url: 'https://shop.example.com/health', interval_seconds: 30 })
+  t.same(data.assertions, [{ type: 'status_code', operator: 'equals', value: '204' }])
+})
+
+t.test('A test says for each region why it has no result, and nothing is stored', async t => {
+  const { page, complaints } = await openAt(t, '/monitors/new?url=never.example.com')
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await page.getByText('no probe of us-east is connected').waitFor()
+  await page.getByRole('img', { name: 'Test: us-east no vote, eu-west no vote, ap-southeast no vote' }).waitFor()
+  t.equal((await call('GET', '/monitors?q=never.example.com')).body.meta.total, 0)
+  t.same(complaints, [])
+})
+
+t.test('Pasted lines become monitors, each with its own result', async t => {
+  const { page, complaints } = await openAt(t, '/monitors/new')
+  await field(page, 'Address').focus()
+  await page.evaluate(`(() => {
+    const data = new DataTransfer()
+    data.setData('text', 'one.example.com\\nhttps://user:secret@two.example.com\\nthree.example.com')
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  })()`)
+  await page.getByRole('button', { name: 'Create 3 monitors' }).click()
+  await page.getByText('2 monitors created, 1 not').waitFor()
+  await page.getByText('url contains a user name or password').waitFor()
+  t.equal(await field(page, 'Addresses, one on each line').inputValue(), 'https://user:secret@two.example.com')
+  t.equal((await call('GET', '/monitors?q=three.example.com')).body.meta.total, 1)
+  t.same(complaints, [])
+})
+
+t.test('Two people edit a monitor, and nothing is overwritten without a question', async t => {
+  const { id } = await createMonitor({ name: 'Both', type: 'http', url: 'https://both.example.com', tags: ['shop'] })
+  const { page, complaints } = await openAt(t, `/monitors/${id}/settings`)
+  await field(page, 'How often, in each region').selectOption('120')
+  await call('PUT', `/monitors/${id}`, { interval_seconds: 300, name: 'Theirs' })
+  await page.getByRole('button', { name: 'Save the changes' }).click()
+  const review = page.getByRole('row', { name: 'Interval' })
+  await review.waitFor()
+  t.match(await review.textContent(), /1 min5 min2 min \(replaces the stored one\)/)
+  t.equal((await call('GET', `/monitors/${id}`)).body.data.interval_seconds, 300, 'nothing is saved yet')
+  await page.getByRole('button', { name: 'Save my changes' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  t.match((await call('GET', `/monitors/${id}`)).body.data, { interval_seconds: 120, name: 'Theirs', tags: ['shop'] })
+  t.same(complaints, [])
+})
+
+t.test('A form with changes asks before it is left, and a monitor is deleted after its name is typed', async t => {
+  const { id } = await createMonitor({ name: 'Old shop', type: 'http', url: 'https://old.example.com' })
+  const { page, complaints } = await openAt(t, `/monitors/${id}/settings`)
+  await field(page, 'Name').fill('New name')
+  await page.getByRole('link', { name: 'Old shop' }).click()
+  t.match(complaints, [/dialog: Leave this page\?/], 'the question is refused by the watched page')
+  t.equal(new URL(page.url()).pathname, `/monitors/${id}/settings`)
+  t.equal(await field(page, 'Name').inputValue(), 'New name')
+  await field(page, 'Name').fill('Old shop')
+  const remove = page.getByRole('button', { name: 'Delete the monitor' })
+  await page.getByLabel('Type Old shop to delete the monitor').fill('Old')
+  t.equal(await remove.isDisabled(), true)
+  await page.getByLabel('Type Old shop to delete the monitor').fill('Old shop')
+  await remove.click()
+  await page.waitForURL(`${origin}/monitors`)
+  t.equal((await call('GET', `/monitors/${id}`)).status, 404)
+})
+
+t.test('A webhook is tested before it is created, and its secret is shown once', async t => {
+  const receiver = await startReceiver(t)
+  const { page, complaints } = await openAt(t, '/settings/channels/new')
+  await field(page, 'Address').fill(receiver.url)
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByText('The receiver accepted the message.').waitFor()
+  t.equal((await call('GET', '/alerts/channels')).body.meta.total, 0)
+  await field(page, 'Name').fill('Operations')
+  await page.getByRole('button', { name: 'Create the channel' }).click()
+  t.match(await page.getByText(/^whsec_/).textContent(), /^whsec_.{20,}/)
+  await page.getByRole('link', { name: 'I have copied it' }).click()
+  await page.getByRole('heading', { name: 'Operations' }).waitFor()
+  t.equal(await page.getByText(/whsec_/).count(), 0)
+  await page.getByRole('button', { name: 'Rotate the secret' }).click()
+  await page.getByText(/^whsec_/).waitFor()
+  t.same(complaints, [])
+})
+
+t.test('The forms are accessible on phones and desktops, in light and dark', async t => {
+  const monitor = await createMonitor({
+    name: 'Look',
+    type: 'http',
+    url: 'https://look.example.com',
+    headers: { 'X-A': '1' },
+  })
+  const channel = (
+    await call('POST', '/alerts/channels', { name: 'Mail', type: 'email', config: { to: ['a@example.com'] } })
+  ).body.data
+  const looks = [
+    { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true },
+    { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  ]
+  const paths = [`/monitors/${monitor.id}/settings`, '/settings/channels/new', `/settings/channels/${channel.id}`]
+  for (const look of looks) {
+    const { page, complaints } = await openAt(t, '/monitors/new', look)
+    for (const path of ['/monitors/new', ...paths]) {
+      await page.goto(origin + path)
+      await page.evaluate("document.querySelectorAll('details.group').forEach(one => { one.open = true })")
+      await page.evaluate(AXE)
+      t.same(await findAccessibilityProblems(page), [], path)
+      const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+      t.equal(tooWide, 0, path)
+    }
+    t.same(complaints, [])
+  }
+})

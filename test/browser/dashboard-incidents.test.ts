@@ -1,0 +1,143 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { insertOutage } from '../support/outage.ts'
+import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const api = await startApi(t, { HOST: 'localhost' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+
+const owner = await createPerson(api, 'ann@example.com')
+const viewer = await createPerson(api, 'bob@example.com', { role: 'viewer', invitedBy: owner })
+const projectId = (await api.call('GET', '/me', { key: owner.key })).body.data.project.id
+const channel = { name: 'Operations', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
+const channelId = (await api.call('POST', '/alerts/channels', { key: owner.key, body: channel })).body.data.id
+
+/** A browser in which the person is signed in and sees `path`. */
+async function openAs(t: Teardown, { email }: { email: string }, path: string, isScripted = true) {
+  const context = await newContext({ javaScriptEnabled: isScripted, timezoneId: 'UTC', reducedMotion: 'reduce' })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, origin)
+  await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: path })}`)
+  await page.getByLabel('Email address').fill(email)
+  await page.getByLabel('Password').fill(PERSON_PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(origin + path)
+  // the sign-in page is not what is watched
+  complaints.length = 0
+  return { page, complaints }
+}
+
+t.test('A person finds an outage, acknowledges it, posts updates and resolves it', async t => {
+  const { incidentId } = await insertOutage(api.db, projectId, channelId)
+  const { page, complaints } = await openAs(t, owner, '/incidents?status=open')
+  await page.getByRole('link', { name: 'Checkout is down' }).click()
+  await page.waitForURL(`${origin}/incidents/${incidentId}`)
+  const axis = page.getByRole('region', { name: 'What happened' })
+  await axis.getByText('2 of 3 regions failed 3 checks in a row.').waitFor()
+  await axis.getByText('Down: 2 of 3 regions are failing, which is a majority of the votes.').waitFor()
+
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('Acknowledged by you', { exact: true }).waitFor()
+  t.equal(await page.getByRole('button', { name: 'Acknowledge' }).count(), 0)
+
+  await page.getByLabel('Message').fill('We are restarting it.')
+  await page.getByLabel('Status of the incident').selectOption('identified')
+  await page.getByRole('blockquote').getByText('We are restarting it.').waitFor()
+  await page.getByLabel('Your team only').check()
+  await page.getByText('Visitors of status pages will not see this message.').waitFor()
+  t.equal(await page.getByRole('blockquote').count(), 0)
+  await page.getByRole('button', { name: 'Add the update' }).click()
+  await axis.getByText('We are restarting it.').waitFor()
+  await axis.getByText('internal', { exact: true }).waitFor()
+  t.equal(await page.getByLabel('Message').inputValue(), '', 'the next message can be written')
+
+  await page.getByRole('button', { name: 'Resolve' }).click()
+  await page.getByText('resolved, lasted').waitFor()
+  const { status, acknowledged_at: at } = (await api.call('GET', `/incidents/${incidentId}`, { key: owner.key })).body
+    .data
+  t.equal(status, 'resolved')
+  t.ok(at)
+  t.same(complaints, [])
+})
+
+t.test('The receipt of a delivery shows request and answer, and the delivery is replayed', async t => {
+  const { incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
+  const { page, complaints } = await openAs(t, owner, `/incidents/${incidentId}`)
+  await page.getByRole('link', { name: 'Receipt of Monitor down to Operations' }).click()
+  await page.waitForURL(`${origin}/log/${deliveryId}`)
+  t.match(await page.getByRole('region', { name: 'Attempts' }).textContent(), /503.*HTTP 503.*<b>no capacity<\/b>/)
+  t.match(await page.getByRole('region', { name: 'Request' }).textContent(), /X-Api-Key\*{8}/)
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await page.getByText('It can be replayed when it has ended.').waitFor()
+  t.equal((await api.call('GET', `/alerts/log/${deliveryId}`, { key: owner.key })).body.data.status, 'pending')
+
+  await page.goto(`${origin}/log`)
+  await page.getByLabel('Channel').selectOption({ label: 'Operations' })
+  await page.getByLabel('Status').selectOption('pending')
+  await page.getByRole('button', { name: 'Filter' }).click()
+  await page.waitForURL(`${origin}/log?status=pending&alert_channel_id=${channelId}`)
+  await page.locator(`a[href="/log/${deliveryId}"]`).waitFor()
+  t.same(complaints, [])
+})
+
+t.test('Without scripts an incident is acknowledged, updated, and found by a filter', async t => {
+  const { incidentId } = await insertOutage(api.db, projectId, channelId, 'Login')
+  const { page } = await openAs(t, owner, `/incidents/${incidentId}`, false)
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('Acknowledged by you', { exact: true }).waitFor()
+  t.equal(page.url(), `${origin}/incidents/${incidentId}`)
+  await page.getByLabel('Message').fill('The provider is informed.')
+  await page.getByLabel('Status of the incident').selectOption('monitoring')
+  await page.getByRole('button', { name: 'Add the update' }).click()
+  await page.getByText('The provider is informed.').waitFor()
+  t.match(await page.getByRole('region', { name: 'What happened' }).textContent(), /Monitoring by you public/)
+  await page.goto(`${origin}/incidents`)
+  await page.getByLabel('Title contains').fill('login')
+  await page.getByRole('button', { name: 'Filter' }).click()
+  await page.getByRole('link', { name: 'Login is down' }).waitFor()
+  t.match(page.url(), /\/incidents\?q=login/)
+  t.equal(await page.getByRole('link', { name: 'Checkout is down' }).count(), 0)
+})
+
+t.test('A viewer sees all pages without buttons that change something', async t => {
+  const { incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
+  const paths = [`/incidents/${incidentId}`, `/log/${deliveryId}`, '/settings/channels']
+  const { page, complaints } = await openAs(t, viewer, paths[0]!)
+  for (const path of paths) {
+    await page.goto(origin + path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    t.equal(await page.locator('main').getByRole('button').count(), 0, path)
+  }
+  t.same(complaints, [])
+})
+
+t.test('The pages are accessible on phones and desktops, in light and dark', async t => {
+  const { incidentId, deliveryId } = await insertOutage(
+    api.db,
+    projectId,
+    channelId,
+    'A service with a rather long name',
+  )
+  const { page, complaints } = await openAs(t, owner, '/incidents')
+  const paths = ['/incidents', `/incidents/${incidentId}`, '/log', `/log/${deliveryId}`, '/settings/channels']
+  for (const path of [...paths, '/incidents?q=nothing', '/log?status=dead']) {
+    await page.goto(origin + path)
+    await page.evaluate(AXE)
+    for (const width of [390, 1280]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 844 })
+        await page.emulateMedia({ colorScheme })
+        const look = `${path}, ${width} px, ${colorScheme}`
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+        t.equal(await page.evaluate(overflow), 0, `${look}: no horizontal scrolling`)
+        t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
+      }
+    }
+  }
+  t.same(complaints, [])
+})

@@ -1,0 +1,45 @@
+import type { BrowserContext, Locator, Page } from 'playwright-core'
+import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
+import { waitFor } from './wait.ts'
+
+/** A visible page reads again after this time. */
+const REFRESH_MS = 15_000
+
+/** Signs a person in by the cookie of a session on `localhost`, where browsers accept it without TLS. */
+export const addSession = (context: BrowserContext, token: string): Promise<void> =>
+  context.addCookies([{ name: SESSION_COOKIE, value: token, url: 'https://localhost/', secure: true }])
+
+/**
+ * Moves the clock of a page (`page.clock.install` before it is opened) from read to read until `condition` holds. The page is
+ * not loaded again.
+ */
+export const readUntil = (page: Page, condition: () => Promise<boolean>, label: string): Promise<boolean> =>
+  waitFor(
+    async () => {
+      if (await condition()) return true
+      await page.clock.fastForward(REFRESH_MS)
+      return condition()
+    },
+    { label, everyMs: 250 },
+  )
+
+/** The text of an element, with a space between its parts. */
+export const readText = async (locator: Locator): Promise<string> => {
+  const parts = await locator.evaluate(element => {
+    const texts: string[] = []
+    const walker = element.ownerDocument.createTreeWalker(element, 4)
+    while (walker.nextNode()) texts.push(walker.currentNode.nodeValue ?? '')
+    return texts
+  })
+  return parts.join(' ').replace(/\s+/g, ' ').trim()
+}
+
+/** The texts of the cells of a table, row by row. */
+export const readRows = (page: Page, selector: string): Promise<string[][]> =>
+  page
+    .locator(`${selector} tbody tr`)
+    .evaluateAll(rows => rows.map(row => [...row.children].map(cell => cell.textContent ?? '')))
+
+/** The number of pixels by which a page is wider than its window. */
+export const readOverflow = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')

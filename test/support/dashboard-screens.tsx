@@ -1,0 +1,92 @@
+import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board.ts'
+import { parseBoardQuery } from '../../control-plane/dashboard/core/board-query.ts'
+import { type FrameContext, FrameProvider, type Me } from '../../control-plane/dashboard/core/frame-context.ts'
+import type { OperationError, OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
+import { matchScreen, type Queries, type Result, type Results } from '../../control-plane/dashboard/core/screen.ts'
+import { renderPage } from '../../control-plane/dashboard/document.tsx'
+import { Frame } from '../../control-plane/dashboard/parts/frame.tsx'
+import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/screen-content.tsx'
+import { SCREENS } from '../../control-plane/dashboard/screens/index.ts'
+import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
+import { type ApiAnswers, HEALTHY_ANSWERS } from './dashboard-answers.ts'
+import { ADMIN, boardOf, NOW } from './dashboard-fixtures.ts'
+
+/** What a screen is rendered from. `errors` and `loading`: operations without an answer; `board` is one of them. */
+export type ScreenState = {
+  me?: Me
+  answers?: ApiAnswers
+  board?: OperationResponse<'readMonitorBoard'>['data']
+  errors?: Partial<Record<OperationName, OperationError>>
+  /** data of an earlier read stay when a later one fails */
+  isOld?: boolean
+  loading?: readonly OperationName[] | 'everything'
+  isInteractive?: boolean
+}
+
+/** Renders the screen of an address as the server does: the content of the page, the whole page, and its title. */
+export function renderScreen(address: string, state: ScreenState = {}) {
+  const [path = '', search = ''] = address.split('?')
+  const match = matchScreen(SCREENS, path)
+  if (!match) throw new Error(`no screen has the path ${path}`)
+  const location = { params: match.params, search: new URLSearchParams(search) }
+  const { screen } = match
+  const results = Object.fromEntries(
+    Object.entries(screen.queries(location, NOW)).map(([name, query]) => [name, resultOf(query.name, state)]),
+  ) as Results<Queries>
+  const request = screen.board?.(location)
+  const board = request ? selectBoard(request.text, request.limit, state) : NOTHING
+  const shown = { screen, location, results, board }
+  const content = (
+    <FrameProvider value={buildContext(state)}>
+      <Frame area={screen.area} notice={null}>
+        <ScreenContent {...shown} />
+      </Frame>
+    </FrameProvider>
+  )
+  const title = buildTitle(shown)
+  const pageState = { me: state.me ?? ADMIN, results, board, nowMs: NOW, version: null }
+  return {
+    html: renderHtml(content),
+    title,
+    page: renderPage(title, content, pageState),
+    queries: Object.keys(results),
+  }
+}
+
+const NOTHING = { data: null, atMs: 0, error: null }
+
+const buildContext = ({ me = ADMIN, isInteractive = false }: ScreenState): FrameContext => ({
+  ...{ me, nowMs: NOW, timeZone: 'UTC', isInteractive },
+  execute: async () => {
+    throw new Error('a screen does no I/O while it is rendered')
+  },
+  navigate: () => {},
+  holdPage: () => () => {},
+})
+
+function resultOf(name: OperationName, state: ScreenState): Result<unknown> {
+  const { answers = {}, errors = {}, loading = [], isOld = false } = state
+  const error = errors[name] ?? null
+  const isMissing = loading === 'everything' || loading.includes(name) || (error && !isOld)
+  const data = isMissing ? null : ({ ...HEALTHY_ANSWERS, ...answers }[name] ?? null)
+  if (data === null && !isMissing) throw new Error(`there is no answer of ${name}`)
+  return { data, atMs: NOW - 60_000, error }
+}
+
+function selectBoard(text: string, limit: number, state: ScreenState): Result<BoardSelection> {
+  const { board = boardOf([{ name: 'Shop' }]) } = state
+  const answer = resultOf('readMonitorBoard', { ...state, answers: { readMonitorBoard: { data: board } } })
+  if (answer.data === null) return { ...answer, data: null }
+  return { ...answer, data: selectRows(toBoardRows(board), parseBoardQuery(text, NOW).matches, limit) }
+}
+
+/** The text of HTML as a reader sees it, with single spaces. */
+export const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+    .trim()

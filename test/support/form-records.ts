@@ -1,0 +1,61 @@
+import type { ChannelRecord } from '../../control-plane/dashboard/screens/setup/channels/channel-form.ts'
+import type { MonitorRecord } from '../../control-plane/dashboard/screens/setup/monitors/state/monitor-form.ts'
+import { MASK } from '../../shared/secret-names.ts'
+
+/** A monitor as the API shows it, with secrets. */
+export const STORED_MONITOR: MonitorRecord = {
+  id: '01900000-0000-7000-8000-000000000002',
+  name: 'Checkout',
+  type: 'http',
+  url: 'https://shop.example.com/checkout',
+  method: 'GET',
+  headers: { 'X-Api-Key': MASK },
+  body: null,
+  interval_seconds: 60,
+  timeout_ms: 10_000,
+  regions: ['us-east', 'eu-west', 'ap-southeast'],
+  assertions: [{ type: 'status_code', operator: 'equals', value: '200' }],
+  auth_type: 'basic',
+  auth_config: { username: 'ann', password: MASK },
+  keyword: null,
+  keyword_type: 'contains',
+  heartbeat_interval: null,
+  heartbeat_grace: 60,
+  ssl_check: false,
+  domain_check: false,
+  screenshot_on_failure: true,
+  screenshot_compare: false,
+  screenshot_threshold: 0.05,
+  retry_count: 2,
+  witness: true,
+  witness_with_credentials: false,
+  tags: ['shop', 'live'],
+  status: 'up',
+  status_changed_at: '2026-11-20T10:00:00.000Z',
+  last_checked_at: '2026-11-21T14:12:00.000Z',
+  is_paused: false,
+  ping_url: null,
+  ssl_expires_at: null,
+  domain_expires_at: null,
+  data_source: null,
+  configuration_issues: [],
+  created_at: '2026-11-01T10:00:00.000Z',
+  updated_at: '2026-11-20T10:00:00.000Z',
+}
+
+/** A webhook channel as the API shows it, with a masked header. */
+export const STORED_CHANNEL: ChannelRecord = {
+  id: '01900000-0000-7000-8000-000000000003',
+  name: 'Operations',
+  type: 'webhook',
+  config: { url: 'https://hooks.example.com/picket', headers: { 'X-Token': MASK } },
+  email_addresses: null,
+  is_default: true,
+  signing_secret: MASK,
+  is_paused: false,
+  paused_at: null,
+  paused_reason: null,
+  consecutive_failures: 0,
+  created_at: '2026-11-01T10:00:00.000Z',
+  updated_at: '2026-11-20T10:00:00.000Z',
+}

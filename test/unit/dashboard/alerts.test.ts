@@ -1,0 +1,131 @@
+import t from 'tap'
+import { EVENT_NAMES } from '../../../control-plane/alerting/events/catalog.ts'
+import { channelListScreen } from '../../../control-plane/dashboard/screens/alerts/channel-list.tsx'
+import { deliveryScreen } from '../../../control-plane/dashboard/screens/alerts/delivery.tsx'
+import { deliveryListScreen } from '../../../control-plane/dashboard/screens/alerts/delivery-list.tsx'
+import { nameEvent } from '../../../control-plane/dashboard/screens/alerts/delivery-words.tsx'
+import { listOf, renderScreen } from '../../support/render-screen.ts'
+
+const CHANNEL = {
+  ...{ id: '01900000-0000-7000-8000-000000000003', name: 'Operations', type: 'webhook', is_default: true },
+  ...{ config: { url: 'https://hooks.example.com/********' }, email_addresses: null, signing_secret: '********' },
+  ...{ is_paused: false, paused_at: null, paused_reason: null, consecutive_failures: 0 },
+  ...{ created_at: '2026-11-21T14:02:07Z', updated_at: '2026-11-21T14:02:07Z' },
+}
+const PAUSED = {
+  ...{ ...CHANNEL, id: '01900000-0000-7000-8000-000000000004', name: 'Old pager', is_default: false },
+  ...{ is_paused: true, paused_at: '2026-11-21T14:02:07Z', paused_reason: '50 deliveries in a row failed' },
+}
+const attempt = (error: string | null, code: number | null, answer: string | null = null) => ({
+  ...{ at: '2026-11-21T14:02:08Z', response_code: code, duration_ms: 34, error, response_snippet: answer },
+})
+const DELIVERY = {
+  ...{ id: 'whd_1', delivery_id: 'whd_1', alert_channel_id: CHANNEL.id, channel_id: CHANNEL.id },
+  ...{ event: 'monitor.down', status: 'delivered', attempts: [attempt(null, 204)], attempts_left_out: 0 },
+  ...{ request_url: 'https://hooks.example.com/x', request_headers: { 'X-Api-Key': '********' } },
+  ...{ request_body: '{"event":"monitor.down"}' },
+  ...{ created_at: '2026-11-21T14:02:07Z', updated_at: '2026-11-21T14:02:08Z' },
+}
+
+type Options = { channels?: unknown; search?: string; scope?: 'read' | 'write'; rest?: Record<string, unknown> }
+
+const renderLog = (log: unknown, { channels = listOf([CHANNEL]), search = '', rest = {} }: Options = {}) =>
+  renderScreen(deliveryListScreen, { answers: { log, channels, ...rest }, search })
+
+const renderDelivery = (delivery: object, { scope = 'write' }: Options = {}) =>
+  renderScreen(deliveryScreen, {
+    answers: { delivery: { data: delivery }, channels: listOf([CHANNEL]) },
+    params: { id: 'whd_1' },
+    scope,
+  })
+
+const renderChannels = (channels: unknown, { scope = 'write' }: Options = {}) =>
+  renderScreen(channelListScreen, { answers: { channels }, scope })
+
+t.test('The log shows for each delivery its status, channel, last answer and attempts', async t => {
+  const failed = { ...DELIVERY, id: 'whd_2', status: 'failed', attempts: [attempt('timed out', null)] }
+  const unsent = { ...DELIVERY, id: 'whd_3', status: 'pending', attempts: [] }
+  const { text, html } = renderLog(listOf([DELIVERY, { ...failed, attempts_left_out: 11 }, unsent], 60))
+  t.match(text, /Delivered Monitor down Operations 204 in 34 ms 1 attempt 1 21 Nov 2026, 14:02:07 UTC/)
+  t.match(text, /Failed Monitor down Operations timed out 12 attempts 12 /)
+  t.match(text, /Pending Monitor down Operations not sent yet 0 attempts 0 /)
+  t.match(html, 'href="/log/whd_2"')
+  t.match(html, 'href="/log?page=2"')
+})
+
+t.test('The links and fields of the log contain its filters', async t => {
+  const search = `status=failed&alert_channel_id=${PAUSED.id}&incident_id=i1&page=2`
+  const incident = { data: { title: 'Checkout is down' } }
+  const { text, html } = renderLog(listOf([DELIVERY], 80, 2), { search, rest: { incident } })
+  t.match(html, `status=failed&amp;alert_channel_id=${PAUSED.id}&amp;incident_id=i1&amp;page=3`)
+  t.match(html, '<option value="failed" selected>')
+  t.match(text, /Channel 01900000/, 'a channel that is not known can be kept')
+  t.match(text, /Incident Checkout is down/)
+  t.match(html, /type="hidden" name="incident_id" value="i1"/)
+  t.match(renderLog(listOf([]), { search }).text, /No delivery matches these filters\./)
+  t.match(renderLog(listOf([])).text, /Nothing was sent yet\./)
+  t.match(renderLog(new Error('try again')).text, /The deliveries cannot be shown: try again\./)
+})
+
+t.test('Every event has a name', async t => {
+  for (const event of EVENT_NAMES) t.match(nameEvent(event), /^[A-Z][a-z]+ [a-z][a-z ]*$/, event)
+})
+
+t.test('A delivery shows its attempts, the request with line breaks, and can be replayed', async t => {
+  const attempts = [attempt('HTTP 503', 503, 'no <b>capacity</b>'), attempt(null, 204)]
+  const { text, html } = renderDelivery({ ...DELIVERY, attempts })
+  t.match(text, /Monitor down to Operations Delivered\. The receiver accepted it\./)
+  t.match(text, /1 21 Nov 2026, 14:02:08 UTC 503 34 ms HTTP 503 Answer, first 18 characters/)
+  t.match(text, /2 21 Nov 2026, 14:02:08 UTC 204 34 ms/)
+  t.match(text, /POST https:\/\/hooks\.example\.com\/x .*X-Api-Key \*{8}/)
+  t.match(html, '{\n  &quot;event&quot;: &quot;monitor.down&quot;\n}')
+  t.notMatch(html, '<b>capacity')
+  t.match(html, 'action="/log/whd_1/retry"')
+})
+
+t.test('Attempts that the log does not keep are counted', async t => {
+  const attempts = Array.from({ length: 13 }, () => attempt('HTTP 503', 503))
+  const { text } = renderDelivery({ ...DELIVERY, attempts, attempts_left_out: 7 })
+  t.match(text, / 3 21 Nov .* 7 attempts in between.* 11 21 Nov .* 20 21 Nov /)
+})
+
+t.test('A delivery that waits, was not written, or is seen by a viewer has no replay', async t => {
+  const waiting = { ...DELIVERY, status: 'pending', attempts: [], request_url: null, request_body: null }
+  const { text, html } = renderDelivery({ ...waiting, request_headers: null })
+  t.match(text, /It can be replayed when it has ended\./)
+  t.match(text, /There was no attempt yet\..*There is no request yet/)
+  t.notMatch(html, '/retry')
+  t.notMatch(renderDelivery(DELIVERY, { scope: 'read' }).html, /<form|<button/)
+  const mail = { ...DELIVERY, request_url: 'oncall@example.com', request_body: 'Checkout is down' }
+  t.match(renderDelivery(mail).text, /To oncall@example\.com .*Body Checkout is down/)
+})
+
+t.test('A paused channel has a banner with its reason and can be resumed', async t => {
+  const { text, html } = renderChannels(listOf([CHANNEL, PAUSED]))
+  t.match(text, /Old pager is paused since 21 Nov 2026, 14:02:07 UTC: 50 deliveries in a row failed\. Its deliveries/)
+  t.match(html, `action="/settings/channels/${PAUSED.id}/resume"`)
+  t.match(html, `href="/log?alert_channel_id=${PAUSED.id}&amp;status=skipped"`)
+  t.notMatch(html, `action="/settings/channels/${PAUSED.id}/test"`, 'a paused channel cannot be tested')
+  t.match(html, `action="/settings/channels/${CHANNEL.id}/test"`)
+  t.match(html, `href="/log?alert_channel_id=${CHANNEL.id}"`)
+  t.notMatch(renderChannels(listOf([CHANNEL, PAUSED]), { scope: 'read' }).html, /<form|<button/)
+})
+
+t.test('A channel shows its type, target, default, failures and addresses without confirmation', async t => {
+  const address = (name: string, status: string) => ({ address: name, status, confirmation_sent_at: null })
+  const mail = {
+    ...{ ...CHANNEL, name: 'On call', type: 'email', is_default: false, consecutive_failures: 3 },
+    email_addresses: [address('a@example.com', 'confirmed'), address('b@example.com', 'unconfirmed')],
+  }
+  const { text } = renderChannels(listOf([CHANNEL, mail]))
+  t.match(text, /Operations Webhook, https:\/\/hooks\.example\.com\/\*{8} · default for new monitors/)
+  t.match(text, /On call Email, a@example\.com, b@example\.com The last 3 deliveries failed\./)
+  t.match(text, /Not confirmed yet, so no alerts go there: b@example\.com\./)
+  const once = { ...CHANNEL, consecutive_failures: 1 }
+  t.match(renderChannels(listOf([once])).text, /The last delivery failed\./)
+})
+
+t.test('Without channels the page says what that means', async t => {
+  t.match(renderChannels(listOf([])).text, /There is no channel\. Without one, no alert about an outage is sent\./)
+  t.match(renderChannels(new Error('try again')).text, /The channels cannot be shown: try again\./)
+})

@@ -1,0 +1,134 @@
+import t from 'tap'
+import { applyBoard, createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
+import { type BoardRow, selectRows, toBoardRows } from '../../../control-plane/dashboard/core/board.ts'
+import type { Execute, OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
+import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
+
+type Board = OperationResponse<'readMonitorBoard'>['data']
+
+const everything = () => true
+const namesOf = (rows: Iterable<BoardRow>) => [...rows].map(({ name }) => name)
+
+t.test('Columns become rows', t => {
+  const board = boardOf([
+    { id: 'a', name: 'Shop', status: 'down', since: '2026-11-21T12:00:00.000Z', tags: ['prod'], cause: 'refused' },
+    { id: 'b', name: 'Mail', type: 'heartbeat', status: null, votes: {} },
+    { id: 'c', name: 'Old', status: 'up', isPaused: true },
+  ])
+  t.same(toBoardRows(board), [
+    {
+      ...{ id: 'a', name: 'Shop', type: 'http', status: 'down', sinceMs: Date.parse('2026-11-21T12:00:00Z') },
+      ...{ tags: ['prod'], bars: [{ name: 'us-east', state: 'ok' }], cause: 'refused' },
+    },
+    {
+      ...{
+        id: 'b',
+        name: 'Mail',
+        type: 'heartbeat',
+        status: 'unknown',
+        sinceMs: null,
+        tags: [],
+        bars: [],
+        cause: null,
+      },
+    },
+    {
+      ...{ id: 'c', name: 'Old', type: 'http', status: 'paused', sinceMs: null, tags: [] },
+      ...{ bars: [{ name: 'us-east', state: 'ok' }], cause: null },
+    },
+  ])
+  t.end()
+})
+
+t.test('Trouble comes first, the newest trouble before older, then names in natural order', t => {
+  const rows = [
+    rowOf({ name: 'paused', status: 'paused' }),
+    rowOf({ name: 'Shop 10' }),
+    rowOf({ name: 'shop 2' }),
+    rowOf({ name: 'älter' }),
+    rowOf({ name: 'unknown', status: 'unknown', sinceMs: null }),
+    rowOf({ name: 'degraded, old', status: 'degraded', sinceMs: 1_000 }),
+    rowOf({ name: 'degraded, new', status: 'degraded', sinceMs: 2_000 }),
+    rowOf({ name: 'down, unknown since', status: 'down', sinceMs: null }),
+    rowOf({ name: 'down, old', status: 'down', sinceMs: 1_000 }),
+    rowOf({ name: 'down, new', status: 'down', sinceMs: 2_000 }),
+  ]
+  const expected = [
+    ...['down, new', 'down, old', 'down, unknown since', 'degraded, new', 'degraded, old', 'unknown'],
+    ...['älter', 'shop 2', 'Shop 10', 'paused'],
+  ]
+  t.same(namesOf(selectRows(rows, everything, 100).rows), expected)
+  t.same(namesOf(selectRows(rows.toReversed(), everything, 100).rows), expected, 'in any order of the input')
+  const twins = [rowOf({ id: 'b', name: 'Twin' }), rowOf({ id: 'a', name: 'Twin' })]
+  t.same(
+    selectRows(twins, everything, 2).rows.map(({ id }) => id),
+    ['a', 'b'],
+  )
+  t.end()
+})
+
+t.test('Counts and tags are of all monitors, rows are of those that match, up to the limit', t => {
+  const rows = [
+    ...Array.from({ length: 5 }, (_, i) => rowOf({ name: `down ${i}`, status: 'down', tags: ['b'] })),
+    rowOf({ name: 'up', tags: ['a', 'b'] }),
+    rowOf({ name: 'paused', status: 'paused', tags: ['c 10', 'c 9'] }),
+  ]
+  const selection = selectRows(rows, ({ status }) => status === 'down', 3)
+  t.same(namesOf(selection.rows), ['down 0', 'down 1', 'down 2'])
+  t.match(selection, { matching: 5, total: 7, tags: ['a', 'b', 'c 9', 'c 10'] })
+  t.same(selection.counts, { down: 5, degraded: 0, unknown: 0, up: 1, paused: 1 })
+  t.match(selectRows([], everything, 3), { rows: [], matching: 0, total: 0, tags: [] })
+  t.end()
+})
+
+t.test('An answer of changes replaces and removes rows, and a reset replaces all of them', t => {
+  const first = applyBoard(null, boardOf([{ name: 'a' }, { name: 'b' }, { name: 'c' }], { reset: true }))
+  t.same(namesOf(first.values()), ['a', 'b', 'c'])
+  const changed = applyBoard(first, boardOf([{ name: 'b', status: 'down' }, { name: 'd' }], { removed: ['a', 'x'] }))
+  t.same(namesOf(changed.values()).sort(), ['b', 'c', 'd'])
+  t.equal(changed.get('b')?.status, 'down')
+  t.equal(first.get('b')?.status, 'up', 'the rows before stay as they are')
+  t.same(namesOf(applyBoard(changed, boardOf([{ name: 'e' }], { reset: true })).values()), ['e'])
+  t.same(namesOf(applyBoard(changed, boardOf([])).values()).sort(), ['b', 'c', 'd'])
+  t.end()
+})
+
+/** Answers of the API in order, and what it was asked. */
+function startAnswers(...answers: (Board | 'away')[]) {
+  const asked: unknown[] = []
+  const execute = (async (_name, args) => {
+    asked.push((args as { query?: { since?: string } }).query?.since ?? null)
+    const answer = answers.shift()!
+    await Promise.resolve()
+    return answer === 'away'
+      ? { error: { status: 503, code: 'unavailable', message: 'not now' } }
+      : { data: { data: answer } }
+  }) as Execute
+  return { asked, execute }
+}
+
+t.test('The index reads what changed since its revision, and keeps its rows while a read fails', async t => {
+  const { asked, execute } = startAnswers(
+    boardOf([{ name: 'a' }, { name: 'b' }], { reset: true, revision: '1' }),
+    'away',
+    boardOf([{ name: 'b', status: 'down' }], { revision: '2' }),
+    boardOf([], { revision: '2' }),
+  )
+  const index = createBoardIndex(execute)
+  t.same([index.rows, index.error], [null, null])
+  let reads = 0
+  const end = index.subscribe(() => reads++)
+  await Promise.all([index.refresh(), index.refresh()])
+  t.same(asked, [null], 'calls at the same time share a read')
+  await index.refresh()
+  t.match(index, { error: { status: 503 } })
+  t.same(namesOf(index.rows!.values()), ['a', 'b'])
+  await index.refresh()
+  t.equal(index.error, null)
+  t.equal(index.rows!.get('b')!.status, 'down')
+  t.equal(reads, 3)
+  end()
+  await index.refresh()
+  t.equal(reads, 3, 'no call after the end')
+  t.same(asked, [null, '1', '1', '2'])
+})

@@ -1,0 +1,132 @@
+import t from 'tap'
+import { serializeState } from '../../../control-plane/dashboard/core/page-state.ts'
+import { TEXT_ATTACKS } from '../../support/attacks.ts'
+import {
+  type ApiAnswers,
+  channelOf,
+  checkOf,
+  failingVotesNow,
+  HEALTHY_ANSWERS,
+  incidentOf,
+  listOf,
+  monitorOf,
+  transitionOf,
+  votesNowOf,
+} from '../../support/dashboard-answers.ts'
+import { ADMIN, ago, boardOf, explanationOf, failingVoteOf, REFUSED, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, type ScreenState } from '../../support/dashboard-screens.tsx'
+
+const { id: ID } = monitorOf()
+const ADDRESSES = ['/', '/monitors', `/monitors/${ID}`]
+const LONG = 'x'.repeat(4_990)
+const AWAY = { status: 503, code: 'unavailable', message: 'not now' }
+
+/** A project in which every text of a user, a target or an operator is `text`. */
+function stateWith(text: string): ScreenState {
+  const check = { ...REFUSED, error: { ...REFUSED.error!, message: text } }
+  const vote = failingVoteOf('us-east', { last_check: check })
+  const explanation = explanationOf({ votes: [vote], decided_by: { ...check, region: 'us-east' } })
+  const transition = transitionOf({ summary: text, explanation: explanation as never })
+  const monitor = monitorOf({
+    ...{ name: text, url: text, tags: [text], status: 'down', status_changed_at: ago(1), configuration_issues: [text] },
+    ...{ assertions: [{ type: 'body', operator: 'contains', value: text }], ping_url: text },
+  })
+  const failed = checkOf({
+    ...{ status: 'down', error: { source: 'target', code: 'x', message: text }, resolved_ip: text },
+    failed_assertions: [{ type: 'body', operator: 'contains', value: text, actual: text }],
+    evidence: { headers: { [text]: text }, body: text, chain: [] },
+    dns: { rcode: text, server: text, records: [{ type: 'TXT', name: text, ttl_seconds: 1, value: text }] },
+  })
+  const silence = { kind: 'maintenance', id: '1', name: text, until: null } as const
+  const answers: ApiAnswers = {
+    listIncidents: listOf([incidentOf({ title: text })]),
+    listAlertChannels: listOf([channelOf({ name: text, is_paused: true, paused_reason: text })]),
+    listMonitors: listOf([monitor]),
+    readMonitor: { data: monitor },
+    listMonitorVotes: { data: { ...failingVotesNow(), ...votesNowOf({ silenced_by: [silence] }) } },
+    listMonitorTransitions: listOf([transition]),
+    listMonitorChecks: listOf([failed]),
+    readMonitorGuarantee: { data: { ...HEALTHY_ANSWERS.readMonitorGuarantee!.data, reasons: [text] } },
+  }
+  return {
+    me: { ...ADMIN, organization: { ...ADMIN.organization, name: text }, user: { ...ADMIN.user!, email: text } },
+    board: boardOf([{ name: text, status: 'down', since: ago(1), tags: [text], cause: text }]),
+    answers,
+  }
+}
+
+/** The kinds of elements with the names of their attributes, such as `a class href`. */
+function elementsIn(html: string): string[] {
+  const found = html.matchAll(/<([a-z][\w-]*)((?:\s+[^\s=>"]+(?:="[^"]*")?)*)\s*\/?>/gi)
+  return [...found].map(([, name, attributes]) =>
+    [name, ...[...attributes!.matchAll(/\s([^\s=>"]+)(?:="[^"]*")?/g)].map(([, attribute]) => attribute).sort()].join(
+      ' ',
+    ),
+  )
+}
+
+t.test('Hostile texts are shown as text in every place', t => {
+  for (const address of ADDRESSES) {
+    const expected = elementsIn(renderScreen(address, stateWith('Plain words')).page)
+    t.ok(expected.length > 30, `${address} has elements`)
+    for (const [i, attack] of [...TEXT_ATTACKS, LONG].entries())
+      t.same(elementsIn(renderScreen(address, stateWith(attack)).page), expected, `${address}: attack ${i}`)
+  }
+  t.end()
+})
+
+t.test('Texts of users are isolated, so that marks of direction end with them', t => {
+  const text = 'a\u202e\u2066gnp.exe'
+  for (const address of ADDRESSES) {
+    const { html } = renderScreen(address, stateWith(text))
+    const [, ...rest] = html.split(text)
+    t.ok(rest.length > 3, address)
+    // the element around each text, or one around that
+    const pattern = new RegExp(`<(\\w+)([^>]*)>[^<>]*${text}`, 'g')
+    const places = [...html.matchAll(pattern)].map(([, name, attributes]) => `${name}${attributes}`)
+    for (const place of places) t.match(place, /dir="(auto|ltr)"|^(bdi|title|option|dd|code)\b/, `${address}: ${place}`)
+  }
+  t.end()
+})
+
+t.test('Long texts are complete', t => {
+  for (const address of ADDRESSES) {
+    const { html } = renderScreen(address, stateWith(LONG))
+    t.match(html, `>${LONG}<`, address)
+  }
+  t.end()
+})
+
+t.test('No screen has a style attribute, a handler, or a script of its own, in any state', t => {
+  const states: Record<string, ScreenState> = {
+    healthy: {},
+    trouble: stateWith('Shop'),
+    interactive: { ...stateWith('Shop'), isInteractive: true },
+    viewer: { ...stateWith('Shop'), me: VIEWER },
+    empty: { board: boardOf([]) },
+    loading: { loading: 'everything' },
+    missing: { errors: { readMonitor: { ...AWAY, status: 404 } } },
+    away: { errors: { readMonitor: AWAY, readMonitorBoard: AWAY, listIncidents: AWAY } },
+  }
+  for (const [name, state] of Object.entries(states)) {
+    for (const address of ADDRESSES) {
+      const elements = elementsIn(renderScreen(address, state).html)
+      const wrong = elements.filter(element =>
+        /^(script|style|iframe|object|base|meta)\b|\s(on\w+|style|srcdoc)\b/.test(element),
+      )
+      t.same(wrong, [], `${address}, ${name}`)
+    }
+  }
+  t.end()
+})
+
+t.test('The state of a page is JSON that cannot end its element, and is read back unchanged', t => {
+  const state = { me: ADMIN, results: {}, board: { data: null, atMs: 0, error: null }, nowMs: 1, version: null }
+  for (const [i, attack] of [...TEXT_ATTACKS, '<!--<script>', '\u2028'].entries()) {
+    const hostile = { ...state, version: attack }
+    const text = serializeState(hostile)
+    t.notMatch(text, '<', `attack ${i}`)
+    t.same(JSON.parse(text), hostile, `attack ${i}`)
+  }
+  t.end()
+})

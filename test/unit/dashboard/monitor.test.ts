@@ -1,0 +1,204 @@
+import t from 'tap'
+import {
+  channelOf,
+  checkOf,
+  failingVotesNow,
+  incidentOf,
+  listOf,
+  monitorOf,
+  transitionOf,
+  votesNowOf,
+} from '../../support/dashboard-answers.ts'
+import { ago, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+
+const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
+const NOT_FOUND = { status: 404, code: 'not_found', message: 'monitor not found' }
+const { id: ID } = monitorOf()
+
+const show = (state: ScreenState = {}, search = '') => {
+  const { html, title } = renderScreen(`/monitors/${ID}${search}`, state)
+  return { html, title, text: textOf(html) }
+}
+const showMonitor = (changes: Parameters<typeof monitorOf>[0], state: ScreenState = {}) =>
+  show({ ...state, answers: { ...state.answers, readMonitor: { data: monitorOf(changes) } } })
+
+const DOWN = { status: 'down', status_changed_at: ago(1) } as const
+
+type Silence = ReturnType<typeof votesNowOf>['silenced_by'][number]
+
+const silenceOf = (kind: Silence['kind'], changes: Partial<Silence> = {}): Silence => ({
+  ...{ kind, id: kind, name: null, until: null },
+  ...changes,
+})
+
+t.test('A monitor that is up shows its status, votes, history, checks, alerts and settings', t => {
+  const { html, text, title } = show()
+  t.equal(title, 'Shop · Picket')
+  t.match(text, 'http https://shop.example/')
+  t.match(text, 'Up for 1 h 30 min, since 21 Nov 2026, 12:35:30 UTC')
+  t.match(text, '0 of 3 votes are failing; 2 more make it down.')
+  t.match(text, 'Next check 14:06:00 UTC · a vote is valid for 3 min 10 s')
+  t.match(text, '99.98 % in 24 hours')
+  t.match(html, 'aria-label="90 days, 1 with trouble"')
+  t.match(text, /2 min 10 s down/)
+  t.match(html, 'aria-label="Response time of 360 checks; last p50 400 ms, p95 700 ms"')
+  t.match(html, 'aria-label="Distribution of response times: 210 successful checks, 2 failed"')
+  t.match(html, '<rect class="outage"')
+  t.match(text, 'The status has not changed yet.')
+  t.match(text, /Up 21 Nov 2026, 14:04:30 UTC us-east 200, 812 ms/)
+  t.match(text, 'DNS 12 ms · Connect 20 ms · TLS 40 ms · First byte 700 ms · Transfer 40 ms')
+  t.match(text, 'Operations webhook · down, recovery; reminder every 30 min')
+  t.match(text, 'Checked every 30 s Regions us-east, eu-west, ap-southeast Timeout 10 s Re-checks 2')
+  t.match(text, 'An outage is down at the latest after 37 s (refused).')
+  t.notMatch(text, 'cannot be shown')
+  t.end()
+})
+
+t.test('A monitor that is down says why: reason, votes of the decision, votes now, open incident', t => {
+  const answers = {
+    readMonitor: { data: monitorOf(DOWN) },
+    listMonitorVotes: { data: failingVotesNow() },
+    listMonitorTransitions: listOf([transitionOf(), transitionOf({ id: 't0', from: null, to: 'up', at: ago(900) })]),
+    listIncidents: listOf([incidentOf({ id: 'old', resolved_at: ago(600) }), incidentOf({ id: 'i9' })]),
+  }
+  const { html, text } = show({ answers })
+  t.match(text, 'Down for 1 min, since 21 Nov 2026, 14:04:30 UTC')
+  t.match(text, '2 of 3 regions failed 3 checks in a row: us-east, eu-west (connection refused)')
+  t.match(text, '2 of 3 votes are failing; 2 are enough for down.')
+  t.match(text, 'Down: 2 of 3 regions are failing, which is a majority of the votes.')
+  t.match(html, 'aria-label="Votes now: us-east failing, eu-west failing, ap-southeast ok"')
+  t.match(html, '<details class="transition" open>', 'the last change is open')
+  t.equal(html.split('<details class="transition"').length - 1, 2)
+  t.match(html, 'href="/incidents/i9">Open incident')
+  t.end()
+})
+
+t.test('Paused, unknown and suppressed monitors say what is the case', t => {
+  const paused = showMonitor(
+    { status: null, is_paused: true },
+    { answers: { listMonitorVotes: { data: votesNowOf({ silenced_by: [silenceOf('paused')] }) } } },
+  )
+  t.match(paused.text, 'Paused')
+  t.match(paused.text, 'The monitor is paused: it is not checked.')
+  t.match(paused.text, 'Resume')
+  t.notMatch(paused.text, /Check now|for 1 h 30 min/)
+  const unchecked = votesNowOf({ status: null, unchecked_since: ago(5) })
+  const unknown = showMonitor(
+    { status: null, status_changed_at: null },
+    { answers: { listMonitorVotes: { data: unchecked } } },
+  )
+  t.match(unknown.text, 'Unknown')
+  t.match(unknown.text, 'No check has counted for three intervals, so the status is unknown.')
+  const until = '2026-11-21T15:00:00.000Z'
+  const silences = [
+    silenceOf('maintenance', { name: 'Move', until }),
+    silenceOf('parent_down', { name: 'Router' }),
+    silenceOf('parent_grace', { name: 'Router', until }),
+  ]
+  const { text } = show({ answers: { listMonitorVotes: { data: votesNowOf({ silenced_by: silences }) } } })
+  t.match(text, 'No alerts until 2026-11-21 15:00 UTC: maintenance window "Move".')
+  t.match(text, 'No alerts: the parent "Router" is down.')
+  t.match(text, 'Alerts wait until 2026-11-21 15:00 UTC: the parent "Router" may be down too.')
+  t.end()
+})
+
+t.test('A change without an explanation is a line, and a heartbeat has neither charts nor regions', t => {
+  const bare = transitionOf({ to: null, summary: 'No check counted for three intervals', explanation: {} })
+  const { html, text } = show({ answers: { listMonitorTransitions: listOf([bare]) } })
+  t.match(html, '<div class="transition">')
+  t.match(text, /Unknown 21 Nov 2026, 14:04:30 UTC 1 min ago No check counted for three intervals/)
+  const ping = 'https://picket.example/ping/x'
+  const times = { heartbeat_interval: 3_600, heartbeat_grace: 300 }
+  const heartbeat = showMonitor({ type: 'heartbeat', url: null, ping_url: ping, regions: [], ...times })
+  t.match(heartbeat.text, `Expected every 1 h Grace 5 min Ping address ${ping}`)
+  t.match(heartbeat.html, '>Pings</h2>')
+  t.notMatch(heartbeat.text, /Check now|Response times|Checked every/)
+  t.end()
+})
+
+t.test('A failed check shows whose fault it was, its error, assertions and the answer of the target', t => {
+  const check = checkOf({
+    ...{ status: 'down', status_code: 500, screenshot_url: '/api/v1/screenshots/x', trigger: 'second_opinion' },
+    error: { source: 'target', code: 'assertion', message: 'status 500' },
+    failed_assertions: [{ type: 'status_code', operator: 'eq', value: '200', actual: '500' }],
+    evidence: { headers: { server: 'nginx' }, body: 'Internal error', chain: [] },
+  })
+  const { html, text } = show({ answers: { listMonitorChecks: listOf([check]) } })
+  t.match(text, /Down 21 Nov 2026, 14:04:30 UTC us-east status 500/)
+  t.match(text, 'Attempt 1, a second opinion for another region')
+  t.match(text, 'Whose fault target Error status 500 (assertion)')
+  t.match(text, 'Failed assertion status_code eq 200; actual value: 500')
+  t.match(text, 'Answer of the target server: nginx Internal error')
+  t.match(html, 'alt="The page at the time of the failure"')
+  const missed = checkOf({ status: 'missed', status_code: null, response_time_ms: null, timings: null, probe_id: null })
+  t.match(show({ answers: { listMonitorChecks: listOf([missed]) } }).text, /Unknown 21 Nov 2026, 14:04:30 UTC us-east/)
+  t.end()
+})
+
+t.test('The address contains the filters and the page of the checks', t => {
+  const checks = { data: [checkOf()], meta: { page: 2, per_page: 20, total: 45, total_pages: 3 } }
+  const { html, text } = show({ answers: { listMonitorChecks: checks } }, '?region=eu-west&status=down&page=2&range=7d')
+  t.match(html, /<option[^>]*value="eu-west"[^>]*selected|<option[^>]*selected[^>]*value="eu-west"/)
+  t.match(text, '21–40 of 45 checks')
+  t.match(html, `href="/monitors/${ID}?region=eu-west&amp;status=down&amp;page=3&amp;range=7d#checks"`)
+  t.match(html, `href="/monitors/${ID}?range=7d#latency" aria-current="true"`)
+  for (const search of ['?page=-1', '?page=x', '?status=broken', '?range=1y'])
+    t.match(show({}, search).text, 'Shop', search)
+  t.end()
+})
+
+t.test('A read that fails is an error in its own place, and the rest of the page works', t => {
+  const rows = [
+    ['listMonitorVotes', 'The votes cannot be shown'],
+    ['listMonitorTransitions', 'The changes of status cannot be shown'],
+    ['listMonitorChecks', 'The checks cannot be shown'],
+    ['listAnalyticsStrips', 'The days cannot be shown'],
+    ['readAnalyticsLatency', 'The response times cannot be shown'],
+    ['readAnalyticsHeatmap', 'The counts of the distribution cannot be shown'],
+    ['listAlertRules', 'The alert rules cannot be shown'],
+    ['readMonitorGuarantee', 'The guaranteed times cannot be shown'],
+  ] as const
+  for (const [name, sentence] of rows) {
+    const { text } = show({ errors: { [name]: AWAY } })
+    t.match(text, `${sentence}: ${AWAY.message}.`, name)
+    t.equal(text.split('cannot be shown').length - 1, 1, name)
+    t.match(text, 'Up for 1 h 30 min', name)
+  }
+  for (const name of ['readAnalyticsUptime', 'listIncidents', 'listAlertChannels'] as const)
+    t.notMatch(show({ errors: { [name]: AWAY } }).text, 'cannot be shown', name)
+  const paused = { listAlertChannels: listOf([channelOf({ is_paused: true, paused_reason: '10 deliveries failed' })]) }
+  t.match(show({ answers: paused }).text, 'Paused: 10 deliveries failed')
+  const away = { listMonitorVotes: { data: votesNowOf({ checks_available: false }) } }
+  t.match(show({ answers: away }).text, 'The newest checks cannot be read at the moment. Verdicts are not affected.')
+  t.end()
+})
+
+t.test('Without its monitor the page is not found, not available, or loading', t => {
+  const missing = show({ errors: { readMonitor: NOT_FOUND } })
+  t.equal(missing.title, 'Page not found · Picket')
+  t.match(missing.text, 'There is no such page, or its record was deleted, or it belongs to another organization.')
+  t.notMatch(missing.html, '<section')
+  const away = show({ errors: { readMonitor: AWAY } })
+  t.equal(away.title, 'Not available · Picket')
+  t.match(away.text, `This page cannot be shown: ${AWAY.message}. The page tries again by itself.`)
+  const loading = show({ loading: 'everything' })
+  t.equal(loading.title, 'Loading · Picket')
+  t.match(loading.html, 'class="alone skeleton"')
+  t.end()
+})
+
+t.test('Viewers see everything without buttons that change something', t => {
+  const rules = { listAlertRules: listOf([]) }
+  const [admin, viewer] = [show({ answers: rules }), show({ answers: rules, me: VIEWER })]
+  for (const text of ['Check now', 'Pause', 'Add a channel']) {
+    t.match(admin.text, text)
+    t.notMatch(viewer.text, text)
+  }
+  t.notMatch(viewer.html, `/monitors/${ID}/settings`)
+  t.match(viewer.text, 'This monitor has no alert channel.')
+  t.match(viewer.text, '0 of 3 votes are failing')
+  t.equal(admin.html.split(' disabled').length - 1, 2, 'buttons wait for the script')
+  t.notMatch(show({ isInteractive: true }).html, ' disabled')
+  t.end()
+})

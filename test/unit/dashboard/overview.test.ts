@@ -1,0 +1,160 @@
+import t from 'tap'
+import { channelOf, incidentOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
+import { ago, boardOf, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+
+const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
+const show = (state: ScreenState = {}) => {
+  const { html, title } = renderScreen('/', state)
+  return { html, title, text: textOf(html) }
+}
+
+const UP = { name: 'Mail', status: 'up' } as const
+const DOWN = { id: 'd1', name: 'Shop', status: 'down', since: ago(12), cause: 'connection refused' } as const
+const TROUBLE = boardOf([
+  { ...DOWN, votes: { 'us-east': 'failing', 'eu-west': 'ok' } },
+  { name: 'Search', status: 'degraded', since: ago(3) },
+  { name: 'New', status: null },
+  { name: 'Old', isPaused: true },
+  UP,
+])
+
+t.test('The title and the heading are one sentence about all monitors', t => {
+  const rows: [Parameters<typeof boardOf>[0], string][] = [
+    [[UP], 'The monitor is up'],
+    [[UP, { name: 'b' }], 'All 2 monitors are up'],
+    [[UP, { name: 'b' }, { name: 'c', isPaused: true }], 'All 2 monitors are up, 1 paused'],
+    [[{ name: 'c', isPaused: true }], '1 paused'],
+    [[{ name: 'n', status: null }], '1 unknown'],
+    [[DOWN], '1 down'],
+    [[DOWN, UP, { name: 'n', status: null }], '1 down, 1 unknown, 1 up'],
+    [Array.from({ length: 1_500 }, (_, i) => ({ name: `m${i}` })), 'All 1,500 monitors are up'],
+  ]
+  for (const [entries, sentence] of rows) {
+    const { title, text } = show({ board: boardOf(entries) })
+    t.equal(title, `${sentence} · Picket`)
+    t.match(text, sentence)
+  }
+  t.equal(show({ board: TROUBLE }).title, '1 down, 1 degraded, 1 unknown, 1 up, 1 paused · Picket')
+  t.end()
+})
+
+t.test('Without monitors the page says so, and a healthy project has no list of trouble', t => {
+  const empty = show({ board: boardOf([]), answers: { listAlertChannels: listOf([]) } })
+  t.match(empty.text, 'Nothing is monitored yet')
+  t.notMatch(empty.text, 'No alerts are sent', 'there is nothing to alert about')
+  const healthy = show()
+  t.notMatch(healthy.html, /id="trouble"|class="banner/)
+  t.match(healthy.text, 'There was no incident yet.')
+  t.match(healthy.text, 'Uptime 99.98 % in 24 hours')
+  t.match(healthy.text, '100 % in 30 days')
+  t.match(healthy.text, '25,920 checks in 24 hours')
+  t.match(healthy.text, '2 incidents resolved in 24 hours')
+  t.end()
+})
+
+t.test('Monitors that are not up are listed with votes, cause and duration; paused ones are not', t => {
+  const { html, text } = show({ board: TROUBLE })
+  t.match(html, 'aria-label="Votes: us-east failing, eu-west ok"')
+  t.match(html, 'href="/monitors/d1"')
+  t.match(text, 'Shop Down connection refused 12 min')
+  t.ok(text.indexOf('Shop Down') < text.indexOf('Search Degraded'))
+  t.ok(text.indexOf('Search Degraded') < text.indexOf('New Unknown'))
+  t.notMatch(text, /Mail Up|Old Paused/)
+  t.equal(html.split('<tr').length - 1, 4, 'a head and three rows')
+  t.end()
+})
+
+t.test('More trouble than fits is counted, with a link to all', t => {
+  const many = boardOf(Array.from({ length: 61 }, (_, i) => ({ name: `m${i}`, status: 'down' as const })))
+  const { html, text } = show({ board: many })
+  t.equal(html.split('aria-rowindex').length - 1, 50)
+  t.match(html, 'aria-rowcount="62"')
+  t.match(text, 'All 61 monitors that are not up')
+  t.end()
+})
+
+t.test('Open incidents come first, and one without an acknowledgement is marked', t => {
+  const answers = {
+    listIncidents: listOf([
+      incidentOf({ id: 'old', title: 'Mail was down', status: 'resolved', resolved_at: ago(60), started_at: ago(90) }),
+      incidentOf({ id: 'open', title: 'Shop is down' }),
+      incidentOf({ id: 'seen', title: 'Search is slow', status: 'identified', acknowledged_at: ago(1) }),
+    ]),
+  }
+  const { html, text } = show({ answers })
+  t.ok(text.indexOf('Shop is down') < text.indexOf('Mail was down'))
+  t.match(text, /Shop is down investigating · began 21 Nov 2026, 13:53:30 UTC \( ?12 min ago ?\) · not acknowledged/)
+  t.match(text, 'Mail was down resolved')
+  t.equal(text.split('not acknowledged').length - 1, 1)
+  t.match(html, 'class="open-incident" href="/incidents/open"')
+  t.end()
+})
+
+t.test('What needs a person is listed: no channel, paused channels, undelivered alerts, wrong settings', t => {
+  const nobody = show({ answers: { listAlertChannels: listOf([]) } })
+  t.match(nobody.text, 'No alerts are sent: there is no alert channel. Add a channel')
+  const paused = channelOf({ id: 'c9', name: 'Pager', is_paused: true, paused_reason: '10 deliveries failed' })
+  const { html, text } = show({
+    answers: {
+      listAlertChannels: listOf([channelOf(), paused]),
+      listAlertLog: listOf([], 1_200),
+      listMonitors: listOf([
+        monitorOf({ id: 'm7', name: 'Invoices', configuration_issues: ['No region has a probe.'] }),
+      ]),
+    },
+  })
+  t.match(text, 'The channel Pager is paused: 10 deliveries failed')
+  t.match(text, '1,200 alerts could not be delivered.')
+  t.match(text, /Invoices ?: No region has a probe\./)
+  for (const address of ['/settings/channels/c9', '/log?status=failed,dead', '/monitors/m7'])
+    t.match(html, `href="${address}"`)
+  t.end()
+})
+
+t.test('A read that fails is an error in its own place, and the rest of the page works', t => {
+  const rest = { board: TROUBLE, answers: { listIncidents: listOf([incidentOf({ title: 'Shop is broken' })]) } }
+  const rows = [
+    ['readAnalyticsSummary', 'The figures cannot be shown', [/Shop Down/, /Shop is broken/]],
+    ['listIncidents', 'The incidents cannot be shown', [/Shop Down/, /Uptime 99\.98 %/]],
+    ['readMonitorBoard', 'The monitors cannot be shown', [/Shop is broken/, /Uptime 99\.98 %/]],
+  ] as const
+  for (const [name, sentence, others] of rows) {
+    const { text } = show({ ...rest, errors: { [name]: AWAY } })
+    t.match(text, `${sentence}: ${AWAY.message}.`, name)
+    for (const other of others) t.match(text, other, name)
+  }
+  for (const name of ['listAlertChannels', 'listAlertLog', 'listMonitors'] as const) {
+    const { text } = show({ ...rest, errors: { [name]: AWAY } })
+    t.notMatch(text, 'No alerts are sent', `${name}: what is unknown is not claimed`)
+    t.match(text, 'Shop Down', name)
+  }
+  t.equal(show({ errors: { readMonitorBoard: AWAY } }).title, 'Overview · Picket')
+  t.end()
+})
+
+t.test('Data of an earlier read stay, with their age and the reason', t => {
+  const { text } = show({ board: TROUBLE, errors: { listIncidents: AWAY, readMonitorBoard: AWAY }, isOld: true })
+  t.match(text, `The incidents are from 1 min ago : ${AWAY.message}.`)
+  t.match(text, `The monitors are from 1 min ago : ${AWAY.message}.`)
+  t.match(text, 'Shop Down')
+  t.end()
+})
+
+t.test('While data are loaded, the parts say so', t => {
+  const { html, title } = show({ loading: 'everything' })
+  t.equal(title, 'Overview · Picket')
+  t.ok(html.split('class="skeleton"').length > 3)
+  t.notMatch(html, 'cannot be shown')
+  t.end()
+})
+
+t.test('Viewers see everything without buttons that change something', t => {
+  const state = { board: TROUBLE }
+  const [admin, viewer] = [show(state), show({ ...state, me: VIEWER })]
+  t.match(admin.html, 'href="/monitors/new"')
+  t.notMatch(viewer.html, 'href="/monitors/new"')
+  t.match(viewer.text, 'Shop Down connection refused')
+  t.match(viewer.text, 'Role viewer')
+  t.end()
+})

@@ -1,0 +1,95 @@
+import t from 'tap'
+import { createBoard, hashBoard, setRow } from '../../../../control-plane/insight/live/board/board.ts'
+import { buildBoardJson } from '../../../../control-plane/insight/live/board/board-body.ts'
+import { type BoardSource, buildFragments } from '../../../../control-plane/insight/live/board/board-row.ts'
+
+const position = { snapshot: '1:1:', atMs: 0 }
+const SOURCE: BoardSource = {
+  ...{ id: 'a', name: 'Shop', type: 'http', status: 'up', statusChangedAt: null, isPaused: false, tags: null },
+  ...{ regions: ['us-east', 'eu-west'], isFromDataSource: false, isUnchecked: false },
+  ...{ voters: null, states: null, held: null, cause: null },
+}
+const [VOTES, CAUSE] = [7, 8]
+const rowOf = (change: Partial<BoardSource>) => buildFragments({ ...SOURCE, ...change }).map(text => JSON.parse(text))
+
+t.test('A region votes when it has a state that is not in doubt', async t => {
+  const voters = ['us-east', 'eu-west', 'ap-southeast']
+  const rows: [Partial<BoardSource>, object][] = [
+    [{}, { 'us-east': 'none', 'eu-west': 'none' }],
+    [
+      { voters, states: ['failing', 'pending', 'ok'] },
+      { 'us-east': 'failing', 'eu-west': 'none' },
+    ],
+    [
+      { voters, states: ['failing', 'ok', 'ok'], held: ['us-east'] },
+      { 'us-east': 'none', 'eu-west': 'ok' },
+    ],
+    [
+      { voters, states: ['ok', 'ok', 'ok'], isPaused: true },
+      { 'us-east': 'none', 'eu-west': 'none' },
+    ],
+    [
+      { voters, states: ['ok', 'ok', 'ok'], isUnchecked: true },
+      { 'us-east': 'none', 'eu-west': 'none' },
+    ],
+    [{ type: 'heartbeat', voters: ['heartbeat'], states: ['failing'] }, { heartbeat: 'failing' }],
+    [{ isFromDataSource: true, voters: ['data-source'], states: ['ok'] }, { 'data-source': 'ok' }],
+  ]
+  for (const [change, votes] of rows) t.same(rowOf(change)[VOTES], votes)
+})
+
+t.test('The cause is short, and null while nothing is wrong', async t => {
+  const cause = { error: null, statusCode: 0, responseTimeMs: 0 }
+  const rows: [Partial<BoardSource>, string | null][] = [
+    [{ cause: { ...cause, statusCode: 503 } }, null],
+    [{ status: 'down', cause: { ...cause, statusCode: 503, responseTimeMs: 20 } }, 'status 503'],
+    [{ status: 'down', cause: { ...cause, error: { code: 'timeout', message: '' } } }, 'timeout'],
+    [
+      { status: 'down', cause: { ...cause, error: { code: 'refused', message: 'connection refused' } } },
+      'connection refused',
+    ],
+    [{ status: 'degraded', cause: { ...cause, statusCode: 200, responseTimeMs: 812 } }, '812 ms'],
+    [{ status: 'down', cause }, 'no answer'],
+    [{ status: 'down' }, null],
+    [{ status: null, isUnchecked: true }, 'not checked'],
+    [{ status: null }, null],
+    [{ status: 'down', cause: { ...cause, error: { code: 'x', message: 'y'.repeat(500) } } }, `${'y'.repeat(119)}…`],
+  ]
+  for (const [change, text] of rows) t.equal(rowOf(change)[CAUSE], text)
+})
+
+t.test('The hash depends on the content alone', async t => {
+  const [one, two] = [createBoard(position), createBoard({ snapshot: '5:9:7', atMs: 1 })]
+  const rows = ['a', 'b', 'c'].map(id => buildFragments({ ...SOURCE, id }))
+  for (const row of rows) setRow(one, row[0]!, row, 1)
+  for (const row of rows.toReversed()) setRow(two, row[0]!, row, 2)
+  t.equal(hashBoard(one, ''), hashBoard(two, ''))
+  t.not(hashBoard(one, ''), hashBoard(one, 'us-east'))
+  setRow(two, 'd', buildFragments({ ...SOURCE, id: 'd' }), 3)
+  t.not(hashBoard(one, ''), hashBoard(two, ''))
+  setRow(two, 'd', null, 4)
+  t.equal(hashBoard(one, ''), hashBoard(two, ''))
+  t.equal(one.bytes, two.bytes)
+})
+
+t.test('A row with the same values keeps its version', async t => {
+  const board = createBoard(position)
+  setRow(board, 'a', buildFragments(SOURCE), 1)
+  setRow(board, 'a', buildFragments({ ...SOURCE }), 2)
+  t.equal(board.rows.get('a')!.version, 1)
+  setRow(board, 'a', buildFragments({ ...SOURCE, name: 'Other' }), 3)
+  t.equal(board.rows.get('a')!.version, 3)
+  setRow(board, 'unknown', null, 4)
+  t.equal(board.rows.size, 1)
+})
+
+t.test('An answer has all rows, or the requested ones and those that are gone', async t => {
+  const board = createBoard(position)
+  for (const id of ['a', 'b']) setRow(board, id, buildFragments({ ...SOURCE, id }), 1)
+  const build = async (ids: string[] | null) =>
+    JSON.parse(await buildBoardJson(board, { position, ids, regionsWithoutProbe: ['eu-west'] }, async () => {}))
+  const whole = await build(null)
+  t.match(whole, { reset: true, removed: [], regions_without_probe: ['eu-west'], monitors: { id: ['a', 'b'] } })
+  t.match(await build(['b', 'gone']), { reset: false, removed: ['gone'], monitors: { id: ['b'], name: ['Shop'] } })
+  t.same((await build([])).monitors.id, [])
+})

@@ -1,0 +1,54 @@
+import t from 'tap'
+import {
+  formatPosition,
+  isContinuable,
+  MAX_POSITION_LENGTH,
+  parsePosition,
+} from '../../../../control-plane/insight/live/position.ts'
+
+const atMs = Date.parse('2026-03-01T10:00:00Z')
+
+t.test('A position survives its text', async t => {
+  for (const snapshot of ['1:1:', '745:745:', '100:205:100,104,204', '9007199254:9007199999:9007199254']) {
+    const text = formatPosition({ snapshot, atMs })
+    t.match(text, /^[0-9a-z.-]+$/, 'nothing that a URL or a header escapes')
+    t.same(parsePosition(text), { snapshot, atMs })
+  }
+})
+
+t.test('A position with very many open transactions becomes an earlier one', async t => {
+  const open = Array.from({ length: 500 }, (_, i) => 1_000 + 2 * i)
+  const text = formatPosition({ snapshot: `1000:2000:${open}`, atMs })
+  t.ok(text.length < MAX_POSITION_LENGTH)
+  t.same(parsePosition(text), { snapshot: '1000:1000:', atMs })
+})
+
+t.test('A text that PostgreSQL would not accept as a snapshot is refused', async t => {
+  const refused = [
+    '',
+    'x',
+    '1.2.3',
+    '1.0.0.',
+    '1.2.3.4',
+    '1.2.3.2-1',
+    '1.2.3.-',
+    '1.2.3.1-',
+    '1.Z.1.',
+    `1.2.${'z'.repeat(11)}.`,
+    'a'.repeat(5_000),
+  ]
+  for (const text of refused) t.equal(parsePosition(text), null, text)
+  t.same(parsePosition('1.2.3.0-2'), { snapshot: '2:5:2,4', atMs: 1_000 })
+})
+
+t.test('A position can be continued for 30 minutes, by a database that has seen it', async t => {
+  const current = { snapshot: '100:120:', atMs }
+  const rows: [string, number, boolean][] = [
+    ['100:120:', 0, true],
+    ['90:95:', 29 * 60_000, true],
+    ['90:95:', 30 * 60_000, false],
+    ['100:121:', 0, false],
+  ]
+  for (const [snapshot, ageMs, expected] of rows)
+    t.equal(isContinuable({ snapshot, atMs: atMs - ageMs }, current), expected, `${snapshot} ${ageMs}`)
+})
