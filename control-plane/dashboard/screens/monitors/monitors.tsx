@@ -7,6 +7,7 @@ import { screen } from '../../core/screen.ts'
 import { MonitorTable } from '../../parts/monitors/monitor-table.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { NAMES, type ShownStatus, STATUS_ORDER } from '../../parts/status.tsx'
+import { BulkList } from './bulk/bulk-list.tsx'
 
 const FIRST_ROWS = 60
 /** A page of more rows takes a server too long to render. */
@@ -124,6 +125,7 @@ const Statuses = ({ counts, current }: { counts: BoardCounts; current: string })
 )
 
 function Rows({ selection, search }: { selection: BoardSelection; search: URLSearchParams }) {
+  const { me } = useFrame()
   const { rows, matching, total } = selection
   if (total === 0) return <Empty text="There are no monitors yet." />
   if (matching === 0) return <Empty text="No monitor matches this filter." />
@@ -132,7 +134,11 @@ function Rows({ selection, search }: { selection: BoardSelection; search: URLSea
       <p class="hidden" role="status">
         {formatCount(matching, 'monitor')}
       </p>
-      <MonitorTable rows={rows} total={matching} label="Monitors" />
+      {canWrite(me) ? (
+        <BulkList rows={rows} matching={matching} text={buildText(search)} />
+      ) : (
+        <MonitorTable rows={rows} total={matching} label="Monitors" />
+      )}
       {rows.length < matching && <More search={search} shown={rows.length} matching={matching} />}
     </>
   )
