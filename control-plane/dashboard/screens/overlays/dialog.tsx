@@ -18,8 +18,12 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = element.current
+    const focused = dialog?.ownerDocument.activeElement as HTMLElement | null | undefined
     dialog?.showModal()
-    return () => dialog?.close()
+    return () => {
+      dialog?.close()
+      focused?.focus({ preventScroll: true })
+    }
   }, [])
   return (
     <dialog

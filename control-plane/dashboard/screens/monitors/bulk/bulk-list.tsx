@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BoardRow } from '../../../core/board.ts'
 import { formatCount } from '../../../core/format.ts'
@@ -16,7 +17,19 @@ const UNDO_MS = 35_000
 type Finished = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
 
 /** The rows of the list with check boxes, and what can be done with those that are selected. */
-export function BulkList({ rows, matching, text }: { rows: readonly BoardRow[]; matching: number; text: string }) {
+export function BulkList({
+  rows,
+  matching,
+  text,
+  empty,
+}: {
+  rows: readonly BoardRow[]
+  matching: number
+  /** the query */
+  text: string
+  /** instead of no rows */
+  empty: ComponentChildren
+}) {
   const { nowMs, findMonitors } = useFrame()
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED)
   const [opened, open] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null)
@@ -34,16 +47,21 @@ export function BulkList({ rows, matching, text }: { rows: readonly BoardRow[]; 
   }
   return (
     <div ref={list}>
-      <MonitorTable
-        rows={rows}
-        total={matching}
-        label="Monitors"
-        selection={{
-          ids: selection.ids,
-          toggle: (id, isRange) => setSelection(isRange ? toggleRange(selection, order, id) : toggleRow(selection, id)),
-          toggleAll: () => setSelection(toggleShown(selection, order)),
-        }}
-      />
+      {rows.length === 0 ? (
+        empty
+      ) : (
+        <MonitorTable
+          rows={rows}
+          total={matching}
+          label="Monitors"
+          selection={{
+            ids: selection.ids,
+            toggle: (id, isRange) =>
+              setSelection(isRange ? toggleRange(selection, order, id) : toggleRow(selection, id)),
+            toggleAll: () => setSelection(toggleShown(selection, order)),
+          }}
+        />
+      )}
       {finished && (
         <Outcome
           {...finished}
@@ -79,8 +97,8 @@ export function BulkList({ rows, matching, text }: { rows: readonly BoardRow[]; 
 const ACTIONS: readonly (readonly [BulkAction, string])[] = [
   ['pause', 'Pause'],
   ['resume', 'Resume'],
-  ['change', 'Change …'],
-  ['delete', 'Delete …'],
+  ['change', 'Change…'],
+  ['delete', 'Delete…'],
 ]
 
 const BulkBar = ({

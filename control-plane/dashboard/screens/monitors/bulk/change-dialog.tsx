@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
@@ -102,7 +102,7 @@ export function ChangeDialog({
 
 const Waiting = ({ hasFailed, onClose }: { hasFailed: boolean; onClose(): void }) => (
   <>
-    {!hasFailed && <p role="status">Comparing …</p>}
+    {!hasFailed && <p role="status">Comparing…</p>}
     <div class="actions">
       <button type="button" onClick={onClose}>
         Cancel
@@ -127,11 +127,15 @@ function Difference({
   onBack(): void
 }) {
   const [typed, setTyped] = useState('')
+  const form = useRef<HTMLFormElement>(null)
+  // the element that had the focus is gone
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, .actions button:enabled')?.focus(), [])
   const { changed } = preview
   const count = formatCount(changed, 'monitor')
   const isConfirmed = action !== 'delete' || typed.trim() === String(changed)
   return (
     <form
+      ref={form}
       class="stack"
       onSubmit={event => {
         event.preventDefault()

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { type BulkResult, summarizeResult } from './change-words.ts'
@@ -19,12 +20,15 @@ export function Outcome({
 }) {
   const { execute } = useFrame()
   const { isBusy, error, run } = useAttempt()
+  const section = useRef<HTMLElement>(null)
+  // the buttons that had the focus are gone
+  useEffect(() => section.current?.focus(), [])
   const undo = async () => {
     const answer = result.undo && (await run(() => execute('changeMonitors', { body: result.undo! })))
     if (answer) onUndone(answer.data)
   }
   return (
-    <section class="outcome" aria-label="Result of the change">
+    <section ref={section} class="outcome" tabIndex={-1} aria-label="Result of the change">
       <p role="status">{summarizeResult(result, true)}.</p>
       <div class="actions">
         {result.undo && canUndo && (
