@@ -10,10 +10,11 @@ import { insertMonitor } from '../support/verdict.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
-const api = await startApi(t, { HOST: 'localhost' })
+const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
 const { newContext } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
+const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
 const { body } = await api.call('GET', '/me', { key: person.key })
 const projectId: string = body.data.project.id
 await insertWatchedMonitors(api.db, projectId, 90)
@@ -206,12 +207,11 @@ t.test('On a phone the selection and its dialog fit, in light and dark', async t
 })
 
 t.test('A viewer sees the list without check boxes, and the palette without changes', async t => {
-  const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
   const { page, complaints } = await openPage('/monitors', viewer.token)
   t.equal(await page.locator('tr[data-id]').first().getByRole('checkbox').count(), 0)
   await page.keyboard.press('p')
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox').fill('new')
+  await page.getByRole('combobox', { name: 'Monitor, page or action' }).fill('new')
   await page.getByText('Nothing matches.').waitFor()
   t.same(complaints, [])
 })

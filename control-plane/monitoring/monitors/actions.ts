@@ -129,17 +129,15 @@ export async function changeMonitor(
 
 /** Computes the result of `changeMonitor` for a monitor whose row is locked. Stores nothing. Throws 400, 403 and 409. */
 export const computeUpdate = (
-  tools: UpdateTools,
+  tools: Pick<MonitorTools, 'secrets' | 'checkLiteral'>,
   caller: ApiCaller,
   stored: StoredMonitor,
   body: MonitorUpdate,
   now: Date,
 ): Promise<MonitorRewrite> => computeRewrite(tools, stored, now, buildUpdate(tools, caller, body))
 
-type UpdateTools = Pick<MonitorTools, 'secrets' | 'checkLiteral'>
-
 const buildUpdate =
-  ({ checkLiteral }: UpdateTools, caller: ApiCaller, body: MonitorUpdate): ComputeChange =>
+  ({ checkLiteral }: Pick<MonitorTools, 'checkLiteral'>, caller: ApiCaller, body: MonitorUpdate): ComputeChange =>
   async (before, stored) => {
     const after = toUpdatedFields(before, body)
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')

@@ -5,7 +5,7 @@ import type { MonitorUpdate } from '../../monitoring/monitors/settings/schema.ts
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import type { MonitorChange, RuleSettings } from './schema.ts'
 
-export type FieldChange = { field: string; from: unknown; to: unknown }
+type ChangedField = { field: string; from: unknown; to: unknown }
 
 export type MonitorDifference = {
   /** the update of the monitor's own fields; empty when none of them changes */
@@ -15,7 +15,7 @@ export type MonitorDifference = {
   isDeleted: boolean
   removedRules: StoredRule[]
   addedRules: RuleSettings[]
-  fields: FieldChange[]
+  fields: ChangedField[]
   /** the change that restores the monitor; null when nothing can */
   restore: MonitorChange | null
 }
@@ -35,7 +35,7 @@ export function diffMonitor(
   if (change.delete) return { ...UNCHANGED, isDeleted: true, fields: [{ field: 'deleted', from: false, to: true }] }
   const update: MonitorUpdate = {}
   const restore: MonitorChange = {}
-  const fields: FieldChange[] = []
+  const fields: ChangedField[] = []
   const record = (field: string, from: unknown, to: unknown) => fields.push({ field, from, to })
   const isPaused = change.is_paused === stored.isPaused ? null : (change.is_paused ?? null)
   if (isPaused !== null) {

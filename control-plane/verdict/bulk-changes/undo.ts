@@ -7,7 +7,7 @@ const MAX_LENGTH = 1_000_000
 const MAX_VALUES = 49_000
 
 /** What restores one monitor. `change` null: nothing can. */
-export type Restoration = { monitorId: string; change: MonitorChange | null }
+type Restoration = { monitorId: string; change: MonitorChange | null }
 
 /**
  * Groups monitors with the same restoring change. Returns null when there is nothing to restore, when a monitor cannot be

@@ -5,7 +5,7 @@ import { Status } from '../status.tsx'
 import { Strip } from '../strip.tsx'
 
 /** Which rows of a table are selected. Without it, nothing can be selected. */
-export type RowSelection = {
+type RowSelection = {
   ids: ReadonlySet<string>
   /** `isRange`: with all rows from the one that was selected before */
   toggle(id: string, isRange: boolean): void

@@ -11,13 +11,13 @@ export const CHANGE_KINDS = [
   ['timeout', 'Timeout'],
   ['retries', 'Retries'],
 ] as const
-export type ChangeKind = (typeof CHANGE_KINDS)[number][0]
+type ChangeTopic = (typeof CHANGE_KINDS)[number][0]
 
 /** What happens to an entry of a list. */
 export type Edit = 'keep' | 'add' | 'remove'
 
 export type ChangeForm = {
-  kind: ChangeKind
+  kind: ChangeTopic
   /** numbers as they are typed; the interval in seconds, the timeout in ms */
   interval: string
   timeout: string
