@@ -8,7 +8,7 @@ import { type App, buildWrongBaseError } from '../foundation/web/server/app.ts'
 import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
-import { type FrameContext, FrameProvider, type Me } from './core/frame-context.ts'
+import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
@@ -73,8 +73,7 @@ function renderScreen(shown: Shown, me: Me, nowMs: number): string {
     execute: async () => {
       throw new Error('a page does not carry out operations while it is rendered')
     },
-    navigate: () => {},
-    holdPage: () => () => {},
+    ...STATIC_TOOLS,
   }
   const content = (
     <FrameProvider value={context}>

@@ -53,6 +53,7 @@ import { publicPageRoutes } from '../pages/public/public-routes.ts'
 import { createCustomHostParser } from '../pages/public/site.ts'
 import { trustRoutes } from '../pages/public/trust/trust-routes.ts'
 import { subscriberRoutes } from '../pages/subscribers/routes.ts'
+import { bulkChangeRoutes } from '../verdict/bulk-changes/routes.ts'
 import { clearVerdict } from '../verdict/core/monitor-lifecycle-actions.ts'
 import { monitorLifecycleRoutes } from '../verdict/core/monitor-lifecycle-routes.ts'
 import { pingRoutes } from '../verdict/heartbeats/intake/routes.ts'
@@ -100,6 +101,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
     leaveUnchecked: clearVerdict,
     heavyWrites,
   })
+  bulkChangeRoutes(app, { db, limits, secrets, checkLiteral, publicUrl, leaveUnchecked: clearVerdict, heavyWrites })
   parentRoutes(app, { db, review: scheduleReview })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   onDemandRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })

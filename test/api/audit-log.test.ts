@@ -49,6 +49,9 @@ const RESOURCES: [RegExp, string][] = [
 /** Bodies that differ from the stored record, where the body of test/support/bodies.ts does not. */
 const OTHERWISE: Record<string, (records: Records) => object> = {
   'PUT /monitors/{id}': () => ({ name: 'Store' }),
+  'POST /monitors/bulk-changes': ({ monitor_id }) => ({
+    ...{ monitor_ids: [monitor_id], change: { interval_seconds: 300 }, dry_run: false },
+  }),
   'PUT /monitors/{id}/auth': () => ({ auth_type: 'bearer', auth_config: { token: 'another' } }),
   'PUT /maintenance-windows/{id}': () => ({ title: 'Restore' }),
   'POST /alerts/rules': ({ parent_id, alert_channel_id }) => ({ monitor_id: parent_id, alert_channel_id }),

@@ -29,6 +29,7 @@ export const ROOMS = [
   'verdict/maintenance',
   'verdict/suppression',
   'verdict/core',
+  'verdict/bulk-changes',
   'verdict/reader',
   'verdict/heartbeats',
   'verdict/expiry',

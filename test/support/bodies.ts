@@ -127,6 +127,16 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /monitors': MONITOR,
     'POST /monitors/test': MONITOR,
     'POST /monitors/bulk': { monitors: [MONITOR] },
+    'POST /monitors/bulk-changes': {
+      monitor_ids: [records.monitor_id],
+      change: {
+        ...{ is_paused: false, interval_seconds: 60, timeout_ms: 5_000, retry_count: 1 },
+        regions: { set: ['us-east'] },
+        tags: { add: ['shop'], remove: ['old'] },
+        alert_rules: { add: [{ alert_channel_id: records.alert_channel_id, ...switches, remind_every_minutes: 30 }] },
+      },
+      dry_run: false,
+    },
     'PUT /monitors/{id}': update,
     'PUT /monitors/{id}/auth': { auth_type, auth_config },
     'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },

@@ -1,6 +1,11 @@
 import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board.ts'
 import { parseBoardQuery } from '../../control-plane/dashboard/core/board-query.ts'
-import { type FrameContext, FrameProvider, type Me } from '../../control-plane/dashboard/core/frame-context.ts'
+import {
+  type FrameContext,
+  FrameProvider,
+  type Me,
+  STATIC_TOOLS,
+} from '../../control-plane/dashboard/core/frame-context.ts'
 import type { OperationError, OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
 import { matchScreen, type Queries, type Result, type Results } from '../../control-plane/dashboard/core/screen.ts'
 import { renderPage } from '../../control-plane/dashboard/document.tsx'
@@ -60,8 +65,7 @@ const buildContext = ({ me = ADMIN, isInteractive = false }: ScreenState): Frame
   execute: async () => {
     throw new Error('a screen does no I/O while it is rendered')
   },
-  navigate: () => {},
-  holdPage: () => () => {},
+  ...STATIC_TOOLS,
 })
 
 function resultOf(name: OperationName, state: ScreenState): Result<unknown> {

@@ -1,5 +1,5 @@
 import { h } from 'preact'
-import { FrameProvider, type Me } from '../../control-plane/dashboard/core/frame-context.ts'
+import { FrameProvider, type Me, STATIC_TOOLS } from '../../control-plane/dashboard/core/frame-context.ts'
 import type { Screen } from '../../control-plane/dashboard/core/screen.ts'
 import { ScreenContent } from '../../control-plane/dashboard/parts/screen-content.tsx'
 import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
@@ -40,8 +40,7 @@ export function renderScreen(screen: Screen, { answers, params = {}, search = ''
     execute: async () => {
       throw new Error('nothing is carried out while a page is rendered')
     },
-    navigate: () => {},
-    holdPage: () => () => {},
+    ...STATIC_TOOLS,
   }
   const board = { data: null, atMs: NOW_MS, error: null }
   const location = { params, search: new URLSearchParams(search) }

@@ -9,9 +9,11 @@ import { matchScreen, type Result, type ScreenLocation } from '../core/screen.ts
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
-import { type BoardIndex, createBoardIndex, useBoard } from './board.ts'
+import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
+import { useKeySettings } from './keys.ts'
 import { holdPage } from './leave-question.ts'
 import { followChanges, type LiveChange, refreshAfter } from './live.ts'
+import { useOverlay } from './overlay.tsx'
 import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
@@ -52,6 +54,8 @@ function Page({ initial }: { initial: DocumentState }) {
   const isFirst = useFirstRender()
   useLiveChanges(cache, index)
   usePrefetch(cache, connection.execute)
+  const overlay = useOverlay()
+  const keys = useKeySettings(isFirst, overlay.open)
   const context: FrameContext = {
     me: initial.me,
     nowMs,
@@ -62,8 +66,12 @@ function Page({ initial }: { initial: DocumentState }) {
       await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
       return outcome
     },
-    navigate: route,
+    navigate: (address, isReplaced) =>
+      SCREEN_ADDRESS.test(address) ? route(address, isReplaced) : window.location.assign(address),
     holdPage,
+    findMonitors: request => findMonitors(index, request, Date.now()),
+    openOverlay: overlay.open,
+    keys,
   }
   const title = match ? buildTitle({ screen: match.screen, location, results, board }) : 'Page not found · Picket'
   useTitle(title)
@@ -80,6 +88,7 @@ function Page({ initial }: { initial: DocumentState }) {
           <NotFound />
         )}
       </Frame>
+      {overlay.element}
     </FrameProvider>
   )
 }

@@ -71,6 +71,16 @@ export function applyBoard(before: Map<string, BoardRow> | null, data: BoardData
   return rows
 }
 
+/** All monitors that match a query; null when they cannot be read. */
+export async function findMonitors(
+  index: BoardIndex,
+  { text, limit }: BoardRequest,
+  nowMs: number,
+): Promise<BoardSelection | null> {
+  if (index.rows === null) await index.refresh()
+  return index.rows && selectRows([...index.rows.values()], parseBoardQuery(text, nowMs).matches, limit)
+}
+
 /** The monitors that a screen shows, up to date while it is shown; until the first read those of the server. */
 export function useBoard(
   index: BoardIndex,

@@ -1,6 +1,8 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import type { BoardSelection } from './board.ts'
 import type { Execute, OperationResponse } from './operations.ts'
+import type { BoardRequest } from './screen.ts'
 
 export type Me = OperationResponse<'readMe'>['data']
 
@@ -19,6 +21,33 @@ export type FrameContext = {
   navigate(address: string, isReplaced?: boolean): void
   /** asks before the page is left, until the returned function is called */
   holdPage(): () => void
+  /** all monitors of the project that match; null when they cannot be read */
+  findMonitors(request: BoardRequest): Promise<BoardSelection | null>
+  /** opens the command palette, or the list of keys */
+  openOverlay(kind: OverlayKind): void
+  keys: KeySettings
+}
+
+export type OverlayKind = 'palette' | 'keys'
+
+/** What keys without Ctrl or Cmd do, by key. */
+export type KeyActions = Record<string, () => void>
+
+/** Keys without Ctrl or Cmd. A person can switch them off in this browser. */
+export type KeySettings = {
+  areOn: boolean
+  setOn(areOn: boolean): void
+  /** The actions apply while no field has the focus and no dialog is open. Returns the function that ends them. */
+  bind(actions: KeyActions): () => void
+}
+
+/** What a page can do without scripts. */
+export const STATIC_TOOLS: Pick<FrameContext, 'navigate' | 'holdPage' | 'findMonitors' | 'openOverlay' | 'keys'> = {
+  navigate: () => {},
+  holdPage: () => () => {},
+  findMonitors: async () => null,
+  openOverlay: () => {},
+  keys: { areOn: true, setOn: () => {}, bind: () => () => {} },
 }
 
 const Context = createContext<FrameContext | null>(null)

@@ -26,7 +26,7 @@ export function Frame({
   notice: FrameNotice | null
   children: ComponentChildren
 }) {
-  const { me } = useFrame()
+  const { me, isInteractive, openOverlay } = useFrame()
   return (
     <div class={notice?.kind === 'offline' ? 'frame old' : 'frame'}>
       <a class="skip" href="#content">
@@ -47,6 +47,12 @@ export function Frame({
             </a>
           ))}
         </nav>
+        <button type="button" class="search" disabled={!isInteractive} onClick={() => openOverlay('palette')}>
+          <svg viewBox="0 0 24 24" aria-hidden="true">
+            <path d="M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M15.5 15.5 20 20" />
+          </svg>
+          <span>Go to</span> <kbd>Ctrl K</kbd>
+        </button>
         <Account me={me} />
       </header>
       {notice && (
@@ -60,6 +66,9 @@ export function Frame({
       <footer>
         <a href="/docs">API reference</a>
         <a href="/openapi.json">OpenAPI</a>
+        <button type="button" class="plain" disabled={!isInteractive} onClick={() => openOverlay('keys')}>
+          Keyboard keys
+        </button>
         <span>Times are in the time zone of this browser.</span>
       </footer>
     </div>

@@ -124,19 +124,32 @@ export async function changeMonitor(
   body: MonitorUpdate,
   now: Date,
 ) {
-  return await rewriteMonitor(tools, caller.projectId, id, now, async (before, stored) => {
+  return await rewriteMonitor(tools, caller.projectId, id, now, buildUpdate(tools, caller, body))
+}
+
+/** Computes the result of `changeMonitor` for a monitor whose row is locked. Stores nothing. Throws 400, 403 and 409. */
+export const computeUpdate = (
+  tools: Pick<MonitorTools, 'secrets' | 'checkLiteral'>,
+  caller: ApiCaller,
+  stored: StoredMonitor,
+  body: MonitorUpdate,
+  now: Date,
+): Promise<MonitorRewrite> => computeRewrite(tools, stored, now, buildUpdate(tools, caller, body))
+
+const buildUpdate =
+  ({ checkLiteral }: Pick<MonitorTools, 'checkLiteral'>, caller: ApiCaller, body: MonitorUpdate): ComputeChange =>
+  async (before, stored) => {
     const after = toUpdatedFields(before, body)
     const { headers, problems } = unmaskHeaders(body.headers ?? {}, before.headers, 'headers')
     if (body.headers) after.headers = headers
     if (INTERDEPENDENT_FIELDS.some(key => key in body)) {
-      problems.push(...(await findMonitorProblems(after, tools.checkLiteral, createYieldPoint(), before)))
+      problems.push(...(await findMonitorProblems(after, checkLiteral, createYieldPoint(), before)))
     }
     const redirected = problems.length === 0 ? findRedirectedSecrets(before, after, body) : []
     assertMayRedirectSecrets(caller, redirected, suggestMove(redirected))
     if (problems.length === 0) assertEditable(stored, Object.keys(body))
     return { after, problems }
-  })
-}
+  }
 
 /** Describes how a write key can move a monitor with stored secrets. An update accepts headers, but not credentials. */
 function suggestMove(redirected: string[]): string {

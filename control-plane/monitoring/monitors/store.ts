@@ -39,6 +39,16 @@ export function lockMonitors(tx: Tx, ids: string[]): Promise<StoredMonitor[]> {
   return query(tx, `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE id = ANY (?::uuid[]) ORDER BY id FOR UPDATE`, [ids])
 }
 
+/** Locks monitors of a project as `lockMonitors` does. Ignores deleted ones. The ids are valid. */
+export function lockProjectMonitors(tx: Tx, projectId: string, ids: string[]): Promise<StoredMonitor[]> {
+  return query(
+    tx,
+    `SELECT ${MONITOR_COLUMNS} FROM monitors WHERE project_id = ? AND id = ANY (?::uuid[]) AND deleted_at IS NULL
+     ORDER BY id FOR UPDATE`,
+    [projectId, ids],
+  )
+}
+
 /** The fields that show whether a decision about a monitor is still valid. */
 export type MonitorVersion = Pick<StoredMonitor, 'id' | 'configVersion' | 'isPaused' | 'deletedAt'>
 

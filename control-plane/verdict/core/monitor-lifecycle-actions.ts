@@ -34,9 +34,23 @@ export async function pauseMonitor(
 ): Promise<StoredMonitor> {
   return withLockedMonitor(db, projectId, id, async (tx, monitor) => {
     if (monitor.isPaused) return monitor
-    await removeFromVerdict(tx, [monitor], PAUSED, publicUrl, now)
-    return markPaused(tx, projectId, id, computeRemovalTime(monitor, now))
+    const [paused] = await pauseLockedMonitors(tx, [monitor], publicUrl, now)
+    return paused!
   })
+}
+
+/** Pauses monitors that are not paused. Set-based, in the transaction that locked their rows. Returns them as they are then. */
+export async function pauseLockedMonitors(
+  tx: Tx,
+  monitors: StoredMonitor[],
+  publicUrl: string,
+  now: Date,
+): Promise<StoredMonitor[]> {
+  await removeFromVerdict(tx, monitors, PAUSED, publicUrl, now)
+  return await markPaused(
+    tx,
+    monitors.map(monitor => ({ id: monitor.id, at: computeRemovalTime(monitor, now) })),
+  )
 }
 
 /**
@@ -52,9 +66,11 @@ export async function resumeMonitor(
   if (!isId(id)) throw notFound('monitor')
   return db.transaction(async tx => {
     // before the monitor: the order of locks of the code that reads a data source
-    await scheduleFetch(tx, projectId, id, now)
+    await scheduleFetch(tx, projectId, [id], now)
     const monitor = found(await lockMonitor(tx, projectId, id), 'monitor')
-    return monitor.isPaused ? markResumed(tx, projectId, id, now) : monitor
+    if (!monitor.isPaused) return monitor
+    const [resumed] = await markResumed(tx, [id], now)
+    return resumed!
   })
 }
 
@@ -69,7 +85,7 @@ export async function deleteMonitor(
   now: Date,
 ): Promise<void> {
   await withLockedMonitor(db, projectId, id, async (tx, monitor) => {
-    if (monitor.dataSource) throw conflict(DATA_SOURCE_CONFLICT)
+    assertDeletable(monitor)
     await retireMonitors(tx, [monitor], 'deleted', publicUrl, now)
   })
 }
@@ -84,12 +100,16 @@ export async function deleteMonitors(
   await db.transaction(async tx => {
     const locked = await lockMonitors(tx, ids)
     const monitors = locked.filter(monitor => monitor.projectId === projectId && monitor.deletedAt === null)
-    if (monitors.some(({ dataSource }) => dataSource !== null)) throw conflict(DATA_SOURCE_CONFLICT)
+    for (const monitor of monitors) assertDeletable(monitor)
     await retireMonitors(tx, monitors, 'deleted', publicUrl, now)
   })
 }
 
-const DATA_SOURCE_CONFLICT = 'a monitor of a data source cannot be deleted; change or delete the data source instead'
+/** Throws 409 for a monitor of a data source. */
+export function assertDeletable({ dataSource }: StoredMonitor): void {
+  if (dataSource === null) return
+  throw conflict('a monitor of a data source cannot be deleted; change or delete the data source instead')
+}
 
 /**
  * Deletes monitors, or archives those whose key has left their data source. Set-based, in the transaction that locked

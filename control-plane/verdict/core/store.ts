@@ -147,26 +147,39 @@ export async function listTransitions(
 }
 
 /**
- * Schedules a fetch of the data source of a paused monitor, and makes it apply the document even if it is unchanged.
+ * Schedules a fetch of the data sources of those of the monitors that are paused, and makes it apply the documents even if
+ * they are unchanged.
  */
-export async function scheduleFetch(tx: Tx, projectId: string, monitorId: string, now: Date): Promise<void> {
+export async function scheduleFetch(tx: Tx, projectId: string, monitorIds: string[], now: Date): Promise<void> {
   const fetched = await execute(
     tx,
     `UPDATE data_sources SET seen_hash = NULL, next_fetch_at = :now
-     WHERE id = (SELECT data_source_id FROM monitors WHERE project_id = :projectId AND id = :monitorId AND is_paused)`,
-    { projectId, monitorId, now },
+     WHERE id IN (SELECT data_source_id FROM monitors
+       WHERE project_id = :projectId AND id = ANY (CAST(:monitorIds AS uuid[])) AND is_paused)`,
+    { projectId, monitorIds, now },
   )
   if (fetched > 0) await query(tx, `SELECT pg_notify('data_sources', '')`)
 }
 
-/** The caller holds the row's lock. Returns the changed monitor. */
-export function markPaused(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
-  return updateMonitor(tx, 'is_paused = true, status = NULL, status_changed_at = :now', { projectId, id, now })
+/** The caller holds the rows' locks. `at`: the time of the pause. Returns the changed monitors. */
+export function markPaused(tx: Tx, monitors: { id: string; at: Date }[]): Promise<StoredMonitor[]> {
+  return query(
+    tx,
+    `UPDATE monitors SET is_paused = true, status = NULL, status_changed_at = pause.at, updated_at = pause.at
+     FROM jsonb_to_recordset(?::jsonb) AS pause (monitor_id uuid, at timestamptz) WHERE monitors.id = pause.monitor_id
+     RETURNING ${MONITOR_COLUMNS}`,
+    [JSON.stringify(monitors.map(({ id, at }) => ({ monitor_id: id, at })))],
+  )
 }
 
-/** The caller holds the row's lock. Returns the changed monitor. */
-export function markResumed(tx: Tx, projectId: string, id: string, now: Date): Promise<StoredMonitor> {
-  return updateMonitor(tx, 'is_paused = false, config_version = config_version + 1', { projectId, id, now })
+/** The caller holds the rows' locks. Returns the changed monitors. */
+export function markResumed(tx: Tx, ids: string[], now: Date): Promise<StoredMonitor[]> {
+  return query(
+    tx,
+    `UPDATE monitors SET is_paused = false, config_version = config_version + 1, updated_at = :now
+     WHERE id = ANY (CAST(:ids AS uuid[])) RETURNING ${MONITOR_COLUMNS}`,
+    { ids, now },
+  )
 }
 
 /** The caller holds the rows' locks. */
@@ -176,16 +189,4 @@ export async function markDeleted(tx: Tx, ids: string[], now: Date): Promise<voi
     'UPDATE monitors SET deleted_at = :now, status = NULL, updated_at = :now WHERE id = ANY (CAST(:ids AS uuid[]))',
     { ids, now },
   )
-}
-
-type MonitorKey = { projectId: string; id: string; now: Date }
-
-async function updateMonitor(tx: Tx, changes: string, key: MonitorKey): Promise<StoredMonitor> {
-  const rows = await query<StoredMonitor>(
-    tx,
-    `UPDATE monitors SET ${changes}, updated_at = :now WHERE project_id = :projectId AND id = :id
-     RETURNING ${MONITOR_COLUMNS}`,
-    key,
-  )
-  return rows[0]!
 }

@@ -537,6 +537,139 @@ export type MonitorUpdate = {
     tags?: Array<string> | null;
 };
 
+/**
+ * One or more changes. Fields that are not named stay as they are.
+ */
+export type MonitorChange = {
+    /**
+     * Pause or resume, as `POST /monitors/{id}/pause` does.
+     */
+    is_paused?: boolean;
+    interval_seconds?: number;
+    timeout_ms?: number;
+    /**
+     * Number of re-checks, within seconds, that must confirm a worse result.
+     */
+    retry_count?: number;
+    regions?: {
+        set?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+        add?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+        remove?: Array<'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast'>;
+    };
+    tags?: {
+        set?: Array<string> | null;
+        add?: Array<string>;
+        remove?: Array<string>;
+    };
+    /**
+     * Rules of the monitors, by their alert channels. `remove` comes first. A monitor that has a rule for a channel of `add` keeps it.
+     */
+    alert_rules?: {
+        add?: Array<{
+            alert_channel_id: string;
+            on_down?: boolean;
+            on_recovery?: boolean;
+            on_degraded?: boolean;
+            remind_every_minutes?: number | null;
+        }>;
+        remove?: Array<string>;
+    };
+    /**
+     * Delete the monitors. Without other changes.
+     */
+    delete?: true;
+};
+
+export type BulkChange = {
+    monitor_ids?: Array<string>;
+    query?: {
+        type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
+        /**
+         * One or more of up, down and degraded, separated by commas.
+         */
+        status?: string;
+        /**
+         * Whether the monitor is paused.
+         */
+        paused?: boolean;
+        /**
+         * Whether the monitor has no status although it is not paused.
+         */
+        pending?: boolean;
+        /**
+         * Monitors with one of these regions. One or more, separated by commas.
+         */
+        region?: string;
+        /**
+         * Monitors with exactly this tag. The parameter can be repeated, at most 10 times: monitors with all of these tags.
+         */
+        tag?: string | Array<string>;
+        /**
+         * Monitors without this tag. The parameter can be repeated: monitors with none of these tags.
+         */
+        not_tag?: string | Array<string>;
+        /**
+         * Monitors whose name or url contains this text.
+         */
+        q?: string;
+    };
+    change?: MonitorChange;
+    /**
+     * Different changes of different monitors, as `undo` has them.
+     */
+    changes?: Array<{
+        monitor_ids: Array<string>;
+        change: MonitorChange;
+    }>;
+    /**
+     * Only show what would change.
+     */
+    dry_run?: boolean;
+};
+
+export type BulkChangeResult = {
+    dry_run: boolean;
+    /**
+     * The number of monitors that changed, or would change.
+     */
+    changed: number;
+    unchanged: number;
+    refused: number;
+    /**
+     * One for each monitor, in the order of the request; for a query in the order of creation.
+     */
+    items: Array<{
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        name: string | null;
+        result: 'changed' | 'unchanged' | 'refused';
+        /**
+         * Empty unless `result` is `changed`.
+         */
+        changes: Array<{
+            /**
+             * A field of the monitor, `alert_rules` (`from`: the rules that are removed, `to`: those that are added), or `deleted`.
+             */
+            field: string;
+            from: unknown;
+            to: unknown;
+        }>;
+        /**
+         * Why the monitor is refused; otherwise null.
+         */
+        error: {
+            code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+            message: string;
+        } | null;
+    }>;
+    /**
+     * The body of the request that restores what was changed. Null in a dry run, for deleted monitors, when nothing changed, and when it would be larger than a body may be.
+     */
+    undo: BulkChange | null;
+};
+
 export type Screenshot = {
     /**
      * UUIDv7
@@ -4268,10 +4401,6 @@ export type ListMonitorsData = {
          */
         region?: string;
         /**
-         * Whether the monitor has `configuration_issues`.
-         */
-        issue?: boolean;
-        /**
          * Monitors with exactly this tag. The parameter can be repeated, at most 10 times: monitors with all of these tags.
          */
         tag?: string | Array<string>;
@@ -4283,6 +4412,10 @@ export type ListMonitorsData = {
          * Monitors whose name or url contains this text.
          */
         q?: string;
+        /**
+         * Whether the monitor has `configuration_issues`.
+         */
+        issue?: boolean;
     };
     url: '/api/v1/monitors';
 };
@@ -4687,6 +4820,59 @@ export type UpdateMonitorAuthResponses = {
 };
 
 export type UpdateMonitorAuthResponse = UpdateMonitorAuthResponses[keyof UpdateMonitorAuthResponses];
+
+export type ChangeMonitorsData = {
+    body: BulkChange;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/monitors/bulk-changes';
+};
+
+export type ChangeMonitorsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ChangeMonitorsError = ChangeMonitorsErrors[keyof ChangeMonitorsErrors];
+
+export type ChangeMonitorsResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: BulkChangeResult;
+    };
+};
+
+export type ChangeMonitorsResponse = ChangeMonitorsResponses[keyof ChangeMonitorsResponses];
 
 export type ListMonitorParentsData = {
     body?: never;

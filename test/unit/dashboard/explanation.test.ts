@@ -1,6 +1,6 @@
 import { h } from 'preact'
 import t from 'tap'
-import { FrameProvider } from '../../../control-plane/dashboard/core/frame-context.ts'
+import { FrameProvider, STATIC_TOOLS } from '../../../control-plane/dashboard/core/frame-context.ts'
 import {
   ExplanationPanel,
   formatCheck,
@@ -17,8 +17,7 @@ import { textOf } from '../../support/dashboard-screens.tsx'
 const FRAME = {
   ...{ me: ADMIN, nowMs: NOW, timeZone: 'UTC', isInteractive: false },
   execute: async () => ({ error: { status: 0, code: 'unreachable', message: '' } }),
-  navigate: () => {},
-  holdPage: () => () => {},
+  ...STATIC_TOOLS,
 }
 
 const render = (...content: Parameters<typeof renderHtml>) =>

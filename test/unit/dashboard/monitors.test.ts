@@ -110,3 +110,12 @@ t.test('The list works without a script, and viewers cannot create a monitor', t
   t.equal(rowsIn(viewer.html), 5)
   t.end()
 })
+
+t.test('Rows can be selected by those who may change monitors, and not by viewers', t => {
+  const { html } = show('', { isInteractive: true })
+  t.equal(html.split('type="checkbox"').length - 1, 6, 'one for each row, and one for all')
+  t.match(html, 'aria-label="Select Shop"')
+  t.match(show().html, /aria-label="Select Shop"[^>]*disabled/, 'nothing happens without scripts')
+  t.notMatch(show('', { me: VIEWER, isInteractive: true }).html, 'type="checkbox"')
+  t.end()
+})

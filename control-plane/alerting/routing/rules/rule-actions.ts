@@ -41,18 +41,7 @@ export async function createRules(
   limit: number,
   now: Date,
 ): Promise<StoredRule[]> {
-  const rules = bodies.map(body => ({
-    id: newId(),
-    projectId,
-    monitorId: body.monitor_id.toLowerCase(),
-    alertChannelId: body.alert_channel_id.toLowerCase(),
-    onDown: body.on_down ?? true,
-    onRecovery: body.on_recovery ?? true,
-    onDegraded: body.on_degraded ?? false,
-    remindEveryMinutes: body.remind_every_minutes ?? null,
-    createdAt: now,
-    updatedAt: now,
-  }))
+  const rules = bodies.map(body => buildRule(projectId, body, now))
   return await db.transaction(async tx => {
     await lockPairs(tx, projectId, rules)
     await refuseDuplicatePairs(() => insertRules(tx, rules))
@@ -61,6 +50,20 @@ export async function createRules(
     return rules
   })
 }
+
+/** The rule that a body describes, with the defaults. */
+export const buildRule = (projectId: string, body: NewRule, now: Date): StoredRule => ({
+  id: newId(),
+  projectId,
+  monitorId: body.monitor_id.toLowerCase(),
+  alertChannelId: body.alert_channel_id.toLowerCase(),
+  onDown: body.on_down ?? true,
+  onRecovery: body.on_recovery ?? true,
+  onDegraded: body.on_degraded ?? false,
+  remindEveryMinutes: body.remind_every_minutes ?? null,
+  createdAt: now,
+  updatedAt: now,
+})
 
 /** Changes the given fields of a rule. Throws as createRule does, and 404 for an unknown rule. */
 export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, limit: number, now: Date) {

@@ -108,6 +108,11 @@ export async function deleteRule(db: Db, projectId: string, id: string): Promise
   return (await execute(db, sql, [projectId, id])) === 1
 }
 
+/** Deletes rules. The caller has locked their monitors. */
+export async function deleteRules(tx: Tx, ids: string[]): Promise<void> {
+  await execute(tx, 'DELETE FROM alert_rules WHERE id = ANY (?::uuid[])', [ids])
+}
+
 /** True when the project has all of these monitors. Their rows cannot be deleted until the transaction ends. The ids are valid. */
 export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
   lockAll(tx, MONITORS, projectId, ids, 'FOR KEY SHARE')
@@ -126,13 +131,15 @@ export async function countRules(tx: Tx, monitorIds: string[]): Promise<number[]
 
 /** True when the project has all of these channels. Their rows cannot be deleted until the transaction ends. The ids are valid. */
 export const holdChannels = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
-  lockAll(
-    tx,
-    'SELECT id FROM alert_channels WHERE page_id IS NULL AND person_id IS NULL',
-    projectId,
-    ids,
-    'FOR KEY SHARE',
-  )
+  lockAll(tx, CHANNELS, projectId, ids, 'FOR KEY SHARE')
+
+const CHANNELS = 'SELECT id FROM alert_channels WHERE page_id IS NULL AND person_id IS NULL'
+
+/** Those of the channels that the project has. In a transaction they cannot be deleted until it ends. The ids are valid. */
+export async function holdExistingChannels(db: Db, projectId: string, ids: string[]): Promise<Set<string>> {
+  const sql = `${CHANNELS} AND project_id = ? AND id = ANY (?::uuid[]) ORDER BY id FOR KEY SHARE`
+  return new Set((await query<{ id: string }>(db, sql, [projectId, ids])).map(({ id }) => id))
+}
 
 async function lockAll(tx: Tx, select: string, projectId: string, ids: string[], lock: string): Promise<boolean> {
   const wanted = [...new Set(ids.map(id => id.toLowerCase()))]

@@ -4,11 +4,30 @@ import { useFrame } from '../../core/frame-context.ts'
 import { Status } from '../status.tsx'
 import { Strip } from '../strip.tsx'
 
+/** Which rows of a table are selected. Without it, nothing can be selected. */
+type RowSelection = {
+  ids: ReadonlySet<string>
+  /** `isRange`: with all rows from the one that was selected before */
+  toggle(id: string, isRange: boolean): void
+  toggleAll(): void
+}
+
+type TableProps = { rows: readonly BoardRow[]; total: number; label: string; selection?: RowSelection }
+
 /** Monitors as rows: votes, name, status, cause. `total`: of the whole list, if the table shows a part of it. */
-export const MonitorTable = ({ rows, total, label }: { rows: readonly BoardRow[]; total: number; label: string }) => (
-  <table class="rows monitors" aria-label={label} aria-rowcount={total + 1}>
+export const MonitorTable = ({ rows, total, label, selection }: TableProps) => (
+  <table class={`rows monitors${selection ? ' selectable' : ''}`} aria-label={label} aria-rowcount={total + 1}>
     <thead>
       <tr>
+        {selection && (
+          <th scope="col" class="pick">
+            <Pick
+              label="Select all rows that are shown"
+              isPicked={rows.every(({ id }) => selection.ids.has(id))}
+              onPick={selection.toggleAll}
+            />
+          </th>
+        )}
         <th scope="col">Regions</th>
         <th scope="col">Monitor</th>
         <th scope="col">Status</th>
@@ -21,16 +40,41 @@ export const MonitorTable = ({ rows, total, label }: { rows: readonly BoardRow[]
     </thead>
     <tbody>
       {rows.map((row, i) => (
-        <MonitorRow key={row.id} row={row} index={i + 2} />
+        <MonitorRow key={row.id} row={row} index={i + 2} selection={selection} />
       ))}
     </tbody>
   </table>
 )
 
-function MonitorRow({ row, index }: { row: BoardRow; index: number }) {
-  const { nowMs } = useFrame()
+function Pick({ label, isPicked, onPick }: { label: string; isPicked: boolean; onPick(isRange: boolean): void }) {
+  const { isInteractive } = useFrame()
   return (
-    <tr aria-rowindex={index} data-id={row.id}>
+    <label>
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={isPicked}
+        disabled={!isInteractive}
+        onClick={event => onPick(event.shiftKey)}
+      />
+    </label>
+  )
+}
+
+function MonitorRow({ row, index, selection }: { row: BoardRow; index: number; selection?: RowSelection }) {
+  const { nowMs } = useFrame()
+  const isPicked = selection?.ids.has(row.id) === true
+  return (
+    <tr aria-rowindex={index} data-id={row.id} class={isPicked ? 'picked' : undefined}>
+      {selection && (
+        <td class="pick">
+          <Pick
+            label={`Select ${row.name}`}
+            isPicked={isPicked}
+            onPick={isRange => selection.toggle(row.id, isRange)}
+          />
+        </td>
+      )}
       <td class="bars">
         <Strip bars={row.bars} label="Votes" />
       </td>

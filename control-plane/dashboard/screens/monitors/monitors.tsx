@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BoardCounts, BoardSelection } from '../../core/board.ts'
 import { parseBoardQuery } from '../../core/board-query.ts'
 import { formatCount } from '../../core/format.ts'
@@ -7,6 +7,7 @@ import { screen } from '../../core/screen.ts'
 import { MonitorTable } from '../../parts/monitors/monitor-table.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { NAMES, type ShownStatus, STATUS_ORDER } from '../../parts/status.tsx'
+import { BulkList } from './bulk/bulk-list.tsx'
 
 const FIRST_ROWS = 60
 /** A page of more rows takes a server too long to render. */
@@ -57,11 +58,18 @@ function Filter({ search, board }: { search: URLSearchParams; board: BoardSelect
   const { navigate, isInteractive, nowMs } = useFrame()
   const given = buildText(search)
   const [text, setText] = useState(given)
-  // a link or the history of the browser changes the address too
-  useEffect(() => setText(given), [given])
+  // addresses of this field that are not shown yet: a person types faster than a page changes
+  const sent = useRef<string[]>([])
+  useEffect(() => {
+    const at = sent.current.indexOf(given)
+    sent.current = sent.current.slice(at + 1)
+    // a link or the history of the browser changes the address too
+    if (at === -1) setText(given)
+  }, [given])
   const { problems } = parseBoardQuery(text, nowMs)
   const show = (next: string) => {
     setText(next)
+    sent.current.push(next)
     navigate(next === '' ? '/monitors' : `/monitors?${new URLSearchParams({ q: next })}`, true)
   }
   return (
@@ -124,15 +132,20 @@ const Statuses = ({ counts, current }: { counts: BoardCounts; current: string })
 )
 
 function Rows({ selection, search }: { selection: BoardSelection; search: URLSearchParams }) {
+  const { me } = useFrame()
   const { rows, matching, total } = selection
-  if (total === 0) return <Empty text="There are no monitors yet." />
-  if (matching === 0) return <Empty text="No monitor matches this filter." />
+  const empty = <Empty text={total === 0 ? 'There are no monitors yet.' : 'No monitor matches this filter.'} />
+  if (!canWrite(me) && matching === 0) return empty
   return (
     <>
       <p class="hidden" role="status">
         {formatCount(matching, 'monitor')}
       </p>
-      <MonitorTable rows={rows} total={matching} label="Monitors" />
+      {canWrite(me) ? (
+        <BulkList rows={rows} matching={matching} text={buildText(search)} empty={empty} />
+      ) : (
+        <MonitorTable rows={rows} total={matching} label="Monitors" />
+      )}
       {rows.length < matching && <More search={search} shown={rows.length} matching={matching} />}
     </>
   )

@@ -15,6 +15,7 @@ const SPECIAL_IDS: Record<string, string> = {
   'POST /import': 'importProject',
   'POST /members/{id}/claim-link': 'createMemberClaimLink',
   'POST /monitors/bulk': 'createMonitors',
+  'POST /monitors/bulk-changes': 'changeMonitors',
   'POST /monitors/{id}/screenshots/baseline': 'acceptMonitorScreenshots',
   'PUT /status-pages/{id}/components/reorder': 'orderStatusPageComponents',
   'POST /status-pages/{id}/custom-domain/domain-connect': 'connectStatusPageCustomDomain',

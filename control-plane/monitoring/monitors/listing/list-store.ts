@@ -28,6 +28,18 @@ export function listMonitors(
   )
 }
 
+/** The ids of the first `limit` monitors that match a filter, in the order of ids. */
+export async function listMonitorIds(
+  db: Db,
+  projectId: string,
+  filter: MonitorFilter,
+  limit: number,
+): Promise<string[]> {
+  const { where, bindings } = buildCondition(projectId, filter)
+  const sql = `SELECT id FROM monitors WHERE ${where} ORDER BY id LIMIT :limit`
+  return (await query<{ id: string }>(db, sql, { ...bindings, limit })).map(({ id }) => id)
+}
+
 /** Counts the monitors of all pages of `listMonitors`. Reads every matching row. */
 export async function countMonitors(db: Db, projectId: string, filter: MonitorFilter): Promise<number> {
   const { where, bindings } = buildCondition(projectId, filter)

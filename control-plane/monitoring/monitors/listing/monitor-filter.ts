@@ -14,13 +14,7 @@ const buildTags = (description: string) =>
     Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: MAX_TAGS })], { description }),
   )
 
-export const MonitorQuery = strictObject({
-  ...pageProperties,
-  sort: Type.Optional({
-    ...stringEnum(MONITOR_SORTS, { default: 'created' }),
-    description:
-      'created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.',
-  }),
+const filterProperties = {
   type: Type.Optional(stringEnum(MONITOR_TYPES)),
   status: Type.Optional(Type.String({ description: 'One or more of up, down and degraded, separated by commas.' })),
   paused: Type.Optional(Type.Boolean({ description: 'Whether the monitor is paused.' })),
@@ -28,13 +22,26 @@ export const MonitorQuery = strictObject({
   region: Type.Optional(
     Type.String({ description: 'Monitors with one of these regions. One or more, separated by commas.' }),
   ),
-  issue: Type.Optional(Type.Boolean({ description: 'Whether the monitor has `configuration_issues`.' })),
   tag: buildTags(
     `Monitors with exactly this tag. The parameter can be repeated, at most ${MAX_TAGS} times: monitors with all of these tags.`,
   ),
   not_tag: buildTags(`Monitors without this tag. The parameter can be repeated: monitors with none of these tags.`),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Monitors whose name or url contains this text.' })),
+}
+
+export const MonitorQuery = strictObject({
+  ...pageProperties,
+  sort: Type.Optional({
+    ...stringEnum(MONITOR_SORTS, { default: 'created' }),
+    description:
+      'created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.',
+  }),
+  ...filterProperties,
+  issue: Type.Optional(Type.Boolean({ description: 'Whether the monitor has `configuration_issues`.' })),
 })
+
+/** The filters of `MonitorQuery` that need the row of a monitor only, for bodies. */
+export const MonitorSelection = strictObject(filterProperties)
 
 /** A condition is null (a list of tags: empty) when every monitor fulfils it. */
 export type MonitorFilter = {
@@ -67,7 +74,7 @@ export const ALL_MONITORS: MonitorFilter = {
 }
 
 /** The filter of a query, without `issue`, which needs more than the row of a monitor. Throws 400 for unknown values. */
-export function parseMonitorFilter(query: Static<typeof MonitorQuery>): MonitorFilter {
+export function parseMonitorFilter(query: Static<typeof MonitorSelection>): MonitorFilter {
   return {
     ...ALL_MONITORS,
     type: query.type ?? null,

@@ -1,0 +1,75 @@
+/** The form of a change of many monitors. Pure. */
+
+import type { MonitorChange } from '../../../../../deploy/client/index.ts'
+import type { Region } from '../../../../../shared/checks/check.ts'
+
+export const CHANGE_KINDS = [
+  ['interval', 'Interval'],
+  ['regions', 'Regions'],
+  ['tags', 'Tags'],
+  ['channels', 'Alert channels'],
+  ['timeout', 'Timeout'],
+  ['retries', 'Retries'],
+] as const
+type ChangeTopic = (typeof CHANGE_KINDS)[number][0]
+
+/** What happens to an entry of a list. */
+export type Edit = 'keep' | 'add' | 'remove'
+
+export type ChangeForm = {
+  kind: ChangeTopic
+  /** numbers as they are typed; the interval in seconds, the timeout in ms */
+  interval: string
+  timeout: string
+  retries: string
+  regions: Partial<Record<Region, Edit>>
+  /** by id */
+  channels: Record<string, Edit>
+  /** separated by commas */
+  addedTags: string
+  removedTags: string
+}
+
+export const EMPTY_FORM: ChangeForm = {
+  ...{ kind: 'interval', interval: '60', timeout: '30000', retries: '2' },
+  ...{ regions: {}, channels: {}, addedTags: '', removedTags: '' },
+}
+
+/** The change that a form describes; null while it describes none. */
+export function buildChange(form: ChangeForm): MonitorChange | null {
+  switch (form.kind) {
+    case 'interval':
+      return form.interval === '' ? null : { interval_seconds: Number(form.interval) }
+    case 'timeout':
+      return form.timeout === '' ? null : { timeout_ms: Number(form.timeout) }
+    case 'retries':
+      return form.retries === '' ? null : { retry_count: Number(form.retries) }
+    case 'regions': {
+      const edit = readEdits(form.regions as Record<string, Edit>)
+      return edit && { regions: edit as MonitorChange['regions'] }
+    }
+    case 'tags': {
+      const [add, remove] = [splitTags(form.addedTags), splitTags(form.removedTags)]
+      return add.length + remove.length === 0 ? null : { tags: { add, remove } }
+    }
+    case 'channels': {
+      const edit = readEdits(form.channels)
+      return edit && { alert_rules: { add: edit.add.map(id => ({ alert_channel_id: id })), remove: edit.remove } }
+    }
+  }
+}
+
+function readEdits(edits: Record<string, Edit>): { add: string[]; remove: string[] } | null {
+  const select = (wanted: Edit) => Object.keys(edits).filter(name => edits[name] === wanted)
+  const [add, remove] = [select('add'), select('remove')]
+  return add.length + remove.length === 0 ? null : { add, remove }
+}
+
+const splitTags = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map(tag => tag.trim())
+      .filter(tag => tag !== ''),
+  ),
+]

@@ -1,0 +1,73 @@
+import type { BoardRow } from '../../core/board.ts'
+import { canWrite, type Me, type OverlayKind } from '../../core/frame-context.ts'
+import { NAMES } from '../../parts/status.tsx'
+
+/** Something that the palette can open. */
+export type PaletteEntry = {
+  id: string
+  name: string
+  /** `Page`, `Action`, or the status of a monitor */
+  kind: string
+  target: { address: string } | { overlay: OverlayKind }
+}
+
+const PAGES: readonly (readonly [name: string, address: string])[] = [
+  ['Overview', '/'],
+  ['Monitors', '/monitors'],
+  ['Monitors that are down', '/monitors?q=is:down'],
+  ['Incidents', '/incidents'],
+  ['Alerts: log of deliveries', '/log'],
+  ['Alert channels', '/settings/channels'],
+  ['Chat', '/settings/chat'],
+  ['Account and sessions', '/account'],
+  ['API reference', '/docs'],
+]
+
+const CHANGES: readonly (readonly [name: string, address: string])[] = [
+  ['New monitor', '/monitors/new'],
+  ['New alert channel', '/settings/channels/new'],
+]
+
+const MAX_MONITORS = 12
+
+/** The entries for a text: monitors first, unless nothing was typed. `monitors`: those that match the text. */
+export function listEntries(text: string, me: Me, monitors: readonly BoardRow[]): PaletteEntry[] {
+  const toEntry =
+    (kind: string) =>
+    ([name, address]: readonly [string, string]): PaletteEntry => ({
+      ...{ id: `${kind}-${address}`, name, kind, target: { address } },
+    })
+  const fixed: PaletteEntry[] = [
+    ...PAGES.map(toEntry('Page')),
+    ...(canWrite(me) ? CHANGES.map(toEntry('Action')) : []),
+    { id: 'keys', name: 'Keyboard keys', kind: 'Action', target: { overlay: 'keys' } },
+  ]
+  const matching = rankByName(fixed, text)
+  if (text.trim() === '') return matching
+  const rows = rankByName(monitors, text, false).slice(0, MAX_MONITORS)
+  return [...rows.map(toMonitorEntry), ...matching]
+}
+
+const toMonitorEntry = ({ id, name, status }: BoardRow): PaletteEntry => ({
+  ...{ id, name, kind: NAMES[status], target: { address: `/monitors/${id}` } },
+})
+
+/**
+ * Entries whose name contains every word, those that begin with the text first. `isFiltered` false: the others come last
+ * instead of being left out.
+ */
+export function rankByName<T extends { name: string }>(entries: readonly T[], text: string, isFiltered = true): T[] {
+  const wanted = text.trim().toLowerCase()
+  const words = wanted.split(/\s+/)
+  const rank = ({ name }: T): number => {
+    const lower = name.toLowerCase()
+    if (lower.startsWith(wanted)) return 0
+    if (lower.split(/[^\p{L}\p{N}]+/u).some(part => part.startsWith(wanted))) return 1
+    return words.every(word => lower.includes(word)) ? 2 : 3
+  }
+  return entries
+    .map(entry => ({ entry, rank: rank(entry) }))
+    .filter(ranked => !isFiltered || ranked.rank < 3)
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ entry }) => entry)
+}

@@ -1,0 +1,217 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { insertWatchedMonitors } from '../support/board.ts'
+import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
+import { createPerson } from '../support/person.ts'
+import { insertMonitor } from '../support/verdict.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const person = await createPerson(api, 'owner@example.com')
+const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
+const { body } = await api.call('GET', '/me', { key: person.key })
+const projectId: string = body.data.project.id
+await insertWatchedMonitors(api.db, projectId, 90)
+for (const name of ['Till 1', 'Till 2', 'Till 3', 'Till 4']) await insertMonitor(api.db, projectId, { name })
+
+const DESKTOP = { width: 1280, height: 900 }
+const PHONE = { width: 390, height: 844 }
+
+async function openPage(path: string, token = person.token, viewport = DESKTOP) {
+  const context = await newContext({ viewport })
+  t.teardown(() => context.close())
+  await addSession(context, token)
+  const watched = await openWatchedPage(context, origin)
+  await watched.page.goto(origin + path)
+  await watched.page.locator('button.search:enabled').waitFor()
+  return watched
+}
+
+/** The number of monitors for which a condition holds in the database. */
+async function count(condition: string): Promise<number> {
+  const sql = `SELECT count(*)::integer AS count FROM monitors WHERE project_id = ? AND deleted_at IS NULL AND ${condition}`
+  return (await query<{ count: number }>(api.db, sql, [projectId]))[0]!.count
+}
+
+const statusOf = (page: Page, where: string) => page.locator(`${where} [role="status"]`)
+const dialogOf = (page: Page) => page.getByRole('dialog')
+
+t.test('Filter, select, see the difference, change, and undo', async t => {
+  const { page, complaints } = await openPage('/monitors')
+  await page.evaluate(AXE)
+  await page.getByLabel('Filter').fill('till')
+  await page.getByLabel('Select Till 4').waitFor()
+  await page.getByLabel('Select Till 1').click()
+  await page.getByLabel('Select Till 3').click({ modifiers: ['Shift'] })
+  t.equal(await readText(statusOf(page, '.bulk-bar')), '3 monitors selected')
+  await page.getByRole('button', { name: 'Select all 4 that match' }).click()
+  t.equal(await readText(statusOf(page, '.bulk-bar')), '4 monitors selected')
+  await page.getByLabel('Select Till 2').click()
+  t.same(await findAccessibilityProblems(page), [])
+
+  await page.getByRole('button', { name: 'Change…' }).click()
+  await dialogOf(page).getByLabel('Interval', { exact: true }).fill('999')
+  await dialogOf(page).getByRole('button', { name: 'Show the difference' }).click()
+  await dialogOf(page)
+    .getByText(/change\.interval_seconds must be at most 3600/)
+    .waitFor()
+  t.match(complaints.splice(0), [/400/], 'browsers report refused requests')
+  t.same(await findAccessibilityProblems(page), [], 'the form with an error')
+  await dialogOf(page).getByLabel('Interval', { exact: true }).fill('10')
+  await dialogOf(page).getByRole('button', { name: 'Show the difference' }).click()
+  await dialogOf(page).getByText('3 monitors change.').waitFor()
+  t.match(await readText(dialogOf(page)), /Till 1 Interval: \d+ \w+ → 10 min/)
+  t.same(await findAccessibilityProblems(page), [], 'the difference')
+  t.equal(await count('interval_seconds = 600'), 0, 'nothing has changed yet')
+  await dialogOf(page).getByRole('button', { name: 'Change 3 monitors' }).click()
+  await page.getByText('3 monitors changed.').waitFor()
+  t.equal(await count(`interval_seconds = 600 AND name IN ('Till 1', 'Till 3', 'Till 4')`), 3)
+  t.same(await findAccessibilityProblems(page), [], 'the result')
+
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' })
+  t.equal(await count('interval_seconds = 600'), 0)
+  await page.getByRole('button', { name: 'Close' }).click()
+  t.equal(await page.locator('.outcome').count(), 0)
+  t.same(complaints, [])
+})
+
+t.test('Deleting needs the number of monitors, and a refused monitor is named with the reason', async t => {
+  const names = ['Old 1', 'Old 2']
+  const ids = await Promise.all(names.map(name => insertMonitor(api.db, projectId, { name })))
+  const { page, complaints } = await openPage('/monitors?q=old')
+  await page.getByLabel('Select Old 1').click()
+  await page.getByLabel('Select Old 2').click()
+  // another person deletes one of them
+  await api.call('DELETE', `/monitors/${ids[1]}`, { key: person.key })
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await dialogOf(page).getByText('1 monitor changes, 1 monitor is refused.').waitFor()
+  t.match(await readText(dialogOf(page)), /Refused: monitor not found/)
+  const remove = dialogOf(page).getByRole('button', { name: 'Delete 1 monitor' })
+  t.ok(await remove.isDisabled())
+  await dialogOf(page)
+    .getByLabel(/^Type 1 to delete/)
+    .fill('1')
+  await remove.click()
+  await page.getByText('1 monitor changed, 1 monitor was refused.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0, 'a deletion has no undo')
+  t.equal(await count(`name LIKE 'Old %'`), 0)
+  t.same(complaints, [])
+})
+
+t.test('The list works with keys only, which do nothing in a field and can be switched off', async t => {
+  const { page, complaints } = await openPage('/monitors')
+  const { keyboard } = page
+  const focused = () => page.evaluate<string>('document.activeElement.textContent.slice(0, 100)')
+  await keyboard.press('/')
+  await keyboard.type('till xjkp?')
+  t.equal(await page.getByLabel('Filter').inputValue(), 'till xjkp?', 'a field receives the keys')
+  await page.getByLabel('Filter').fill('till')
+  await page.getByLabel('Select Till 4').waitFor()
+  await page.getByRole('heading', { level: 1 }).click()
+  const moves = [
+    ['j', 'Till 1'],
+    ['j', 'Till 2'],
+    ['j', 'Till 3'],
+    ['k', 'Till 2'],
+  ] as const
+  for (const [key, name] of moves) {
+    await keyboard.press(key)
+    t.equal(await focused(), name, key)
+  }
+  await keyboard.press('x')
+  t.ok(await page.getByLabel('Select Till 2').isChecked())
+  await keyboard.press('p')
+  await dialogOf(page).getByText('Checks: active → paused').waitFor()
+  await keyboard.press('Escape')
+  await dialogOf(page).waitFor({ state: 'detached' })
+  t.equal(await focused(), 'Till 2', 'the focus is where it was')
+  await keyboard.press('p')
+  await dialogOf(page).getByRole('button', { name: 'Pause 1 monitor' }).press('Enter')
+  await page.getByText('1 monitor changed.').waitFor()
+  t.equal(await count('is_paused'), 1)
+
+  await keyboard.press('?')
+  await page.evaluate(AXE)
+  await dialogOf(page).getByRole('heading', { name: 'List of monitors' }).waitFor()
+  t.same(await findAccessibilityProblems(page), [], 'the list of keys')
+  await dialogOf(page)
+    .getByLabel(/^Use keys without Ctrl/)
+    .press('Space')
+  await keyboard.press('Escape')
+  await page.reload()
+  await page.locator('button.search:enabled').waitFor()
+  await page.getByRole('heading', { level: 1 }).click()
+  await keyboard.press('j')
+  await keyboard.press('?')
+  t.equal(await dialogOf(page).count(), 0)
+  t.notMatch(await focused(), /^(Till|Service)/)
+  t.same(complaints, [])
+})
+
+t.test('The palette opens monitors, pages and actions by keys and by its button', async t => {
+  const { page, complaints } = await openPage('/')
+  const { keyboard } = page
+  await keyboard.press('Control+k')
+  const field = page.getByRole('combobox', { name: 'Monitor, page or action' })
+  await field.waitFor()
+  await page.evaluate(AXE)
+  t.same(await findAccessibilityProblems(page), [])
+  await keyboard.type('till')
+  await page.getByRole('option', { name: /^Till 1/ }).waitFor()
+  await keyboard.press('ArrowDown')
+  const current = page.getByRole('option', { selected: true })
+  // Till 2 is paused, so it comes last
+  t.match(await readText(current), /^Till 3/)
+  t.equal(await field.getAttribute('aria-activedescendant'), await current.getAttribute('id'))
+  t.same(await findAccessibilityProblems(page), [], 'with monitors')
+  await keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Till 3' }).waitFor()
+  t.equal(await dialogOf(page).count(), 0)
+
+  await page.getByRole('button', { name: 'Go to' }).click()
+  await field.fill('incid')
+  await page.getByRole('option', { name: /^Incidents/ }).click()
+  await page.waitForURL(`${origin}/incidents`)
+  await keyboard.press('Control+k')
+  await field.fill('no such thing')
+  await dialogOf(page).getByText('Nothing matches.').waitFor()
+  await keyboard.press('Escape')
+  await dialogOf(page).waitFor({ state: 'detached' })
+  t.same(complaints, [])
+})
+
+t.test('On a phone the selection and its dialog fit, in light and dark', async t => {
+  const { page, complaints } = await openPage('/monitors?q=till', person.token, PHONE)
+  await page.evaluate(AXE)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.getByLabel('Select Till 3').click()
+    await page.getByRole('button', { name: 'Change…' }).waitFor()
+    t.equal(await readOverflow(page), 0, colorScheme)
+    t.same(await findAccessibilityProblems(page), [], colorScheme)
+    await page.getByRole('button', { name: 'Change…' }).click()
+    await dialogOf(page).getByLabel('What changes').selectOption('regions')
+    t.equal(await readOverflow(page), 0, `${colorScheme}: the dialog`)
+    t.same(await findAccessibilityProblems(page), [], `${colorScheme}: the dialog`)
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Clear' }).click()
+  }
+  t.same(complaints, [])
+})
+
+t.test('A viewer sees the list without check boxes, and the palette without changes', async t => {
+  const { page, complaints } = await openPage('/monitors', viewer.token)
+  t.equal(await page.locator('tr[data-id]').first().getByRole('checkbox').count(), 0)
+  await page.keyboard.press('p')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Monitor, page or action' }).fill('new')
+  await page.getByText('Nothing matches.').waitFor()
+  t.same(complaints, [])
+})
