@@ -188,6 +188,22 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   return body
 }
 
+/** More valid bodies of an operation: the properties that exclude those of `bodyOf`. */
+export function alternativeBodiesOf({ name }: Operation, records: Records): Record<string, unknown>[] {
+  if (name !== 'POST /monitors/bulk-changes') return []
+  const rules = { remove: [records.alert_channel_id] }
+  const change = {
+    regions: { add: ['eu-west'], remove: ['us-east'] },
+    tags: { set: ['shop'] },
+    alert_rules: rules,
+  }
+  return [
+    { query: { type: 'http', tag: 'shop', q: 'Shop' }, change, dry_run: true },
+    { monitor_ids: [records.monitor_id], change: { delete: true }, dry_run: true },
+    { changes: [{ monitor_ids: [records.monitor_id], change }], dry_run: true },
+  ]
+}
+
 /** A file with an entry of each kind and all properties. References are ids of existing records. */
 function fileWith({ monitor_id, parent_id, alert_channel_id }: Records): Record<string, unknown> {
   const entry = { name: 'Filed', description: 'sells', monitor: monitor_id }
