@@ -16,7 +16,7 @@ export type NewSilences = Map<string, { id: string; count: number }>
 type SilencedItem = { monitorId: string; difference: Pick<MonitorDifference, 'silence'> | null }
 
 /**
- * Removes monitors from their silences, and silences them anew where the difference says so. What was withheld is reviewed
+ * Removes monitors from their silences, and silences them again where the difference says so. What was withheld is reviewed
  * immediately. The caller has locked the monitors. Throws 409 when the project has too many silences in force.
  */
 export async function replaceSilences(
