@@ -5,6 +5,7 @@ import { ago, explanationOf, failingVoteOf, NOW, voteOf } from './dashboard-fixt
 export type ApiAnswers = { [Name in OperationName]?: OperationResponse<Name> }
 
 export type Monitor = OperationResponse<'readMonitor'>['data']
+type Silence = OperationResponse<'listSilences'>['data'][number]
 type Incident = OperationResponse<'listIncidents'>['data'][number]
 type Channel = OperationResponse<'listAlertChannels'>['data'][number]
 type Check = OperationResponse<'listMonitorChecks'>['data'][number]
@@ -110,6 +111,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   listIncidents: listOf<Incident>([]),
   listAlertChannels: listOf([channelOf()]),
   listAlertLog: listOf([]),
+  listSilences: listOf<Silence>([]),
   listMonitors: listOf<Monitor>([]),
   readMonitor: { data: monitorOf() },
   listMonitorVotes: { data: votesNowOf() },

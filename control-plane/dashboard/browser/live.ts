@@ -80,6 +80,7 @@ const DEPENDENT: Record<Exclude<LiveKind, 'reset'>, readonly OperationName[]> = 
   board: [
     'readMonitor',
     'listMonitorVotes',
+    'listSilences',
     'listMonitorTransitions',
     'listMonitorChecks',
     'listMonitors',

@@ -10,6 +10,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Attention } from './attention.tsx'
 import { FirstMinute } from './first-minute.tsx'
 import { NoChannel } from './no-channel.tsx'
+import { SilencesInForce } from './silences/silences-in-force.tsx'
 
 const MAX_ROWS = 50
 
@@ -22,6 +23,7 @@ export const overviewScreen = screen({
     incidents: read('listIncidents', { query: { per_page: 10 } }),
     channels: read('listAlertChannels', { query: { per_page: 100 } }),
     undelivered: read('listAlertLog', { query: { status: 'failed,dead', per_page: 5 } }),
+    silences: read('listSilences', { query: { active: true, per_page: 5 } }),
     issues: read('listMonitors', { query: { issue: true, per_page: 5 } }),
   }),
   board: () => ({ text: '-is:up -is:paused', limit: MAX_ROWS }),
@@ -45,6 +47,7 @@ export const overviewScreen = screen({
         <Figures result={results.summary} />
         {board.data?.total === 0 ? <FirstMinute /> : <NoChannel channels={results.channels} />}
         <Attention {...results} />
+        <SilencesInForce result={results.silences} />
         <Trouble result={board} />
         <Incidents result={results.incidents} />
       </>

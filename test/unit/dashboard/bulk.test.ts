@@ -66,8 +66,14 @@ t.test('The form becomes the change of the API, or none while it is incomplete',
     ],
     [{ kind: 'channels', channels: { [id]: 'add' } }, { alert_rules: { add: [{ alert_channel_id: id }], remove: [] } }],
     [{ kind: 'channels', channels: { [id]: 'keep' } }, null],
+    [
+      { kind: 'silence', silence: { length: '4h', time: '', reason: ' Move ' } },
+      { silence: { until: '1970-01-01T04:00:00.000Z', reason: 'Move' } },
+    ],
+    [{ kind: 'silence', silence: { length: 'time', time: '', reason: '' } }, null],
+    [{ kind: 'silence', silence: { length: 'end', time: '', reason: 'Move' } }, { silence: null }],
   ]
-  for (const [form, change] of cases) t.same(buildChange({ ...EMPTY_FORM, ...form }), change, JSON.stringify(form))
+  for (const [form, change] of cases) t.same(buildChange({ ...EMPTY_FORM, ...form }, 0), change, JSON.stringify(form))
   t.end()
 })
 
@@ -84,6 +90,13 @@ t.test('Each changed field is described with its values', t => {
     ['tags', ['shop'], [], 'Tags: shop → none'],
     ['alert_rules', [], rules('c1'), 'alerts to Ops'],
     ['alert_rules', rules('c1'), rules('c2'), 'alerts to c2; no alerts to Ops'],
+    [
+      'silence',
+      null,
+      { until: '2026-11-21T15:00:00.000Z', reason: 'Move' },
+      'Silenced until: not silenced → 21 Nov 2026, 15:00:00',
+    ],
+    ['silence', { until: '2026-11-21T15:00:00.000Z' }, null, 'Silenced until: 21 Nov 2026, 15:00:00 → not silenced'],
     ['deleted', false, true, 'Deleted'],
   ]
   for (const [field, from, to, words] of cases) t.equal(describeFieldChange({ field, from, to }, channels), words)

@@ -38,12 +38,15 @@ function stateWith(text: string): ScreenState {
     dns: { rcode: text, server: text, records: [{ type: 'TXT', name: text, ttl_seconds: 1, value: text }] },
   })
   const silence = { kind: 'maintenance', id: '1', name: text, until: null } as const
+  const silenced = { kind: 'silenced', id: '2', name: text, until: ago(-60) } as const
+  const inForce = { id: '2', monitor_ids: ['1'], until: ago(-60), reason: text, created_at: ago(1) }
   const answers: ApiAnswers = {
     listIncidents: listOf([incidentOf({ title: text })]),
     listAlertChannels: listOf([channelOf({ name: text, is_paused: true, paused_reason: text })]),
+    listSilences: listOf([{ ...inForce, status: 'active' as const }]),
     listMonitors: listOf([monitor]),
     readMonitor: { data: monitor },
-    listMonitorVotes: { data: { ...failingVotesNow(), ...votesNowOf({ silenced_by: [silence] }) } },
+    listMonitorVotes: { data: { ...failingVotesNow(), ...votesNowOf({ silenced_by: [silence, silenced] }) } },
     listMonitorTransitions: listOf([transition]),
     listMonitorChecks: listOf([failed]),
     readMonitorGuarantee: { data: { ...HEALTHY_ANSWERS.readMonitorGuarantee!.data, reasons: [text] } },

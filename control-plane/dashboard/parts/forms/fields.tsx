@@ -47,7 +47,7 @@ export const Field = ({ path, label, errors, hint, children }: FieldOptions & { 
 type TextProps = FieldOptions & {
   value: string
   onChange(value: string): void
-  type?: 'text' | 'url' | 'number' | 'password'
+  type?: 'text' | 'url' | 'number' | 'password' | 'datetime-local'
   inputMode?: 'numeric' | 'decimal'
   placeholder?: string
   isRequired?: boolean

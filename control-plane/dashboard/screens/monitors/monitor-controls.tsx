@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../core/frame-context.ts'
+import { SilenceDialog } from '../silences/silence-dialog.tsx'
 import type { Monitor } from './types.ts'
 
 /** What a member may do with the monitor here. */
@@ -7,6 +8,7 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
   const { execute, isInteractive } = useFrame()
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
+  const [isSilencing, setSilencing] = useState(false)
   const path = { id: monitor.id }
   const run = async (name: 'pauseMonitor' | 'resumeMonitor' | 'checkMonitor') => {
     setBusy(true)
@@ -30,10 +32,14 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
         >
           {monitor.is_paused ? 'Resume' : 'Pause'}
         </button>
+        <button type="button" disabled={isDisabled} onClick={() => setSilencing(true)}>
+          Silence…
+        </button>
         <a class="button" href={`/monitors/${monitor.id}/settings`}>
           Settings
         </a>
       </p>
+      {isSilencing && <SilenceDialog monitor={monitor} onClose={() => setSilencing(false)} />}
       {problem && (
         <p class="wrong" role="alert">
           {problem}.

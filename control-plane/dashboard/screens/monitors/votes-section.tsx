@@ -7,6 +7,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Strip } from '../../parts/strip.tsx'
+import { MonitorSilence } from '../silences/silences-in-force.tsx'
 
 type Votes = OperationResponse<'listMonitorVotes'>['data']
 
@@ -29,11 +30,16 @@ export const VotesSection = ({
           <p class="rule">
             <Strip bars={toBars(data.votes as ExplainedVote[])} label="Votes now" /> {formatMargin(data)}
           </p>
-          {data.silenced_by.map(silence => (
-            <p key={`${silence.kind}${silence.id}`} class="banner" dir="auto">
-              {formatSilence(silence)}
-            </p>
-          ))}
+          {data.silenced_by.map(silence => {
+            const key = `${silence.kind}${silence.id}`
+            return silence.kind === 'silenced' ? (
+              <MonitorSilence key={key} silence={silence} isWithheld={data.alerts_withheld} />
+            ) : (
+              <p key={key} class="banner" dir="auto">
+                {formatSilence(silence)}
+              </p>
+            )
+          })}
           <VoteTable votes={data.votes as ExplainedVote[]} threshold={data.thresholds.failures_in_a_row} />
           {!data.checks_available && (
             <p class="missing">The newest checks cannot be read at the moment. Verdicts are not affected.</p>

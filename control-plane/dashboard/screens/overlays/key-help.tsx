@@ -18,6 +18,7 @@ const GROUPS: readonly { title: string; keys: readonly (readonly [keys: string[]
       [['Enter'], 'open the row'],
       [['x'], 'select the row, or end its selection'],
       [['p'], 'pause the selected monitors, or the row'],
+      [['m'], 'silence the selected monitors, or the row'],
       [['/'], 'filter'],
     ],
   },

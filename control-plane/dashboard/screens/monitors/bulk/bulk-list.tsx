@@ -38,7 +38,7 @@ export function BulkList({
   const selected = [...selection.ids]
   const list = useListKeys({
     toggle: id => setSelection(current => toggleRow(current, id)),
-    pause: id => open({ action: 'pause', ids: selected.length > 0 ? selected : [id].filter(one => one !== null) }),
+    start: (action, id) => open({ action, ids: selected.length > 0 ? selected : [id].filter(one => one !== null) }),
   })
   const selectMatching = async () => {
     const found = await findMonitors({ text, limit: MAX_SELECTED })
@@ -97,6 +97,7 @@ export function BulkList({
 const ACTIONS: readonly (readonly [BulkAction, string])[] = [
   ['pause', 'Pause'],
   ['resume', 'Resume'],
+  ['silence', 'Silence…'],
   ['change', 'Change…'],
   ['delete', 'Delete…'],
 ]
@@ -139,11 +140,17 @@ const BulkBar = ({
  * The keys of the list. The row with the focus is the current one, so Enter opens its link. Returns the reference for the
  * element around the table.
  */
-function useListKeys({ toggle, pause }: { toggle(id: string): void; pause(id: string | null): void }) {
+function useListKeys({
+  toggle,
+  start,
+}: {
+  toggle(id: string): void
+  start(action: BulkAction, id: string | null): void
+}) {
   const { keys } = useFrame()
   const list = useRef<HTMLDivElement>(null)
-  const actions = useRef({ toggle, pause })
-  actions.current = { toggle, pause }
+  const actions = useRef({ toggle, start })
+  actions.current = { toggle, start }
   useEffect(() => {
     const page = list.current?.ownerDocument
     const findCurrent = () => {
@@ -163,7 +170,8 @@ function useListKeys({ toggle, pause }: { toggle(id: string): void; pause(id: st
         const id = findCurrent()?.dataset.id
         if (id) actions.current.toggle(id)
       },
-      p: () => actions.current.pause(findCurrent()?.dataset.id ?? null),
+      p: () => actions.current.start('pause', findCurrent()?.dataset.id ?? null),
+      m: () => actions.current.start('silence', findCurrent()?.dataset.id ?? null),
       '/': () => page?.getElementById('filter')?.focus(),
     })
   }, [keys])

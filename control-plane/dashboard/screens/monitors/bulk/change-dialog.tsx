@@ -6,18 +6,24 @@ import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, listOtherMessages } from '../../../parts/forms/field-errors.ts'
 import { Dialog } from '../../overlays/dialog.tsx'
 import { ChangeFields, useChannels } from './change-fields.tsx'
-import { buildChange, EMPTY_FORM } from './change-request.ts'
+import { buildChange, type ChangeForm, EMPTY_FORM } from './change-request.ts'
 import { type BulkResult, summarizeResult } from './change-words.ts'
 import { ResultList } from './result-list.tsx'
 
-export type BulkAction = 'pause' | 'resume' | 'change' | 'delete'
+export type BulkAction = 'pause' | 'resume' | 'silence' | 'change' | 'delete'
 
-const FIXED: Record<Exclude<BulkAction, 'change'>, MonitorChange> = {
+/** Actions with a form. */
+type FormAction = 'change' | 'silence'
+const hasForm = (action: BulkAction): action is FormAction => action === 'change' || action === 'silence'
+
+const FIXED: Record<Exclude<BulkAction, FormAction>, MonitorChange> = {
   pause: { is_paused: true },
   resume: { is_paused: false },
   delete: { delete: true },
 }
-const VERBS: Record<BulkAction, string> = { pause: 'Pause', resume: 'Resume', change: 'Change', delete: 'Delete' }
+const VERBS: Record<BulkAction, string> = {
+  ...{ pause: 'Pause', resume: 'Resume', silence: 'Silence', change: 'Change', delete: 'Delete' },
+}
 
 type Names = ReadonlyMap<string, string>
 
@@ -33,24 +39,24 @@ export function ChangeDialog({
   onClose(): void
   onDone(result: BulkResult, channels: Names): void
 }) {
-  const { execute } = useFrame()
+  const { execute, nowMs } = useFrame()
   const { isBusy, error, run } = useAttempt()
-  const [form, setForm] = useState(EMPTY_FORM)
-  const [preview, setPreview] = useState<BulkResult | null>(null)
+  const [form, setForm] = useState<ChangeForm>(action === 'silence' ? { ...EMPTY_FORM, kind: 'silence' } : EMPTY_FORM)
+  const [preview, setPreview] = useState<{ result: BulkResult; change: MonitorChange } | null>(null)
   const channels = useChannels(form.kind === 'channels')
-  const change = action === 'change' ? buildChange(form) : FIXED[action]
-  const send = (isDryRun: boolean) =>
-    run(() => execute('changeMonitors', { body: { monitor_ids: [...ids], change: change!, dry_run: isDryRun } }))
+  const change = hasForm(action) ? buildChange(form, nowMs) : FIXED[action]
+  const send = (wanted: MonitorChange, isDryRun: boolean) =>
+    run(() => execute('changeMonitors', { body: { monitor_ids: [...ids], change: wanted, dry_run: isDryRun } }))
   const show = async () => {
-    const answer = change && (await send(true))
-    if (answer) setPreview(answer.data)
+    const answer = change && (await send(change, true))
+    if (answer) setPreview({ result: answer.data, change })
   }
   const apply = async () => {
-    const answer = await send(false)
+    const answer = preview && (await send(preview.change, false))
     if (answer) onDone(answer.data, channels ?? new Map())
   }
   useEffect(() => {
-    if (action !== 'change') void show()
+    if (!hasForm(action)) void show()
   }, [])
   const errors = buildFormErrors(error?.details ?? [])
   return (
@@ -64,13 +70,14 @@ export function ChangeDialog({
       {preview ? (
         <Difference
           action={action}
-          preview={preview}
+          verb={preview.change.silence === null ? 'End the silence of' : VERBS[action]}
+          preview={preview.result}
           channels={channels ?? new Map()}
           isBusy={isBusy}
           onApply={apply}
-          onBack={action === 'change' ? () => setPreview(null) : onClose}
+          onBack={hasForm(action) ? () => setPreview(null) : onClose}
         />
-      ) : action === 'change' ? (
+      ) : hasForm(action) ? (
         <form
           class="stack"
           onSubmit={event => {
@@ -113,6 +120,7 @@ const Waiting = ({ hasFailed, onClose }: { hasFailed: boolean; onClose(): void }
 
 function Difference({
   action,
+  verb,
   preview,
   channels,
   isBusy,
@@ -120,6 +128,8 @@ function Difference({
   onBack,
 }: {
   action: BulkAction
+  /** of the button */
+  verb: string
   preview: BulkResult
   channels: Names
   isBusy: boolean
@@ -164,10 +174,10 @@ function Difference({
           class={action === 'delete' ? 'danger' : 'main'}
           disabled={isBusy || changed === 0 || !isConfirmed}
         >
-          {VERBS[action]} {count}
+          {verb} {count}
         </button>
         <button type="button" onClick={onBack}>
-          {action === 'change' ? 'Back' : 'Cancel'}
+          {hasForm(action) ? 'Back' : 'Cancel'}
         </button>
       </div>
     </form>

@@ -4,6 +4,7 @@ import { useFrame } from '../../../core/frame-context.ts'
 import { DurationField } from '../../../parts/forms/duration-field.tsx'
 import type { FormErrors } from '../../../parts/forms/field-errors.ts'
 import { FieldError, SelectField, TextField } from '../../../parts/forms/fields.tsx'
+import { SilenceFields } from '../../silences/silence-fields.tsx'
 import { CHANGE_KINDS, type ChangeForm, type Edit } from './change-request.ts'
 
 type FieldsProps = {
@@ -17,14 +18,16 @@ type FieldsProps = {
 /** What changes, and to which value. */
 export const ChangeFields = (props: FieldsProps) => (
   <>
-    <SelectField
-      path="kind"
-      label="What changes"
-      errors={props.errors}
-      value={props.form.kind}
-      options={CHANGE_KINDS}
-      onChange={kind => props.change({ kind })}
-    />
+    {props.form.kind !== 'silence' && (
+      <SelectField
+        path="kind"
+        label="What changes"
+        errors={props.errors}
+        value={props.form.kind}
+        options={CHANGE_KINDS}
+        onChange={kind => props.change({ kind })}
+      />
+    )}
     <ValueFields {...props} />
   </>
 )
@@ -58,6 +61,16 @@ function ValueFields({ form, change, errors, channels }: FieldsProps) {
         />
       )
     }
+    case 'silence':
+      return (
+        <SilenceFields
+          form={form.silence}
+          change={part => change({ silence: { ...form.silence, ...part } })}
+          errors={errors}
+          prefix="change.silence."
+          canEnd
+        />
+      )
     case 'tags':
       return (
         <>

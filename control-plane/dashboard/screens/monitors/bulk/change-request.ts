@@ -2,6 +2,7 @@
 
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import type { Region } from '../../../../../shared/checks/check.ts'
+import { EMPTY_SILENCE, readSilenceForm, type SilenceForm } from '../../silences/silence-form.ts'
 
 export const CHANGE_KINDS = [
   ['interval', 'Interval'],
@@ -11,7 +12,7 @@ export const CHANGE_KINDS = [
   ['timeout', 'Timeout'],
   ['retries', 'Retries'],
 ] as const
-type ChangeTopic = (typeof CHANGE_KINDS)[number][0]
+type ChangeTopic = (typeof CHANGE_KINDS)[number][0] | 'silence'
 
 /** What happens to an entry of a list. */
 export type Edit = 'keep' | 'add' | 'remove'
@@ -28,15 +29,16 @@ export type ChangeForm = {
   /** separated by commas */
   addedTags: string
   removedTags: string
+  silence: SilenceForm
 }
 
 export const EMPTY_FORM: ChangeForm = {
   ...{ kind: 'interval', interval: '60', timeout: '30000', retries: '2' },
-  ...{ regions: {}, channels: {}, addedTags: '', removedTags: '' },
+  ...{ regions: {}, channels: {}, addedTags: '', removedTags: '', silence: EMPTY_SILENCE },
 }
 
 /** The change that a form describes; null while it describes none. */
-export function buildChange(form: ChangeForm): MonitorChange | null {
+export function buildChange(form: ChangeForm, nowMs: number): MonitorChange | null {
   switch (form.kind) {
     case 'interval':
       return form.interval === '' ? null : { interval_seconds: Number(form.interval) }
@@ -44,6 +46,10 @@ export function buildChange(form: ChangeForm): MonitorChange | null {
       return form.timeout === '' ? null : { timeout_ms: Number(form.timeout) }
     case 'retries':
       return form.retries === '' ? null : { retry_count: Number(form.retries) }
+    case 'silence': {
+      const silence = readSilenceForm(form.silence, nowMs)
+      return silence === undefined ? null : { silence }
+    }
     case 'regions': {
       const edit = readEdits(form.regions as Record<string, Edit>)
       return edit && { regions: edit as MonitorChange['regions'] }

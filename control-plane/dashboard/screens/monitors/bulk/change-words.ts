@@ -1,5 +1,5 @@
 /** Changes of many monitors in words. Pure. */
-import { formatCount, formatDuration, formatMs } from '../../../core/format.ts'
+import { formatCount, formatDuration, formatMs, formatTime } from '../../../core/format.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 
 export type BulkResult = OperationResponse<'changeMonitors'>['data']
@@ -13,12 +13,14 @@ const LABELS: Record<string, string> = {
   retry_count: 'Retries',
   regions: 'Regions',
   tags: 'Tags',
+  silence: 'Silenced until',
 }
 
 /** `Interval: 1 min → 5 min`. `channels`: names by id. */
 export function describeFieldChange(
   { field, from, to }: FieldChange,
   channels: ReadonlyMap<string, string> = new Map(),
+  timeZone = 'UTC',
 ): string {
   if (field === 'deleted') return 'Deleted'
   if (field === 'alert_rules') {
@@ -27,7 +29,14 @@ export function describeFieldChange(
     const parts = [list(to) && `alerts to ${list(to)}`, list(from) && `no alerts to ${list(from)}`]
     return parts.filter(Boolean).join('; ')
   }
+  if (field === 'silence') return `${LABELS[field]}: ${formatEnd(from, timeZone)} → ${formatEnd(to, timeZone)}`
   return `${LABELS[field] ?? field}: ${formatValue(field, from)} → ${formatValue(field, to)}`
+}
+
+function formatEnd(value: unknown, timeZone: string): string {
+  if (value === null) return 'not silenced'
+  const { until } = value as { until: string }
+  return formatTime(until, timeZone)
 }
 
 function formatValue(field: string, value: unknown): string {

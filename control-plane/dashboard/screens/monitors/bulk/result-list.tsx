@@ -1,9 +1,11 @@
+import { useFrame } from '../../../core/frame-context.ts'
 import { type BulkResult, describeFieldChange, orderItems } from './change-words.ts'
 
 const MAX_SHOWN = 200
 
 /** What changes of each monitor, or why it is refused: the refused ones first. */
 export function ResultList({ result, channels }: { result: BulkResult; channels: ReadonlyMap<string, string> }) {
+  const { timeZone } = useFrame()
   const items = orderItems(result.items)
   const more = items.length - MAX_SHOWN
   return (
@@ -26,7 +28,7 @@ export function ResultList({ result, channels }: { result: BulkResult; channels:
                   {!error && changes.length === 0 && 'Stays as it is'}
                   {changes.map(change => (
                     <div key={change.field} dir="auto">
-                      {describeFieldChange(change, channels)}
+                      {describeFieldChange(change, channels, timeZone)}
                     </div>
                   ))}
                 </td>

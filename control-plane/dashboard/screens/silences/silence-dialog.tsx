@@ -1,0 +1,52 @@
+import { useState } from 'preact/hooks'
+import { useFrame } from '../../core/frame-context.ts'
+import { useAttempt, useFocusOnError } from '../../parts/forms/attempt.ts'
+import { buildFormErrors } from '../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../parts/forms/form-messages.tsx'
+import { Dialog } from '../overlays/dialog.tsx'
+import { SilenceFields } from './silence-fields.tsx'
+import { EMPTY_SILENCE, readSilenceForm } from './silence-form.ts'
+
+/** Silences one monitor. */
+export function SilenceDialog({ monitor, onClose }: { monitor: { id: string; name: string }; onClose(): void }) {
+  const { execute, nowMs } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [form, setForm] = useState(EMPTY_SILENCE)
+  const element = useFocusOnError(error)
+  const settings = readSilenceForm(form, nowMs)
+  const send = async () => {
+    if (!settings) return
+    const body = { monitor_ids: [monitor.id], ...settings }
+    if (await run(() => execute('createSilence', { body }))) onClose()
+  }
+  return (
+    <Dialog id="silence" title={`Silence ${monitor.name}`} onClose={onClose}>
+      <form
+        ref={element}
+        class="stack"
+        onSubmit={event => {
+          event.preventDefault()
+          void send()
+        }}
+      >
+        <p class="soft">
+          Checks, incidents, status pages and uptime go on. An outage that still lasts at the end is sent then.
+        </p>
+        <FormMessages error={error} shown={['until', 'reason']} />
+        <SilenceFields
+          form={form}
+          change={part => setForm({ ...form, ...part })}
+          errors={buildFormErrors(error?.details ?? [])}
+        />
+        <div class="actions">
+          <button type="submit" class="main" disabled={isBusy || !settings}>
+            Silence
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,42 @@
+/** The form of a silence. Pure. */
+import type { SilenceSettings } from '../../../verdict/silences/schemas.ts'
+
+const HOUR_MS = 3_600_000
+
+/** How long a silence lasts. `time`: until a time that is chosen. `end`: the monitors are no longer silenced. */
+export type SilenceLength = '1h' | '4h' | 'tomorrow' | 'time' | 'end'
+
+export const SILENCE_LENGTHS: readonly (readonly [SilenceLength, string])[] = [
+  ['1h', '1 hour'],
+  ['4h', '4 hours'],
+  ['tomorrow', 'Until tomorrow, 8:00'],
+  ['time', 'Until a time…'],
+]
+
+export type SilenceForm = {
+  length: SilenceLength
+  /** as the control writes it, such as `2026-11-21T08:00`, in the time zone of the browser */
+  time: string
+  reason: string
+}
+
+export const EMPTY_SILENCE: SilenceForm = { length: '1h', time: '', reason: '' }
+
+/** The end and the reason that a form describes. Null: no silence. Undefined: the form is incomplete. */
+export function readSilenceForm(form: SilenceForm, nowMs: number): SilenceSettings | null | undefined {
+  if (form.length === 'end') return null
+  const until = computeEnd(form, nowMs)
+  if (Number.isNaN(until.getTime())) return undefined
+  const reason = form.reason.trim()
+  return { until: until.toISOString(), reason: reason === '' ? null : reason }
+}
+
+/** An invalid date without a time. */
+function computeEnd({ length, time }: SilenceForm, nowMs: number): Date {
+  if (length === 'time') return new Date(time)
+  if (length !== 'tomorrow') return new Date(nowMs + (length === '1h' ? 1 : 4) * HOUR_MS)
+  const tomorrow = new Date(nowMs)
+  tomorrow.setDate(tomorrow.getDate() + 1)
+  tomorrow.setHours(8, 0, 0, 0)
+  return tomorrow
+}

@@ -1,0 +1,94 @@
+import type { ComponentChildren } from 'preact'
+import { formatCount } from '../../core/format.ts'
+import { canWrite, useFrame } from '../../core/frame-context.ts'
+import type { OperationResponse } from '../../core/operations.ts'
+import type { Result } from '../../core/screen.ts'
+import { useAttempt } from '../../parts/forms/attempt.ts'
+import { Moment } from '../../parts/moment.tsx'
+import { Section } from '../../parts/section.tsx'
+
+/** The silences of a project that are in force, on the overview. Nothing when there are none. */
+export function SilencesInForce({ result }: { result: Result<OperationResponse<'listSilences'>> }) {
+  if (!result.data || result.data.data.length === 0) return null
+  const { data, meta } = result.data
+  const more = meta.total - data.length
+  return (
+    <Section id="silences" title="Silenced">
+      <ul class="silences">
+        {data.map(({ id, monitor_ids: ids, until, reason }) => (
+          <SilenceLine key={id} id={id} reason={reason}>
+            {ids.length === 1 ? (
+              <a href={`/monitors/${ids[0]}`}>1 monitor is silenced</a>
+            ) : (
+              `${formatCount(ids.length, 'monitor')} are silenced`
+            )}{' '}
+            until <Moment at={until} />
+          </SilenceLine>
+        ))}
+      </ul>
+      {more > 0 && <p class="soft small">And {formatCount(more, 'silence')} more.</p>}
+    </Section>
+  )
+}
+
+/** A silence of the monitor that is shown. `isWithheld`: alerts wait for its end. */
+export const MonitorSilence = ({
+  silence: { id, name, until },
+  isWithheld,
+}: {
+  silence: OperationResponse<'listMonitorVotes'>['data']['silenced_by'][number]
+  isWithheld: boolean
+}) => (
+  <ul class="silences" aria-label="Silence">
+    <SilenceLine id={id!} reason={name} after={isWithheld ? 'Alerts wait until then.' : null}>
+      No alerts until <Moment at={until!} />
+    </SilenceLine>
+  </ul>
+)
+
+/** What a silence does, why, and the button that ends it. */
+function SilenceLine({
+  id,
+  reason,
+  after = null,
+  children,
+}: {
+  id: string
+  reason: string | null
+  /** a sentence after the reason */
+  after?: string | null
+  children: ComponentChildren
+}) {
+  const { me, execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  return (
+    <li>
+      <p dir="auto">
+        {children}
+        {reason !== null && (
+          <>
+            : <bdi>{reason}</bdi>
+          </>
+        )}
+        {after !== null && <span class="soft"> · {after}</span>}
+      </p>
+      {canWrite(me) && (
+        <button
+          type="button"
+          disabled={!isInteractive || isBusy}
+          onClick={() => run(() => execute('deleteSilence', { path: { id } }))}
+        >
+          End now
+          <span class="hidden" dir="auto">
+            {reason !== null && `: ${reason}`}
+          </span>
+        </button>
+      )}
+      {error && (
+        <p class="wrong" role="alert">
+          {error.message}.
+        </p>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,79 @@
+import t from 'tap'
+import {
+  EMPTY_SILENCE,
+  readSilenceForm,
+  type SilenceForm,
+} from '../../../control-plane/dashboard/screens/silences/silence-form.ts'
+import { listOf, monitorOf, votesNowOf } from '../../support/dashboard-answers.ts'
+import { ago, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+
+const { id: ID } = monitorOf()
+const show = (path: string, state: ScreenState) => {
+  const { html } = renderScreen(path, state)
+  return { html, text: textOf(html) }
+}
+
+/** A time of this machine's zone, as the form and the browser understand it. */
+const local = (day: number, hour: number) => new Date(2026, 10, day, hour, 30)
+
+t.test('The form becomes the end and the reason of a silence', t => {
+  const now = local(21, 14)
+  const rows: [Partial<SilenceForm>, { until: Date; reason: string | null } | null | undefined][] = [
+    [{ length: '1h' }, { until: local(21, 15), reason: null }],
+    [
+      { length: '4h', reason: '  Move ' },
+      { until: local(21, 18), reason: 'Move' },
+    ],
+    [{ length: 'tomorrow' }, { until: new Date(2026, 10, 22, 8), reason: null }],
+    [
+      { length: 'time', time: '2026-11-30T06:30' },
+      { until: local(30, 6), reason: null },
+    ],
+    [{ length: 'time', time: '' }, undefined],
+    [{ length: 'end', reason: 'Move' }, null],
+  ]
+  for (const [part, expected] of rows) {
+    const found = readSilenceForm({ ...EMPTY_SILENCE, ...part }, now.getTime())
+    t.same(found, expected && { ...expected, until: expected.until.toISOString() }, JSON.stringify(part))
+  }
+  t.end()
+})
+
+const silenceOf = (monitor_ids: string[], reason: string | null) => ({
+  ...{ id: monitor_ids.join(), monitor_ids, until: ago(-60), reason },
+  ...{ status: 'active' as const, created_at: ago(1) },
+})
+
+t.test('The overview lists the silences in force, with a button that ends each; viewers have no button', t => {
+  const silences = [silenceOf(['a'], null), silenceOf(['a', 'b', 'c'], 'Move to the new rack')]
+  const listed = listOf(silences)
+  const answers = { listSilences: { ...listed, meta: { ...listed.meta, total: 4 } } }
+  const { html, text } = show('/', { answers })
+  t.match(text, '1 monitor is silenced until 21 Nov 2026, 15:05:30 UTC')
+  t.match(text, '3 monitors are silenced until 21 Nov 2026, 15:05:30 UTC : Move to the new rack')
+  t.match(text, 'And 2 silences more.')
+  t.match(html, 'href="/monitors/a"')
+  t.equal(text.split('End now').length - 1, 2)
+  const viewer = show('/', { answers, me: VIEWER })
+  t.match(viewer.text, '3 monitors are silenced')
+  t.notMatch(viewer.text, 'End now')
+  t.notMatch(show('/', {}).html, 'id="silences"', 'nothing without silences')
+  t.end()
+})
+
+t.test('The page of a monitor says until when it is silenced, why, and whether alerts wait', t => {
+  const silenced_by = [{ kind: 'silenced' as const, id: 's1', name: 'Move', until: ago(-60) }]
+  const showVotes = (changes: object, state: ScreenState = {}) =>
+    show(`/monitors/${ID}`, {
+      ...state,
+      answers: { listMonitorVotes: { data: votesNowOf({ silenced_by, ...changes }) } },
+    })
+  const { text } = showVotes({ alerts_withheld: true })
+  t.match(text, 'No alerts until 21 Nov 2026, 15:05:30 UTC : Move · Alerts wait until then.')
+  t.match(text, 'End now')
+  t.match(text, 'Silence…')
+  t.notMatch(showVotes({}).text, 'Alerts wait')
+  t.notMatch(showVotes({}, { me: VIEWER }).text, /End now|Silence…/)
+  t.end()
+})
