@@ -17,17 +17,17 @@ const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const HOUR_MS = 3_600_000
 const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString()
 
-const addMonitor = async (call: Call): Promise<string> =>
-  (await call('POST /monitors', { name: 'Shop', type: 'http' })).body.data.id
+const addMonitor = async (call: Call, name = 'Shop'): Promise<string> =>
+  (await call('POST /monitors', { name, type: 'http' })).body.data.id
 
 t.test('POST /silences 201, which is read, listed and ended', async t => {
   const { call, picket } = await api.account()
-  const monitor_ids = [await addMonitor(call), await addMonitor(call)]
+  const monitor_ids = [await addMonitor(call), await addMonitor(call, 'Store')]
   const sent = { monitor_ids, until: inHours(1), reason: 'Move to the new rack' }
   const created = await picket.createSilence({ body: sent })
   t.equal(created.response.status, 201)
   const { id, created_at, ...rest } = created.data!.data
-  t.same(rest, { ...sent, status: 'active' })
+  t.same(rest, { ...sent, monitor_names: ['Shop', 'Store'], status: 'active' })
   t.ok(Date.parse(created_at) <= Date.now())
   const path = { id }
   t.same(await unwrapData(picket.readSilence({ path })), created.data!.data)

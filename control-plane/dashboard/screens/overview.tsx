@@ -47,8 +47,8 @@ export const overviewScreen = screen({
         <Figures result={results.summary} />
         {board.data?.total === 0 ? <FirstMinute /> : <NoChannel channels={results.channels} />}
         <Attention {...results} />
-        <SilencesInForce result={results.silences} />
         <Trouble result={board} />
+        <SilencesInForce result={results.silences} />
         <Incidents result={results.incidents} />
       </>
     )

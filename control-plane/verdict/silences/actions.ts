@@ -5,8 +5,14 @@ import { conflict, found, notFound, validationError } from '../../foundation/web
 import type { SuppressionReviewer } from '../maintenance/actions.ts'
 import { MAX_ACTIVE_SILENCES, validateSilenceEnd } from './limits.ts'
 import type { SilenceCreate } from './schemas.ts'
-import { countActiveSilences, deleteAlertSilence, lockActiveSilences, storeAlertSilence } from './store.ts'
-import type { MonitorSilence } from './types.ts'
+import {
+  countActiveSilences,
+  deleteAlertSilence,
+  findAlertSilence,
+  lockActiveSilences,
+  storeAlertSilence,
+} from './store.ts'
+import type { MonitorSilence, NewSilence } from './types.ts'
 
 /**
  * Creates a silence, which begins now. Throws 400 for an end in the past or too far ahead, 404 for a monitor that the
@@ -23,19 +29,19 @@ export async function createSilence(
   if (problems.length > 0) throw validationError(problems)
   const monitorIds = [...new Set(monitor_ids.map(id => id.toLowerCase()))].sort()
   const silence = { id: newId(), projectId, reason, endsAt, createdAt: now, monitorIds }
-  await db.transaction(async tx => {
+  return await db.transaction(async tx => {
     const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
     if (!isKnown) throw notFound('monitor')
     await addSilence(tx, silence, now)
+    return found(await findAlertSilence(tx, projectId, silence.id), 'silence')
   })
-  return silence
 }
 
 /**
  * Stores a silence, or adds its monitors to the stored one. Throws 409 when the project then has too many silences in force.
  * The caller holds the monitors.
  */
-export async function addSilence(tx: Tx, silence: MonitorSilence, now: Date): Promise<void> {
+export async function addSilence(tx: Tx, silence: NewSilence, now: Date): Promise<void> {
   await lockActiveSilences(tx, silence.projectId)
   await storeAlertSilence(tx, silence)
   if ((await countActiveSilences(tx, silence.projectId, now)) <= MAX_ACTIVE_SILENCES) return

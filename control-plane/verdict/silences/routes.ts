@@ -71,9 +71,10 @@ function readRoutes(app: App, db: Db): void {
   })
 }
 
-const toSilenceResponse = ({ id, monitorIds, endsAt, reason, createdAt }: MonitorSilence, now: Date) => ({
+const toSilenceResponse = ({ id, monitorIds, monitorNames, endsAt, reason, createdAt }: MonitorSilence, now: Date) => ({
   id,
   monitor_ids: monitorIds,
+  monitor_names: monitorNames,
   until: endsAt,
   reason,
   status: endsAt > now ? ('active' as const) : ('ended' as const),

@@ -50,6 +50,7 @@ export const SilenceRecord = Type.Object(
   {
     id: Id,
     monitor_ids: Type.Array(Id, { description: 'Without monitors that were deleted.' }),
+    monitor_names: Type.Array(Type.String(), { description: 'In the order of `monitor_ids`.' }),
     until: Timestamp,
     reason: nullable(Type.String()),
     status: stringEnum(SILENCE_STATUSES),

@@ -1,14 +1,16 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
-import type { MonitorSilence } from './types.ts'
+import type { MonitorSilence, NewSilence } from './types.ts'
+
+const KEPT_MONITORS = `FROM alert_silence_monitors sm JOIN monitors m ON m.id = sm.monitor_id
+  WHERE sm.silence_id = s.id AND m.deleted_at IS NULL`
 
 const COLUMNS = `s.id, s.project_id AS "projectId", s.reason, s.ends_at AS "endsAt", s.created_at AS "createdAt",
-  ARRAY (SELECT m.id FROM alert_silence_monitors sm JOIN monitors m ON m.id = sm.monitor_id
-         WHERE sm.silence_id = s.id AND m.deleted_at IS NULL ORDER BY m.id) AS "monitorIds"`
+  ARRAY (SELECT m.id ${KEPT_MONITORS} ORDER BY m.id) AS "monitorIds",
+  ARRAY (SELECT m.name ${KEPT_MONITORS} ORDER BY m.id) AS "monitorNames"`
 
 /** A silence whose monitors are all deleted does not exist for readers. */
-const HAS_MONITOR = `EXISTS (SELECT FROM alert_silence_monitors sm JOIN monitors m ON m.id = sm.monitor_id
-  WHERE sm.silence_id = s.id AND m.deleted_at IS NULL)`
+const HAS_MONITOR = `EXISTS (SELECT ${KEPT_MONITORS})`
 
 /** A condition is null when every silence fulfils it. `isActive`: whether it is in force at `now`. */
 type SilenceFilter = { monitorId: string | null; isActive: boolean | null; now: Date }
@@ -71,7 +73,7 @@ export async function countActiveSilences(db: Db, projectId: string, now: Date):
 }
 
 /** Stores a silence, or adds monitors to one that exists. The caller holds the monitors. */
-export async function storeAlertSilence(tx: Tx, { monitorIds, ...silence }: MonitorSilence): Promise<void> {
+export async function storeAlertSilence(tx: Tx, { monitorIds, ...silence }: NewSilence): Promise<void> {
   await execute(
     tx,
     `INSERT INTO alert_silences (id, project_id, reason, ends_at, created_at)

@@ -1,5 +1,5 @@
-/** A row of `alert_silences` with its monitors that are not deleted, in the order of ids. */
-export type MonitorSilence = {
+/** A silence to store. The ids are sorted. */
+export type NewSilence = {
   id: string
   projectId: string
   reason: string | null
@@ -7,3 +7,6 @@ export type MonitorSilence = {
   createdAt: Date
   monitorIds: string[]
 }
+
+/** A row of `alert_silences` with its monitors that are not deleted, in the order of ids. */
+export type MonitorSilence = NewSilence & { monitorNames: string[] }

@@ -1079,6 +1079,10 @@ export type Silence = {
      * Without monitors that were deleted.
      */
     monitor_ids: Array<string>;
+    /**
+     * In the order of `monitor_ids`.
+     */
+    monitor_names: Array<string>;
     until: string;
     reason: string | null;
     status: 'active' | 'ended';

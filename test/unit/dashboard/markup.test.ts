@@ -39,7 +39,14 @@ function stateWith(text: string): ScreenState {
   })
   const silence = { kind: 'maintenance', id: '1', name: text, until: null } as const
   const silenced = { kind: 'silenced', id: '2', name: text, until: ago(-60) } as const
-  const inForce = { id: '2', monitor_ids: ['1'], until: ago(-60), reason: text, created_at: ago(1) }
+  const inForce = {
+    id: '2',
+    monitor_ids: ['1'],
+    monitor_names: [text],
+    until: ago(-60),
+    reason: text,
+    created_at: ago(1),
+  }
   const answers: ApiAnswers = {
     listIncidents: listOf([incidentOf({ title: text })]),
     listAlertChannels: listOf([channelOf({ name: text, is_paused: true, paused_reason: text })]),

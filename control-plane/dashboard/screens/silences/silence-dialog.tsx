@@ -29,9 +29,6 @@ export function SilenceDialog({ monitor, onClose }: { monitor: { id: string; nam
           void send()
         }}
       >
-        <p class="soft">
-          Checks, incidents, status pages and uptime go on. An outage that still lasts at the end is sent then.
-        </p>
         <FormMessages error={error} shown={['until', 'reason']} />
         <SilenceFields
           form={form}

@@ -18,9 +18,12 @@ export const SilenceFields = ({
   canEnd?: boolean
 }) => (
   <>
+    <p class="soft">
+      Checks, incidents, status pages and uptime go on. An outage that still lasts at the end is sent then.
+    </p>
     <SelectField
       path={form.length === 'time' ? 'length' : `${prefix}until`}
-      label="No alerts for"
+      label="How long"
       errors={errors}
       value={form.length}
       options={canEnd ? [...SILENCE_LENGTHS, ['end', 'End the silence']] : SILENCE_LENGTHS}

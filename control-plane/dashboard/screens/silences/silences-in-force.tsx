@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { formatCount } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
@@ -6,6 +6,9 @@ import type { Result } from '../../core/screen.ts'
 import { useAttempt } from '../../parts/forms/attempt.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Section } from '../../parts/section.tsx'
+
+/** Monitors of a silence that are named. */
+const MAX_NAMES = 3
 
 /** The silences of a project that are in force, on the overview. Nothing when there are none. */
 export function SilencesInForce({ result }: { result: Result<OperationResponse<'listSilences'>> }) {
@@ -15,14 +18,18 @@ export function SilencesInForce({ result }: { result: Result<OperationResponse<'
   return (
     <Section id="silences" title="Silenced">
       <ul class="silences">
-        {data.map(({ id, monitor_ids: ids, until, reason }) => (
+        {data.map(({ id, monitor_ids: ids, monitor_names: names, until, reason }) => (
           <SilenceLine key={id} id={id} reason={reason}>
-            {ids.length === 1 ? (
-              <a href={`/monitors/${ids[0]}`}>1 monitor is silenced</a>
-            ) : (
-              `${formatCount(ids.length, 'monitor')} are silenced`
-            )}{' '}
-            until <Moment at={until} />
+            {ids.slice(0, MAX_NAMES).map((monitor, i) => (
+              <Fragment key={monitor}>
+                {i > 0 && ', '}
+                <a href={`/monitors/${monitor}`} dir="auto">
+                  {names[i]}
+                </a>
+              </Fragment>
+            ))}
+            {ids.length > MAX_NAMES && ` and ${formatCount(ids.length - MAX_NAMES, 'monitor')} more`} until{' '}
+            <Moment at={until} />
           </SilenceLine>
         ))}
       </ul>
