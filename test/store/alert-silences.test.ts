@@ -86,6 +86,7 @@ t.test('A silence has no effect on monitors that it does not contain', async t =
   const house = await newHouse()
   const [silenced, other] = [await one(house), await one(house)]
   await house.silence([silenced], 60)
+  t.same([...(await listSilencedMonitors(db, [silenced, other], house.now()))], [silenced])
   await house.check([silenced, other], '-')
   t.same([await house.sent(silenced), await house.sent(other)], ['', 'down created'])
 })

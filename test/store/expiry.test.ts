@@ -2,6 +2,7 @@ import t from 'tap'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { processDueWatches, storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
+import { createSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { createDatabase } from '../support/database.ts'
 import {
   DAY_MS,
@@ -91,6 +92,17 @@ t.test('Two processes at the same time send each warning once', async t => {
     await look(at)
   }
   for (const { id } of watched) t.same(await readExpiryWarnings(db, id), [10, 7, 3, 1].map(warning))
+})
+
+t.test('A silenced monitor gets its warning after the silence', async t => {
+  const { id } = await insertExpiryMonitor(db, projectId)
+  await observeCertificate(db, id, start, { ends: day(10) })
+  await createSilence(db, projectId, { monitor_ids: [id], until: day(3).toISOString() }, start)
+  await look(start)
+  await look(day(2))
+  t.same(await readExpiryWarnings(db, id), [])
+  await look(day(4))
+  t.same(await readExpiryWarnings(db, id), [warning(6)])
 })
 
 t.test('A paused monitor gets no warning until it is resumed, and a deleted one gets none', async t => {

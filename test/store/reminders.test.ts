@@ -5,6 +5,7 @@ import { sendDueReminders } from '../../control-plane/alerting/routing/reminders
 import { startReminderWorker } from '../../control-plane/alerting/routing/reminders/worker.ts'
 import { changeRule } from '../../control-plane/alerting/routing/rules/rule-actions.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
@@ -152,6 +153,19 @@ t.test('The reminders of a suppressed monitor are deferred', async t => {
     `INSERT INTO maintenance_periods (project_id, monitor_id, window_id, starts_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
     [tenant.projectId, ids[0]!, uuidv7(), at(20), at(70)],
   )
+  await remind(30)
+  await remind(60)
+  t.equal(await received(), 'DOWN')
+  await remind(90)
+  t.equal(await received(), 'DOWN 1')
+  await recover(91)
+})
+
+t.test('The reminders of a silenced monitor are deferred', async t => {
+  const { fail, recover, received, ids, tenant } = await scene()
+  await fail(0)
+  const silence = { monitor_ids: [ids[0]!], until: at(70).toISOString() }
+  await createSilence(db, tenant.projectId, silence, at(20))
   await remind(30)
   await remind(60)
   t.equal(await received(), 'DOWN')

@@ -186,6 +186,21 @@ t.test('Past maintenance is deleted with its history; a recurring window stays',
   t.same(await query(db, sql, [projectId]), [{ id: ids.younger }])
 })
 
+t.test('Silences are deleted after 800 days since their end', async t => {
+  const { projectId, monitorId } = await scene()
+  const silence = async (ended: number) => {
+    const times = { created_at: daysAgo(900), ends_at: daysAgo(ended) }
+    const id = await insertRow(db, 'alert_silences', { id: idOf(900), project_id: projectId, ...times })
+    await insertRow(db, 'alert_silence_monitors', { silence_id: id, monitor_id: monitorId })
+    return id
+  }
+  const ids = { younger: await silence(799), older: await silence(801) }
+  await runRetentionRound(db)
+  t.same(await listKept(db, 'alert_silences', ids), ['younger'])
+  const sql = 'SELECT silence_id AS id FROM alert_silence_monitors WHERE monitor_id = ?'
+  t.same(await query(db, sql, [monitorId]), [{ id: ids.younger }])
+})
+
 t.test('A deleted monitor is removed after 30 days with its history, unless something shows it', async t => {
   const { projectId } = await scene()
   const deleted = async (days: number) => {
