@@ -4,7 +4,7 @@ import type { SilenceSettings } from '../../../verdict/silences/schemas.ts'
 const HOUR_MS = 3_600_000
 
 /** How long a silence lasts. `time`: until a time that is chosen. `end`: the monitors are no longer silenced. */
-export type SilenceLength = '1h' | '4h' | 'tomorrow' | 'time' | 'end'
+type SilenceLength = '1h' | '4h' | 'tomorrow' | 'time' | 'end'
 
 export const SILENCE_LENGTHS: readonly (readonly [SilenceLength, string])[] = [
   ['1h', '1 hour'],
