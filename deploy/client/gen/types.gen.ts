@@ -1400,6 +1400,10 @@ export type Board = {
          * Why the monitor is down, degraded or not checked: an error or a status, at most 120 characters.
          */
         cause: Array<string | null>;
+        /**
+         * Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.
+         */
+        issue: Array<string | null>;
     };
 };
 
