@@ -60,6 +60,7 @@ import { pingRoutes } from '../verdict/heartbeats/intake/routes.ts'
 import { incidentRoutes } from '../verdict/incidents/api/routes.ts'
 import { incidentUpdateRoutes } from '../verdict/incidents/api/update-routes.ts'
 import { maintenanceRoutes } from '../verdict/maintenance/routes.ts'
+import { silenceRoutes } from '../verdict/silences/routes.ts'
 import { scheduleReview } from '../verdict/suppression/store.ts'
 import type { ProcessContext } from './context.ts'
 import {
@@ -109,6 +110,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   incidentRoutes(app, { db, publicUrl, limits })
   incidentUpdateRoutes(app, { db, publicUrl, limits })
   maintenanceRoutes(app, { db, review: scheduleReview, limits })
+  silenceRoutes(app, { db, review: scheduleReview })
   monitorLifecycleRoutes(app, { db, secrets, publicUrl, watching })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   stripRoutes(app, { db, clickhouse })

@@ -57,6 +57,11 @@ export const WINDOW = {
   ends_at: '2126-01-01T00:00:00Z',
 }
 
+export const SILENCE = {
+  until: new Date(Date.now() + 24 * 3_600_000).toISOString(),
+  reason: 'Move to the new rack',
+}
+
 export const FIELD = {
   path: 'services.*.status',
   name_template: '{{key}}',
@@ -142,6 +147,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },
     'POST /maintenance-windows': { ...WINDOW, monitor_ids: [records.monitor_id] },
     'PUT /maintenance-windows/{id}': { ...WINDOW, monitor_ids: [records.monitor_id] },
+    'POST /silences': { ...SILENCE, monitor_ids: [records.monitor_id] },
     'POST /alerts/channels': CHANNEL,
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/channels/test': CHANNEL,
