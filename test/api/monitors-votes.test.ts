@@ -16,7 +16,7 @@ import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { unwrapData } from '../support/client.ts'
 import { startNats } from '../support/nats.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
-import { createResult } from '../support/results.ts'
+import { buildArrival, createResult } from '../support/results.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
 import {
   insertLiveProbes,
@@ -58,7 +58,7 @@ const record = (results: Result[], region: string) =>
   insertLines(
     clickhouse,
     `results (${RESULT_LINE_COLUMNS})`,
-    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: 'probe-1' }))),
+    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: 'probe-1' }), buildArrival(result))),
   )
 
 const votesOf = (account: Account, id: string) => unwrapData(account.picket.listMonitorVotes({ path: { id } }))
