@@ -625,6 +625,10 @@ export type BulkChange = {
          * Monitors whose name or url contains this text.
          */
         q?: string;
+        /**
+         * Whether an outage of the monitor is sent to a channel that is not paused: by an alert rule with `on_down`, or by a subscription of the project to incidents.
+         */
+        alerted?: boolean;
     };
     change?: MonitorChange;
     /**
@@ -4456,6 +4460,10 @@ export type ListMonitorsData = {
          * Monitors whose name or url contains this text.
          */
         q?: string;
+        /**
+         * Whether an outage of the monitor is sent to a channel that is not paused: by an alert rule with `on_down`, or by a subscription of the project to incidents.
+         */
+        alerted?: boolean;
         /**
          * Whether the monitor has `configuration_issues`.
          */
