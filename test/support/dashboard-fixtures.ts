@@ -52,6 +52,7 @@ export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow =
 export const ADMIN: Me = {
   user: { id: 'u1', email: 'ann@example.com', name: 'Ann' },
   ...{ api_key: null, scope: 'admin', role: 'admin', is_operator: false },
+  preferences: { theme: 'system', density: 'compact', keyboard_shortcuts: true, time_zone: null },
   organization: { id: 'o1', name: 'Example Ltd', plan: 'free' },
   project: { id: 'p1', name: 'Production' },
 }

@@ -13,6 +13,7 @@ export type Records = {
   monitor_id: string
   /** a monitor that it may depend on */
   parent_id: string
+  view_id: string
   window_id: string
   alert_channel_id: string
   rule_id: string
@@ -61,6 +62,7 @@ export async function createRecords(
   return {
     monitor_id,
     parent_id,
+    view_id: await idOf(picket.createView({ body: { name: 'Shop', query: 'tag:shop' } })),
     window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
     alert_channel_id,
     rule_id: await idOf(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
@@ -86,6 +88,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   if (!path.includes('{id}')) return null
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
+    [/^\/views\//, 'view_id'],
     [/^\/maintenance-windows\//, 'window_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],
     [/^\/alerts\/rules\//, 'rule_id'],
