@@ -11,7 +11,7 @@ import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
-import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
+import { loadScreen, type Queries, type Results, type ScreenEntry, type ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { formRoutes } from './form-routes.ts'
 import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
@@ -30,12 +30,13 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
   })
   app.setErrorHandler(sendErrorPage)
-  for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(app, screen, request, reply))
+  for (const entry of SCREENS) app.get(entry.path, (request, reply) => sendScreen(app, entry, request, reply))
   assetRoutes(app)
   addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
-async function sendScreen(app: App, screen: Screen, request: FastifyRequest, reply: FastifyReply) {
+async function sendScreen(app: App, entry: ScreenEntry, request: FastifyRequest, reply: FastifyReply) {
+  const screen = await loadScreen(entry)
   const nowMs = clockMs()
   const execute = createSessionExecute(app, request)
   const location: ScreenLocation = {
