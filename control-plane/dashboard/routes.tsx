@@ -12,7 +12,7 @@ import { type BoardLoader, createBoardLoader } from './board-actions.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
-import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
+import { loadScreen, type Queries, type Results, type ScreenEntry, type ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { formRoutes } from './form-routes.ts'
 import { createSessionExecute, loadResults } from './load-actions.ts'
@@ -32,7 +32,7 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
   })
   app.setErrorHandler(sendErrorPage)
   const tools = { app, loadBoard: createBoardLoader(app) }
-  for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(tools, screen, request, reply))
+  for (const entry of SCREENS) app.get(entry.path, (request, reply) => sendScreen(tools, entry, request, reply))
   assetRoutes(app)
   addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
@@ -41,10 +41,11 @@ type ScreenTools = { app: App; loadBoard: BoardLoader }
 
 async function sendScreen(
   { app, loadBoard }: ScreenTools,
-  screen: Screen,
+  entry: ScreenEntry,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  const screen = await loadScreen(entry)
   const nowMs = clockMs()
   const execute = createSessionExecute(app, request)
   const location: ScreenLocation = {
