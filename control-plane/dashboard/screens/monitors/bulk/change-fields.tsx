@@ -72,25 +72,7 @@ function ValueFields({ form, change, errors, channels }: FieldsProps) {
         />
       )
     case 'tags':
-      return (
-        <>
-          <TextField
-            path="change.tags.add"
-            label="Add tags"
-            hint="separated by commas"
-            errors={errors}
-            value={form.addedTags}
-            onChange={addedTags => change({ addedTags })}
-          />
-          <TextField
-            path="change.tags.remove"
-            label="Remove tags"
-            errors={errors}
-            value={form.removedTags}
-            onChange={removedTags => change({ removedTags })}
-          />
-        </>
-      )
+      return <TagFields form={form} change={change} errors={errors} />
     case 'regions':
       return (
         <Edits
@@ -117,6 +99,26 @@ function ValueFields({ form, change, errors, channels }: FieldsProps) {
       )
   }
 }
+
+const TagFields = ({ form, change, errors }: Omit<FieldsProps, 'channels'>) => (
+  <>
+    <TextField
+      path="change.tags.add"
+      label="Add tags"
+      hint="separated by commas"
+      errors={errors}
+      value={form.addedTags}
+      onChange={addedTags => change({ addedTags })}
+    />
+    <TextField
+      path="change.tags.remove"
+      label="Remove tags"
+      errors={errors}
+      value={form.removedTags}
+      onChange={removedTags => change({ removedTags })}
+    />
+  </>
+)
 
 const EDIT_NAMES: readonly (readonly [Edit, string])[] = [
   ['keep', 'as it is'],
