@@ -10,6 +10,7 @@ import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { createPerson } from '../support/person.ts'
 import {
+  countVoters,
   insertLiveProbes,
   insertMonitor,
   publish,
@@ -64,6 +65,7 @@ const rowOf = (page: Page, id: string) => page.locator(`tr[data-id="${id}"]`)
 t.test('A target dies and comes back: row, page and title change without a reload', async t => {
   const id = await insertMonitor(api.db, projectId, { name: 'Shop', regions: REGIONS, retryCount: 1 })
   await reach(id, 'up', null)
+  await waitFor(async () => (await countVoters(api.db, id)) === REGIONS.length, { label: 'the votes of all regions' })
   const [overview, list, monitor] = [
     await openPage('/'),
     await openPage('/monitors'),

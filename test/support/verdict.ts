@@ -183,6 +183,17 @@ export function transitionsOf(db: Db, monitorId: string): Promise<StoredTransiti
   )
 }
 
+/** The number of regions that vote. A verdict does not need all of them, so it can come before the last vote. */
+export async function countVoters(db: Db, monitorId: string): Promise<number> {
+  const [row] = await query<{ voters: number }>(
+    db,
+    `SELECT count(*) AS voters FROM verdict_states, jsonb_array_elements(state->'cells') AS cell
+     WHERE monitor_id = ? AND cell->>'state' <> 'pending'`,
+    [monitorId],
+  )
+  return row?.voters ?? 0
+}
+
 /** "up down up": the statuses that a monitor had. */
 export async function statusesOf(db: Db, monitorId: string): Promise<string> {
   return (await transitionsOf(db, monitorId)).map(({ to }) => to ?? 'null').join(' ')
