@@ -53,6 +53,9 @@ type StartOptions = {
   apiTimeLimits?: ApiTimeLimits
 }
 
+/** What is released at the end, in the order of its start, by name. */
+type Releases = Map<string, () => Promise<unknown>>
+
 const STOP_TIMEOUT_MS = 10_000
 
 /**
@@ -60,15 +63,15 @@ const STOP_TIMEOUT_MS = 10_000
  * ConfigError with one sentence when something required cannot be reached or opened; then nothing is left running.
  */
 export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<ControlPlane> {
-  const releases: (() => Promise<unknown>)[] = []
+  const releases: Releases = new Map()
   const release = () => releaseAll(releases, log)
   try {
     const handles = await connectEngines(config, log, releases, options.apiTimeLimits ?? API_TIME_LIMITS)
     const watched = watchLoops(handles.metrics, options)
-    releases.push(async () => watched.watchdog.stop())
+    releases.set('watchdog', async () => watched.watchdog.stop())
     const parts: RoleComponent[] = []
     // in parallel, so that a stuck component does not prevent the others from releasing their leases
-    releases.push(() => Promise.all(parts.map(part => stopPart(part, log))))
+    releases.set('roles', () => Promise.all(parts.map(part => stopPart(part, log))))
     for (const role of config.roles) {
       for (const startPart of ROLE_STARTERS[role])
         parts.push(await startPart({ ...handles, db: handles.pools.forRole(role) }))
@@ -76,14 +79,14 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const { suspicion } = handles.pools
     const onNotify = (channel: string, payload: string) => notify(parts, channel, payload)
     const listener = listenForNotifications(config.databaseUrl, listChannels(parts), onNotify, log, { suspicion })
-    releases.push(() => listener.stop())
+    releases.set('notifications', () => listener.stop())
 
     const app = await createHttp(handles, watched.watchdog)
-    releases.push(() => app.close())
+    releases.set('HTTP', () => app.close())
     const httpPort = await openPort(app, config.host, config.port)
     // after the first port, because /readyz means that requests may be sent there
     const operatorApp = createOperatorHttp(handles, watched.watchdog)
-    releases.push(() => operatorApp.close())
+    releases.set('operator HTTP', () => operatorApp.close())
     const operatorPort = await openPort(operatorApp, config.operatorHost, config.operatorPort, 'OPERATOR_')
     const grpcPort = parts.find(part => part.grpcPort)?.grpcPort ?? null
     const ports = { http_port: httpPort, operator_port: operatorPort, grpc_port: grpcPort }
@@ -109,7 +112,7 @@ const stopPart = (part: RoleComponent, log: Log) =>
 async function connectEngines(
   config: Config,
   log: Log,
-  releases: (() => Promise<unknown>)[],
+  releases: Releases,
   apiTimeLimits: ApiTimeLimits,
 ): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
@@ -118,26 +121,26 @@ async function connectEngines(
   const visitorEgress = createEgress({ allow: visitorEgressAllow, deny, ...resolving })
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
-  releases.push(async () => mailer?.close())
+  releases.set('mail', async () => mailer?.close())
   await connectOrFail('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migratePostgres(config.databaseUrl))
   const pools = createPools(config.databaseUrl, config.roles, metrics, apiTimeLimits)
-  releases.push(() => pools.destroy())
+  releases.set('PostgreSQL', () => pools.destroy())
 
   const { natsUrl, natsOperator } = config
   const nats = await connectOrFail('NATS', 'NATS_URL', natsUrl, () =>
     connectNats(natsUrl, 'control-plane', natsOperator),
   )
-  releases.push(() => nats.close())
+  releases.set('NATS', () => nats.close())
   const warning = findNatsWarning(nats.connection.info?.version ?? '')
   if (warning) log.warn({ event: 'old_nats' }, warning)
   await connectOrFail('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
-  releases.push(() => clocks.stop())
+  releases.set('clocks', () => clocks.stop())
 
   const clickhouse = createClickhouse(config.clickhouseUrl)
-  releases.push(() => clickhouse.close())
+  releases.set('ClickHouse', () => clickhouse.close())
   const migrating = await migrateHistory(config, { log, metrics })
-  releases.push(async () => migrating?.stop())
+  releases.set('migration of ClickHouse', async () => migrating?.stop())
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
@@ -274,13 +277,17 @@ function buildUnreachableError(engine: string, variable: string, url: string, er
   return new ConfigError(`${engine} at ${address} (${variable}) cannot be used: ${message || code}`)
 }
 
-/** Releases everything in reverse order, even when a release fails. Gives up after 10 s. */
-async function releaseAll(releases: (() => Promise<unknown>)[], log: Log): Promise<void> {
+/** Releases everything in reverse order, even when a release fails. Gives up after 10 s and logs what did not end. */
+async function releaseAll(releases: Releases, log: Log): Promise<void> {
+  let current: string | null = null
   const all = async () => {
-    for (const release of releases.toReversed()) {
+    for (const [name, release] of [...releases].reverse()) {
+      current = name
       await release().catch(error => log.warn({ err: error }, 'could not release a resource'))
     }
+    current = null
   }
   const isDone = new AbortController()
   await Promise.race([all().finally(() => isDone.abort()), sleep(STOP_TIMEOUT_MS, isDone.signal)])
+  if (current !== null) log.warn({ event: 'stop_timeout', waiting_for: current }, 'stopping takes too long: exiting')
 }
