@@ -14,6 +14,7 @@ import { benchDeliveries } from './deliveries.ts'
 import { benchDetection } from './detection.ts'
 import { replaceHighlights, replacePart, toRow } from './document.ts'
 import { benchEndToEnd } from './end-to-end.ts'
+import { benchFailover } from './failover.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHealthyHour } from './healthy-hour.ts'
@@ -60,6 +61,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   tenants: benchTenants,
   'fan-out': benchFanOut,
   fleet: benchFleet,
+  failover: benchFailover,
   snapshot: benchSnapshot,
   partitions: benchPartitions,
   restart: benchRestart,
