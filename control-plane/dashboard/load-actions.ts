@@ -1,52 +1,114 @@
 import { createPicket } from '../../deploy/client/index.ts'
 import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
-import { type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
+import { type BoardData, type BoardRow, type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
 import { parseBoardQuery } from './core/board-query.ts'
-import { createExecute, type Execute } from './core/operations.ts'
+import { createExecute, type Execute, type OperationError, toOperationError } from './core/operations.ts'
 import type { BoardRequest, Queries, Result, Results } from './core/screen.ts'
 
 /** Never resolved: requests of this client do not leave the process. */
-const ORIGIN = 'http://dashboard.invalid/session'
+const SESSION_ORIGIN = 'http://dashboard.invalid/session'
+
+/** Rows that are kept, of all boards together: about 20 MB. */
+const MAX_ROWS = 30_000
+const MAX_BOARDS = 100
+
+/** Sends a request to the API for the session of a browser. */
+type SessionFetch = (sent: Request) => Promise<Response>
 
 /**
- * The API for the session of a request, without a connection: the operations pass all checks of the session bridge. The
- * limits of the client's address and session apply.
+ * Sends requests to the API for the session of a request, without a connection: they pass all checks of the session bridge.
+ * The limits of the client's address and session apply.
  */
-export function createSessionExecute(app: App, request: IncomingRequest): Execute {
+function createSessionFetch(app: App, request: IncomingRequest): SessionFetch {
   const { cookie = '', host = '', origin, 'sec-fetch-site': site } = request.headers
   // the bridge itself checks that a page of this installation sent a form; reads are made by this program
   const sender = { ...(origin && { origin }), ...(site && { 'sec-fetch-site': site }) }
-  const inject = async (input: unknown): Promise<Response> => {
-    const sent = input as Request
+  return async sent => {
     const { pathname, search } = new URL(sent.url)
     const payload = sent.method === 'GET' ? '' : await sent.text()
+    const known = sent.headers.get('if-none-match')
     const answer = await app.inject({
       ...{ method: sent.method as 'GET', url: pathname + search, remoteAddress: request.ip },
       headers: {
         ...{ cookie, host },
+        ...(known && { 'if-none-match': known }),
         ...(sent.method !== 'GET' && sender),
         ...(payload && { 'content-type': 'application/json' }),
       },
       ...(payload && { payload }),
     })
-    return new Response(answer.payload, { status: answer.statusCode, headers: { 'content-type': 'application/json' } })
+    const { etag } = answer.headers
+    return new Response(answer.statusCode === 304 ? null : answer.payload, {
+      status: answer.statusCode,
+      headers: { 'content-type': 'application/json', ...(typeof etag === 'string' && { etag }) },
+    })
   }
-  return createExecute(createPicket({ origin: ORIGIN, fetch: inject as typeof fetch }), error =>
+}
+
+/** The operations of the API for the session of a request. */
+export function createSessionExecute(app: App, request: IncomingRequest): Execute {
+  const fetch = createSessionFetch(app, request) as typeof globalThis.fetch
+  return createExecute(createPicket({ origin: SESSION_ORIGIN, fetch }), error =>
     request.log.error({ err: error, request_id: request.id }, 'a page could not read its data'),
   )
 }
 
-/** Reads the monitors that a screen shows. */
-export async function loadBoard(
-  execute: Execute,
-  request: BoardRequest | undefined,
+/** Reads the monitors that a screen shows, for the session of a request. */
+export type LoadBoard = (
+  request: IncomingRequest,
+  wanted: BoardRequest | undefined,
   nowMs: number,
-): Promise<Result<BoardSelection>> {
-  if (!request) return { data: null, atMs: nowMs, error: null }
-  const outcome = await execute('readMonitorBoard', {})
-  if ('error' in outcome) return { data: null, atMs: nowMs, error: outcome.error }
-  const { matches } = parseBoardQuery(request.text, nowMs)
-  return { data: selectRows(toBoardRows(outcome.data.data), matches, request.limit), atMs: nowMs, error: null }
+) => Promise<Result<BoardSelection>>
+
+/**
+ * Creates the reader of boards. Every load asks the API, with the tags of the boards whose rows are kept, so an unchanged board is
+ * neither sent nor parsed again. A tag is a hash of the content, so it names the same rows in every session.
+ */
+export function createLoadBoard(app: App): LoadBoard {
+  const cache = createRowsCache()
+  return async (request, wanted, atMs) => {
+    if (!wanted) return { data: null, atMs, error: null }
+    const known = cache.list()
+    const headers = { 'if-none-match': [...known.keys()].join(', ') }
+    const send = createSessionFetch(app, request)
+    const response = await send(new Request(`${SESSION_ORIGIN}/api/v1/monitors/board`, { headers }))
+    const outcome = await readRows(response, known)
+    if ('error' in outcome) return { data: null, atMs, error: outcome.error }
+    cache.keep(response.headers.get('etag')!, outcome.rows)
+    const { matches } = parseBoardQuery(wanted.text, atMs)
+    return { data: selectRows(outcome.rows, matches, wanted.limit), atMs, error: null }
+  }
+}
+
+type KnownRows = ReadonlyMap<string, BoardRow[]>
+
+async function readRows(
+  response: Response,
+  known: KnownRows,
+): Promise<{ rows: BoardRow[] } | { error: OperationError }> {
+  if (response.status === 304) return { rows: known.get(response.headers.get('etag')!)! }
+  const body: unknown = await response.json().catch(() => null)
+  if (!response.ok) return { error: toOperationError(body, response.status) }
+  return { rows: toBoardRows((body as { data: BoardData }).data) }
+}
+
+/** Rows by the tag of their board. Those that were used last stay. */
+function createRowsCache() {
+  // a map keeps its order: the first entry is the least recently used
+  const boards = new Map<string, BoardRow[]>()
+  return {
+    list: (): KnownRows => new Map(boards),
+    keep(tag: string, rows: BoardRow[]): void {
+      boards.delete(tag)
+      boards.set(tag, rows)
+      let total = [...boards.values()].reduce((sum, { length }) => sum + length, 0)
+      for (const [oldest, { length }] of boards) {
+        if (total <= MAX_ROWS && boards.size <= MAX_BOARDS) break
+        total -= length
+        boards.delete(oldest)
+      }
+    },
+  }
 }
 
 /** Reads everything that a screen needs, in parallel. A read that fails is an error in its own place. */

@@ -128,6 +128,6 @@ t.test('SIGTERM ends the streams, also of a reader that does not read, and the p
   await Promise.all(readers.map(reader => reader.until('ready')))
   t.equal(await program.stop(), 0)
   const late = program.lines.find(({ event }) => event === 'stop_timeout')
-  t.not(late?.waiting_for, 'HTTP', 'no stream delays the stop')
+  t.not(late?.resource, 'HTTP server', 'no stream delays the stop')
   for (const reader of readers) t.equal(await reader.untilEnd(), 'complete')
 })

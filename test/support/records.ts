@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiServer } from './api-server.ts'
-import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SOURCE, WINDOW } from './bodies.ts'
+import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SILENCE, SOURCE, WINDOW } from './bodies.ts'
 import { unwrapData } from './client.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
@@ -13,7 +13,9 @@ export type Records = {
   monitor_id: string
   /** a monitor that it may depend on */
   parent_id: string
+  view_id: string
   window_id: string
+  silence_id: string
   alert_channel_id: string
   rule_id: string
   subscription_id: string
@@ -61,7 +63,9 @@ export async function createRecords(
   return {
     monitor_id,
     parent_id,
+    view_id: await idOf(picket.createView({ body: { name: 'Shop', query: 'tag:shop' } })),
     window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
+    silence_id: await idOf(picket.createSilence({ body: { ...SILENCE, monitor_ids: [monitor_id] } })),
     alert_channel_id,
     rule_id: await idOf(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
     subscription_id: await idOf(picket.createAlertProjectChannel({ body: subscription })),
@@ -86,7 +90,9 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   if (!path.includes('{id}')) return null
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
+    [/^\/views\//, 'view_id'],
     [/^\/maintenance-windows\//, 'window_id'],
+    [/^\/silences\//, 'silence_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],
     [/^\/alerts\/rules\//, 'rule_id'],
     [/^\/alerts\/project-channels\//, 'subscription_id'],

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { AcceptMonitorScreenshotsData, AcceptMonitorScreenshotsErrors, AcceptMonitorScreenshotsResponses, AcknowledgeIncidentData, AcknowledgeIncidentErrors, AcknowledgeIncidentResponses, AnalyzeStatusPageCustomDomainData, AnalyzeStatusPageCustomDomainErrors, AnalyzeStatusPageCustomDomainResponses, BeginChatInstallationData, BeginChatInstallationErrors, BeginChatInstallationResponses, BootstrapAgentData, BootstrapAgentErrors, BootstrapAgentResponses, ChangeMonitorsData, ChangeMonitorsErrors, ChangeMonitorsResponses, CheckMonitorData, CheckMonitorErrors, CheckMonitorResponses, CompleteChatInstallationData, CompleteChatInstallationErrors, CompleteChatInstallationResponses, ConnectStatusPageCustomDomainData, ConnectStatusPageCustomDomainErrors, ConnectStatusPageCustomDomainResponses, CreateAlertChannelData, CreateAlertChannelErrors, CreateAlertChannelResponses, CreateAlertProjectChannelData, CreateAlertProjectChannelErrors, CreateAlertProjectChannelResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateDataSourceData, CreateDataSourceErrors, CreateDataSourceFieldData, CreateDataSourceFieldErrors, CreateDataSourceFieldResponses, CreateDataSourceResponses, CreateDependencyData, CreateDependencyErrors, CreateDependencyResponses, CreateIncidentData, CreateIncidentErrors, CreateIncidentResponses, CreateIncidentUpdateData, CreateIncidentUpdateErrors, CreateIncidentUpdateResponses, CreateMaintenanceWindowData, CreateMaintenanceWindowErrors, CreateMaintenanceWindowResponses, CreateMemberClaimLinkData, CreateMemberClaimLinkErrors, CreateMemberClaimLinkResponses, CreateMonitorData, CreateMonitorErrors, CreateMonitorResponses, CreateMonitorsData, CreateMonitorsErrors, CreateMonitorsResponses, CreateStatusPageComponentData, CreateStatusPageComponentErrors, CreateStatusPageComponentResponses, CreateStatusPageData, CreateStatusPageErrors, CreateStatusPageGroupData, CreateStatusPageGroupErrors, CreateStatusPageGroupResponses, CreateStatusPageResponses, DeleteAlertChannelData, DeleteAlertChannelErrors, DeleteAlertChannelResponses, DeleteAlertProjectChannelData, DeleteAlertProjectChannelErrors, DeleteAlertProjectChannelResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteChatInstallationData, DeleteChatInstallationErrors, DeleteChatInstallationResponses, DeleteDataSourceData, DeleteDataSourceErrors, DeleteDataSourceFieldData, DeleteDataSourceFieldErrors, DeleteDataSourceFieldResponses, DeleteDataSourceResponses, DeleteDependencyData, DeleteDependencyErrors, DeleteDependencyResponses, DeleteIncidentData, DeleteIncidentErrors, DeleteIncidentResponses, DeleteMaintenanceWindowData, DeleteMaintenanceWindowErrors, DeleteMaintenanceWindowResponses, DeleteMemberData, DeleteMemberErrors, DeleteMemberResponses, DeleteMonitorData, DeleteMonitorErrors, DeleteMonitorResponses, DeleteStatusPageComponentData, DeleteStatusPageComponentErrors, DeleteStatusPageComponentResponses, DeleteStatusPageCustomDomainData, DeleteStatusPageCustomDomainErrors, DeleteStatusPageCustomDomainResponses, DeleteStatusPageData, DeleteStatusPageErrors, DeleteStatusPageGroupData, DeleteStatusPageGroupErrors, DeleteStatusPageGroupResponses, DeleteStatusPageResponses, DeleteStatusPageSubscriberData, DeleteStatusPageSubscriberErrors, DeleteStatusPageSubscriberResponses, ExportProjectData, ExportProjectErrors, ExportProjectResponses, ImportProjectData, ImportProjectErrors, ImportProjectResponses, InviteMemberData, InviteMemberErrors, InviteMemberResponses, ListAlertChannelsData, ListAlertChannelsErrors, ListAlertChannelsResponses, ListAlertLogData, ListAlertLogErrors, ListAlertLogResponses, ListAlertProjectChannelsData, ListAlertProjectChannelsErrors, ListAlertProjectChannelsResponses, ListAlertRelayData, ListAlertRelayErrors, ListAlertRelayResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListAnalyticsStripsData, ListAnalyticsStripsErrors, ListAnalyticsStripsResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogData, ListAuditLogErrors, ListAuditLogResponses, ListChatIdentitiesData, ListChatIdentitiesErrors, ListChatIdentitiesResponses, ListChatInstallationChannelsData, ListChatInstallationChannelsErrors, ListChatInstallationChannelsResponses, ListChatInstallationsData, ListChatInstallationsErrors, ListChatInstallationsResponses, ListDataSourceFieldsData, ListDataSourceFieldsErrors, ListDataSourceFieldsResponses, ListDataSourcesData, ListDataSourcesErrors, ListDataSourcesResponses, ListDependenciesData, ListDependenciesErrors, ListDependenciesResponses, ListDependencyCatalogData, ListDependencyCatalogErrors, ListDependencyCatalogResponses, ListDependencyIncidentsData, ListDependencyIncidentsErrors, ListDependencyIncidentsResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListIncidentUpdatesData, ListIncidentUpdatesErrors, ListIncidentUpdatesResponses, ListMaintenanceWindowsData, ListMaintenanceWindowsErrors, ListMaintenanceWindowsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListMonitorChecksData, ListMonitorChecksErrors, ListMonitorChecksResponses, ListMonitorParentsData, ListMonitorParentsErrors, ListMonitorParentsResponses, ListMonitorScreenshotsData, ListMonitorScreenshotsErrors, ListMonitorScreenshotsResponses, ListMonitorsData, ListMonitorsErrors, ListMonitorsResponses, ListMonitorTransitionsData, ListMonitorTransitionsErrors, ListMonitorTransitionsResponses, ListMonitorVotesData, ListMonitorVotesErrors, ListMonitorVotesResponses, ListProbesData, ListProbesErrors, ListProbesResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListStatusPageComponentsData, ListStatusPageComponentsErrors, ListStatusPageComponentsResponses, ListStatusPageGroupsData, ListStatusPageGroupsErrors, ListStatusPageGroupsResponses, ListStatusPagesData, ListStatusPagesErrors, ListStatusPagesResponses, ListStatusPageSubscribersData, ListStatusPageSubscribersErrors, ListStatusPageSubscribersResponses, OrderStatusPageComponentsData, OrderStatusPageComponentsErrors, OrderStatusPageComponentsResponses, PauseMonitorData, PauseMonitorErrors, PauseMonitorResponses, PreviewDataSourceData, PreviewDataSourceErrors, PreviewDataSourceResponses, PublishDataSourceData, PublishDataSourceErrors, PublishDataSourceResponses, ReadAlertChannelData, ReadAlertChannelErrors, ReadAlertChannelResponses, ReadAlertLogData, ReadAlertLogErrors, ReadAlertLogResponses, ReadAlertRuleData, ReadAlertRuleErrors, ReadAlertRuleResponses, ReadAlertSettingsData, ReadAlertSettingsErrors, ReadAlertSettingsResponses, ReadAnalyticsHeatmapData, ReadAnalyticsHeatmapErrors, ReadAnalyticsHeatmapResponses, ReadAnalyticsLatencyData, ReadAnalyticsLatencyErrors, ReadAnalyticsLatencyResponses, ReadAnalyticsSummaryData, ReadAnalyticsSummaryErrors, ReadAnalyticsSummaryResponses, ReadAnalyticsUptimeData, ReadAnalyticsUptimeErrors, ReadAnalyticsUptimeResponses, ReadDataSourceData, ReadDataSourceErrors, ReadDataSourceResponses, ReadDependencyData, ReadDependencyErrors, ReadDependencyResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadIncidentTimelineData, ReadIncidentTimelineErrors, ReadIncidentTimelineResponses, ReadMaintenanceWindowData, ReadMaintenanceWindowErrors, ReadMaintenanceWindowResponses, ReadMeData, ReadMeErrors, ReadMeResponses, ReadMonitorBoardData, ReadMonitorBoardErrors, ReadMonitorBoardResponses, ReadMonitorData, ReadMonitorErrors, ReadMonitorGuaranteeData, ReadMonitorGuaranteeErrors, ReadMonitorGuaranteeResponses, ReadMonitorResponses, ReadProjectData, ReadProjectErrors, ReadProjectResponses, ReadStatusPageComponentData, ReadStatusPageComponentErrors, ReadStatusPageComponentResponses, ReadStatusPageData, ReadStatusPageErrors, ReadStatusPageGroupData, ReadStatusPageGroupErrors, ReadStatusPageGroupResponses, ReadStatusPageResponses, RedriveAlertRelayData, RedriveAlertRelayErrors, RedriveAlertRelayResponses, RefreshDataSourceData, RefreshDataSourceErrors, RefreshDataSourceResponses, ResumeAlertChannelData, ResumeAlertChannelErrors, ResumeAlertChannelResponses, ResumeMonitorData, ResumeMonitorErrors, ResumeMonitorResponses, RetryAlertLogData, RetryAlertLogErrors, RetryAlertLogResponses, RotateAlertChannelSecretData, RotateAlertChannelSecretErrors, RotateAlertChannelSecretResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, TestAlertChannelData, TestAlertChannelErrors, TestAlertChannelResponses, TestMonitorData, TestMonitorErrors, TestMonitorResponses, TestUnstoredAlertChannelData, TestUnstoredAlertChannelErrors, TestUnstoredAlertChannelResponses, UpdateAlertChannelData, UpdateAlertChannelErrors, UpdateAlertChannelResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateAlertSettingsData, UpdateAlertSettingsErrors, UpdateAlertSettingsResponses, UpdateDataSourceData, UpdateDataSourceErrors, UpdateDataSourceFieldData, UpdateDataSourceFieldErrors, UpdateDataSourceFieldResponses, UpdateDataSourceResponses, UpdateDependencyData, UpdateDependencyErrors, UpdateDependencyResponses, UpdateIncidentData, UpdateIncidentErrors, UpdateIncidentResponses, UpdateMaintenanceWindowData, UpdateMaintenanceWindowErrors, UpdateMaintenanceWindowResponses, UpdateMemberData, UpdateMemberErrors, UpdateMemberResponses, UpdateMonitorAuthData, UpdateMonitorAuthErrors, UpdateMonitorAuthResponses, UpdateMonitorData, UpdateMonitorErrors, UpdateMonitorParentsData, UpdateMonitorParentsErrors, UpdateMonitorParentsResponses, UpdateMonitorResponses, UpdateStatusPageComponentData, UpdateStatusPageComponentErrors, UpdateStatusPageComponentResponses, UpdateStatusPageCustomDomainData, UpdateStatusPageCustomDomainErrors, UpdateStatusPageCustomDomainResponses, UpdateStatusPageData, UpdateStatusPageErrors, UpdateStatusPageFaviconData, UpdateStatusPageFaviconErrors, UpdateStatusPageFaviconResponses, UpdateStatusPageGroupData, UpdateStatusPageGroupErrors, UpdateStatusPageGroupResponses, UpdateStatusPageLogoData, UpdateStatusPageLogoErrors, UpdateStatusPageLogoResponses, UpdateStatusPageResponses, VerifyStatusPageCustomDomainData, VerifyStatusPageCustomDomainErrors, VerifyStatusPageCustomDomainResponses } from './types.gen.ts';
+import type { AcceptMonitorScreenshotsData, AcceptMonitorScreenshotsErrors, AcceptMonitorScreenshotsResponses, AcknowledgeIncidentData, AcknowledgeIncidentErrors, AcknowledgeIncidentResponses, AnalyzeStatusPageCustomDomainData, AnalyzeStatusPageCustomDomainErrors, AnalyzeStatusPageCustomDomainResponses, BeginChatInstallationData, BeginChatInstallationErrors, BeginChatInstallationResponses, BootstrapAgentData, BootstrapAgentErrors, BootstrapAgentResponses, ChangeMonitorsData, ChangeMonitorsErrors, ChangeMonitorsResponses, CheckMonitorData, CheckMonitorErrors, CheckMonitorResponses, CompleteChatInstallationData, CompleteChatInstallationErrors, CompleteChatInstallationResponses, ConnectStatusPageCustomDomainData, ConnectStatusPageCustomDomainErrors, ConnectStatusPageCustomDomainResponses, CreateAlertChannelData, CreateAlertChannelErrors, CreateAlertChannelResponses, CreateAlertProjectChannelData, CreateAlertProjectChannelErrors, CreateAlertProjectChannelResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateDataSourceData, CreateDataSourceErrors, CreateDataSourceFieldData, CreateDataSourceFieldErrors, CreateDataSourceFieldResponses, CreateDataSourceResponses, CreateDependencyData, CreateDependencyErrors, CreateDependencyResponses, CreateIncidentData, CreateIncidentErrors, CreateIncidentResponses, CreateIncidentUpdateData, CreateIncidentUpdateErrors, CreateIncidentUpdateResponses, CreateMaintenanceWindowData, CreateMaintenanceWindowErrors, CreateMaintenanceWindowResponses, CreateMemberClaimLinkData, CreateMemberClaimLinkErrors, CreateMemberClaimLinkResponses, CreateMonitorData, CreateMonitorErrors, CreateMonitorResponses, CreateMonitorsData, CreateMonitorsErrors, CreateMonitorsResponses, CreateSilenceData, CreateSilenceErrors, CreateSilenceResponses, CreateStatusPageComponentData, CreateStatusPageComponentErrors, CreateStatusPageComponentResponses, CreateStatusPageData, CreateStatusPageErrors, CreateStatusPageGroupData, CreateStatusPageGroupErrors, CreateStatusPageGroupResponses, CreateStatusPageResponses, CreateViewData, CreateViewErrors, CreateViewResponses, DeleteAlertChannelData, DeleteAlertChannelErrors, DeleteAlertChannelResponses, DeleteAlertProjectChannelData, DeleteAlertProjectChannelErrors, DeleteAlertProjectChannelResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteChatInstallationData, DeleteChatInstallationErrors, DeleteChatInstallationResponses, DeleteDataSourceData, DeleteDataSourceErrors, DeleteDataSourceFieldData, DeleteDataSourceFieldErrors, DeleteDataSourceFieldResponses, DeleteDataSourceResponses, DeleteDependencyData, DeleteDependencyErrors, DeleteDependencyResponses, DeleteIncidentData, DeleteIncidentErrors, DeleteIncidentResponses, DeleteMaintenanceWindowData, DeleteMaintenanceWindowErrors, DeleteMaintenanceWindowResponses, DeleteMemberData, DeleteMemberErrors, DeleteMemberResponses, DeleteMonitorData, DeleteMonitorErrors, DeleteMonitorResponses, DeleteSilenceData, DeleteSilenceErrors, DeleteSilenceResponses, DeleteStatusPageComponentData, DeleteStatusPageComponentErrors, DeleteStatusPageComponentResponses, DeleteStatusPageCustomDomainData, DeleteStatusPageCustomDomainErrors, DeleteStatusPageCustomDomainResponses, DeleteStatusPageData, DeleteStatusPageErrors, DeleteStatusPageGroupData, DeleteStatusPageGroupErrors, DeleteStatusPageGroupResponses, DeleteStatusPageResponses, DeleteStatusPageSubscriberData, DeleteStatusPageSubscriberErrors, DeleteStatusPageSubscriberResponses, DeleteViewData, DeleteViewErrors, DeleteViewResponses, ExportProjectData, ExportProjectErrors, ExportProjectResponses, ImportProjectData, ImportProjectErrors, ImportProjectResponses, InviteMemberData, InviteMemberErrors, InviteMemberResponses, ListAlertChannelsData, ListAlertChannelsErrors, ListAlertChannelsResponses, ListAlertLogData, ListAlertLogErrors, ListAlertLogResponses, ListAlertProjectChannelsData, ListAlertProjectChannelsErrors, ListAlertProjectChannelsResponses, ListAlertRelayData, ListAlertRelayErrors, ListAlertRelayResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListAnalyticsStripsData, ListAnalyticsStripsErrors, ListAnalyticsStripsResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogData, ListAuditLogErrors, ListAuditLogResponses, ListChatIdentitiesData, ListChatIdentitiesErrors, ListChatIdentitiesResponses, ListChatInstallationChannelsData, ListChatInstallationChannelsErrors, ListChatInstallationChannelsResponses, ListChatInstallationsData, ListChatInstallationsErrors, ListChatInstallationsResponses, ListDataSourceFieldsData, ListDataSourceFieldsErrors, ListDataSourceFieldsResponses, ListDataSourcesData, ListDataSourcesErrors, ListDataSourcesResponses, ListDependenciesData, ListDependenciesErrors, ListDependenciesResponses, ListDependencyCatalogData, ListDependencyCatalogErrors, ListDependencyCatalogResponses, ListDependencyIncidentsData, ListDependencyIncidentsErrors, ListDependencyIncidentsResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListIncidentUpdatesData, ListIncidentUpdatesErrors, ListIncidentUpdatesResponses, ListMaintenanceWindowsData, ListMaintenanceWindowsErrors, ListMaintenanceWindowsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListMonitorChecksData, ListMonitorChecksErrors, ListMonitorChecksResponses, ListMonitorParentsData, ListMonitorParentsErrors, ListMonitorParentsResponses, ListMonitorScreenshotsData, ListMonitorScreenshotsErrors, ListMonitorScreenshotsResponses, ListMonitorsData, ListMonitorsErrors, ListMonitorsResponses, ListMonitorTransitionsData, ListMonitorTransitionsErrors, ListMonitorTransitionsResponses, ListMonitorVotesData, ListMonitorVotesErrors, ListMonitorVotesResponses, ListProbesData, ListProbesErrors, ListProbesResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListSilencesData, ListSilencesErrors, ListSilencesResponses, ListStatusPageComponentsData, ListStatusPageComponentsErrors, ListStatusPageComponentsResponses, ListStatusPageGroupsData, ListStatusPageGroupsErrors, ListStatusPageGroupsResponses, ListStatusPagesData, ListStatusPagesErrors, ListStatusPagesResponses, ListStatusPageSubscribersData, ListStatusPageSubscribersErrors, ListStatusPageSubscribersResponses, ListViewsData, ListViewsErrors, ListViewsResponses, OrderStatusPageComponentsData, OrderStatusPageComponentsErrors, OrderStatusPageComponentsResponses, PauseMonitorData, PauseMonitorErrors, PauseMonitorResponses, PreviewDataSourceData, PreviewDataSourceErrors, PreviewDataSourceResponses, PublishDataSourceData, PublishDataSourceErrors, PublishDataSourceResponses, ReadAlertChannelData, ReadAlertChannelErrors, ReadAlertChannelResponses, ReadAlertLogData, ReadAlertLogErrors, ReadAlertLogResponses, ReadAlertRuleData, ReadAlertRuleErrors, ReadAlertRuleResponses, ReadAlertSettingsData, ReadAlertSettingsErrors, ReadAlertSettingsResponses, ReadAnalyticsHeatmapData, ReadAnalyticsHeatmapErrors, ReadAnalyticsHeatmapResponses, ReadAnalyticsLatencyData, ReadAnalyticsLatencyErrors, ReadAnalyticsLatencyResponses, ReadAnalyticsSummaryData, ReadAnalyticsSummaryErrors, ReadAnalyticsSummaryResponses, ReadAnalyticsUptimeData, ReadAnalyticsUptimeErrors, ReadAnalyticsUptimeResponses, ReadDataSourceData, ReadDataSourceErrors, ReadDataSourceResponses, ReadDependencyData, ReadDependencyErrors, ReadDependencyResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadIncidentTimelineData, ReadIncidentTimelineErrors, ReadIncidentTimelineResponses, ReadMaintenanceWindowData, ReadMaintenanceWindowErrors, ReadMaintenanceWindowResponses, ReadMeData, ReadMeErrors, ReadMeResponses, ReadMonitorBoardData, ReadMonitorBoardErrors, ReadMonitorBoardResponses, ReadMonitorData, ReadMonitorErrors, ReadMonitorGuaranteeData, ReadMonitorGuaranteeErrors, ReadMonitorGuaranteeResponses, ReadMonitorResponses, ReadProjectData, ReadProjectErrors, ReadProjectResponses, ReadSilenceData, ReadSilenceErrors, ReadSilenceResponses, ReadStatusPageComponentData, ReadStatusPageComponentErrors, ReadStatusPageComponentResponses, ReadStatusPageData, ReadStatusPageErrors, ReadStatusPageGroupData, ReadStatusPageGroupErrors, ReadStatusPageGroupResponses, ReadStatusPageResponses, ReadViewData, ReadViewErrors, ReadViewResponses, RedriveAlertRelayData, RedriveAlertRelayErrors, RedriveAlertRelayResponses, RefreshDataSourceData, RefreshDataSourceErrors, RefreshDataSourceResponses, RehearseMonitorData, RehearseMonitorErrors, RehearseMonitorResponses, ResumeAlertChannelData, ResumeAlertChannelErrors, ResumeAlertChannelResponses, ResumeMonitorData, ResumeMonitorErrors, ResumeMonitorResponses, RetryAlertLogData, RetryAlertLogErrors, RetryAlertLogResponses, RotateAlertChannelSecretData, RotateAlertChannelSecretErrors, RotateAlertChannelSecretResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, TestAlertChannelData, TestAlertChannelErrors, TestAlertChannelResponses, TestMonitorData, TestMonitorErrors, TestMonitorResponses, TestUnstoredAlertChannelData, TestUnstoredAlertChannelErrors, TestUnstoredAlertChannelResponses, UpdateAlertChannelData, UpdateAlertChannelErrors, UpdateAlertChannelResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateAlertSettingsData, UpdateAlertSettingsErrors, UpdateAlertSettingsResponses, UpdateDataSourceData, UpdateDataSourceErrors, UpdateDataSourceFieldData, UpdateDataSourceFieldErrors, UpdateDataSourceFieldResponses, UpdateDataSourceResponses, UpdateDependencyData, UpdateDependencyErrors, UpdateDependencyResponses, UpdateIncidentData, UpdateIncidentErrors, UpdateIncidentResponses, UpdateMaintenanceWindowData, UpdateMaintenanceWindowErrors, UpdateMaintenanceWindowResponses, UpdateMemberData, UpdateMemberErrors, UpdateMemberResponses, UpdateMePreferencesData, UpdateMePreferencesErrors, UpdateMePreferencesResponses, UpdateMonitorAuthData, UpdateMonitorAuthErrors, UpdateMonitorAuthResponses, UpdateMonitorData, UpdateMonitorErrors, UpdateMonitorParentsData, UpdateMonitorParentsErrors, UpdateMonitorParentsResponses, UpdateMonitorResponses, UpdateStatusPageComponentData, UpdateStatusPageComponentErrors, UpdateStatusPageComponentResponses, UpdateStatusPageCustomDomainData, UpdateStatusPageCustomDomainErrors, UpdateStatusPageCustomDomainResponses, UpdateStatusPageData, UpdateStatusPageErrors, UpdateStatusPageFaviconData, UpdateStatusPageFaviconErrors, UpdateStatusPageFaviconResponses, UpdateStatusPageGroupData, UpdateStatusPageGroupErrors, UpdateStatusPageGroupResponses, UpdateStatusPageLogoData, UpdateStatusPageLogoErrors, UpdateStatusPageLogoResponses, UpdateStatusPageResponses, UpdateViewData, UpdateViewErrors, UpdateViewResponses, VerifyStatusPageCustomDomainData, VerifyStatusPageCustomDomainErrors, VerifyStatusPageCustomDomainResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -176,6 +176,23 @@ export class Picket extends HeyApiClient {
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/members/{id}/claim-link',
             ...options
+        });
+    }
+    
+    /**
+     * Update the preferences of the person who is signed in
+     *
+     * Omitted fields stay the same. An API key has no preferences: 409.
+     */
+    public updateMePreferences<ThrowOnError extends boolean = false>(options: Options<UpdateMePreferencesData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateMePreferencesResponses, UpdateMePreferencesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/me/preferences',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
@@ -671,6 +688,73 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * List views, by name
+     *
+     * The shared views, and the personal views of the person who is signed in.
+     */
+    public listViews<ThrowOnError extends boolean = false>(options?: Options<ListViewsData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListViewsResponses, ListViewsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/views',
+            ...options
+        });
+    }
+    
+    /**
+     * Create a view
+     *
+     * Saves a query of the list of monitors. A project can have 200 shared views, a person 50 personal ones.
+     */
+    public createView<ThrowOnError extends boolean = false>(options: Options<CreateViewData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateViewResponses, CreateViewErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/views',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete a view
+     */
+    public deleteView<ThrowOnError extends boolean = false>(options: Options<DeleteViewData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteViewResponses, DeleteViewErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/views/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get a view
+     */
+    public readView<ThrowOnError extends boolean = false>(options: Options<ReadViewData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ReadViewResponses, ReadViewErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/views/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Update a view; omitted fields stay the same
+     */
+    public updateView<ThrowOnError extends boolean = false>(options: Options<UpdateViewData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateViewResponses, UpdateViewErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/views/{id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * List the parents of a monitor
      *
      * The monitors that it depends on.
@@ -942,6 +1026,56 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * List silences, newest first
+     */
+    public listSilences<ThrowOnError extends boolean = false>(options?: Options<ListSilencesData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListSilencesResponses, ListSilencesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/silences',
+            ...options
+        });
+    }
+    
+    /**
+     * Silence monitors until a time
+     *
+     * Checks, status, incidents, status pages and uptime go on; alerts are withheld. An outage that continues when the silence ends is sent then.
+     */
+    public createSilence<ThrowOnError extends boolean = false>(options: Options<CreateSilenceData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateSilenceResponses, CreateSilenceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/silences',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * End a silence and remove it
+     */
+    public deleteSilence<ThrowOnError extends boolean = false>(options: Options<DeleteSilenceData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteSilenceResponses, DeleteSilenceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/silences/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get a silence
+     */
+    public readSilence<ThrowOnError extends boolean = false>(options: Options<ReadSilenceData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ReadSilenceResponses, ReadSilenceErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/silences/{id}',
+            ...options
+        });
+    }
+    
+    /**
      * Pause a monitor and resolve its automatic incident
      */
     public pauseMonitor<ThrowOnError extends boolean = false>(options: Options<PauseMonitorData, ThrowOnError>) {
@@ -1111,6 +1245,23 @@ export class Picket extends HeyApiClient {
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/incidents/{id}/timeline',
             ...options
+        });
+    }
+    
+    /**
+     * Rehearse changed settings on past checks
+     *
+     * Repeats the verdict over the stored checks of a period as if the settings had been other ones. Changes nothing.
+     */
+    public rehearseMonitor<ThrowOnError extends boolean = false>(options: Options<RehearseMonitorData, ThrowOnError>) {
+        return (options.client ?? this.client).post<RehearseMonitorResponses, RehearseMonitorErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/monitors/{id}/rehearse',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
