@@ -40,14 +40,20 @@ const metrics = createMetrics()
 const worker = startImageWorker({ ...api, log: createLog('test', 'silent'), metrics })
 t.teardown(() => worker.stop())
 
-type Stored = { kind: string; contentType: string | null; text: string | null; problem: string | null; waitS: number }
+type Stored = {
+  kind: string
+  contentType: string | null
+  text: string | null
+  problem: string | null
+  nextMs: number | null
+}
 
-/** The stored images of a page; `waitS`: seconds until the next fetch. */
+/** The stored images of a page; `nextMs`: the time of the next fetch. */
 const imagesOf = (id: string) =>
   query<Stored>(
     api.db,
     `SELECT kind, content_type AS "contentType", encode(bytes, 'escape') AS text, problem,
-       extract(epoch FROM next_fetch_at - now())::float AS "waitS"
+       extract(epoch FROM next_fetch_at)::float * 1000 AS "nextMs"
      FROM status_page_images WHERE page_id = ? ORDER BY kind DESC`,
     [id],
   )
@@ -92,7 +98,9 @@ t.test(
     const count = site.asked.length
     t.match((await call(`PUT /status-pages/${id}`, { ...sent, name: 'Acme 2' })).body.data, sent)
     t.ok(
-      (await imagesOf(id)).every(({ waitS }) => waitS > 80_000 && waitS < 90_000),
+      (await imagesOf(id)).every(
+        ({ nextMs }) => nextMs! - Date.now() > 80_000_000 && nextMs! - Date.now() < 90_000_000,
+      ),
       'again in a day',
     )
     t.equal(site.asked.length, count, 'the address from a read changes nothing')
@@ -114,12 +122,18 @@ t.test('An image that cannot be fetched shows its problem and is retried until i
     status: 200,
     body: { data: { logo_url: url } },
   })
-  const waits: number[] = []
+  const [fromMs, toMs] = [
+    [0, 60_000, 240_000],
+    [30_000, 120_000, 480_000],
+  ] as const
   for (let failures = 1; failures <= 3; failures++) {
+    const beforeMs = Date.now()
     t.match(await fetchNow(call, id), { logo_url: url, logo_problem: 'cannot be fetched: the server answered 503' })
-    waits.push((await imagesOf(id))[0]!.waitS)
+    const afterMs = Date.now()
+    const { nextMs } = (await imagesOf(id))[0]!
+    const what = `${nextMs! - afterMs} to ${nextMs! - beforeMs} ms after failure ${failures}`
+    t.ok(nextMs! - beforeMs > fromMs[failures - 1]! && nextMs! - afterMs <= toMs[failures - 1]!, what)
   }
-  t.ok(waits[0]! <= 30 && waits[1]! > 60 && waits[1]! <= 120 && waits[2]! > 240 && waits[2]! <= 480, `${waits}`)
   answers['/logo.png'] = { body: PIXEL }
   t.match(await fetchNow(call, id), { logo_url: url, logo_problem: null })
   t.match(await imagesOf(id), [{ contentType: 'image/png' }])

@@ -15,6 +15,7 @@ import { benchDetection } from './detection.ts'
 import { replaceHighlights, replacePart, toRow } from './document.ts'
 import { benchEndToEnd } from './end-to-end.ts'
 import { benchEventStreams } from './event-streams.ts'
+import { benchFailover } from './failover.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHealthyHour } from './healthy-hour.ts'
@@ -62,6 +63,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   tenants: benchTenants,
   'fan-out': benchFanOut,
   fleet: benchFleet,
+  failover: benchFailover,
   snapshot: benchSnapshot,
   partitions: benchPartitions,
   restart: benchRestart,

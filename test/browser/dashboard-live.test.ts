@@ -23,6 +23,8 @@ import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
+/** With this interval a vote is valid for the whole test. */
+const WATCHED = { regions: REGIONS, retryCount: 1, intervalSeconds: 3_600 }
 const server = await startNats(t)
 const api = await startApi(t, {
   ...{ DATABASE_URL: (await createDatabase(t)).url, NATS_URL: server.url, HOST: 'localhost' },
@@ -63,7 +65,7 @@ async function reach(id: string, statuses: string, failure: object | null, regio
 const rowOf = (page: Page, id: string) => page.locator(`tr[data-id="${id}"]`)
 
 t.test('A target dies and comes back: row, page and title change without a reload', async t => {
-  const id = await insertMonitor(api.db, projectId, { name: 'Shop', regions: REGIONS, retryCount: 1 })
+  const id = await insertMonitor(api.db, projectId, { name: 'Shop', ...WATCHED })
   await reach(id, 'up', null)
   await waitFor(async () => (await countVoters(api.db, id)) === REGIONS.length, { label: 'the votes of all regions' })
   const [overview, list, monitor] = [
@@ -113,7 +115,7 @@ const voteCells = (votes: readonly ExplainedVote[], threshold: number) =>
   ])
 
 t.test('The explanation on the page is that of the API', async t => {
-  const id = await insertMonitor(api.db, projectId, { name: 'Search', regions: REGIONS, retryCount: 1 })
+  const id = await insertMonitor(api.db, projectId, { name: 'Search', ...WATCHED })
   await reach(id, 'up', null)
   await reach(id, 'up down', refused(), REGIONS.slice(1))
   const { page, complaints } = await openPage(`/monitors/${id}`)
@@ -146,7 +148,7 @@ t.test('The explanation on the page is that of the API', async t => {
 
 t.test('Hostile texts of people and targets are shown as text', async t => {
   const text = `${TEXT_ATTACKS.slice(0, 5).join(' ').slice(0, 100)} ${'W'.repeat(150)}`
-  const id = await insertMonitor(api.db, projectId, { name: text, regions: REGIONS, retryCount: 1 })
+  const id = await insertMonitor(api.db, projectId, { name: text, ...WATCHED })
   await api.db.raw('UPDATE monitors SET tags = ? WHERE id = ?', [[TEXT_ATTACKS[0]!, TEXT_ATTACKS[1]!], id])
   await reach(id, 'up', null)
   await reach(id, 'up down', refused(TEXT_ATTACKS[3]))

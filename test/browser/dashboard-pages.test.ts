@@ -115,6 +115,7 @@ t.test('The filter follows typing, links and the history of the browser', async 
   const rows = page.locator('tr[data-id]')
   await field.fill('shop -service')
   await page.waitForURL(`${origin}/monitors?q=shop+-service`)
+  await rows.nth(1).waitFor({ state: 'detached' })
   t.same(await rows.evaluateAll(found => found.map(row => row.getAttribute('data-id'))), [id])
   await page.getByRole('navigation', { name: 'By status' }).getByRole('link', { name: '1 down' }).click()
   await page.waitForURL(`${origin}/monitors?q=is:down`)

@@ -25,7 +25,9 @@ t.teardown(async () => {
 type Shown = any
 
 async function watched(page: string) {
-  const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], retry_count: 0 }
+  // a request waits for its check for the timeout and 5 s
+  const rest = { timeout_ms: 60_000, retry_count: 0 }
+  const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], ...rest }
   const id = await createHourly(api, body)
   await waitFor(async () => (await checksOf(id)).length === 1, { label: `the first check of ${page}` })
   return id

@@ -56,7 +56,10 @@ const rename = (name: string, id = ids[0]!) => execute(db, 'UPDATE monitors SET 
 const hasName = (name: string) => (event: { data: { changes: { monitors: { name: string[] } } | null } }) =>
   event.data.changes?.monitors.name.includes(name)
 
-t.test('A change arrives within a second of its commit', async t => {
+/** The interval at which changes are read without a notification. */
+const POLL_MS = 5_000
+
+t.test('A change arrives with the notification of its commit, and not with the next poll', async t => {
   const stream = await openEvents(t, origin, { key })
   await stream.until('ready')
   const delaysMs: number[] = []
@@ -66,7 +69,8 @@ t.test('A change arrives within a second of its commit', async t => {
     delaysMs.push((await stream.until('board', hasName(`Quick ${i}`))).atMs - committedMs)
   }
   t.comment(`after ${delaysMs.map(Math.round).join(', ')} ms`)
-  t.ok(Math.min(...delaysMs) < 1_000)
+  // without notifications, each after the first would take an interval
+  t.ok(Math.min(...delaysMs.slice(1)) < 0.8 * POLL_MS)
 })
 
 t.test('A stream survives the loss of the connection that listens for changes', async t => {
@@ -122,10 +126,8 @@ t.test('SIGTERM ends the streams, also of a reader that does not read, and the p
   const readers = await Promise.all(Array.from({ length: 5 }, () => openEvents(t, origin, { key })))
   await openEvents(t, origin, { key, isPaused: true })
   await Promise.all(readers.map(reader => reader.until('ready')))
-  const startedMs = performance.now()
   t.equal(await program.stop(), 0)
-  const tookMs = performance.now() - startedMs
-  t.comment(`it took ${Math.round(tookMs)} ms`)
-  t.ok(tookMs < 8_000, 'a stream that stays open would delay it by 10 s')
+  const late = program.lines.find(({ event }) => event === 'stop_timeout')
+  t.not(late?.resource, 'HTTP server', 'no stream delays the stop')
   for (const reader of readers) t.equal(await reader.untilEnd(), 'complete')
 })

@@ -26,8 +26,9 @@ const set = (fleet: TestFleet, id: string, assignment: string) =>
 const has = (probe: TestProbe, count: number) =>
   waitFor(() => probe.assigned.size === count, { label: `${count} assignments (has ${probe.assigned.size})` })
 
-t.test('A probe gets all its monitors, and changes within 2 s', async t => {
-  const { fleet, ids, connect } = await setUp(t, 1_203)
+t.test('A probe gets all its monitors, and each change with its notification', async t => {
+  // the next poll is in a day
+  const { fleet, ids, connect } = await setUp(t, 1_203, { ...PATIENT, monitorPollIntervalMs: 24 * 3_600_000 })
   await insertMonitor(fleet.db, fleet.projectId, { regions: ['us-east'] })
   const probe = connect()
   await probe.ready()
@@ -45,12 +46,9 @@ t.test('A probe gets all its monitors, and changes within 2 s', async t => {
   t.match(first, { configVersion: 1, intervalS: 30, retryCount: 0, regionState: RegionState.PENDING })
   t.match(first?.spec, { type: 'http', url: 'https://shop.example', method: 'GET', timeoutMs: 5_000 })
 
-  const took: number[] = []
   const changed = async (what: string, change: () => Promise<unknown>, seen: () => unknown) => {
-    const startedMs = performance.now()
     await change()
     await waitFor(seen, { label: what })
-    took.push(performance.now() - startedMs)
   }
   let made = ''
   await changed(
@@ -92,9 +90,6 @@ t.test('A probe gets all its monitors, and changes within 2 s', async t => {
     () => !probe.assigned.has(ids[0]!),
   )
   t.equal(probe.assigned.size, 1_201)
-  // a short stop of the machine delays one of them, not most
-  const median = took.sort((a, b) => a - b)[3]!
-  t.ok(median < 2_000, `most of them reach the probe within 2 s: ${took.map(Math.round)} ms`)
 })
 
 t.test('A probe that reconnects gets only the changes', async t => {

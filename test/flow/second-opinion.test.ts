@@ -18,7 +18,7 @@ const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 
 /** A monitor of its own page that is up in both regions, and the probes that check it in each. */
-async function watched(page: string, { isHourly, timeoutMs = 5_000 }: { isHourly: boolean; timeoutMs?: number }) {
+async function watched(page: string, { isHourly, timeoutMs = 30_000 }: { isHourly: boolean; timeoutMs?: number }) {
   const url = target.url(page)
   const body = { name: page, type: 'http', url, regions: REGIONS, timeout_ms: timeoutMs, retry_count: 2 }
   const id = isHourly
@@ -148,7 +148,7 @@ t.test('a probe that disagrees often is drained with an operator incident, and w
 })
 
 t.test('an outage of NATS loses hints and blocks nothing: results wait, and decide when it is back', async t => {
-  const { id, us, eu } = await watched('cut-off', { isHourly: false })
+  const { id, us, eu } = await watched('cut-off', { isHourly: false, timeoutMs: 5_000 })
   const sinceMs = Date.now()
   await picket.nats.stop()
   target.fail('cut-off', 'all')

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createHourly } from '../support/hourly.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
@@ -90,7 +91,13 @@ t.test(
 const PARENT_TIMEOUT_MS = 60_000
 
 t.test('A child that goes down alone is reported when its parent has been checked', async t => {
-  const [gateway, shop] = (await watch(['gateway', 'shop'], { timeout_ms: PARENT_TIMEOUT_MS })) as [string, string]
+  const [shop] = (await watch(['shop'])) as [string]
+  // no slot of the parent answers before its check on request
+  const gateway = await createHourly(api, {
+    ...{ name: 'gateway', type: 'http', url: `${target.url}gateway`, regions: ['us-east'] },
+    ...{ retry_count: 0, timeout_ms: PARENT_TIMEOUT_MS },
+  })
+  await reach([gateway], 'up')
   await api.put(`/monitors/${shop}/parents`, { parent_ids: [gateway] })
   page('shop', 500)
   const sinceMs = Date.now()

@@ -32,7 +32,7 @@ import { LEASE_MS, type ReaderTools } from './reading-actions.ts'
 import { createRegionCoverage, isRegionGone, updateRegionCoverage } from './unchecked/region-coverage.ts'
 
 /** Together with the lease: another process reads the partitions of a process that ended within 10 s. */
-const OWNERSHIP_INTERVAL_MS = 1_500
+export const OWNERSHIP_INTERVAL_MS = 1_500
 const FOLLOW_INTERVAL_MS = 2_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000

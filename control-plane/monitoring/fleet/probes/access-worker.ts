@@ -4,7 +4,11 @@ import { buildProbeCredentials } from '../../../foundation/platform/nats/operato
 import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import type { FleetContext } from '../context.ts'
 import type { ProbeSession } from '../sessions/session.ts'
+import type { FleetTiming } from '../timing.ts'
 import { listRevokedProbes } from './enrolment-store.ts'
+
+/** The time between two rounds that disconnect revoked probes. */
+export const computeAccessIntervalMs = ({ roundIntervalMs }: FleetTiming): number => 2 * roundIntervalMs
 
 /** The estimate of JetStream's time is corrected from time to time. A smaller change does not count as a clock step. */
 const CLOCK_TOLERANCE_MS = 1_000
@@ -18,7 +22,7 @@ export function startAccessWorker(
   tools: LoopTools,
   accounts: NatsAccountPublisher | null,
 ): Loop {
-  return startLoop('fleet_access', 2 * context.timing.roundIntervalMs, tools, async () => {
+  return startLoop('fleet_access', computeAccessIntervalMs(context.timing), tools, async () => {
     renewCredentials(context)
     // credentials that were signed earlier have expired
     const revoked = await listRevokedProbes(context.db, 2 * context.timing.credentialsLifetimeMs)
