@@ -1603,6 +1603,18 @@ export type IncidentTimeline = {
     }>;
 };
 
+export type RehearsalRequest = {
+    settings: MonitorUpdate;
+    /**
+     * Defaults to 7 days before `to`.
+     */
+    from?: string;
+    /**
+     * Defaults to now. At most 30 days after `from`.
+     */
+    to?: string;
+};
+
 export type Project = {
     /**
      * UUIDv7
@@ -7037,6 +7049,158 @@ export type ReadIncidentTimelineResponses = {
 };
 
 export type ReadIncidentTimelineResponse = ReadIncidentTimelineResponses[keyof ReadIncidentTimelineResponses];
+
+export type RehearseMonitorData = {
+    body: RehearsalRequest;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/monitors/{id}/rehearse';
+};
+
+export type RehearseMonitorErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type RehearseMonitorError = RehearseMonitorErrors[keyof RehearseMonitorErrors];
+
+export type RehearseMonitorResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            monitor_id: string;
+            from: string;
+            to: string;
+            /**
+             * The difference as a sentence, such as "4 outages become 2, told 40 seconds later."
+             */
+            sentence: string;
+            /**
+             * From the stored transitions.
+             */
+            before: {
+                outage_count: number;
+                degradation_count: number;
+                /**
+                 * From down until up, oldest first, at most 500.
+                 */
+                outages: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+                /**
+                 * Outside of outages, oldest first, at most 500.
+                 */
+                degradations: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+            };
+            after: {
+                outage_count: number;
+                degradation_count: number;
+                /**
+                 * From down until up, oldest first, at most 500.
+                 */
+                outages: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+                /**
+                 * Outside of outages, oldest first, at most 500.
+                 */
+                degradations: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+            } | null;
+            told_later_ms: number | null;
+            /**
+             * The number of stored checks that were decided again.
+             */
+            checks: number;
+            /**
+             * True when not everything that decided then is stored.
+             */
+            approximate: boolean;
+            /**
+             * Why the result is approximate.
+             */
+            reasons: Array<{
+                code: 'arrivals_not_stored' | 'settings_not_stored' | 'live_sets_not_stored' | 'clock_set' | 'history_incomplete' | 'differs_from_stored';
+                message: string;
+            }>;
+            /**
+             * What cannot be simulated.
+             */
+            limits: Array<{
+                code: 'rechecks_not_made' | 'timeout_not_measured' | 'interval_not_simulated' | 'region_not_checked' | 'assertions_not_simulated' | 'setting_not_simulated' | 'second_opinions_not_asked' | 'list_shortened';
+                message: string;
+            }>;
+        };
+    };
+};
+
+export type RehearseMonitorResponse = RehearseMonitorResponses[keyof RehearseMonitorResponses];
 
 export type ReadProjectData = {
     body?: never;

@@ -40,9 +40,9 @@ export async function rehearse(
   nowMs: number,
 ): Promise<RehearsalOutcome> {
   const warm = { fromMs: span.fromMs - computeWarmUpMs(monitor), toMs: span.toMs }
-  const attempts = await countAttempts(tools.clickhouse, monitor.id, warm)
-  if (attempts > MAX_ATTEMPTS) {
-    const message = `the period has ${attempts} checks; at most ${MAX_ATTEMPTS} can be rehearsed, so choose a shorter one`
+  const scheduled = await countAttempts(tools.clickhouse, monitor.id, warm)
+  if (scheduled > MAX_ATTEMPTS) {
+    const message = `the period has ${scheduled} checks; at most ${MAX_ATTEMPTS} can be rehearsed, so choose a shorter one`
     throw validationError([{ path: 'from', message }])
   }
   const { inputs, stored, reasons, knownEpochs } = await loadInputs(tools.db, monitor, warm)
@@ -50,7 +50,9 @@ export async function rehearse(
   const current = createRehearsal(inputs, {})
   const changed = isUnchanged ? null : createRehearsal(inputs, change)
   const notes = createArrivalNotes(knownEpochs)
+  let attempts = 0
   for await (const one of readAttempts(tools.clickhouse, monitor.id, warm)) {
+    attempts++
     notes.add(one)
     current.add(one)
     changed?.add(one)
