@@ -6,7 +6,7 @@ import { SIMULATED_FAULT_KINDS, type SimulatedFaultKind } from '../simulate/plan
 import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
 import { listAttempts, recordInputs } from '../simulate/verdict-inputs.ts'
 
-// takes about 60 s
+// takes about 120 s
 
 const WHOLE = { fromMs: 0, toMs: Number.POSITIVE_INFINITY }
 
