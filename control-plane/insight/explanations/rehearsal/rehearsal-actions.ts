@@ -18,7 +18,7 @@ export const MAX_ATTEMPTS = 300_000
 const MAX_CHANGES = 5_000
 const TIME_LIMIT_MS = 30_000
 /** How many results are decided between two pauses. */
-const ATTEMPTS_PER_PIECE = 50
+const ATTEMPTS_PER_PIECE = 20
 /** Time before the period, from which the regions get their votes again. */
 const QUORUM_DELAY_MS = 6 * 60_000
 
@@ -80,7 +80,7 @@ async function* readAttempts(clickhouse: Clickhouse, monitorId: string, span: Sp
   try {
     for await (const rows of streamAttempts(clickhouse, monitorId, span, TIME_LIMIT_MS / 1_000)) {
       for (const row of rows) {
-        const attempt = toStoredAttempt(monitorId, row)
+        const attempt = toStoredAttempt(monitorId, row.json())
         if (attempt.takenAtMs < span.toMs) yield attempt
         if (++read % ATTEMPTS_PER_PIECE === 0) await pause()
       }

@@ -20,14 +20,14 @@ export async function countAttempts(clickhouse: Clickhouse, monitor: string, spa
 
 /**
  * The results that the verdict read, and the checks of witnesses, in the order in which JetStream took them, a few hundred
- * at a time. For results without a stored arrival, it is the end of the check.
+ * at a time, not parsed yet. For results without a stored arrival, it is the end of the check.
  */
 export async function* streamAttempts(
   clickhouse: Clickhouse,
   monitor: string,
   span: Span,
   limitSeconds: number,
-): AsyncGenerator<AttemptRow[]> {
+): AsyncGenerator<{ json(): AttemptRow }[]> {
   const answer = await clickhouse.query({
     query: `SELECT * FROM (
         SELECT region, probe_id, epoch, config_version, toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, attempt,
@@ -48,7 +48,7 @@ export async function* streamAttempts(
     format: 'JSONEachRow',
     clickhouse_settings: { max_execution_time: limitSeconds },
   })
-  for await (const rows of answer.stream<AttemptRow>()) yield rows.map(row => row.json())
+  yield* answer.stream<AttemptRow>()
 }
 
 /** The policies since `fromMs`, and the one before, in ascending order. */
