@@ -3,6 +3,7 @@ import { computeSlots } from '../../shared/checks/slots.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { assertRehearsed } from '../support/rehearsal.ts'
 import { startTarget, type Target } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { findUncheckedSlots } from '../support/unchecked-slots.ts'
@@ -71,6 +72,7 @@ t.test(
     await watch.picket.restartControlPlane()
     await until(watch, 'down')
     await assertOneOutage(t, watch)
+    await assertRehearsed(t, watch.picket.api, watch.id)
   },
 )
 
@@ -124,6 +126,7 @@ t.test(
     await waitFor(async () => (await api.get(`/monitors/${watch.id}/checks`)).body.meta?.total >= requests, {
       label: 'every check in the history',
     })
+    t.ok(await assertRehearsed(t, api, watch.id), 'the history has everything that the verdict knew')
   },
 )
 

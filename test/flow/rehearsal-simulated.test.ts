@@ -1,11 +1,12 @@
 import t from 'tap'
 import { findDifference } from '../../control-plane/insight/explanations/rehearsal/periods.ts'
 import { createRehearsal } from '../../control-plane/insight/explanations/rehearsal/rehearse.ts'
-import type { SimulatedChange } from '../../control-plane/insight/explanations/rehearsal/types.ts'
+import type { SimulatedChange, StatusStep } from '../../control-plane/insight/explanations/rehearsal/types.ts'
+import { SIMULATED_FAULT_KINDS, type SimulatedFaultKind } from '../simulate/plan.ts'
 import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
 import { listAttempts, recordInputs } from '../simulate/verdict-inputs.ts'
 
-// takes about 40 s
+// takes about 120 s
 
 const WHOLE = { fromMs: 0, toMs: Number.POSITIVE_INFINITY }
 
@@ -27,13 +28,41 @@ async function rehearseSimulated(options: Partial<Options>, change: SimulatedCha
   })
 }
 
-for (const seed of [1, 2, 3])
-  t.test(`random outages without a fault, seed ${seed}: the rehearsal gives the stored transitions`, async t => {
-    const rehearsed = await rehearseSimulated({ seed, days: 1, monitors: 24, factor: 0.001 })
-    const count = rehearsed.reduce((sum, { stored }) => sum + stored.length, 0)
-    t.ok(count > 40, `${count} transitions`)
-    t.same(
-      rehearsed.filter(({ differsAtMs }) => differsAtMs !== null),
-      [],
-    )
-  })
+type Rehearsed = Awaited<ReturnType<typeof rehearseSimulated>>
+const listDifferent = (rehearsed: Rehearsed) => rehearsed.filter(({ differsAtMs }) => differsAtMs !== null)
+const countSteps = (rehearsed: Rehearsed) => rehearsed.reduce((sum, { stored }) => sum + stored.length, 0)
+
+t.test('Random outages, edits and pauses: the rehearsal gives the stored transitions', async t => {
+  const rehearsed = await rehearseSimulated({ seed: 1, days: 0.5, monitors: 16, factor: 9, only: ['hints-lost'] })
+  t.ok(countSteps(rehearsed) > 30, `${countSteps(rehearsed)} transitions`)
+  t.same(listDifferent(rehearsed), [])
+})
+
+t.test('Random outages under another retry count: other transitions', async t => {
+  const options: Partial<Options> = { seed: 2, days: 0.5, monitors: 16, factor: 9, only: ['hints-lost'] }
+  const rehearsed = await rehearseSimulated(options, { retryCount: 5 })
+  t.ok(listDifferent(rehearsed).length > 5, `${listDifferent(rehearsed).length} monitors`)
+  const downs = (steps: readonly StatusStep[]) => steps.filter(({ to }) => to === 'down').length
+  const before = rehearsed.reduce((sum, { stored }) => sum + downs(stored), 0)
+  const after = rehearsed.reduce((sum, { steps }) => sum + downs(steps), 0)
+  t.ok(after < before, `${before} times down become ${after}`)
+})
+
+/** Faults of the control plane, during which the verdict may know what is not stored. */
+const CENTRAL: readonly SimulatedFaultKind[] = [
+  ...(['control-plane-redeployed', 'fleet-killed', 'verdict-killed', 'verdict-without-nats'] as const),
+  ...(['nats-away', 'nats-clock-set', 'postgres-away', 'postgres-restored', 'postgres-clock-set'] as const),
+]
+
+t.test('All faults of probes and regions: the rehearsal gives the stored transitions', async t => {
+  const only = SIMULATED_FAULT_KINDS.filter(kind => !CENTRAL.includes(kind))
+  const rehearsed = await rehearseSimulated({ seed: 3, days: 0.5, monitors: 16, factor: 30, only })
+  t.ok(countSteps(rehearsed) > 60, `${countSteps(rehearsed)} transitions`)
+  t.same(listDifferent(rehearsed), [])
+})
+
+t.test('All faults: the rehearsal gives the stored transitions of nearly all monitors', async t => {
+  const rehearsed = await rehearseSimulated({ seed: 4, days: 0.5, monitors: 16, factor: 30 })
+  t.ok(countSteps(rehearsed) > 60, `${countSteps(rehearsed)} transitions`)
+  t.ok(listDifferent(rehearsed).length <= 1, `${listDifferent(rehearsed).length} of ${rehearsed.length} differ`)
+})

@@ -18,7 +18,7 @@ export const MAX_ATTEMPTS = 300_000
 const MAX_CHANGES = 5_000
 const TIME_LIMIT_MS = 30_000
 /** How many results are decided between two pauses. */
-const ATTEMPTS_PER_PIECE = 50
+const ATTEMPTS_PER_PIECE = 20
 /** Time before the period, from which the regions get their votes again. */
 const QUORUM_DELAY_MS = 6 * 60_000
 
@@ -40,9 +40,9 @@ export async function rehearse(
   nowMs: number,
 ): Promise<RehearsalOutcome> {
   const warm = { fromMs: span.fromMs - computeWarmUpMs(monitor), toMs: span.toMs }
-  const attempts = await countAttempts(tools.clickhouse, monitor.id, warm)
-  if (attempts > MAX_ATTEMPTS) {
-    const message = `the period has ${attempts} checks; at most ${MAX_ATTEMPTS} can be rehearsed, so choose a shorter one`
+  const scheduled = await countAttempts(tools.clickhouse, monitor.id, warm)
+  if (scheduled > MAX_ATTEMPTS) {
+    const message = `the period has ${scheduled} checks; at most ${MAX_ATTEMPTS} can be rehearsed, so choose a shorter one`
     throw validationError([{ path: 'from', message }])
   }
   const { inputs, stored, reasons, knownEpochs } = await loadInputs(tools.db, monitor, warm)
@@ -50,7 +50,9 @@ export async function rehearse(
   const current = createRehearsal(inputs, {})
   const changed = isUnchanged ? null : createRehearsal(inputs, change)
   const notes = createArrivalNotes(knownEpochs)
+  let attempts = 0
   for await (const one of readAttempts(tools.clickhouse, monitor.id, warm)) {
+    attempts++
     notes.add(one)
     current.add(one)
     changed?.add(one)
@@ -78,7 +80,7 @@ async function* readAttempts(clickhouse: Clickhouse, monitorId: string, span: Sp
   try {
     for await (const rows of streamAttempts(clickhouse, monitorId, span, TIME_LIMIT_MS / 1_000)) {
       for (const row of rows) {
-        const attempt = toStoredAttempt(monitorId, row)
+        const attempt = toStoredAttempt(monitorId, row.json())
         if (attempt.takenAtMs < span.toMs) yield attempt
         if (++read % ATTEMPTS_PER_PIECE === 0) await pause()
       }

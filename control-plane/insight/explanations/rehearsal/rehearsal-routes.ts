@@ -6,7 +6,14 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { conflict, found, rateLimited, tooBusy, validationError } from '../../../foundation/web/server/errors.ts'
+import {
+  ApiError,
+  conflict,
+  found,
+  rateLimited,
+  tooBusy,
+  validationError,
+} from '../../../foundation/web/server/errors.ts'
 import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { computeUpdate, type MonitorTools } from '../../../monitoring/monitors/actions.ts'
 import { findMonitor } from '../../../monitoring/monitors/store.ts'
@@ -52,7 +59,7 @@ export function rehearsalRoutes(app: App, context: RehearsalContext): void {
       const monitor = found(isId(id) && (await findMonitor(context.db, caller.projectId, id)), 'monitor')
       if (hasSingleSource(monitor)) throw conflict('only monitors that probes check can be rehearsed')
       const { settings, ...requested } = request.body
-      const changed = await computeUpdate(context, caller, monitor, settings, at)
+      const changed = await computeUpdate(context, caller, monitor, settings, at).catch(namePaths)
       if (hasSingleSource(changed.monitor)) throw conflict('only monitors that probes check can be rehearsed')
       const span = parseSpan(requested, at.getTime())
       const outcome = await turns.run(caller.projectId, () =>
@@ -61,6 +68,13 @@ export function rehearsalRoutes(app: App, context: RehearsalContext): void {
       return { data: toResponse(monitor.id, span, outcome) }
     },
   )
+}
+
+/** The settings are a part of the body, so the paths of their problems begin there. */
+function namePaths(error: unknown): never {
+  const details = error instanceof ApiError ? error.extra.details : undefined
+  if (!details) throw error
+  throw validationError(details.map(({ path, message }) => ({ path: `settings.${path}`, message })))
 }
 
 function createTurns(metrics: Metrics) {

@@ -1,3 +1,4 @@
+import { Trigger } from '../../../../shared/checks/result.ts'
 import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { UNCHECKED_SUMMARY } from '../../../verdict/core/unknown-status/unchecked.ts'
@@ -19,33 +20,35 @@ export async function countAttempts(clickhouse: Clickhouse, monitor: string, spa
 
 /**
  * The results that the verdict read, and the checks of witnesses, in the order in which JetStream took them, a few hundred
- * at a time. For results without a stored arrival, it is the end of the check.
+ * at a time, not parsed yet. For results without a stored arrival, it is the end of the check.
  */
 export async function* streamAttempts(
   clickhouse: Clickhouse,
   monitor: string,
   span: Span,
   limitSeconds: number,
-): AsyncGenerator<AttemptRow[]> {
+): AsyncGenerator<{ json(): AttemptRow }[]> {
   const answer = await clickhouse.query({
-    query: `SELECT region, probe_id, epoch, config_version, toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, attempt,
-        toInt8(status) AS outcome, trigger, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
-        toInt8(error_source) AS source, error_code, failed_assertions, is_doubted,
-        if(sequence > 0, toUnixTimestamp64Milli(taken_at), toUnixTimestamp64Milli(started_at) + intDiv(total_us, 1000))
-          AS taken_ms,
-        toUInt64(sequence) AS sequence, toUInt8(sequence > 0) AS is_stored
-      FROM results FINAL WHERE ${IN_SPAN} AND is_late = 0
-      UNION ALL
-      SELECT region, probe_id, epoch, config_version, toUnixTimestamp64Milli(scheduled_at), attempt,
-        toInt8(status), 5, total_us, 0, 0, 0, 0, 0, status_code, toInt8(error_source), error_code, '', 0,
-        toUnixTimestamp64Milli(taken_at), toUInt64(sequence), 1
-      FROM witness_checks FINAL WHERE ${IN_SPAN}
+    query: `SELECT * FROM (
+        SELECT region, probe_id, epoch, config_version, toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, attempt,
+          toInt8(status) AS outcome, trigger, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us,
+          status_code, toInt8(error_source) AS source, toString(error_code) AS error_code, failed_assertions, is_doubted,
+          if(sequence > 0, toUnixTimestamp64Milli(taken_at),
+            toUnixTimestamp64Milli(started_at) + intDiv(total_us, 1000)) AS taken_ms,
+          sequence, sequence > 0 AS is_stored
+        FROM results FINAL WHERE ${IN_SPAN} AND is_late = 0
+        UNION ALL
+        SELECT region, probe_id, epoch, config_version, toUnixTimestamp64Milli(scheduled_at), attempt,
+          toInt8(status), toUInt8(${Trigger.WITNESS}), total_us, 0, 0, 0, 0, 0,
+          status_code, toInt8(error_source), toString(error_code), '', toUInt8(0),
+          toUnixTimestamp64Milli(taken_at), sequence, toUInt8(1)
+        FROM witness_checks FINAL WHERE ${IN_SPAN})
       ORDER BY taken_ms, sequence, scheduled_ms, attempt`,
     query_params: { monitor, ...span },
     format: 'JSONEachRow',
     clickhouse_settings: { max_execution_time: limitSeconds },
   })
-  for await (const rows of answer.stream<AttemptRow>()) yield rows.map(row => row.json())
+  yield* answer.stream<AttemptRow>()
 }
 
 /** The policies since `fromMs`, and the one before, in ascending order. */

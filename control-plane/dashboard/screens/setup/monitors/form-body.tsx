@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
@@ -95,16 +96,19 @@ export const FormConsequences = ({
   form,
   test,
   call,
+  children,
 }: {
   form: FormInput
   test: Pick<ReturnType<typeof useTest>, 'isBusy' | 'results' | 'regions'>
   call: string
+  children?: ComponentChildren
 }) => (
   <div class="consequences">
     {(test.isBusy || test.results) && (
       <TestResults regions={test.regions} results={test.isBusy ? null : test.results} />
     )}
     <GuaranteeNote form={form} />
+    {children}
     <AsCall command={call} />
   </div>
 )

@@ -10,6 +10,7 @@ import { Review } from './change-review.tsx'
 import { NameField, type RegionRecord } from './fields/main-fields.tsx'
 import { TagFields } from './fields/other-fields.tsx'
 import { FormConsequences, MonitorFormFields, SHOWN_FIELDS, useTest } from './form-body.tsx'
+import { RehearsalPart } from './rehearsal/rehearsal-part.tsx'
 import { listChangedFields, listDifferences, moveToCurrent, toSavedBodies } from './state/differences.ts'
 import { findRepeatedHeaders } from './state/monitor-body.ts'
 import { type MonitorForm, type MonitorRecord, toMonitorForm } from './state/monitor-form.ts'
@@ -150,7 +151,9 @@ function SettingsElements({
         </p>
       </fieldset>
       {!monitor.data_source && (
-        <FormConsequences form={complete} test={test} call={toCurl('PUT', `/monitors/${monitor.id}`, update ?? {})} />
+        <FormConsequences form={complete} test={test} call={toCurl('PUT', `/monitors/${monitor.id}`, update ?? {})}>
+          {form.type !== 'heartbeat' && <RehearsalPart monitorId={monitor.id} update={update} />}
+        </FormConsequences>
       )}
     </form>
   )
