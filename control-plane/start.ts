@@ -53,6 +53,9 @@ type StartOptions = {
   apiTimeLimits?: ApiTimeLimits
 }
 
+/** What was opened, and how it is closed. `of` names it in the log. */
+type Release = { of: string; release: () => Promise<unknown> }
+
 const STOP_TIMEOUT_MS = 10_000
 
 /**
@@ -60,15 +63,15 @@ const STOP_TIMEOUT_MS = 10_000
  * ConfigError with one sentence when something required cannot be reached or opened; then nothing is left running.
  */
 export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<ControlPlane> {
-  const releases: (() => Promise<unknown>)[] = []
+  const releases: Release[] = []
   const release = () => releaseAll(releases, log)
   try {
     const handles = await connectEngines(config, log, releases, options.apiTimeLimits ?? API_TIME_LIMITS)
     const watched = watchLoops(handles.metrics, options)
-    releases.push(async () => watched.watchdog.stop())
+    releases.push({ of: 'watchdog', release: async () => watched.watchdog.stop() })
     const parts: RoleComponent[] = []
     // in parallel, so that a stuck component does not prevent the others from releasing their leases
-    releases.push(() => Promise.all(parts.map(part => stopPart(part, log))))
+    releases.push({ of: 'roles', release: () => Promise.all(parts.map(part => stopPart(part, log))) })
     for (const role of config.roles) {
       for (const startPart of ROLE_STARTERS[role])
         parts.push(await startPart({ ...handles, db: handles.pools.forRole(role) }))
@@ -76,14 +79,14 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     const { suspicion } = handles.pools
     const onNotify = (channel: string, payload: string) => notify(parts, channel, payload)
     const listener = listenForNotifications(config.databaseUrl, listChannels(parts), onNotify, log, { suspicion })
-    releases.push(() => listener.stop())
+    releases.push({ of: 'PostgreSQL listener', release: () => listener.stop() })
 
     const app = await createHttp(handles, watched.watchdog)
-    releases.push(() => app.close())
+    releases.push({ of: 'HTTP server', release: () => app.close() })
     const httpPort = await openPort(app, config.host, config.port)
     // after the first port, because /readyz means that requests may be sent there
     const operatorApp = createOperatorHttp(handles, watched.watchdog)
-    releases.push(() => operatorApp.close())
+    releases.push({ of: 'operator HTTP server', release: () => operatorApp.close() })
     const operatorPort = await openPort(operatorApp, config.operatorHost, config.operatorPort, 'OPERATOR_')
     const grpcPort = parts.find(part => part.grpcPort)?.grpcPort ?? null
     const ports = { http_port: httpPort, operator_port: operatorPort, grpc_port: grpcPort }
@@ -109,7 +112,7 @@ const stopPart = (part: RoleComponent, log: Log) =>
 async function connectEngines(
   config: Config,
   log: Log,
-  releases: (() => Promise<unknown>)[],
+  releases: Release[],
   apiTimeLimits: ApiTimeLimits,
 ): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
@@ -118,26 +121,26 @@ async function connectEngines(
   const visitorEgress = createEgress({ allow: visitorEgressAllow, deny, ...resolving })
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
-  releases.push(async () => mailer?.close())
+  releases.push({ of: 'mailer', release: async () => mailer?.close() })
   await connectOrFail('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migratePostgres(config.databaseUrl))
   const pools = createPools(config.databaseUrl, config.roles, metrics, apiTimeLimits)
-  releases.push(() => pools.destroy())
+  releases.push({ of: 'PostgreSQL pools', release: () => pools.destroy() })
 
   const { natsUrl, natsOperator } = config
   const nats = await connectOrFail('NATS', 'NATS_URL', natsUrl, () =>
     connectNats(natsUrl, 'control-plane', natsOperator),
   )
-  releases.push(() => nats.close())
+  releases.push({ of: 'NATS', release: () => nats.close() })
   const warning = findNatsWarning(nats.connection.info?.version ?? '')
   if (warning) log.warn({ event: 'old_nats' }, warning)
   await connectOrFail('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
-  releases.push(() => clocks.stop())
+  releases.push({ of: 'engine clocks', release: () => clocks.stop() })
 
   const clickhouse = createClickhouse(config.clickhouseUrl)
-  releases.push(() => clickhouse.close())
+  releases.push({ of: 'ClickHouse', release: () => clickhouse.close() })
   const migrating = await migrateHistory(config, { log, metrics })
-  releases.push(async () => migrating?.stop())
+  releases.push({ of: 'migration of ClickHouse', release: async () => migrating?.stop() })
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
@@ -274,13 +277,17 @@ function buildUnreachableError(engine: string, variable: string, url: string, er
   return new ConfigError(`${engine} at ${address} (${variable}) cannot be used: ${message || code}`)
 }
 
-/** Releases everything in reverse order, even when a release fails. Gives up after 10 s. */
-async function releaseAll(releases: (() => Promise<unknown>)[], log: Log): Promise<void> {
+/** Releases everything in reverse order, even when a release fails. Gives up after 10 s and logs what has not ended. */
+async function releaseAll(releases: Release[], log: Log): Promise<void> {
+  let current = ''
   const all = async () => {
-    for (const release of releases.toReversed()) {
-      await release().catch(error => log.warn({ err: error }, 'could not release a resource'))
+    for (const { of, release } of releases.toReversed()) {
+      current = of
+      await release().catch(error => log.warn({ err: error, resource: of }, 'could not release a resource'))
     }
+    current = ''
   }
   const isDone = new AbortController()
   await Promise.race([all().finally(() => isDone.abort()), sleep(STOP_TIMEOUT_MS, isDone.signal)])
+  if (current !== '') log.warn({ event: 'stop_timeout', resource: current }, 'a resource was not released in time')
 }

@@ -8,13 +8,14 @@ import { type App, buildWrongBaseError } from '../foundation/web/server/app.ts'
 import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
+import { type BoardLoader, createBoardLoader } from './board-actions.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { formRoutes } from './form-routes.ts'
-import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
+import { createSessionExecute, loadResults } from './load-actions.ts'
 import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
@@ -30,12 +31,20 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
   })
   app.setErrorHandler(sendErrorPage)
-  for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(app, screen, request, reply))
+  const tools = { app, loadBoard: createBoardLoader(app) }
+  for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(tools, screen, request, reply))
   assetRoutes(app)
   addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
-async function sendScreen(app: App, screen: Screen, request: FastifyRequest, reply: FastifyReply) {
+type ScreenTools = { app: App; loadBoard: BoardLoader }
+
+async function sendScreen(
+  { app, loadBoard }: ScreenTools,
+  screen: Screen,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const nowMs = clockMs()
   const execute = createSessionExecute(app, request)
   const location: ScreenLocation = {
@@ -45,7 +54,7 @@ async function sendScreen(app: App, screen: Screen, request: FastifyRequest, rep
   const queries = { ...screen.queries(location, nowMs), me: read('readMe', {}) }
   const [{ me, ...results }, board] = await Promise.all([
     loadResults(execute, queries, nowMs),
-    loadBoard(execute, screen.board?.(location), nowMs),
+    loadBoard(request, screen.board?.(location), nowMs),
   ])
   if (me!.error?.status === 401) return reply.redirect(buildSignInPath(request), 303)
   if (me!.error?.status === 403) return reply.redirect('/account', 303)
@@ -93,9 +102,12 @@ function assetRoutes(app: App): void {
     const file = Object.hasOwn(ASSETS.files, path) ? ASSETS.files[path] : undefined
     if (!file) throw notFound('file')
     const { contentType, base64 } = file
-    const body = Buffer.from(base64, 'base64')
-    const document = documents.get(path) ?? prepareDocument({ contentType, body, maxAgeSeconds: 'immutable' })
-    documents.set(path, document)
+    let document = documents.get(path)
+    if (!document) {
+      const body = Buffer.from(base64, 'base64')
+      document = prepareDocument({ contentType, body, maxAgeSeconds: 'immutable' })
+      documents.set(path, document)
+    }
     return sendDocument(document, request, reply)
   })
 }

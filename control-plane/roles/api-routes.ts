@@ -24,6 +24,7 @@ import { stripRoutes } from '../insight/analytics/strips/strip-routes.ts'
 import { summaryRoutes } from '../insight/analytics/summary/summary-routes.ts'
 import { CANARY_KEY_PURPOSE as CANARIES } from '../insight/canaries/canary-urls.ts'
 import { canaryRoutes } from '../insight/canaries/routes.ts'
+import { rehearsalRoutes } from '../insight/explanations/rehearsal/rehearsal-routes.ts'
 import { timelineRoutes } from '../insight/explanations/timeline/timeline-routes.ts'
 import { voteRoutes } from '../insight/explanations/votes/votes-routes.ts'
 import { boardRoutes } from '../insight/live/board/board-routes.ts'
@@ -60,6 +61,7 @@ import { pingRoutes } from '../verdict/heartbeats/intake/routes.ts'
 import { incidentRoutes } from '../verdict/incidents/api/routes.ts'
 import { incidentUpdateRoutes } from '../verdict/incidents/api/update-routes.ts'
 import { maintenanceRoutes } from '../verdict/maintenance/routes.ts'
+import { silenceRoutes } from '../verdict/silences/routes.ts'
 import { scheduleReview } from '../verdict/suppression/store.ts'
 import type { ProcessContext } from './context.ts'
 import {
@@ -109,6 +111,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   incidentRoutes(app, { db, publicUrl, limits })
   incidentUpdateRoutes(app, { db, publicUrl, limits })
   maintenanceRoutes(app, { db, review: scheduleReview, limits })
+  silenceRoutes(app, { db, review: scheduleReview })
   monitorLifecycleRoutes(app, { db, secrets, publicUrl, watching })
   analyticsRoutes(app, { db, clickhouse, publicUrl, sign })
   stripRoutes(app, { db, clickhouse })
@@ -117,6 +120,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   boardRoutes(app, handles.live)
   eventRoutes(app, { ...handles.live, metrics: handles.metrics })
   timelineRoutes(app, { db, clickhouse })
+  rehearsalRoutes(app, { db, clickhouse, secrets, checkLiteral, metrics: handles.metrics })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })

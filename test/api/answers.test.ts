@@ -19,7 +19,7 @@ t.test('/openapi.json is valid OpenAPI', async t => {
 /** The order in which all operations can succeed: reads and changes before deletions, children before parents. */
 const ENDS = [
   /^POST .*pause/,
-  /^DELETE .*(rules|project-channels)/,
+  /^DELETE .*(rules|project-channels|silences)/,
   /^DELETE .*(channels|components|groups|subscribers|custom-domain|fields)/,
   /^DELETE/,
 ]

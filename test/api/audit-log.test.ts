@@ -25,6 +25,7 @@ const CHANGES_NOTHING = [
 const RESOURCES: [RegExp, string][] = [
   [/^\/monitors/, 'monitor'],
   [/^\/maintenance-windows/, 'maintenance_window'],
+  [/^\/silences/, 'silence'],
   [/^\/alerts\/channels/, 'alert_channel'],
   [/^\/alerts\/rules/, 'alert_rule'],
   [/^\/alerts\/project-channels/, 'alert_subscription'],

@@ -25,7 +25,8 @@ t.test('GET /monitors/board 200 has one column for each field, with votes and ca
   const made = await api.call('POST', '/monitors', { key, body: { ...MONITOR, tags: ['prod'] } })
   const { id } = made.body.data
   const read = async () => applyBoard(new Map(), (await picket.readMonitorBoard()).data!.data).get(id)
-  const fresh = { name: 'Shop', type: 'http', status: null, status_changed_at: null, is_paused: false, tags: ['prod'] }
+  const settings = { name: 'Shop', type: 'http', is_paused: false, tags: ['prod'], issue: null }
+  const fresh = { ...settings, status: null, status_changed_at: null }
   t.same(await read(), { ...fresh, votes: { 'us-east': 'none', 'eu-west': 'none' }, cause: null })
   const at = new Date('2026-03-01T10:00:00.000Z')
   await execute(db, `UPDATE monitors SET status = 'down', status_changed_at = ? WHERE id = ?`, [at, id])
@@ -36,6 +37,19 @@ t.test('GET /monitors/board 200 has one column for each field, with votes and ca
   })
   await api.call('POST', `/monitors/${id}/pause`, { key })
   t.match(await read(), { is_paused: true, status: null, votes: { 'us-east': 'none', 'eu-west': 'none' }, cause: null })
+})
+
+t.test('GET /monitors/board 200 says which settings do not allow a check, as the monitor does', async t => {
+  const { key } = await api.tenant()
+  const picket = api.picket(key)
+  const made = await api.call('POST', '/monitors', { key, body: { ...MONITOR, type: 'keyword' } })
+  const { id, configuration_issues: issues } = made.body.data
+  const read = async () => applyBoard(new Map(), (await picket.readMonitorBoard()).data!.data).get(id)
+  const issue = 'keyword is required to check a keyword monitor'
+  t.ok(issues.includes(issue))
+  t.match(await read(), { issue })
+  await api.call('PUT', `/monitors/${id}`, { key, body: { keyword: 'open' } })
+  t.match(await read(), { issue: null })
 })
 
 t.test('GET /monitors/board with since returns what changed and what was removed, from each process', async t => {

@@ -11,7 +11,7 @@ import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { readOperations } from '../support/operations.ts'
-import { createResult } from '../support/results.ts'
+import { buildArrival, createResult } from '../support/results.ts'
 
 const { url } = await createClickhouseDatabase(t)
 const api = await startApi(t, { CLICKHOUSE_URL: url })
@@ -38,7 +38,7 @@ const record = (results: Result[], region: string) =>
   insertLines(
     clickhouse,
     `results (${RESULT_LINE_COLUMNS})`,
-    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: PROBE }))),
+    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: PROBE }), buildArrival(result))),
   )
 
 async function createMonitor(key: string): Promise<string> {

@@ -20,7 +20,7 @@ import { FailureSource, Outcome, type Result } from '../../shared/checks/result.
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { unwrapData } from '../support/client.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
-import { createResult } from '../support/results.ts'
+import { buildArrival, createResult } from '../support/results.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
 import { insertChannel } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -63,6 +63,7 @@ const record = (monitorId: string, seconds: number[], changes: Partial<Result> =
       toResultLine(
         createResult(monitorId, startMs + one * 1_000, changes),
         encodeOrigin({ region: 'us-east', probeId: 'probe-1' }),
+        buildArrival(createResult(monitorId, startMs + one * 1_000, changes)),
       ),
     ),
   )

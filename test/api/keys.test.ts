@@ -1,4 +1,5 @@
 import t from 'tap'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
 import { startApi } from '../support/api-server.ts'
 import { waitFor } from '../support/wait.ts'
@@ -88,6 +89,22 @@ t.test('DELETE /api-keys/{id} ends a key within 5 seconds', async t => {
   await waitFor(refused, { everyMs: 250 })
   t.ok(lastTakenMs <= 5_000, `it was taken ${Math.round(lastTakenMs)} ms after it`)
   t.equal((await api.call('DELETE', `/api-keys/${id}`, { key: owner.key })).status, 404)
+})
+
+t.test('DELETE /api-keys/{id} ends a key whose last request waited for the database for 5 seconds', async t => {
+  const { id, key } = (await api.call('POST', '/api-keys', { key: owner.key, body })).body.data
+  const lock = await api.db.transaction()
+  await lock('api_keys').where({ id }).forUpdate()
+  const asked = api.call('GET', '/monitors', { key })
+  const sql = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE api_keys%'`
+  await waitFor(async () => (await query(api.db, sql)).length > 0, { label: 'the request that waits for the lock' })
+  const waitingMs = performance.now()
+  await waitFor(() => performance.now() - waitingMs > 5_000, { label: 'the time that a key is cached' })
+  await lock.commit()
+  t.equal((await asked).status, 200)
+  await api.call('DELETE', `/api-keys/${id}`, { key: owner.key })
+  t.equal((await api.call('GET', '/monitors', { key })).status, 401)
 })
 
 t.test('DELETE /api-keys/{id} answers 409 for the last admin key', async t => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
 import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
-import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   encodeOrigin,
   RESULT_LINE_COLUMNS,
@@ -16,7 +16,7 @@ import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { unwrapData } from '../support/client.ts'
 import { startNats } from '../support/nats.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
-import { createResult } from '../support/results.ts'
+import { buildArrival, createResult } from '../support/results.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
 import {
   insertLiveProbes,
@@ -58,7 +58,7 @@ const record = (results: Result[], region: string) =>
   insertLines(
     clickhouse,
     `results (${RESULT_LINE_COLUMNS})`,
-    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: 'probe-1' }))),
+    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: 'probe-1' }), buildArrival(result))),
   )
 
 const votesOf = (account: Account, id: string) => unwrapData(account.picket.listMonitorVotes({ path: { id } }))
@@ -73,11 +73,17 @@ const votesWithChecksOf = (account: Account, id: string) =>
     { label: 'votes with checks' },
   )
 
+/** The regions whose checks are counted. Two of three are enough for a verdict. */
+async function countCells(id: string): Promise<number> {
+  const sql = `SELECT jsonb_array_length(state->'cells') AS cells FROM verdict_states WHERE monitor_id = ?`
+  return (await query<{ cells: number }>(api.db, sql, [id]))[0]?.cells ?? 0
+}
+
 /** A monitor that all its regions have found up. */
 async function insertUp({ projectId }: Account, spec = {}): Promise<string> {
   const id = await insertMonitor(api.db, projectId, { regions: REGIONS, retryCount: 1, ...spec })
   for (const region of REGIONS) await publish(nats, [resultOf(id, { up: true })], region)
-  await waitFor(async () => (await transitionsOf(api.db, id)).length === 1, { label: 'the first verdict' })
+  await waitFor(async () => (await countCells(id)) === REGIONS.length, { label: 'the votes of all regions' })
   return id
 }
 

@@ -10,6 +10,7 @@ import { summaryRoutes } from '../../control-plane/insight/analytics/summary/sum
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createResourceApi } from '../support/resource-api.ts'
+import { buildArrival } from '../support/results.ts'
 import { insertMonitor, insertMonitors, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -144,7 +145,7 @@ t.test(
     const results = [...ids.map(id => at(id, 1, 1)), at(ids[0]!, 2, 1), at(ids[0]!, 2, 2), at(ids[0]!, 25, 1)]
     const origin = encodeOrigin({ region: 'us-east', probeId: '01a1fb92-bd2c-74bd-b89d-7c289ceb0470' })
     for (const _ of ['first', 'again']) {
-      const lines = results.map(result => toResultLine(result, origin))
+      const lines = results.map(result => toResultLine(result, origin, buildArrival(result)))
       await insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, lines)
     }
     t.equal((await summaryWithChecks(key)).body.data.checks_24h, 452)

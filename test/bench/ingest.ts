@@ -119,7 +119,9 @@ async function bareLoop(messages: Uint8Array[], url: string): Promise<number> {
     const lines = messages.slice(i, i + 500).flatMap(data => {
       const batch = ResultBatch.decode(data)
       const origin = encodeOrigin(batch)
-      return batch.results.map(result => toResultLine(result, origin))
+      return batch.results.map(result =>
+        toResultLine(result, origin, { takenAtMs: result.startedAtMs, sequence: 1, isLate: false }),
+      )
     })
     await insertLines(clickhouse, `bare (${RESULT_LINE_COLUMNS})`, lines)
   }

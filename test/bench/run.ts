@@ -14,6 +14,7 @@ import { benchDeliveries } from './deliveries.ts'
 import { benchDetection } from './detection.ts'
 import { replaceHighlights, replacePart, toRow } from './document.ts'
 import { benchEndToEnd } from './end-to-end.ts'
+import { benchEventStreams } from './event-streams.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHealthyHour } from './healthy-hour.ts'
@@ -55,6 +56,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
   dashboard: benchDashboard,
+  'event-streams': benchEventStreams,
   api: benchApi,
   stalls: benchStalls,
   tenants: benchTenants,

@@ -7,6 +7,7 @@ import { insertWatchedMonitors } from '../support/board.ts'
 import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { insertMonitor } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
@@ -123,7 +124,7 @@ t.test('The list works with keys only, which do nothing in a field and can be sw
   ] as const
   for (const [key, name] of moves) {
     await keyboard.press(key)
-    t.equal(await focused(), name, key)
+    await waitFor(async () => (await focused()) === name, { label: `focus on ${name} after ${key}` })
   }
   await keyboard.press('x')
   t.ok(await page.getByLabel('Select Till 2').isChecked())
@@ -131,7 +132,7 @@ t.test('The list works with keys only, which do nothing in a field and can be sw
   await dialogOf(page).getByText('Checks: active → paused').waitFor()
   await keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })
-  t.equal(await focused(), 'Till 2', 'the focus is where it was')
+  await waitFor(async () => (await focused()) === 'Till 2', { label: 'the focus is where it was' })
   await keyboard.press('p')
   await dialogOf(page).getByRole('button', { name: 'Pause 1 monitor' }).press('Enter')
   await page.getByText('1 monitor changed.').waitFor()

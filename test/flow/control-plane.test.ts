@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import t from 'tap'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
@@ -110,6 +111,21 @@ t.test('A request in progress at SIGTERM is answered, and idle connections do no
   await closed
   t.match(received, /HTTP\/1\.1 201 .*connection: close/is)
   t.equal(await stopped, 0)
+})
+
+t.test('Connections on which nothing was sent, as browsers open in advance, do not delay the end', async t => {
+  const program = controlPlane({ ROLES: 'api' })
+  const { http_port: port, operator_port: operatorPort } = await program.untilEvent('ready')
+  for (const of of [port, operatorPort]) {
+    const socket = connect(of, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+  }
+  t.equal(await program.stop(), 0)
+  t.same(
+    program.lines.filter(({ event }) => event === 'stop_timeout'),
+    [],
+  )
 })
 
 const isRefused = (port: number) =>

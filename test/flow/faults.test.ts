@@ -1,10 +1,11 @@
 import t, { type Test } from 'tap'
-import { computeSlots, findSlotFrom, type Slots } from '../../shared/checks/slots.ts'
+import { computeSlots } from '../../shared/checks/slots.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startTarget, type Target } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
+import { findUncheckedSlots } from '../support/unchecked-slots.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 110 s
@@ -12,8 +13,6 @@ import { waitFor } from '../support/wait.ts'
 t.jobs = 5
 
 const REGIONS = ['us-east', 'eu-west']
-/** The time between the end of a check and its processing by the probe, on a slow machine. */
-const PROCESSING_MS = 5_000
 type Watch = { picket: Picket; target: Target; receiver: Receiver; id: string }
 
 /** A healthy monitor in two regions with a webhook, after its first verdict. */
@@ -43,27 +42,6 @@ async function breakTarget({ picket, target, id }: Watch): Promise<void> {
   const before = target.requests.length
   picket.api.post(`/monitors/${id}/check`).catch(() => {})
   await waitFor(() => target.requests.length > before, { label: 'a failing check' })
-}
-
-type CheckTimes = { scheduled_at: string; started_at: string; response_time_ms: number }
-
-/**
- * The slots between the first check and the last one that have no check. A slot that passes while a check runs is covered
- * by it (docs/design/probes.md#attempts); the first check of a monitor is outside the slots.
- */
-function findUncheckedSlots(slots: Slots, checks: CheckTimes[]): string[] {
-  const periods = checks.map(check => ({
-    fromMs: Date.parse(check.scheduled_at),
-    toMs: Date.parse(check.started_at) + check.response_time_ms + PROCESSING_MS,
-  }))
-  const lastMs = Math.max(...periods.map(({ fromMs }) => fromMs))
-  const unchecked: string[] = []
-  for (let slot = findSlotFrom(slots, Math.min(...periods.map(({ fromMs }) => fromMs))); slot <= lastMs; ) {
-    if (!periods.some(({ fromMs, toMs }) => fromMs <= slot && slot <= toMs))
-      unchecked.push(new Date(slot).toISOString())
-    slot = findSlotFrom(slots, slot + 1)
-  }
-  return unchecked
 }
 
 async function assertOneOutage(t: Test, { picket, receiver, id }: Watch): Promise<void> {
@@ -165,5 +143,10 @@ t.test('After NATS was down for half a minute, no result is lost and no alert is
   t.equal((await api.get(`/monitors/${watch.id}`)).body.data.status, 'up')
   t.equal(watch.receiver.received.length, 0)
   const usEast = (await api.get(`/monitors/${watch.id}/checks?per_page=100&region=us-east`)).body.data
-  t.same(findUncheckedSlots(computeSlots(watch.id, 'us-east', 30), usEast), [], 'no slot is missing')
+  const unchecked = findUncheckedSlots(computeSlots(watch.id, 'us-east', 30), usEast)
+  t.same(
+    unchecked.map(ms => new Date(ms).toISOString()),
+    [],
+    'no slot is missing',
+  )
 })

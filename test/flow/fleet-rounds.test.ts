@@ -1,25 +1,17 @@
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { FLEET_TIMING } from '../../control-plane/monitoring/fleet/timing.ts'
-import type { Metrics } from '../../shared/process/metrics.ts'
 import { connectProbe, createTestFleet, FAST, PATIENT } from '../support/fleet.ts'
+import { countRounds } from '../support/rounds.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 15 s
 
-/** The number of rounds of a loop with this outcome. */
-async function rounds(metrics: Metrics, loop: string, outcome: 'ok' | 'failed'): Promise<number> {
-  const { text } = await metrics.render()
-  const line = `picket_loop_rounds_total{loop="${loop}",outcome="${outcome}"} `
-  const found = text.split('\n').find(one => one.startsWith(line))
-  return Number(found?.slice(line.length) ?? 0)
-}
-
 t.test('A failed update of the live sets is repeated in each round until it succeeds', async t => {
   const fleet = await createTestFleet(t)
   const { metrics, port } = await fleet.start(FAST)
-  const count = (outcome: 'ok' | 'failed') => rounds(metrics, 'fleet_links', outcome)
+  const count = (outcome: 'ok' | 'failed') => countRounds(metrics, 'fleet_links', outcome)
   await waitFor(async () => (await count('ok')) >= 2, { label: 'two rounds' })
   // only an update reads it
   await execute(fleet.db, 'ALTER TABLE probe_tokens RENAME TO away')
@@ -59,12 +51,12 @@ for (const [channel, loop] of [
       roundIntervalMs: NEVER_MS,
     })
     for (let i = 0; i < 3; i++) {
-      const before = await rounds(metrics, loop, 'ok')
+      const before = await countRounds(metrics, loop, 'ok')
       // the process may not listen yet
       await waitFor(
         async () => {
           await execute(fleet.db, `SELECT pg_notify('${channel}', '')`)
-          return (await rounds(metrics, loop, 'ok')) > before
+          return (await countRounds(metrics, loop, 'ok')) > before
         },
         { label: `a round of ${loop}` },
       )

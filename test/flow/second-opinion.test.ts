@@ -18,8 +18,9 @@ const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 
 /** A monitor of its own page that is up in both regions, and the probes that check it in each. */
-async function watched(page: string, { isHourly }: { isHourly: boolean }) {
-  const body = { name: page, type: 'http', url: target.url(page), regions: REGIONS, timeout_ms: 5_000, retry_count: 2 }
+async function watched(page: string, { isHourly, timeoutMs = 5_000 }: { isHourly: boolean; timeoutMs?: number }) {
+  const url = target.url(page)
+  const body = { name: page, type: 'http', url, regions: REGIONS, timeout_ms: timeoutMs, retry_count: 2 }
   const id = isHourly
     ? await createHourly(api, body)
     : ((await api.post('/monitors', { ...body, interval_seconds: 30 })).body.data.id as string)
@@ -89,7 +90,9 @@ t.test('a failure that only one probe of a region sees does not make the region 
 })
 
 t.test('an outage is decided as fast as with one probe for each region', async t => {
-  const { id } = await watched('dead', { isHourly: true })
+  // an opinion that does not arrive is waited for until the timeout and 10 s have passed
+  const timeoutMs = 60_000
+  const { id } = await watched('dead', { isHourly: true, timeoutMs })
   target.fail('dead', 'all')
   const startedMs = Date.now()
   await check(id)
@@ -98,10 +101,9 @@ t.test('an outage is decided as fast as with one probe for each region', async t
   })
   const tookMs = Date.parse(down.at) - startedMs
   t.ok(tookMs > 3_900, `re-checks take 4 s, all of it took ${tookMs} ms`)
-  // an opinion that does not arrive is waited for longer: the timeout of 5 s and 10 s
   const lastMs = Math.max(...target.seen.filter(one => one.path === '/dead').map(({ atMs }) => atMs))
   const afterwardsMs = Date.parse(down.at) - lastMs
-  t.ok(afterwardsMs < 10_000, `decided ${afterwardsMs} ms after the last attempt`)
+  t.ok(afterwardsMs < timeoutMs, `decided ${afterwardsMs} ms after the last attempt`)
   t.same(down.from, 'up', 'without a degraded in between')
 })
 

@@ -27,6 +27,7 @@ export const ROOMS = [
   'monitoring/fleet',
   'verdict/incidents',
   'verdict/maintenance',
+  'verdict/silences',
   'verdict/suppression',
   'verdict/core',
   'verdict/bulk-changes',

@@ -108,6 +108,8 @@ export function createDatabase(time: Time) {
 
   return {
     isUnavailable: () => isUnavailable,
+    /** its clock, in ms since 1970 */
+    clockMs: nowMs,
     setUnavailable(value: boolean) {
       isUnavailable = value
     },

@@ -15,7 +15,7 @@ import { createProbes } from './probes.ts'
 import type { SimulatedTargets } from './targets.ts'
 import { createTime, newUuid, type Time } from './time.ts'
 import { createTopic } from './topic.ts'
-import type { PersistentState } from './verdict.ts'
+import type { PersistentState, VerdictParts } from './verdict.ts'
 
 export type Options = SimulationPlanOptions & { monitors: number; probesPerRegion: number }
 
@@ -35,8 +35,17 @@ const PROGRESS_MS = DAY_MS / 4
 const HINT_MS = 2
 const ASKED_WITHIN_MS = 1_000
 
+/** Called when a simulation begins. Returns what is called with each committed change of a status. */
+export type SimulationObserver = (
+  parts: Pick<VerdictParts, 'database' | 'stream'> & { time: Time },
+) => PersistentState['onCommit']
+
 /** Runs the production code of probes, fleet and verdict through a plan of outages and faults, in virtual time. */
-export async function simulate(options: Options, onProgress: (days: number) => void = () => {}): Promise<Chronicle> {
+export async function simulate(
+  options: Options,
+  onProgress: (days: number) => void = () => {},
+  observe?: SimulationObserver,
+): Promise<Chronicle> {
   const installation = createInstallation(
     seededRandom(options.seed ^ 0x5ce7e),
     options.monitors,
@@ -74,10 +83,14 @@ export async function simulate(options: Options, onProgress: (days: number) => v
     },
   }
   const chronicle = emptyChronicle(options, installation, plan)
+  const observed = observe?.({ time, database, stream })
   const shared: PersistentState = {
     checkpoint: null,
     kinds: {},
-    onCommit: committed => void chronicle.transitions.push(committed),
+    onCommit(committed) {
+      chronicle.transitions.push(committed)
+      observed?.(committed)
+    },
   }
   const customers = startCustomers({ hints, time, database, installation, plan, random, chronicle })
   const control = startControlPlanes({ time, random, database, stream, hints, shared })

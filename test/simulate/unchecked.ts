@@ -45,6 +45,7 @@ export function startUncheckedScan(
           to: null,
           quorum: '',
           sequence: stream.state().lastSequence,
+          takenAtMs: state.unchecked!.sinceMs,
         })
       database.storeStatus(monitorId, null)
       memory.get(monitorId)!.state = stored

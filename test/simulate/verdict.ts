@@ -27,13 +27,15 @@ import type { Host } from './time.ts'
 import { startUncheckedScan } from './unchecked.ts'
 
 /** A committed status change. `to` null: the status was cleared, because no check counts. Times in ms since the beginning. */
-type StatusCommit = {
+export type StatusCommit = {
   monitorId: string
   atMs: number
   from: string | null
   to: string | null
   quorum: string
   sequence: number
+  /** JetStream time of the result that decided, or of the last check that counted */
+  takenAtMs: number
 }
 
 export type VerdictParts = {
@@ -179,7 +181,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
           continue
         }
         database.storeState(monitorId, memory.get(monitorId)!.state)
-        for (const { from, to, quorum } of transitions) {
+        for (const { from, to, quorum, atMs: takenAtMs } of transitions) {
           database.storeStatus(monitorId, to)
           shared.onCommit({
             monitorId,
@@ -188,6 +190,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
             to,
             quorum,
             sequence: counting.position.sequence,
+            takenAtMs,
           })
         }
       }

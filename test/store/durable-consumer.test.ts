@@ -8,7 +8,7 @@ import {
 import { RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
-import { waitFor } from '../support/wait.ts'
+import { HANG_MS, waitFor } from '../support/wait.ts'
 
 const server = await startNats(t)
 const nats = await connectNats(server.url, 'test')
@@ -30,7 +30,7 @@ t.test('A lost message is delivered again within ten seconds', async t => {
   const consumer = await openDurableConsumer(far, RESULTS_STREAM, 'lost')
   const info = () => nats.manager.consumers.info(RESULTS_STREAM, 'lost')
   t.ok((await info()).config.ack_wait! <= 10 * 1_000_000_000)
-  const fetched = fetchMessages(consumer, 1, 60_000)
+  const fetched = fetchMessages(consumer, 1, HANG_MS)
   await waitFor(async () => (await info()).num_waiting === 1, { label: 'a request for a message' })
   relay.swallow()
   await publish('lost')
@@ -50,7 +50,7 @@ t.test('A message in progress is not delivered again during long work', async t 
   const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'slow')
   await publish('slow')
   await waitFor(async () => (await nats.manager.consumers.info(RESULTS_STREAM, 'slow')).num_pending === 2)
-  const messages = await fetchMessages(consumer, 2, 10_000)
+  const messages = await fetchMessages(consumer, 2, HANG_MS)
   t.equal(messages.length, 2)
   messages[0]!.ack()
   // the last is twelve seconds after the first
@@ -58,7 +58,7 @@ t.test('A message in progress is not delivered again during long work', async t 
   await keepInProgress(messages, work)
   t.match(await nats.manager.consumers.info(RESULTS_STREAM, 'slow'), { num_ack_pending: 1, num_redelivered: 0 })
   messages[1]!.nak()
-  const [again] = await fetchMessages(consumer, 1, 10_000)
+  const [again] = await fetchMessages(consumer, 1, HANG_MS)
   t.match(again, { seq: messages[1]!.seq, redelivered: true })
   again?.ack()
 })
@@ -69,17 +69,22 @@ t.test('An error of the work is passed on', async t => {
 
 t.test('A fetch ends at once when its signal is aborted, and leaves the next message to others', async t => {
   const consumer = await openDurableConsumer(nats, RESULTS_STREAM, 'stopped')
-  const others = await fetchMessages(consumer, 100, 1_000)
+  const others = await fetchMessages(consumer, 2, HANG_MS)
+  t.same(
+    others.map(message => message.string()),
+    ['lost', 'slow'],
+  )
   for (const message of others) message.ack()
   const stopping = new AbortController()
-  const fetched = fetchMessages(consumer, 1, 600_000, stopping.signal)
+  const fetched = fetchMessages(consumer, 1, 2 * HANG_MS, stopping.signal)
   const info = () => nats.manager.consumers.info(RESULTS_STREAM, 'stopped')
   await waitFor(async () => (await info()).num_waiting === 1, { label: 'a request for a message' })
   stopping.abort()
   t.same(await fetched, [])
   await waitFor(async () => (await info()).num_waiting === 0, { label: 'the end of the request' })
   await publish('next')
-  const [next] = await fetchMessages(consumer, 1, 10_000)
+  const [next] = await fetchMessages(consumer, 1, HANG_MS)
   t.match(next, { redelivered: false })
+  t.equal(next?.string(), 'next')
   next?.ack()
 })

@@ -20,6 +20,10 @@ const happening = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('maintain' as const), member, seconds: fc.integer({ min: 5, max: 90 }) }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('silence' as const), member, seconds: fc.integer({ min: 5, max: 90 }) }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), seconds: fc.integer({ min: 1, max: 70 }) }) },
 )
 
@@ -42,13 +46,14 @@ t.test('Any sequence of changes to dependent monitors sends outages in pairs and
           await house.check([ids[one.member]!], one.checks)
         }
         if (one.kind === 'maintain') await house.maintain([ids[one.member]!], one.seconds)
+        if (one.kind === 'silence') await house.silence([ids[one.member]!], one.seconds)
         if (one.kind === 'pass') await house.leap(one.seconds)
         for (const id of ids) {
           const sent = await house.sent(id)
           if (!PAIRED.test(sent)) throw new Error(`not in pairs: ${sent}`)
         }
       }
-      // the parents recover, every window ends
+      // the parents recover, every window and every silence ends
       await house.check([ids[1]!, ids[2]!], '+')
       for (let i = 0; i < 6; i++) await house.leap(60)
       for (const [i, id] of ids.entries()) {

@@ -57,6 +57,11 @@ export const WINDOW = {
   ends_at: '2126-01-01T00:00:00Z',
 }
 
+export const SILENCE = {
+  until: new Date(Date.now() + 24 * 3_600_000).toISOString(),
+  reason: 'Move to the new rack',
+}
+
 export const FIELD = {
   path: 'services.*.status',
   name_template: '{{key}}',
@@ -142,6 +147,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },
     'POST /maintenance-windows': { ...WINDOW, monitor_ids: [records.monitor_id] },
     'PUT /maintenance-windows/{id}': { ...WINDOW, monitor_ids: [records.monitor_id] },
+    'POST /silences': { ...SILENCE, monitor_ids: [records.monitor_id] },
     'POST /alerts/channels': CHANNEL,
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/channels/test': CHANNEL,
@@ -180,6 +186,22 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const body = bodies[name]
   if (!body) throw new Error(`test/support/bodies.ts has no body for ${name}`)
   return body
+}
+
+/** More valid bodies of an operation: the properties that exclude those of `bodyOf`. */
+export function alternativeBodiesOf({ name }: Operation, records: Records): Record<string, unknown>[] {
+  if (name !== 'POST /monitors/bulk-changes') return []
+  const rules = { remove: [records.alert_channel_id] }
+  const change = {
+    regions: { add: ['eu-west'], remove: ['us-east'] },
+    tags: { set: ['shop'] },
+    alert_rules: rules,
+  }
+  return [
+    { query: { type: 'http', tag: 'shop', q: 'Shop' }, change, dry_run: true },
+    { monitor_ids: [records.monitor_id], change: { delete: true }, dry_run: true },
+    { changes: [{ monitor_ids: [records.monitor_id], change }], dry_run: true },
+  ]
 }
 
 /** A file with an entry of each kind and all properties. References are ids of existing records. */

@@ -28,6 +28,9 @@ const isShapeOf = ({ properties, required = [] }: Schema, valid: unknown): boole
 }
 
 function faultsOfValue(branch: Schema, valid: unknown, path: string, isNullable: boolean): Fault[] {
+  // an alternative that this body does not have; another body has it
+  if (valid === undefined && (branch.type === 'object' || branch.type === 'array'))
+    return wrongTypes(branch.type, isNullable).map(([what, value]) => ({ what, path, text: write(value) }))
   const wrong = [...wrongTypes(branch.type, isNullable), ...wrongValues(branch, valid, path)]
   const own = wrong.map(([what, value]) => ({ what, path, text: write(value) }))
   if (branch.type === 'object') return [...own, ...faultsInObject(branch, valid as Json, path)]

@@ -7,6 +7,7 @@ import {
   toResultLine,
 } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import type { Result } from '../../shared/checks/result.ts'
+import { buildArrival } from './results.ts'
 
 /** Transitions of each monitor, as the verdict stores them: when, and to which status. */
 export async function insertTransitions(db: Db, ids: string[], transitions: [Date, string | null][]): Promise<void> {
@@ -37,5 +38,7 @@ export const recordResults = (clickhouse: Clickhouse, results: Result[], region 
   insertLines(
     clickhouse,
     `results (${RESULT_LINE_COLUMNS})`,
-    results.map(result => toResultLine(result, encodeOrigin({ region, probeId: PROBE }))),
+    results.map((result, i) =>
+      toResultLine(result, encodeOrigin({ region, probeId: PROBE }), buildArrival(result, i + 1)),
+    ),
   )

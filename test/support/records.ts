@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiServer } from './api-server.ts'
-import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SOURCE, WINDOW } from './bodies.ts'
+import { CHANNEL, FIELD, HOOK, MONITOR, newPage, SILENCE, SOURCE, WINDOW } from './bodies.ts'
 import { unwrapData } from './client.ts'
 import type { Operation } from './operations.ts'
 import type { Tenant } from './tenant.ts'
@@ -14,6 +14,7 @@ export type Records = {
   /** a monitor that it may depend on */
   parent_id: string
   window_id: string
+  silence_id: string
   alert_channel_id: string
   rule_id: string
   subscription_id: string
@@ -62,6 +63,7 @@ export async function createRecords(
     monitor_id,
     parent_id,
     window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
+    silence_id: await idOf(picket.createSilence({ body: { ...SILENCE, monitor_ids: [monitor_id] } })),
     alert_channel_id,
     rule_id: await idOf(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
     subscription_id: await idOf(picket.createAlertProjectChannel({ body: subscription })),
@@ -87,6 +89,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
     [/^\/maintenance-windows\//, 'window_id'],
+    [/^\/silences\//, 'silence_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],
     [/^\/alerts\/rules\//, 'rule_id'],
     [/^\/alerts\/project-channels\//, 'subscription_id'],

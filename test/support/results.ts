@@ -1,3 +1,4 @@
+import type { MessageArrival } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import { NO_DETAILS, Outcome, type Result, Trigger } from '../../shared/checks/result.ts'
 
 /** A result of a check that found its target up, at the slot `scheduledAtMs` (ms since 1970). */
@@ -22,3 +23,10 @@ export function createResult(monitorId: string, scheduledAtMs: number, changes: 
     ...changes,
   }
 }
+
+/** The arrival of a result in JetStream immediately after its check. */
+export const buildArrival = ({ startedAtMs, totalUs }: Result, sequence = 1): MessageArrival => ({
+  takenAtMs: startedAtMs + Math.round(totalUs / 1_000),
+  sequence,
+  isLate: false,
+})

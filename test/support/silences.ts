@@ -7,6 +7,7 @@ import { decide } from '../../control-plane/verdict/core/rules/decide.ts'
 import { createMonitorState } from '../../control-plane/verdict/core/rules/state.ts'
 import type { MonitorState, Policy } from '../../control-plane/verdict/core/types.ts'
 import { createWindow } from '../../control-plane/verdict/maintenance/actions.ts'
+import { createSilence, endSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { insertChannel, insertMonitors, resultOf } from './verdict.ts'
@@ -91,6 +92,14 @@ export function createScenario(db: Db, projectId: string, startMs = Date.UTC(202
         },
         now(),
       ),
+    silence: (monitorIds: string[], seconds: number) =>
+      createSilence(
+        db,
+        projectId,
+        { monitor_ids: monitorIds, until: new Date(nowMs + seconds * 1_000).toISOString() },
+        now(),
+      ),
+    endSilence: (id: string) => endSilence({ db, review: scheduleReview }, projectId, id, now()),
     depend: (child: string, parents: string[]) =>
       changeParents({ db, review: scheduleReview }, projectId, child, parents, now()),
     sent: (id: string) => listSent(db, id),

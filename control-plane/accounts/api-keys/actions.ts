@@ -108,10 +108,16 @@ export function createAuthenticator(db: Db): Authenticate {
     const known = remembered.get(name)
     if (known && known.untilMs > nowMs()) return known.caller
 
-    const caller = await lookUpFor(network, name, () => loadCaller(db, keyHash))
+    const found = await lookUpFor(network, name, async () => {
+      // before the query: its answer may be old when it arrives
+      const untilMs = nowMs() + CACHE_TTL_MS
+      const caller = await loadCaller(db, keyHash)
+      return caller && { caller, untilMs }
+    })
+    const caller = found?.caller ?? null
     const isKept = caller === 'suspended' ? suspended.waitSeconds(name, nowMs()) > 0 : caller !== null
     if (caller === 'suspended') suspended.count(name, nowMs())
-    if (caller && isKept) remembered.set(name, { caller, untilMs: nowMs() + CACHE_TTL_MS })
+    if (found && isKept) remembered.set(name, found)
     else remembered.delete(name)
     return caller
   }

@@ -2,7 +2,8 @@ import { getShownStatus, type ShownStatus, STATUS_ORDER } from '../parts/status.
 import type { Bar } from '../parts/strip.tsx'
 import type { OperationResponse } from './operations.ts'
 
-type BoardData = OperationResponse<'readMonitorBoard'>['data']
+/** All monitors of a project, in columns. */
+export type BoardData = OperationResponse<'readMonitorBoard'>['data']
 
 /** A monitor in a list. */
 export type BoardRow = {

@@ -60,7 +60,8 @@ export const createExecute =
     }
   }
 
-function toOperationError(body: unknown, status: number): OperationError {
+/** The error in a body of the API. */
+export function toOperationError(body: unknown, status: number): OperationError {
   const { error } = (body ?? {}) as { error?: Partial<OperationError> }
   if (typeof error?.message !== 'string')
     return { status, code: 'invalid_response', message: `the server answered with status ${status}` }

@@ -12,9 +12,9 @@ import { responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import type { CompileSchema } from '../../foundation/web/validation/validation-errors.ts'
 import { changeAuth, changeMonitor, createMonitor, createMonitors, type MonitorTools } from './actions.ts'
 import { createMonitorCounter } from './count-reader.ts'
-import { listIdsWithIssues } from './listing/issue-reader.ts'
+import { listIdsWithIssues, listMonitorsWithIssues, type MonitorPage } from './listing/issue-reader.ts'
 import { listMonitors } from './listing/list-store.ts'
-import { MonitorQuery, parseMonitorFilter } from './listing/monitor-filter.ts'
+import { type MonitorFilter, MonitorQuery, parseMonitorFilter } from './listing/monitor-filter.ts'
 import { GuaranteeRecord, MonitorWithGuarantee, toGuaranteeResponse } from './responses/guarantee-record.ts'
 import { MonitorRecord } from './responses/monitor-record.ts'
 import {
@@ -50,6 +50,17 @@ export function monitorRoutes(app: App, context: MonitorContext): void {
 function readRoutes(app: App, context: MonitorContext): void {
   const { db, readMonitoringState } = context
   const count = createMonitorCounter(db)
+  const excludeIssues = async (projectId: string, fields: MonitorFilter): Promise<MonitorFilter> => ({
+    ...fields,
+    among: { ids: await listIdsWithIssues(db, projectId, fields, readMonitoringState), isIncluded: false },
+  })
+  const listAll = async (projectId: string, filter: MonitorFilter, { sort, ...bounds }: MonitorPage) => {
+    const [rows, total] = await Promise.all([
+      listMonitors(db, projectId, filter, bounds, sort),
+      count(projectId, filter),
+    ])
+    return { rows, total }
+  }
 
   listRoute(app, '/monitors', {
     summary: 'List monitors',
@@ -62,15 +73,11 @@ function readRoutes(app: App, context: MonitorContext): void {
       const { projectId } = caller
       const { sort, issue } = request.query
       const fields = parseMonitorFilter(request.query)
-      const among =
-        issue === undefined
-          ? null
-          : { ids: await listIdsWithIssues(db, projectId, fields, readMonitoringState), isIncluded: issue }
-      const filter = { ...fields, among }
-      const [rows, total] = await Promise.all([
-        listMonitors(db, projectId, filter, bounds, sort),
-        count(projectId, filter),
-      ])
+      const page = { ...bounds, sort }
+      const { rows, total } =
+        issue === true
+          ? await listMonitorsWithIssues(db, projectId, fields, page, readMonitoringState)
+          : await listAll(projectId, issue === false ? await excludeIssues(projectId, fields) : fields, page)
       const state = await readMonitoringState(projectId, rows)
       return { data: rows.map(row => toMonitorResponse(row, context, state, caller)), total }
     },

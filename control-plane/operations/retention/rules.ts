@@ -142,6 +142,16 @@ export const RETENTION_RULES: RetentionRule[] = [
     batchSize: 500,
   },
   {
+    name: 'alert_silences',
+    table: 'alert_silences',
+    setting: 'transitions',
+    candidates: 't.ends_at < :before',
+    order: null,
+    condition: 't.ends_at < :before',
+    age: { column: 'ends_at' },
+    batchSize: 500,
+  },
+  {
     name: 'expiry_warnings',
     table: 'expiry_warnings',
     setting: 'transitions',

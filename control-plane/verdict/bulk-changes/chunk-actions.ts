@@ -23,13 +23,18 @@ import { listMonitorsByIds, lockProjectMonitors } from '../../monitoring/monitor
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { assertDeletable, pauseLockedMonitors, retireMonitors } from '../core/monitor-lifecycle-actions.ts'
 import { markResumed, scheduleFetch } from '../core/store.ts'
+import { validateSilenceEnd } from '../silences/limits.ts'
+import { loadActiveSilences } from '../silences/store.ts'
 import { diffMonitor, type MonitorDifference } from './difference.ts'
 import type { ChangeTarget } from './request.ts'
+import { type NewSilences, replaceSilences } from './silence-actions.ts'
 
 export type BulkChangeTools = MonitorTools & {
   limits: InstallationLimits
   /** the schema of an update of a monitor */
   checkUpdate: SchemaCheck
+  /** of this request */
+  newSilences: NewSilences
 }
 
 /** What a change does to one monitor, or why it is refused. `name` null: the monitor does not exist. */
@@ -72,6 +77,7 @@ export async function applyChunk(
     const monitors = await lockProjectMonitors(tx, projectId, listIds(targets))
     const items = await planItems(tools, tx, caller, targets, monitors, now)
     await storeItems(tools, tx, items, monitors, now)
+    await replaceSilences(tx, projectId, tools.newSilences, items, now)
     return items
   })
 }
@@ -91,6 +97,12 @@ async function planItems(
   const channelIds = edits.flatMap(({ add = [] }) => add.map(rule => rule.alert_channel_id.toLowerCase())).filter(isId)
   const channels = channelIds.length > 0 ? await holdExistingChannels(db, caller.projectId, channelIds) : new Set()
   const rules = edits.length > 0 ? await listRulesOfMonitors(db, [...byId.keys()]) : []
+  const silenced = targets.filter(({ change }) => change.silence !== undefined).map(({ monitorId }) => monitorId)
+  const silences = await loadActiveSilences(
+    db,
+    silenced.filter(id => byId.has(id)),
+    now,
+  )
   const items: PlannedItem[] = []
   for (const target of targets) {
     const { monitorId } = target
@@ -98,7 +110,8 @@ async function planItems(
     const item = { monitorId, name: stored?.name ?? null, difference: null, rewrite: null, addedRules: [], error: null }
     const own = rules.filter(rule => rule.monitorId === monitorId)
     try {
-      const difference = diffMonitor(found(stored, 'monitor'), own, target.change)
+      const difference = diffMonitor(found(stored, 'monitor'), own, silences.get(monitorId) ?? null, target.change)
+      assertSilence(difference, now)
       assertRules(difference, own.length, channels, tools.limits)
       if (difference.isDeleted) assertDeletable(stored!)
       const rewrite = await planRewrite(tools, caller, stored!, difference, now)
@@ -112,6 +125,11 @@ async function planItems(
     }
   }
   return items
+}
+
+function assertSilence({ silence }: MonitorDifference, now: Date): void {
+  const problems = silence ? validateSilenceEnd('silence.until', new Date(silence.until), now) : []
+  if (problems.length > 0) throw validationError(problems)
 }
 
 function assertRules(

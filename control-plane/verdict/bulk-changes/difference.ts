@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { StoredRule } from '../../alerting/routing/rules/rule-store.ts'
 import type { MonitorUpdate } from '../../monitoring/monitors/settings/schema.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
+import type { SilenceSettings } from '../silences/schemas.ts'
+import type { ActiveSilence } from '../silences/store.ts'
 import type { MonitorChange, RuleSettings } from './schema.ts'
 
 type ChangedField = { field: string; from: unknown; to: unknown }
@@ -15,6 +17,8 @@ export type MonitorDifference = {
   isDeleted: boolean
   removedRules: StoredRule[]
   addedRules: RuleSettings[]
+  /** the silence instead of those that the monitor is in, null: none; undefined: they stay */
+  silence: SilenceSettings | null | undefined
   fields: ChangedField[]
   /** the change that restores the monitor; null when nothing can */
   restore: MonitorChange | null
@@ -26,10 +30,11 @@ const NUMBERS = {
   retry_count: 'retryCount',
 } as const satisfies Partial<Record<keyof MonitorChange, keyof StoredMonitor>>
 
-/** Compares a monitor and its rules with what a change wants. */
+/** Compares a monitor, its rules and the last of its silences with what a change wants. */
 export function diffMonitor(
   stored: StoredMonitor,
   rules: readonly StoredRule[],
+  active: ActiveSilence | null,
   change: MonitorChange,
 ): MonitorDifference {
   if (change.delete) return { ...UNCHANGED, isDeleted: true, fields: [{ field: 'deleted', from: false, to: true }] }
@@ -67,7 +72,13 @@ export function diffMonitor(
     restore.alert_rules = { remove: addedRules.map(rule => rule.alert_channel_id), add: from }
     record('alert_rules', from, addedRules)
   }
-  return { update, isPaused, isDeleted: false, removedRules, addedRules, fields, restore }
+  const before = active && { until: active.until.toISOString(), reason: active.reason }
+  const silence = editSilence(before, change.silence)
+  if (silence !== undefined) {
+    restore.silence = before
+    record('silence', before, silence)
+  }
+  return { update, isPaused, isDeleted: false, removedRules, addedRules, silence, fields, restore }
 }
 
 const UNCHANGED: MonitorDifference = {
@@ -76,8 +87,16 @@ const UNCHANGED: MonitorDifference = {
   isDeleted: false,
   removedRules: [],
   addedRules: [],
+  silence: undefined,
   fields: [],
   restore: null,
+}
+
+/** Undefined when nothing changes. */
+function editSilence(before: SilenceSettings | null, wanted: MonitorChange['silence']): SilenceSettings | null | undefined {
+  if (wanted === undefined) return undefined
+  const after = wanted && { until: new Date(wanted.until).toISOString(), reason: wanted.reason ?? null }
+  return isDeepStrictEqual(before, after) ? undefined : after
 }
 
 type ListEdit<T, List> = { set?: List; add?: T[]; remove?: T[] }

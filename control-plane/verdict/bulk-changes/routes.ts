@@ -16,7 +16,7 @@ import { assertAllowedCount, type ChangeTarget, listTargets } from './request.ts
 import { BulkChange, BulkChangeRecord, type ITEM_RESULTS, MAX_MONITORS } from './schema.ts'
 import { buildUndo } from './undo.ts'
 
-type BulkChangeContext = Omit<BulkChangeTools, 'checkUpdate'> & { heavyWrites: HeavyWrites }
+type BulkChangeContext = Omit<BulkChangeTools, 'checkUpdate' | 'newSilences'> & { heavyWrites: HeavyWrites }
 
 const DESCRIPTION = `Changes each monitor as the operation for one monitor does, or shows what would change. A monitor that is
 refused does not stop the others, and each monitor changes completely or not at all. Monitors come from \`monitor_ids\`, from
@@ -47,7 +47,7 @@ export function bulkChangeRoutes(app: App, context: BulkChangeContext): void {
         if (error.status >= 500) request.log.error({ err: thrown, request_id: request.id }, 'a bulk change stopped')
         return error
       }
-      const tools = { ...withActor(context, request), checkUpdate, describeError }
+      const tools = { ...withActor(context, request), checkUpdate, describeError, newSilences: new Map() }
       const outcomes = await changeMonitors(tools, getCaller(request), targets, isDryRun, now())
       return { data: toResponse(outcomes, isDryRun) }
     },

@@ -5,6 +5,7 @@ import { ERROR_CODES } from '../../foundation/web/server/errors.ts'
 import { Id, lineText, nullable, strictObject, stringEnum } from '../../foundation/web/validation/schemas.ts'
 import { MonitorSelection } from '../../monitoring/monitors/listing/monitor-filter.ts'
 import { MonitorUpdate } from '../../monitoring/monitors/settings/schema.ts'
+import { SilenceSettings } from '../silences/schemas.ts'
 
 export const MAX_MONITORS = 10_000
 const MAX_RULES = 20
@@ -49,6 +50,12 @@ export const MonitorChange = strictObject(
     regions: Type.Optional(RegionEdit),
     tags: Type.Optional(TagEdit),
     alert_rules: Type.Optional(RuleEdit),
+    silence: Type.Optional(
+      nullable(SilenceSettings, {
+        description:
+          'Withhold alerts until this time, instead of the silences that the monitor is in. Null ends these.',
+      }),
+    ),
     delete: Type.Optional(Type.Literal(true, { description: 'Delete the monitors. Without other changes.' })),
   },
   { title: 'MonitorChange', description: 'One or more changes. Fields that are not named stay as they are.' },
@@ -91,7 +98,7 @@ const ItemError = Type.Object({ code: stringEnum(ERROR_CODES), message: Type.Str
 const FieldChangeRecord = Type.Object({
   field: Type.String({
     description:
-      'A field of the monitor, `alert_rules` (`from`: the rules that are removed, `to`: those that are added), or `deleted`.',
+      'A field of the monitor, `alert_rules` (`from`: the rules that are removed, `to`: those that are added), `silence`, or `deleted`.',
   }),
   from: Type.Unknown(),
   to: Type.Unknown(),

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { listOpenAutomaticIncidents } from '../incidents/automatic-actions.ts'
 import { listMonitorsInMaintenance } from '../maintenance/store.ts'
 import type { ObservedCertificate } from '../reader/counting/certificates.ts'
+import { loadActiveSilences } from '../silences/store.ts'
 import { linkWatches } from './domains/domain-store.ts'
 import { parseBootstrap } from './domains/rdap.ts'
 import { storeRdapDocument } from './domains/rdap-bootstrap-store.ts'
@@ -79,12 +80,13 @@ async function sendWarnings(tx: Tx, watches: DueExpiryWatch[], publicUrl: string
   const ids = watches.map(({ monitorId }) => monitorId)
   const sent = await listWarnings(tx, ids)
   const inMaintenance = await listMonitorsInMaintenance(tx, ids, now)
+  const silenced = await loadActiveSilences(tx, ids, now)
   const warnings: ExpiryWarning[] = []
   const nextLooks: Parameters<typeof scheduleWatches>[1] = []
   const due: DueExpiryWatch[] = []
   for (const watch of watches) {
     const { monitorId, kind } = watch
-    if (watch.isPaused || inMaintenance.has(monitorId)) {
+    if (watch.isPaused || inMaintenance.has(monitorId) || silenced.has(monitorId)) {
       nextLooks.push({ monitorId, kind, nextLookAt: new Date(now.getTime() + SUPPRESSED_RETRY_MS) })
       continue
     }

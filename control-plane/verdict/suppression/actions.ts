@@ -27,12 +27,12 @@ export type StatusChange = {
 }
 
 /**
- * Returns the events that may be sent now, and withholds those of monitors that are in maintenance, or depend on a
+ * Returns the events that may be sent now, and withholds those of monitors that are in maintenance or silenced, or depend on a
  * monitor that is down or may go down soon (docs/design/suppression.md#suppressing-a-change). Called in the transaction
  * of the verdict, on locked monitors, at most once a monitor, before events are published:
  *
  * 1. Lock the existing silences of the monitors.
- * 2. Load maintenance periods and ancestors.
+ * 2. Load maintenance periods, silences that people created, and ancestors.
  * 3. Decide for each monitor whether its events are withheld.
  * 4. Store the withheld events, without deliveries.
  * 5. Store the silences, with the steps to send later.

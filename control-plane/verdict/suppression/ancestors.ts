@@ -26,11 +26,13 @@ export function findCause(ancestors: readonly Ancestor[]): string | null {
 export function buildSuppressionConditions(
   ancestors: readonly Ancestor[],
   maintenanceUntil: Date | null,
+  silencedUntil: Date | null,
 ): SuppressionConditions {
   const slowest = (some: readonly Ancestor[]) =>
     some.length === 0 ? null : Math.max(...some.map(computeParentPendingMs))
   return {
     maintenanceUntil,
+    silencedUntil,
     isParentDown: ancestors.some(({ status }) => status === 'down'),
     parentPendingMs: slowest(ancestors.filter(({ isFailing }) => isFailing)),
     parentCheckMs: slowest(ancestors.filter(({ isAskable }) => isAskable)),

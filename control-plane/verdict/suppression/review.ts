@@ -2,6 +2,8 @@
 export type SuppressionConditions = {
   /** the end of the current maintenance; null outside */
   maintenanceUntil: Date | null
+  /** the end of the last silence that people created; null without one */
+  silencedUntil: Date | null
   isParentDown: boolean
   /** how long the slowest ancestor that fails and is not down yet may need to go down, in ms; null if none fails */
   parentPendingMs: number | null
@@ -9,7 +11,7 @@ export type SuppressionConditions = {
   parentCheckMs: number | null
 }
 
-export type SuppressionReason = 'maintenance' | 'parent' | 'grace' | 'doubt'
+export type SuppressionReason = 'maintenance' | 'silenced' | 'parent' | 'grace' | 'doubt'
 
 /** The stored progress of a silence. */
 export type ReviewState = {
@@ -60,6 +62,7 @@ export function reviewSuppression(
     return { kind: 'wait', reason, dueAt, isParentDown, graceUntil, doubtUntil, isAnswered }
   }
   if (conditions.maintenanceUntil !== null) return wait('maintenance', conditions.maintenanceUntil.getTime())
+  if (conditions.silencedUntil !== null) return wait('silenced', conditions.silencedUntil.getTime())
   if (isParentDown) return wait('parent', Number.POSITIVE_INFINITY)
   if (graceUntil !== null && now < graceUntil) return wait('grace', graceUntil.getTime())
   const doubtMs = conditions.parentPendingMs ?? (isAnswered ? null : conditions.parentCheckMs)

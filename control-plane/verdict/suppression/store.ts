@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { loadActiveSilences } from '../silences/store.ts'
 import { type Ancestor, buildSuppressionConditions, findCause } from './ancestors.ts'
 import type { ReviewState, SuppressionConditions, SuppressionReason } from './review.ts'
 import type { SuppressedChanges } from './suppressed.ts'
@@ -18,7 +19,7 @@ const COLUMNS = `monitor_id AS "monitorId", withheld, reason, is_parent_down AS 
   due_at AS "dueAt"`
 
 /**
- * The monitors of which nothing is to be sent now: in maintenance, below an ancestor that is down, or with withheld
+ * The monitors of which nothing is to be sent now: in maintenance or silenced, below an ancestor that is down, or with withheld
  * events. For events that the verdict does not publish. Areas that may not import this file use the SQL function.
  */
 export async function listSilencedMonitors(db: Db, monitorIds: string[], now: Date): Promise<Set<string>> {
@@ -105,12 +106,14 @@ export async function loadSuppressionContexts(
   now: Date,
 ): Promise<(monitorId: string) => SuppressionContext> {
   const ends = await loadMaintenanceEnds(db, monitorIds, now)
+  const silenced = await loadActiveSilences(db, monitorIds, now)
   const ancestorsOf = new Map<string, Ancestor[]>()
   for (const one of await listAncestors(db, monitorIds))
     ancestorsOf.set(one.monitorId, [...(ancestorsOf.get(one.monitorId) ?? []), one])
   return id => {
     const ancestors = ancestorsOf.get(id) ?? []
-    return { conditions: buildSuppressionConditions(ancestors, ends.get(id) ?? null), causedBy: findCause(ancestors) }
+    const conditions = buildSuppressionConditions(ancestors, ends.get(id) ?? null, silenced.get(id)?.until ?? null)
+    return { conditions, causedBy: findCause(ancestors) }
   }
 }
 

@@ -575,6 +575,19 @@ export type MonitorChange = {
         remove?: Array<string>;
     };
     /**
+     * Withhold alerts until this time, instead of the silences that the monitor is in. Null ends these.
+     */
+    silence?: {
+        /**
+         * When the silence ends, at most 90 days ahead.
+         */
+        until: string;
+        /**
+         * Why. Shown to everyone in the project.
+         */
+        reason?: string | null;
+    } | null;
+    /**
      * Delete the monitors. Without other changes.
      */
     delete?: true;
@@ -612,6 +625,10 @@ export type BulkChange = {
          * Monitors whose name or url contains this text.
          */
         q?: string;
+        /**
+         * Whether an outage of the monitor is sent to a channel that is not paused: by an alert rule with `on_down`, or by a subscription of the project to incidents.
+         */
+        alerted?: boolean;
     };
     change?: MonitorChange;
     /**
@@ -650,7 +667,7 @@ export type BulkChangeResult = {
          */
         changes: Array<{
             /**
-             * A field of the monitor, `alert_rules` (`from`: the rules that are removed, `to`: those that are added), or `deleted`.
+             * A field of the monitor, `alert_rules` (`from`: the rules that are removed, `to`: those that are added), `silence`, or `deleted`.
              */
             field: string;
             from: unknown;
@@ -1057,6 +1074,33 @@ export type MaintenanceWindowUpdate = {
     ends_at?: string | null;
 };
 
+export type Silence = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    /**
+     * Without monitors that were deleted.
+     */
+    monitor_ids: Array<string>;
+    until: string;
+    reason: string | null;
+    status: 'active' | 'ended';
+    created_at: string;
+};
+
+export type SilenceCreate = {
+    monitor_ids: Array<string>;
+    /**
+     * When the silence ends, at most 90 days ahead.
+     */
+    until: string;
+    /**
+     * Why. Shown to everyone in the project.
+     */
+    reason?: string | null;
+};
+
 export type LatencyHour = {
     /**
      * The start of the step.
@@ -1340,9 +1384,9 @@ export type MonitorVotes = {
      * What holds back alerts now. Empty when alerts are sent.
      */
     silenced_by: Array<{
-        kind: 'paused' | 'maintenance' | 'parent_down' | 'parent_doubt' | 'parent_grace';
+        kind: 'paused' | 'maintenance' | 'silenced' | 'parent_down' | 'parent_doubt' | 'parent_grace';
         /**
-         * Of the maintenance window or of the parent.
+         * Of the maintenance window, the silence or the parent.
          */
         id: string | null;
         name: string | null;
@@ -1400,6 +1444,10 @@ export type Board = {
          * Why the monitor is down, degraded or not checked: an error or a status, at most 120 characters.
          */
         cause: Array<string | null>;
+        /**
+         * Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.
+         */
+        issue: Array<string | null>;
     };
 };
 
@@ -4413,6 +4461,10 @@ export type ListMonitorsData = {
          */
         q?: string;
         /**
+         * Whether an outage of the monitor is sent to a channel that is not paused: by an alert rule with `on_down`, or by a subscription of the project to incidents.
+         */
+        alerted?: boolean;
+        /**
          * Whether the monitor has `configuration_issues`.
          */
         issue?: boolean;
@@ -6170,6 +6222,224 @@ export type UpdateMaintenanceWindowResponses = {
 };
 
 export type UpdateMaintenanceWindowResponse = UpdateMaintenanceWindowResponses[keyof UpdateMaintenanceWindowResponses];
+
+export type ListSilencesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 1. Default 1.
+         */
+        page?: number;
+        /**
+         * Records on a page. Default 25.
+         */
+        per_page?: number;
+        /**
+         * Silences of this monitor.
+         */
+        monitor_id?: string;
+        /**
+         * Whether the silence is in force now.
+         */
+        active?: boolean;
+    };
+    url: '/api/v1/silences';
+};
+
+export type ListSilencesErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListSilencesError = ListSilencesErrors[keyof ListSilencesErrors];
+
+export type ListSilencesResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<Silence>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListSilencesResponse = ListSilencesResponses[keyof ListSilencesResponses];
+
+export type CreateSilenceData = {
+    body: SilenceCreate;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/silences';
+};
+
+export type CreateSilenceErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type CreateSilenceError = CreateSilenceErrors[keyof CreateSilenceErrors];
+
+export type CreateSilenceResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: Silence;
+    };
+};
+
+export type CreateSilenceResponse = CreateSilenceResponses[keyof CreateSilenceResponses];
+
+export type DeleteSilenceData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/silences/{id}';
+};
+
+export type DeleteSilenceErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type DeleteSilenceError = DeleteSilenceErrors[keyof DeleteSilenceErrors];
+
+export type DeleteSilenceResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteSilenceResponse = DeleteSilenceResponses[keyof DeleteSilenceResponses];
+
+export type ReadSilenceData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/silences/{id}';
+};
+
+export type ReadSilenceErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadSilenceError = ReadSilenceErrors[keyof ReadSilenceErrors];
+
+export type ReadSilenceResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Silence;
+    };
+};
+
+export type ReadSilenceResponse = ReadSilenceResponses[keyof ReadSilenceResponses];
 
 export type PauseMonitorData = {
     body?: never;

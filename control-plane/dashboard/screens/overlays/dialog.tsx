@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** A dialog over the page. Escape closes it; the focus returns to where it was. `id`: of its title. */
 export function Dialog({
@@ -16,7 +16,7 @@ export function Dialog({
   children: ComponentChildren
 }) {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = element.current
     const focused = dialog?.ownerDocument.activeElement as HTMLElement | null | undefined
     dialog?.showModal()

@@ -3,6 +3,7 @@ import * as results from './0001-results.ts'
 import * as details from './0002-details.ts'
 import * as progress from './0003-progress.ts'
 import * as dailyResults from './0004-daily-results.ts'
+import * as arrivals from './0005-arrivals.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS: Record<string, { statements: string[]; finish?: (clickhouse: Clickhouse) => Promise<void> }> = {
@@ -10,6 +11,7 @@ const MIGRATIONS: Record<string, { statements: string[]; finish?: (clickhouse: C
   '0002-details': details,
   '0003-progress': progress,
   '0004-daily-results': dailyResults,
+  '0005-arrivals': arrivals,
 }
 
 /**

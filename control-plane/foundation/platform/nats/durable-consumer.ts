@@ -60,14 +60,18 @@ export async function fetchMessages(
 /** How long a request for messages waits at the server while nothing comes. */
 const IDLE_WAIT_MS = 5_000
 
-/** The same for an idle stream: one request in five seconds, and then everything that arrives within `maxWaitMs` after the first message. */
+/**
+ * The same for an idle stream: one request in five seconds, and then everything that arrives within `maxWaitMs` after the
+ * first message. `idleWaitMs` is the wait for the first message.
+ */
 export async function waitForMessages(
   consumer: Consumer,
   maxMessages: number,
   maxWaitMs: number,
   signal?: AbortSignal,
+  idleWaitMs = IDLE_WAIT_MS,
 ): Promise<JsMsg[]> {
-  const first = await fetchMessages(consumer, 1, IDLE_WAIT_MS, signal)
+  const first = await fetchMessages(consumer, 1, idleWaitMs, signal)
   if (first.length === 0 || maxMessages === 1) return first
   const others = await fetchMessages(consumer, maxMessages - 1, maxWaitMs).catch(() => [])
   return [...first, ...others]

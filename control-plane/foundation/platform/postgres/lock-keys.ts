@@ -33,4 +33,6 @@ export const LOCK_KEYS = {
   channelHosts: 7_026_042,
   /** of an id at the external relay */
   relaySources: 7_026_043,
+  /** of a project */
+  alertSilences: 7_026_049,
 } as const

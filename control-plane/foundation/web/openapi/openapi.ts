@@ -32,6 +32,7 @@ const TAGS = [
   ['Monitors', 'Monitors, the results of their checks, and the reasons of status changes'],
   ['Incidents', 'Outages, opened and resolved with the verdict'],
   ['Maintenance windows', 'Times in which monitors send no alerts'],
+  ['Silences', 'Alerts withheld until a time, without an effect on uptime'],
   ['Alerts', 'Channels, the rules that link them to monitors, and the log of every delivery'],
   ['Status pages', 'Public pages with components, groups, images and custom domains'],
   ['Data sources', 'JSON documents that are fetched, and the monitors that rules create from them'],

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Log } from '../../../../shared/process/log.ts'
@@ -232,11 +233,20 @@ function listUnknownInBody(body: unknown): string[] {
   return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
 }
 
-/** While the server closes, each connection ends with its response; kept alive, it would delay the close. */
+/**
+ * While the server closes, each connection ends with its response; kept alive, it would delay the close. A connection on
+ * which nothing was sent yet, as browsers open in advance, ends at once: Node does not count it among the idle ones.
+ */
 function closeConnectionsOnShutdown(app: App): void {
+  const open = new Set<Socket>()
   let isClosing = false
+  app.server.on('connection', socket => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
   app.addHook('preClose', async () => {
     isClosing = true
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')

@@ -1,13 +1,16 @@
 import { type Result, ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
+import { LATE_STREAM, WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
 import { type CheckedRegions, classifyReport } from '../../../monitoring/monitors/report-regions/checked-regions.ts'
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
-import { encodeOrigin, findRejectReason, toResultLine } from './result-line.ts'
+import { encodeOrigin, findRejectReason, type MessageArrival, toResultLine, toWitnessLine } from './result-line.ts'
 
 /** The rows of messages for ClickHouse. */
 export type MessageLines = {
   lines: string[]
   /** for each message, the number of lines up to its last one */
   ends: number[]
+  /** rows of checks by witnesses, which have a table of their own */
+  witnesses: string[]
   /** the number of results that are set aside, by reason */
   refused: Record<string, number>
   /** results of foreign monitors, by the region of the subject, with the newest one */
@@ -16,13 +19,17 @@ export type MessageLines = {
   isSure: boolean
 }
 
-type Message = { subject: string; data: Uint8Array; info: { timestampNanos: number } }
+type Message = {
+  subject: string
+  data: Uint8Array
+  info: { timestampNanos: number; stream: string; streamSequence: number }
+}
 /** The regions of monitors; undefined: the monitor does not exist, so its results cannot be read. */
 type Monitors = { of(monitorId: string): CheckedRegions | undefined }
 
 /** @param monitors null: the regions of monitors are not known, so results of every region are accepted */
 export function toMessageLines(messages: readonly Message[], monitors: Monitors | null): MessageLines {
-  const read: MessageLines = { lines: [], ends: [], refused: {}, foreign: new Map(), isSure: true }
+  const read: MessageLines = { lines: [], ends: [], witnesses: [], refused: {}, foreign: new Map(), isSure: true }
   for (const message of messages) {
     try {
       addBatch(read, message, monitors)
@@ -35,24 +42,42 @@ export function toMessageLines(messages: readonly Message[], monitors: Monitors 
 }
 
 function addBatch(read: MessageLines, { subject, data, info }: Message, monitors: Monitors | null): void {
-  const arrivedAtMs = info.timestampNanos / 1_000_000
+  const arrivedAtMs = Math.floor(info.timestampNanos / 1_000_000)
+  const arrival = {
+    takenAtMs: arrivedAtMs,
+    sequence: info.streamSequence,
+    isLate: info.stream === LATE_STREAM,
+  }
   const batch = ResultBatch.decode(data)
   const { region, probeId, results } = batch
   // the last token of the subject is the region whose probes may publish on it
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
+  if (subjectRegion === WITNESS_REGION && batch.results.length === 0) {
+    addWitness(read, batch, arrival)
+    return
+  }
   if (region !== subjectRegion) {
     for (const { monitorId } of results) rejectForeign(read, subjectRegion, probeId, monitorId)
     return
   }
   const origin = encodeOrigin(batch)
   for (const result of results) {
-    // not a check of the monitor: the result of a witness is stored with the transition that it confirmed
+    // not a check of the monitor
     if (result.trigger === Trigger.WITNESS) continue
     const reason = findRejectReason(result, arrivedAtMs)
     if (reason !== null) reject(read, reason, 1)
     else if (isAccepted(read, monitors, { region, probeId, arrivedAtMs }, result))
-      read.lines.push(toResultLine(result, origin))
+      read.lines.push(toResultLine(result, origin, arrival))
   }
+}
+
+/** Only the fleet publishes checks of witnesses, one a message. They are not checks of the monitor. */
+function addWitness(read: MessageLines, batch: ResultBatch, arrival: MessageArrival): void {
+  const { witnessed } = batch
+  const isWitness = witnessed?.trigger === Trigger.WITNESS
+  const reason = isWitness ? findRejectReason(witnessed, arrival.takenAtMs) : 'unreadable'
+  if (reason !== null) reject(read, reason, 1)
+  else read.witnesses.push(toWitnessLine(witnessed!, encodeOrigin(batch), arrival))
 }
 
 function isAccepted(

@@ -28,7 +28,7 @@ import {
   type RetryTracker,
 } from './insert-errors.ts'
 import { type MessageLines, toMessageLines } from './message-lines.ts'
-import { RESULT_LINE_COLUMNS } from './result-line.ts'
+import { RESULT_LINE_COLUMNS, WITNESS_LINE_COLUMNS } from './result-line.ts'
 import { groupBySize } from './size-groups.ts'
 
 export type RecorderContext = LoopTools & { db: Db; nats: Nats; clickhouse: Clickhouse }
@@ -192,6 +192,12 @@ async function recordBatch(
     error => !isClickhouseAway(error) && (isLastAttempt || classifyInsertError(error as Error) !== 'server'),
     error => isLastAttempt || classifyInsertError(error as Error) === 'rows',
   )
+  if (decoded.witnesses.length > 0)
+    await insertLines(
+      context.clickhouse,
+      `witness_checks (${WITNESS_LINE_COLUMNS}) ${PARTITION_SETTINGS}`,
+      decoded.witnesses,
+    )
   const retried = reportRejectedRows(rejected, { messages, lines, ends }, context, tools)
   for (const message of messages) {
     const key = getMessageKey(message)

@@ -5,7 +5,10 @@ import { serializeCertificate, serializeDetails, serializeEvidence } from './res
 export const RESULT_LINE_COLUMNS = `monitor_id, region, scheduled_at, attempt, probe_id, epoch, config_version, started_at,
   status, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us, status_code,
   error_source, error_code, error_message, failed_assertions, resolved_ip, evidence, certificate, details, screenshot_id,
-  trigger`
+  trigger, taken_at, sequence, is_doubted, is_late`
+
+/** How JetStream took a message. `isLate`: it is in the stream of results that the verdict does not read. */
+export type MessageArrival = { takenAtMs: number; sequence: number; isLate: boolean }
 
 const NO_ERROR = '0,"",""'
 const NO_TIMINGS = '0,0,0,0,0'
@@ -17,7 +20,7 @@ const NO_DETAILS = '"","","",""'
  *
  * @param origin region and probe, from `encodeOrigin`: the same for all results of a batch
  */
-export function toResultLine(result: Result, origin: EncodedOrigin): string {
+export function toResultLine(result: Result, origin: EncodedOrigin, arrival: MessageArrival): string {
   const { timings: phases, error, failedAssertions, resolvedIp } = result
   const timings = phases
     ? `${phases.dnsUs},${phases.connectUs},${phases.tlsUs},${phases.firstByteUs},${phases.transferUs}`
@@ -29,7 +32,27 @@ export function toResultLine(result: Result, origin: EncodedOrigin): string {
   },${result.configVersion},${result.startedAtMs},${result.outcome},${result.totalUs},${timings},${Math.min(
     result.statusCode,
     999,
-  )},${failure},${failed},${resolvedIp === '' ? '""' : JSON.stringify(resolvedIp)},${encodeDetails(result)},${result.trigger & 0xff}]\n`
+  )},${failure},${failed},${resolvedIp === '' ? '""' : JSON.stringify(resolvedIp)},${encodeDetails(result)},${result.trigger & 0xff},${encodeArrival(arrival)},${result.doubted ? 1 : 0},${
+    arrival.isLate ? 1 : 0
+  }]\n`
+}
+
+const encodeArrival = ({ takenAtMs, sequence }: MessageArrival) => `${takenAtMs},${sequence}`
+
+/** The columns of a line of `witness_checks`, in order. */
+export const WITNESS_LINE_COLUMNS = `monitor_id, region, scheduled_at, attempt, probe_id, epoch, config_version, taken_at,
+  sequence, status, total_us, status_code, error_source, error_code`
+
+/** The check of a witness as a line of JSONCompactEachRow. Only doubt reads it, so it has no texts of the target. */
+export function toWitnessLine(result: Result, origin: EncodedOrigin, arrival: MessageArrival): string {
+  const { error, failedAssertions } = result
+  const code = error ? error.code : failedAssertions.length > 0 ? 'assertion_failed' : ''
+  return `["${result.monitorId}",${origin.region},${result.scheduledAtMs},${Math.min(result.attempt, 255)},${origin.probeId},${
+    result.epoch
+  },${result.configVersion},${encodeArrival(arrival)},${result.outcome},${result.totalUs},${Math.min(
+    result.statusCode,
+    999,
+  )},${error?.source ?? 0},${JSON.stringify(code)}]\n`
 }
 
 function encodeDetails(result: Result): string {

@@ -19,7 +19,13 @@ import { listNewestChecks, listResultRuns } from './newest-checks-store.ts'
 import { listSilencing } from './silencing.ts'
 import { buildVotes, type NewestChecks } from './votes.ts'
 import { MonitorVotes } from './votes-schema.ts'
-import { findLastTransitionId, findStoredSilence, listCurrentMaintenance, listDownAncestors } from './votes-store.ts'
+import {
+  findLastTransitionId,
+  findStoredSilence,
+  listCurrentMaintenance,
+  listCurrentSilences,
+  listDownAncestors,
+} from './votes-store.ts'
 
 type VotesContext = { db: Db; clickhouse: Clickhouse }
 
@@ -42,11 +48,12 @@ export function voteRoutes(app: App, context: VotesContext): void {
 
 async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonitor, at: Date) {
   const { id, projectId } = monitor
-  const [verdict, checks, transitionId, maintenance, ancestors, silence] = await Promise.all([
+  const [verdict, checks, transitionId, maintenance, silences, ancestors, silence] = await Promise.all([
     readVerdict(db, monitor, at),
     readNewestChecks(clickhouse, monitor),
     findLastTransitionId(db, projectId, id),
     listCurrentMaintenance(db, projectId, id, at),
+    listCurrentSilences(db, projectId, id, at),
     listDownAncestors(db, projectId, id),
     findStoredSilence(db, id),
   ])
@@ -60,7 +67,7 @@ async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonito
     at,
     as_of: verdict.asOf,
     ...buildVotes(monitor, verdict, checks, at.getTime()),
-    silenced_by: listSilencing(monitor.isPaused, maintenance, ancestors, silence),
+    silenced_by: listSilencing(monitor.isPaused, maintenance, silences, ancestors, silence),
     alerts_withheld: silence !== null,
     last_transition_id: transitionId,
     checks_available: checks !== null,

@@ -21,7 +21,14 @@ export const NO_VOTE_REASONS = [
 ] as const
 
 /** What holds back the alerts of a monitor now. */
-export const SILENCE_KINDS = ['paused', 'maintenance', 'parent_down', 'parent_doubt', 'parent_grace'] as const
+export const SILENCE_KINDS = [
+  'paused',
+  'maintenance',
+  'silenced',
+  'parent_down',
+  'parent_doubt',
+  'parent_grace',
+] as const
 
 const Status = nullable(stringEnum(MONITOR_STATUSES))
 
@@ -74,8 +81,8 @@ export const MonitorVotes = Type.Object(
     silenced_by: Type.Array(
       Type.Object({
         kind: stringEnum(SILENCE_KINDS),
-        id: nullable(Type.String(), { description: 'Of the maintenance window or of the parent.' }),
-        name: nullable(Type.String()),
+        id: nullable(Type.String(), { description: 'Of the maintenance window, the silence or the parent.' }),
+        name: nullable(Type.String({ description: 'Of the window or the parent; the reason of a silence.' })),
         until: nullable(Timestamp, { description: 'Null when the end is not known.' }),
       }),
       { description: 'What holds back alerts now. Empty when alerts are sent.' },

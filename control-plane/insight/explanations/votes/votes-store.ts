@@ -47,6 +47,25 @@ export function listCurrentMaintenance(
   )
 }
 
+/** A silence in force that people created. `name`: its reason. */
+export type CurrentSilence = { id: string; name: string | null; until: Date }
+
+export function listCurrentSilences(
+  db: Db,
+  projectId: string,
+  monitorId: string,
+  now: Date,
+): Promise<CurrentSilence[]> {
+  return query(
+    db,
+    `SELECT s.id, s.reason AS name, s.ends_at AS until
+     FROM alert_silence_monitors sm JOIN alert_silences s ON s.id = sm.silence_id
+     WHERE sm.monitor_id = :monitorId AND s.project_id = :projectId AND s.ends_at > :now
+     ORDER BY until DESC, s.id LIMIT :limit`,
+    { projectId, monitorId, now, limit: MAX_SILENCING },
+  )
+}
+
 /** The ancestors of a monitor that are down, the nearest first. */
 export function listDownAncestors(
   db: Db,

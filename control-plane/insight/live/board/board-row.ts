@@ -1,4 +1,5 @@
-import { HEARTBEAT_REGION, type MonitorStatus } from '../../../monitoring/monitors/types.ts'
+import { listConfigurationIssues } from '../../../monitoring/monitors/settings/configuration-issues.ts'
+import { HEARTBEAT_REGION, type MonitorStatus, type StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import type { RegionState } from '../../../verdict/core/types.ts'
 
 /** The vote of a region. `none`: no result yet, in doubt, or not checked. */
@@ -13,10 +14,7 @@ type DecidingCheck = {
 }
 
 /** A monitor with the parts of its verdict state that the board shows. */
-export type BoardSource = {
-  id: string
-  name: string
-  type: string
+export type BoardSource = Pick<StoredMonitor, 'id' | 'name' | 'type' | 'url' | 'keyword' | 'heartbeatInterval'> & {
   status: MonitorStatus | null
   statusChangedAt: Date | null
   isPaused: boolean
@@ -44,6 +42,7 @@ export const BOARD_COLUMNS = [
   'tags',
   'votes',
   'cause',
+  'issue',
 ] as const
 
 const MAX_CAUSE_LENGTH = 120
@@ -60,6 +59,7 @@ export function buildFragments(source: BoardSource): string[] {
     source.tags ?? [],
     buildVotes(source),
     formatCause(source),
+    listConfigurationIssues(source)[0] ?? null,
   ].map(value => JSON.stringify(value))
 }
 

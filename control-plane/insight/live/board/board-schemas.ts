@@ -43,6 +43,10 @@ export const BoardRecord = Type.Object(
           description:
             'Why the monitor is down, degraded or not checked: an error or a status, at most 120 characters.',
         }),
+        issue: Type.Array(nullable(Type.String()), {
+          description:
+            'Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.',
+        }),
       },
       {
         description:

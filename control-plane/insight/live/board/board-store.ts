@@ -2,7 +2,7 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { BoardSource } from './board-row.ts'
 
 const COLUMNS = `
-  m.id, m.name, m.type, m.status, m.status_changed_at AS "statusChangedAt", m.is_paused AS "isPaused", m.tags, m.regions,
+  m.id, m.name, m.type, m.url, m.keyword, m.heartbeat_interval AS "heartbeatInterval", m.status, m.status_changed_at AS "statusChangedAt", m.is_paused AS "isPaused", m.tags, m.regions,
   m.data_source_id IS NOT NULL AS "isFromDataSource",
   m.status IS NULL AND coalesce(v.state->>'unchecked', 'null') <> 'null' AS "isUnchecked",
   jsonb_path_query_array(v.state, '$.cells[*].region') AS voters,

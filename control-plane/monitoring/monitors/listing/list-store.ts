@@ -74,6 +74,13 @@ export function listIssueFields(db: Db, projectId: string, filter: MonitorFilter
   )
 }
 
+/** Whether an outage is sent to a channel. Both parts are read once for all monitors, from the indexes by project. */
+const ALERTED = `(
+  EXISTS (SELECT 1 FROM alert_subscriptions JOIN alert_channels channel ON channel.id = alert_channel_id
+    WHERE alert_subscriptions.project_id = :projectId AND alert_type = 'incident' AND NOT channel.is_paused)
+  OR id IN (SELECT monitor_id FROM alert_rules JOIN alert_channels channel ON channel.id = alert_channel_id
+    WHERE alert_rules.project_id = :projectId AND on_down AND NOT channel.is_paused))`
+
 function buildCondition(projectId: string, filter: MonitorFilter) {
   const { text, among, ...rest } = filter
   const conditions = ['project_id = :projectId AND deleted_at IS NULL']
@@ -85,6 +92,7 @@ function buildCondition(projectId: string, filter: MonitorFilter) {
   if (filter.tags.length > 0) conditions.push('tags @> CAST(:tags AS text[])')
   if (filter.withoutTags.length > 0) conditions.push(`NOT coalesce(tags, '{}') && CAST(:withoutTags AS text[])`)
   if (text !== null) conditions.push('(name ILIKE :pattern OR url ILIKE :pattern)')
+  if (filter.isAlerted !== null) conditions.push(`${ALERTED} = :isAlerted`)
   if (among !== null) conditions.push('(id = ANY (CAST(:ids AS uuid[]))) = :isIncluded')
   const pattern = text === null ? null : `%${text.replace(/[\\%_]/g, '\\$&')}%`
   const { ids = [], isIncluded = true } = among ?? {}

@@ -27,6 +27,12 @@ const filterProperties = {
   ),
   not_tag: buildTags(`Monitors without this tag. The parameter can be repeated: monitors with none of these tags.`),
   q: Type.Optional(Type.String({ maxLength: 200, description: 'Monitors whose name or url contains this text.' })),
+  alerted: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether an outage of the monitor is sent to a channel that is not paused: by an alert rule with `on_down`, or by a subscription of the project to incidents.',
+    }),
+  ),
 }
 
 export const MonitorQuery = strictObject({
@@ -57,6 +63,8 @@ export type MonitorFilter = {
   withoutTags: string[]
   /** part of the name or the url, in any case */
   text: string | null
+  /** an outage is sent to a channel that is not paused */
+  isAlerted: boolean | null
   /** whether the id of the monitor is one of these */
   among: { ids: string[]; isIncluded: boolean } | null
 }
@@ -70,6 +78,7 @@ export const ALL_MONITORS: MonitorFilter = {
   tags: [],
   withoutTags: [],
   text: null,
+  isAlerted: null,
   among: null,
 }
 
@@ -85,5 +94,6 @@ export function parseMonitorFilter(query: Static<typeof MonitorSelection>): Moni
     tags: [query.tag ?? []].flat(),
     withoutTags: [query.not_tag ?? []].flat(),
     text: query.q ?? null,
+    isAlerted: query.alerted ?? null,
   }
 }

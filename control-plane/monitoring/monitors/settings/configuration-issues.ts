@@ -48,8 +48,10 @@ type RegionalActivityFields = ActivityFields & Pick<StoredMonitor, 'regions'>
 
 /** Lists the regions of a monitor in which no live probe can check it. Empty when that is unknown. */
 export function listRegionsWithoutProbe(monitor: RegionalActivityFields, liveTypes: LiveCheckTypes | null): string[] {
-  if (liveTypes === null || !isCheckedByProbes(monitor)) return []
-  return monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
+  if (liveTypes === null) return []
+  // before the address is parsed: lists do this for each of 10,000 monitors
+  const regions = monitor.regions.filter(region => !liveTypes.get(region)?.has(monitor.type))
+  return regions.length > 0 && isCheckedByProbes(monitor) ? regions : []
 }
 
 /**

@@ -8,7 +8,7 @@ import { listOpenAutomaticIncidents } from '../../incidents/automatic-actions.ts
 import { listSilencedMonitors } from '../../suppression/store.ts'
 import { loadNotifiedUnchecked, storeStates } from '../store.ts'
 import type { MonitorState } from '../types.ts'
-import { buildUncheckedEvent, formatUncheckedReason } from './unchecked.ts'
+import { buildUncheckedEvent, formatUncheckedReason, UNCHECKED_SUMMARY } from './unchecked.ts'
 import { storeUnknownTransitions } from './unknown-status-actions.ts'
 
 /** A monitor for which no check counts: its new state, and the config version with which it was found. */
@@ -67,7 +67,7 @@ const buildUnknownTransitions = (states: UncheckedState[], monitors: Monitors) =
   states.flatMap(({ monitorId, unchecked: { sinceMs } }) => {
     const monitor = monitors.get(monitorId)!
     if (monitor.status === null) return []
-    const summary = `Not checked: ${formatUncheckedReason(sinceMs)}.`
+    const summary = `${UNCHECKED_SUMMARY} ${formatUncheckedReason(sinceMs)}.`
     return [{ monitor, status: null, at: new Date(sinceMs), summary, explanation: {} }]
   })
 

@@ -30,6 +30,9 @@ export function markUnchecked(state: MonitorState, sinceMs: number): MonitorStat
   }
 }
 
+/** The summary of the transition to no status begins with this. Other losses of a status have other summaries. */
+export const UNCHECKED_SUMMARY = 'Not checked:'
+
 /** Why a monitor has no status, as a text for users. */
 export const formatUncheckedReason = (sinceMs: number): string =>
   `no check has counted since ${new Date(sinceMs).toISOString()}`

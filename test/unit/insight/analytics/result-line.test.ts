@@ -27,10 +27,11 @@ t.test('The line of a healthy check is short: no JSON and four empty columns', a
       ...NO_DETAILS,
     },
     encodeOrigin({ region: 'eu-west', probeId: 'p' }),
+    { takenAtMs: 1_700_000_000_020, sequence: 7, isLate: false },
   )
   t.equal(
     line,
-    '["01890a5d-ac96-774b-bcce-000000000001","eu-west",1700000000000,1,"p",2,1,1700000000004,0,15,1,2,3,4,5,200,0,"","","","192.0.2.1","","","","",0]\n',
+    '["01890a5d-ac96-774b-bcce-000000000001","eu-west",1700000000000,1,"p",2,1,1700000000004,0,15,1,2,3,4,5,200,0,"","","","192.0.2.1","","","","",0,1700000000020,7,0,0]\n',
   )
   t.equal(JSON.parse(line).length, RESULT_LINE_COLUMNS.split(',').length)
 })

@@ -6,7 +6,14 @@ import { type BoardSource, buildFragments } from '../../../../control-plane/insi
 const position = { snapshot: '1:1:', atMs: 0 }
 const SOURCE: BoardSource = {
   ...{ id: 'a', name: 'Shop', type: 'http', status: 'up', statusChangedAt: null, isPaused: false, tags: null },
-  ...{ regions: ['us-east', 'eu-west'], isFromDataSource: false, isUnchecked: false },
+  ...{
+    regions: ['us-east', 'eu-west'],
+    url: 'https://shop.example/',
+    keyword: null,
+    heartbeatInterval: null,
+    isFromDataSource: false,
+    isUnchecked: false,
+  },
   ...{ voters: null, states: null, held: null, cause: null },
 }
 const [VOTES, CAUSE] = [7, 8]

@@ -51,7 +51,8 @@ t.test('ancestors determine the conditions of suppression', async t => {
       { parentPendingMs: 6_000 },
     ],
   ]
-  for (const [title, ancestors, expected] of rows) t.match(buildSuppressionConditions(ancestors, null), expected, title)
+  for (const [title, ancestors, expected] of rows)
+    t.match(buildSuppressionConditions(ancestors, null, null), expected, title)
 })
 
 t.test('the settings determine how long a monitor may need to go down and to recover', async t => {

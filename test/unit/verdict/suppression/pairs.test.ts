@@ -21,6 +21,8 @@ type Happening =
   | { kind: 'verdict'; to: SuppressedTransition['to'] }
   | { kind: 'maintenance'; minutes: number }
   | { kind: 'maintenanceEnds' }
+  | { kind: 'silence'; minutes: number }
+  | { kind: 'silenceEnds' }
   | { kind: 'parent'; isDown: boolean }
   | { kind: 'doubt'; isFailing: boolean }
   | { kind: 'answered' }
@@ -37,6 +39,11 @@ const happening = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('maintenance' as const), minutes: fc.integer({ min: 1, max: 90 }) }),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'maintenanceEnds' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('silence' as const), minutes: fc.integer({ min: 1, max: 90 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'silenceEnds' as const }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('parent' as const), isDown: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('doubt' as const), isFailing: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'answered' as const }) },
@@ -58,12 +65,13 @@ function createWorld() {
   let nowMs = Date.UTC(2026, 10, 21)
   let status: NotifiedStatus = null
   let isOutage = false
-  let [maintenanceUntilMs, isParentDown, isDoubtful, isAnswered] = [0, false, false, false]
+  let [maintenanceUntilMs, silencedUntilMs, isParentDown, isDoubtful, isAnswered] = [0, 0, false, false, false]
   let silence: { withheld: SuppressedChanges; course: ReviewState; dueAtMs: number } | null = null
   const sent: SentEvent[] = []
 
   const reasons = (): SuppressionConditions => ({
     maintenanceUntil: maintenanceUntilMs > nowMs ? new Date(maintenanceUntilMs) : null,
+    silencedUntil: silencedUntilMs > nowMs ? new Date(silencedUntilMs) : null,
     isParentDown,
     parentPendingMs: isDoubtful ? DOUBT_MS : null,
     parentCheckMs: isAnswered ? null : DOUBT_MS,
@@ -112,6 +120,8 @@ function createWorld() {
     if (one.kind === 'verdict') judge(one.to)
     if (one.kind === 'maintenance') maintenanceUntilMs = nowMs + one.minutes * 60_000
     if (one.kind === 'maintenanceEnds') maintenanceUntilMs = 0
+    if (one.kind === 'silence') silencedUntilMs = nowMs + one.minutes * 60_000
+    if (one.kind === 'silenceEnds') silencedUntilMs = 0
     if (one.kind === 'parent') isParentDown = one.isDown
     if (one.kind === 'doubt') isDoubtful = one.isFailing
     if (one.kind === 'answered') isAnswered = true
@@ -154,6 +164,7 @@ t.test('a receiver knows the status when no reason for suppression is left', asy
       const world = createWorld()
       for (const one of happenings) world.happen(one)
       world.happen({ kind: 'maintenanceEnds' })
+      world.happen({ kind: 'silenceEnds' })
       world.happen({ kind: 'parent', isDown: false })
       world.wait(30 + (GRACE_MS + DOUBT_MS) / 1_000)
       const { status, isOutage, isSilent } = world.now()

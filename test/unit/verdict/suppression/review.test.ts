@@ -10,6 +10,7 @@ const START = Date.UTC(2026, 10, 21, 2)
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 const NOTHING: SuppressionConditions = {
   maintenanceUntil: null,
+  silencedUntil: null,
   isParentDown: false,
   parentPendingMs: null,
   parentCheckMs: null,
@@ -31,6 +32,16 @@ const ROWS: Row[] = [
   ['a long maintenance is reviewed in between', {}, { maintenanceUntil: at(9_999) }, 100, 'maintenance 130'],
   ['a parent that is down', {}, { isParentDown: true }, 0, 'parent 30'],
   ['maintenance has priority over the parent', {}, { isParentDown: true, maintenanceUntil: at(5) }, 0, 'maintenance 5'],
+  ['the end of a silence is the next review', {}, { silencedUntil: at(20) }, 0, 'silenced 20'],
+  ['a long silence is reviewed in between', {}, { silencedUntil: at(9_999) }, 100, 'silenced 130'],
+  [
+    'maintenance has priority over a silence',
+    {},
+    { silencedUntil: at(5), maintenanceUntil: at(20) },
+    0,
+    'maintenance 20',
+  ],
+  ['a silence has priority over the parent', {}, { isParentDown: true, silencedUntil: at(5) }, 0, 'silenced 5'],
   ["a parent that is up again leaves time for the monitor's own checks", { isParentDown: true }, {}, 0, 'grace 30'],
   ['this time is not extended', { graceUntil: at(90) }, {}, 80, 'grace 90'],
   ['this time ends', { graceUntil: at(90) }, {}, 90, 'send'],
