@@ -8,14 +8,13 @@ import { type App, buildWrongBaseError } from '../foundation/web/server/app.ts'
 import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
-import { type BoardLoader, createBoardLoader } from './board-actions.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
-import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
+import { loadScreen, type Queries, type Results, type ScreenEntry, type ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { formRoutes } from './form-routes.ts'
-import { createSessionExecute, loadResults } from './load-actions.ts'
+import { createLoadBoard, createSessionExecute, type LoadBoard, loadResults } from './load-actions.ts'
 import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
@@ -31,20 +30,21 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
   })
   app.setErrorHandler(sendErrorPage)
-  const tools = { app, loadBoard: createBoardLoader(app) }
-  for (const screen of SCREENS) app.get(screen.path, (request, reply) => sendScreen(tools, screen, request, reply))
+  const tools = { app, loadBoard: createLoadBoard(app) }
+  for (const entry of SCREENS) app.get(entry.path, (request, reply) => sendScreen(tools, entry, request, reply))
   assetRoutes(app)
   addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
-type ScreenTools = { app: App; loadBoard: BoardLoader }
+type ScreenTools = { app: App; loadBoard: LoadBoard }
 
 async function sendScreen(
   { app, loadBoard }: ScreenTools,
-  screen: Screen,
+  entry: ScreenEntry,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  const screen = await loadScreen(entry)
   const nowMs = clockMs()
   const execute = createSessionExecute(app, request)
   const location: ScreenLocation = {

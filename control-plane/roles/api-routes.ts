@@ -43,6 +43,7 @@ import { parentRoutes } from '../monitoring/monitors/parents/routes.ts'
 import { monitorRoutes } from '../monitoring/monitors/routes.ts'
 import { imageRoutes } from '../monitoring/screenshots/image-routes.ts'
 import { screenshotRoutes } from '../monitoring/screenshots/routes.ts'
+import { viewRoutes } from '../monitoring/views/routes.ts'
 import { componentRoutes } from '../pages/admin/components/component-routes.ts'
 import { groupRoutes } from '../pages/admin/components/group-routes.ts'
 import { pageImageRoutes } from '../pages/admin/image-routes.ts'
@@ -104,6 +105,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
     heavyWrites,
   })
   bulkChangeRoutes(app, { db, limits, secrets, checkLiteral, publicUrl, leaveUnchecked: clearVerdict, heavyWrites })
+  viewRoutes(app, { db })
   parentRoutes(app, { db, review: scheduleReview })
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   onDemandRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })

@@ -27,13 +27,14 @@ const rank = ({ name }: Operation) => ENDS.findIndex(pattern => pattern.test(nam
 
 /**
  * Redirects, and operations that are refused here: Domain Connect is not configured, no installation of the chat app
- * was started, and the team removed the existing one.
+ * was started, the team removed the existing one, and a key has no preferences.
  */
 const OTHER_ANSWERS: Record<string, number> = {
   'POST /status-pages/{id}/custom-domain/domain-connect': 422,
   'GET /chat/oauth/install': 302,
   'GET /chat/oauth/callback': 400,
   'GET /chat/installations/{id}/channels': 409,
+  'PUT /me/preferences': 409,
 }
 
 t.test('The success of each operation matches /openapi.json exactly', async t => {

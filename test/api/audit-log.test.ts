@@ -8,7 +8,7 @@ import { addressOf, createRecords, PIXEL, type Records } from '../support/record
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const { operations } = await readOperations(api)
 
-/** Operations that store no changed record: tests, checks, previews, refreshes. */
+/** Operations that store no changed record: tests, checks, previews, refreshes, and what only a person has. */
 const CHANGES_NOTHING = [
   'POST /monitors/test',
   'POST /monitors/{id}/check',
@@ -19,11 +19,13 @@ const CHANGES_NOTHING = [
   'POST /status-pages/{id}/custom-domain/verify',
   'POST /data-sources/preview',
   'POST /data-sources/{id}/refresh',
+  'PUT /me/preferences',
 ]
 
 /** The resource that a path changes, as named in the log: the first match. A new kind of path needs a line. */
 const RESOURCES: [RegExp, string][] = [
   [/^\/monitors/, 'monitor'],
+  [/^\/views/, 'view'],
   [/^\/maintenance-windows/, 'maintenance_window'],
   [/^\/silences/, 'silence'],
   [/^\/alerts\/channels/, 'alert_channel'],

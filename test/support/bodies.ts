@@ -143,6 +143,11 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
       dry_run: false,
     },
     'PUT /monitors/{id}': update,
+    'PUT /me/preferences': {
+      ...{ theme: 'dark', density: 'comfortable', keyboard_shortcuts: false, time_zone: 'Europe/Berlin' },
+    },
+    'POST /views': { name: `View ${uuidv7()}`, query: 'is:down tag:shop', is_shared: true },
+    'PUT /views/{id}': { name: `View ${uuidv7()}`, query: 'is:down', is_shared: true },
     'PUT /monitors/{id}/auth': { auth_type, auth_config },
     'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },
     'POST /maintenance-windows': { ...WINDOW, monitor_ids: [records.monitor_id] },

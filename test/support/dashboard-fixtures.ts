@@ -19,6 +19,7 @@ type BoardEntry = {
   tags?: string[]
   votes?: Column<'votes'>
   cause?: string | null
+  issue?: string | null
 }
 
 /** An answer of the board. The id of a monitor is its name unless it has one. */
@@ -38,6 +39,7 @@ export function boardOf(
       tags: entries.map(({ tags = [] }) => tags),
       votes: entries.map(({ votes = { 'us-east': 'ok' } }) => votes),
       cause: entries.map(({ cause = null }) => cause),
+      issue: entries.map(({ issue = null }) => issue),
     },
   }
 }
@@ -52,6 +54,7 @@ export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow =
 export const ADMIN: Me = {
   user: { id: 'u1', email: 'ann@example.com', name: 'Ann' },
   ...{ api_key: null, scope: 'admin', role: 'admin', is_operator: false },
+  preferences: { theme: 'system', density: 'compact', keyboard_shortcuts: true, time_zone: null },
   organization: { id: 'o1', name: 'Example Ltd', plan: 'free' },
   project: { id: 'p1', name: 'Production' },
 }

@@ -7,7 +7,13 @@ import {
   STATIC_TOOLS,
 } from '../../control-plane/dashboard/core/frame-context.ts'
 import type { OperationError, OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
-import { matchScreen, type Queries, type Result, type Results } from '../../control-plane/dashboard/core/screen.ts'
+import {
+  loadScreen,
+  matchScreen,
+  type Queries,
+  type Result,
+  type Results,
+} from '../../control-plane/dashboard/core/screen.ts'
 import { renderPage } from '../../control-plane/dashboard/document.tsx'
 import { Frame } from '../../control-plane/dashboard/parts/frame.tsx'
 import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/screen-content.tsx'
@@ -28,10 +34,12 @@ export type ScreenState = {
   isInteractive?: boolean
 }
 
+const screens = await Promise.all(SCREENS.map(loadScreen))
+
 /** Renders the screen of an address as the server does: the content of the page, the whole page, and its title. */
 export function renderScreen(address: string, state: ScreenState = {}) {
   const [path = '', search = ''] = address.split('?')
-  const match = matchScreen(SCREENS, path)
+  const match = matchScreen(screens, path)
   if (!match) throw new Error(`no screen has the path ${path}`)
   const location = { params: match.params, search: new URLSearchParams(search) }
   const { screen } = match

@@ -13,6 +13,7 @@ export type Records = {
   monitor_id: string
   /** a monitor that it may depend on */
   parent_id: string
+  view_id: string
   window_id: string
   silence_id: string
   alert_channel_id: string
@@ -62,6 +63,7 @@ export async function createRecords(
   return {
     monitor_id,
     parent_id,
+    view_id: await idOf(picket.createView({ body: { name: 'Shop', query: 'tag:shop' } })),
     window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
     silence_id: await idOf(picket.createSilence({ body: { ...SILENCE, monitor_ids: [monitor_id] } })),
     alert_channel_id,
@@ -88,6 +90,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   if (!path.includes('{id}')) return null
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
+    [/^\/views\//, 'view_id'],
     [/^\/maintenance-windows\//, 'window_id'],
     [/^\/silences\//, 'silence_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],

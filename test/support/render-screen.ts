@@ -9,6 +9,7 @@ export const NOW_MS = Date.parse('2026-11-21T14:12:07Z')
 const PERSON: Me = {
   user: { id: '01900000-0000-7000-8000-0000000000aa', email: 'ann@example.com', name: null },
   api_key: null,
+  preferences: { theme: 'system', density: 'compact', keyboard_shortcuts: true, time_zone: null },
   organization: { id: '01900000-0000-7000-8000-0000000000bb', name: 'Example Ltd', plan: 'free' },
   project: { id: '01900000-0000-7000-8000-0000000000cc', name: 'Default' },
   scope: 'write',

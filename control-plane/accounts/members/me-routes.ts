@@ -1,12 +1,37 @@
 import { Type } from 'typebox'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
+import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller, SCOPE_ROLES, SCOPES } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { found } from '../../foundation/web/server/errors.ts'
-import { dataSchema, Id, nullable, responseSchemas, stringEnum } from '../../foundation/web/validation/schemas.ts'
+import { conflict, found } from '../../foundation/web/server/errors.ts'
+import {
+  dataSchema,
+  Id,
+  nullable,
+  responseSchemas,
+  strictObject,
+  stringEnum,
+} from '../../foundation/web/validation/schemas.ts'
 import { PLANS } from '../plans/plans.ts'
-import { findMe } from './me-store.ts'
+import { DEFAULT_PREFERENCES, DENSITIES, findMe, savePreferences, THEMES } from './me-store.ts'
 import { MEMBER_ROLES } from './role.ts'
+
+const preferences = {
+  theme: stringEnum(THEMES),
+  density: stringEnum(DENSITIES),
+  keyboard_shortcuts: Type.Boolean({ description: 'Whether keys without Ctrl or Cmd do something.' }),
+  time_zone: nullable(Type.String({ maxLength: 100, format: 'time-zone' }), {
+    description: 'Name of the IANA time zone database in which times are shown. Null: that of the browser.',
+  }),
+}
+const PreferencesRecord = Type.Object(preferences, { title: 'Preferences' })
+const PreferencesUpdate = strictObject({
+  theme: Type.Optional(preferences.theme),
+  density: Type.Optional(preferences.density),
+  keyboard_shortcuts: Type.Optional(preferences.keyboard_shortcuts),
+  time_zone: Type.Optional(preferences.time_zone),
+})
 
 const Named = Type.Object({ id: Id, name: Type.String() })
 
@@ -16,6 +41,9 @@ const Me = Type.Object(
       description: 'The person who is signed in. Null for an API key.',
     }),
     api_key: nullable(Named, { description: 'The API key of the request. Null for a person who is signed in.' }),
+    preferences: nullable(PreferencesRecord, {
+      description: 'How the person wants to see the dashboard. Null for an API key.',
+    }),
     organization: Type.Object({ ...Named.properties, plan: stringEnum(PLANS) }),
     project: Named,
     scope: stringEnum(SCOPES),
@@ -25,8 +53,9 @@ const Me = Type.Object(
   { title: 'Me' },
 )
 
-/** `GET /me`: the caller, the tenant and what the caller may do. */
+/** `GET /me`: the caller, the tenant and what the caller may do. `PUT /me/preferences`: how a person sees the dashboard. */
 export function meRoutes(app: App, { db }: { db: Db }): void {
+  preferencesRoute(app, db)
   app.get(
     '/me',
     {
@@ -44,6 +73,7 @@ export function meRoutes(app: App, { db }: { db: Db }): void {
         data: {
           user: me.user,
           api_key: isPerson ? null : { id: keyId, name: actor.name },
+          preferences: me.user && (me.preferences ?? DEFAULT_PREFERENCES),
           organization: me.organization,
           project: me.project,
           scope,
@@ -51,6 +81,29 @@ export function meRoutes(app: App, { db }: { db: Db }): void {
           is_operator: isOperator,
         },
       }
+    },
+  )
+}
+
+function preferencesRoute(app: App, db: Db): void {
+  app.put(
+    '/me/preferences',
+    {
+      config: { personScope: 'read' },
+      schema: {
+        tags: ['Accounts'],
+        summary: 'Update the preferences of the person who is signed in',
+        description: 'Omitted fields stay the same. An API key has no preferences: 409.',
+        body: PreferencesUpdate,
+        response: responseSchemas(200, dataSchema(PreferencesRecord), 400, 404, 409),
+      },
+    },
+    async request => {
+      const { actor } = getCaller(request)
+      if (actor.kind !== 'user' || actor.id === null)
+        throw conflict('preferences belong to a person who is signed in; an API key has none')
+      const saved = await savePreferences(withRequestActor(db, request), actor.id, request.body, now())
+      return { data: found(saved, 'person') }
     },
   )
 }

@@ -5,16 +5,16 @@ import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
-import { matchScreen, type Result, type ScreenLocation } from '../core/screen.ts'
+import type { Result, ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
-import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
-import { SCREENS } from '../screens/index.ts'
+import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
 import { holdPage } from './leave-question.ts'
 import { followChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
 import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
+import { loadMatch, SCREEN_ADDRESS, useMatch } from './screens.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
 const SILENCE_MS = 30_000
@@ -27,30 +27,21 @@ export const App = ({ initial }: { initial: DocumentState }) => (
   </LocationProvider>
 )
 
-/** The addresses that the router opens. Links to other pages, such as the API reference, load them. */
-const SCREEN_ADDRESS = new RegExp(
-  `^(?:${SCREENS.map(({ path }) => path.replace(/:\\w+/g, '[^/?#]+')).join('|')})(?:[?#]|$)`,
-)
-
 function Page({ initial }: { initial: DocumentState }) {
   const { url, route } = useLocation()
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
   const firstPath = useRef(path).current
-  const match = matchScreen(SCREENS, path)
+  const match = useMatch(path)
+  const screen = match?.screen
   const connection = useConnection(initial.me)
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
   const nowMs = useClock(initial.nowMs)
-  const queries = match?.screen.queries(location, nowMs) ?? {}
+  const queries = screen?.queries(location, nowMs) ?? {}
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, queries, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
-  const board = useBoard(
-    index,
-    match?.screen.board?.(location) ?? null,
-    path === firstPath ? initial.board : null,
-    nowMs,
-  )
+  const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
   useLiveChanges(cache, index)
   usePrefetch(cache, connection.execute)
@@ -73,20 +64,16 @@ function Page({ initial }: { initial: DocumentState }) {
     openOverlay: overlay.open,
     keys,
   }
-  const title = match ? buildTitle({ screen: match.screen, location, results, board }) : 'Page not found · Picket'
-  useTitle(title)
+  const shown = screen && { screen, location, results, board }
+  useTitle(shown ? buildTitle(shown) : match ? 'Loading · Picket' : 'Page not found · Picket')
   useFocusOnNavigation(path)
   return (
     <FrameProvider value={context}>
       <Frame
-        area={match?.screen.area ?? null}
+        area={screen?.area ?? null}
         notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
       >
-        {match ? (
-          <ScreenContent screen={match.screen} location={location} results={results} board={board} />
-        ) : (
-          <NotFound />
-        )}
+        {shown ? <ScreenContent {...shown} /> : match ? <Loading /> : <NotFound />}
       </Frame>
       {overlay.element}
     </FrameProvider>
@@ -140,10 +127,14 @@ function usePrefetch(cache: QueryClient, execute: Execute): void {
   useEffect(() => {
     const onPointer = ({ target }: PointerEvent) => {
       const link = target instanceof Element ? target.closest('a') : null
-      const match = link?.origin === location.origin ? matchScreen(SCREENS, link.pathname) : null
-      if (!link || !match) return
-      const { screen, params } = match
-      prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+      if (!link || link.origin !== location.origin) return
+      const start = (match: Awaited<ReturnType<typeof loadMatch>>) => {
+        if (!match) return
+        const { screen, params } = match
+        prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+      }
+      // code that cannot be loaded now is loaded with the page
+      loadMatch(link.pathname).then(start, () => {})
     }
     document.addEventListener('pointerover', onPointer)
     return () => document.removeEventListener('pointerover', onPointer)

@@ -44,11 +44,32 @@ export type ScreenArea = 'overview' | 'monitors' | 'incidents' | 'alerts' | 'set
 /** Declares a screen, so that the types of its results follow from its queries. */
 export const screen = <Q extends Queries>(declared: Screen<Q>): Screen => declared as unknown as Screen
 
+/** A screen whose code browsers load when it is first opened. */
+type LazyScreen = Pick<Screen, 'path' | 'area'> & { load(): Promise<Screen> }
+
+/** An entry of the list of screens. */
+export type ScreenEntry = Screen | LazyScreen
+
+/** The lazy screens whose code is there. */
+const loaded = new WeakMap<ScreenEntry, Screen>()
+
+/** The screen of an entry; null while its code is not loaded. */
+export const getScreen = (entry: ScreenEntry): Screen | null => ('load' in entry ? (loaded.get(entry) ?? null) : entry)
+
+/** Loads the code of a screen. Throws when that fails, for example because the server has another version. */
+export async function loadScreen(entry: ScreenEntry): Promise<Screen> {
+  const there = getScreen(entry)
+  if (there) return there
+  const screen = await (entry as LazyScreen).load()
+  loaded.set(entry, screen)
+  return screen
+}
+
 /** Finds the screen of a path, and its parameters. Returns null for other paths. */
-export function matchScreen(
-  screens: readonly Screen[],
+export function matchScreen<Entry extends { path: string }>(
+  screens: readonly Entry[],
   path: string,
-): { screen: Screen; params: Record<string, string> } | null {
+): { screen: Entry; params: Record<string, string> } | null {
   for (const candidate of screens) {
     const params = matchPath(candidate.path, path)
     if (params) return { screen: candidate, params }

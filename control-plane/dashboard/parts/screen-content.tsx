@@ -48,7 +48,8 @@ const Unavailable = ({ error }: { error: OperationError }) =>
     </div>
   )
 
-const Loading = () => (
+/** A page whose code or record is not there yet. */
+export const Loading = () => (
   <div class="alone skeleton" role="status">
     <span class="hidden">Loading</span>
   </div>

@@ -1,4 +1,4 @@
-import type { Screen } from '../core/screen.ts'
+import type { ScreenEntry } from '../core/screen.ts'
 import { channelListScreen } from './alerts/channel-list.tsx'
 import { deliveryScreen } from './alerts/delivery.tsx'
 import { deliveryListScreen } from './alerts/delivery-list.tsx'
@@ -10,7 +10,7 @@ import { overviewScreen } from './overview.tsx'
 import { SETUP_SCREENS } from './setup/index.ts'
 
 /** Every page of the dashboard. The server and the browser make their routes from this list; the first match counts. */
-export const SCREENS: readonly Screen[] = [
+export const SCREENS: readonly ScreenEntry[] = [
   overviewScreen,
   monitorsScreen,
   incidentListScreen,

@@ -1,12 +1,6 @@
 import type { ErrorDetail } from '../../foundation/web/server/errors.ts'
-import {
-  createPeriodFinder,
-  findNextPeriod,
-  findPeriodAt,
-  isTimeZone,
-  type MaintenanceSchedule,
-  validateCron,
-} from './schedule.ts'
+import { isTimeZone } from '../../foundation/web/validation/time-zone.ts'
+import { createPeriodFinder, findNextPeriod, findPeriodAt, type MaintenanceSchedule, validateCron } from './schedule.ts'
 
 /** The longest period: seven days. */
 export const MAX_WINDOW_MINUTES = 7 * 24 * 60

@@ -63,6 +63,19 @@ export type Member = {
     updated_at: string;
 };
 
+export type Preferences = {
+    theme: 'system' | 'light' | 'dark';
+    density: 'compact' | 'comfortable';
+    /**
+     * Whether keys without Ctrl or Cmd do something.
+     */
+    keyboard_shortcuts: boolean;
+    /**
+     * Name of the IANA time zone database in which times are shown. Null: that of the browser.
+     */
+    time_zone: string | null;
+};
+
 export type Me = {
     /**
      * The person who is signed in. Null for an API key.
@@ -85,6 +98,10 @@ export type Me = {
         id: string;
         name: string;
     } | null;
+    /**
+     * How the person wants to see the dashboard. Null for an API key.
+     */
+    preferences: Preferences | null;
     organization: {
         /**
          * UUIDv7
@@ -685,6 +702,24 @@ export type BulkChangeResult = {
      * The body of the request that restores what was changed. Null in a dry run, for deleted monitors, when nothing changed, and when it would be larger than a body may be.
      */
     undo: BulkChange | null;
+};
+
+export type View = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    name: string;
+    /**
+     * A query of the list of monitors, such as `is:down tag:shop`.
+     */
+    query: string;
+    /**
+     * True: all members see it. False: only the person who is signed in sees it.
+     */
+    is_shared: boolean;
+    created_at: string;
+    updated_at: string;
 };
 
 export type Screenshot = {
@@ -1649,6 +1684,18 @@ export type IncidentTimeline = {
         kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
         reason: 'unavailable' | 'insufficient_scope';
     }>;
+};
+
+export type RehearsalRequest = {
+    settings: MonitorUpdate;
+    /**
+     * Defaults to 7 days before `to`.
+     */
+    from?: string;
+    /**
+     * Defaults to now. At most 30 days after `from`.
+     */
+    to?: string;
 };
 
 export type Project = {
@@ -2912,6 +2959,68 @@ export type CreateMemberClaimLinkResponses = {
 };
 
 export type CreateMemberClaimLinkResponse = CreateMemberClaimLinkResponses[keyof CreateMemberClaimLinkResponses];
+
+export type UpdateMePreferencesData = {
+    body: {
+        theme?: 'system' | 'light' | 'dark';
+        density?: 'compact' | 'comfortable';
+        /**
+         * Whether keys without Ctrl or Cmd do something.
+         */
+        keyboard_shortcuts?: boolean;
+        /**
+         * Name of the IANA time zone database in which times are shown. Null: that of the browser.
+         */
+        time_zone?: string | null;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/me/preferences';
+};
+
+export type UpdateMePreferencesErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type UpdateMePreferencesError = UpdateMePreferencesErrors[keyof UpdateMePreferencesErrors];
+
+export type UpdateMePreferencesResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Preferences;
+    };
+};
+
+export type UpdateMePreferencesResponse = UpdateMePreferencesResponses[keyof UpdateMePreferencesResponses];
 
 export type ReadMeData = {
     body?: never;
@@ -4925,6 +5034,281 @@ export type ChangeMonitorsResponses = {
 };
 
 export type ChangeMonitorsResponse = ChangeMonitorsResponses[keyof ChangeMonitorsResponses];
+
+export type ListViewsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 1. Default 1.
+         */
+        page?: number;
+        /**
+         * Records on a page. Default 25.
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/views';
+};
+
+export type ListViewsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListViewsError = ListViewsErrors[keyof ListViewsErrors];
+
+export type ListViewsResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<View>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListViewsResponse = ListViewsResponses[keyof ListViewsResponses];
+
+export type CreateViewData = {
+    body: {
+        name: string;
+        /**
+         * A query of the list of monitors, such as `is:down tag:shop`.
+         */
+        query: string;
+        /**
+         * Whether all members see it, which needs the role editor. Defaults to false for a person, and to true for an API key, which has no personal views.
+         */
+        is_shared?: boolean;
+    };
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/views';
+};
+
+export type CreateViewErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type CreateViewError = CreateViewErrors[keyof CreateViewErrors];
+
+export type CreateViewResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: View;
+    };
+};
+
+export type CreateViewResponse = CreateViewResponses[keyof CreateViewResponses];
+
+export type DeleteViewData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/views/{id}';
+};
+
+export type DeleteViewErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type DeleteViewError = DeleteViewErrors[keyof DeleteViewErrors];
+
+export type DeleteViewResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteViewResponse = DeleteViewResponses[keyof DeleteViewResponses];
+
+export type ReadViewData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/views/{id}';
+};
+
+export type ReadViewErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadViewError = ReadViewErrors[keyof ReadViewErrors];
+
+export type ReadViewResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: View;
+    };
+};
+
+export type ReadViewResponse = ReadViewResponses[keyof ReadViewResponses];
+
+export type UpdateViewData = {
+    body: {
+        name?: string;
+        /**
+         * A query of the list of monitors, such as `is:down tag:shop`.
+         */
+        query?: string;
+        /**
+         * Whether all members see it, which needs the role editor. Defaults to false for a person, and to true for an API key, which has no personal views.
+         */
+        is_shared?: boolean;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/views/{id}';
+};
+
+export type UpdateViewErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type UpdateViewError = UpdateViewErrors[keyof UpdateViewErrors];
+
+export type UpdateViewResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: View;
+    };
+};
+
+export type UpdateViewResponse = UpdateViewResponses[keyof UpdateViewResponses];
 
 export type ListMonitorParentsData = {
     body?: never;
@@ -7307,6 +7691,158 @@ export type ReadIncidentTimelineResponses = {
 };
 
 export type ReadIncidentTimelineResponse = ReadIncidentTimelineResponses[keyof ReadIncidentTimelineResponses];
+
+export type RehearseMonitorData = {
+    body: RehearsalRequest;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/monitors/{id}/rehearse';
+};
+
+export type RehearseMonitorErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type RehearseMonitorError = RehearseMonitorErrors[keyof RehearseMonitorErrors];
+
+export type RehearseMonitorResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            monitor_id: string;
+            from: string;
+            to: string;
+            /**
+             * The difference as a sentence, such as "4 outages become 2, told 40 seconds later."
+             */
+            sentence: string;
+            /**
+             * From the stored transitions.
+             */
+            before: {
+                outage_count: number;
+                degradation_count: number;
+                /**
+                 * From down until up, oldest first, at most 500.
+                 */
+                outages: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+                /**
+                 * Outside of outages, oldest first, at most 500.
+                 */
+                degradations: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+            };
+            after: {
+                outage_count: number;
+                degradation_count: number;
+                /**
+                 * From down until up, oldest first, at most 500.
+                 */
+                outages: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+                /**
+                 * Outside of outages, oldest first, at most 500.
+                 */
+                degradations: Array<{
+                    /**
+                     * When the status changed.
+                     */
+                    from: string;
+                    to: string | null;
+                    told_after_ms: number | null;
+                }>;
+            } | null;
+            told_later_ms: number | null;
+            /**
+             * The number of stored checks that were decided again.
+             */
+            checks: number;
+            /**
+             * True when not everything that decided then is stored.
+             */
+            approximate: boolean;
+            /**
+             * Why the result is approximate.
+             */
+            reasons: Array<{
+                code: 'arrivals_not_stored' | 'settings_not_stored' | 'live_sets_not_stored' | 'clock_set' | 'history_incomplete' | 'differs_from_stored';
+                message: string;
+            }>;
+            /**
+             * What cannot be simulated.
+             */
+            limits: Array<{
+                code: 'rechecks_not_made' | 'timeout_not_measured' | 'interval_not_simulated' | 'region_not_checked' | 'assertions_not_simulated' | 'setting_not_simulated' | 'second_opinions_not_asked' | 'list_shortened';
+                message: string;
+            }>;
+        };
+    };
+};
+
+export type RehearseMonitorResponse = RehearseMonitorResponses[keyof RehearseMonitorResponses];
 
 export type ReadProjectData = {
     body?: never;

@@ -1,13 +1,25 @@
-import type { Screen } from '../../core/screen.ts'
-import { channelSettingsScreen } from './channels/channel-settings.tsx'
-import { newChannelScreen } from './channels/new-channel.tsx'
-import { monitorSettingsScreen } from './monitors/monitor-settings.tsx'
-import { newMonitorScreen } from './monitors/new-monitor.tsx'
+import type { ScreenEntry } from '../../core/screen.ts'
 
-/** The forms. Before `/monitors/:id`, because the first path that fits counts. */
-export const SETUP_SCREENS: readonly Screen[] = [
-  newMonitorScreen,
-  monitorSettingsScreen,
-  newChannelScreen,
-  channelSettingsScreen,
+/** The forms, whose code is loaded when one is opened. Before `/monitors/:id`, because the first path that fits counts. */
+export const SETUP_SCREENS: readonly ScreenEntry[] = [
+  {
+    path: '/monitors/new',
+    area: 'monitors',
+    load: async () => (await import('./monitors/new-monitor.tsx')).newMonitorScreen,
+  },
+  {
+    path: '/monitors/:id/settings',
+    area: 'monitors',
+    load: async () => (await import('./monitors/monitor-settings.tsx')).monitorSettingsScreen,
+  },
+  {
+    path: '/settings/channels/new',
+    area: 'settings',
+    load: async () => (await import('./channels/new-channel.tsx')).newChannelScreen,
+  },
+  {
+    path: '/settings/channels/:id',
+    area: 'settings',
+    load: async () => (await import('./channels/channel-settings.tsx')).channelSettingsScreen,
+  },
 ]

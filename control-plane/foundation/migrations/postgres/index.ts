@@ -46,6 +46,7 @@ import * as projectChanges from './0046-project-changes.ts'
 import * as searchIndexes from './0047-search-indexes.ts'
 import * as monitorOrders from './0048-monitor-orders.ts'
 import * as alertSilences from './0049-alert-silences.ts'
+import * as views from './0050-views.ts'
 import * as verdictInputs from './0052-verdict-inputs.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
@@ -96,6 +97,7 @@ const MIGRATIONS = {
   '0047-search-indexes': searchIndexes,
   '0048-monitor-orders': monitorOrders,
   '0049-alert-silences': alertSilences,
+  '0050-views': views,
   '0052-verdict-inputs': verdictInputs,
 }
 

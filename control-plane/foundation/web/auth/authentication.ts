@@ -41,6 +41,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** the scope that the route needs, instead of the one that its method implies */
     scope?: Scope
+    /** the scope that a signed-in person needs, where it is lower than that of a key */
+    personScope?: Scope
     /** for keys of the operator project only */
     operator?: boolean
     /** no key needed (bootstrap, the chat callback) */
@@ -103,7 +105,8 @@ export function assertScope(request: FastifyRequest, caller: ApiCaller): void {
       'this endpoint needs an API key of the operator project; the operator creates it with: npm run admin -- operator create',
     )
   }
-  const needed = request.routeOptions.config.scope ?? getMethodScope(request.method)
+  const { scope, personScope } = request.routeOptions.config
+  const needed = (caller.actor.kind === 'user' ? personScope : undefined) ?? scope ?? getMethodScope(request.method)
   if (hasScope(caller, needed)) return
   throw insufficientScope(
     caller.actor.kind === 'user'

@@ -30,6 +30,7 @@ const TAGS = [
   ['Members', 'The members of the organization and their roles'],
   ['Audit log', 'Changes and their actors'],
   ['Monitors', 'Monitors, the results of their checks, and the reasons of status changes'],
+  ['Views', 'Saved filters of the list of monitors'],
   ['Incidents', 'Outages, opened and resolved with the verdict'],
   ['Maintenance windows', 'Times in which monitors send no alerts'],
   ['Silences', 'Alerts withheld until a time, without an effect on uptime'],

@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv'
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ErrorDetail } from '../server/errors.ts'
+import { isTimeZone } from './time-zone.ts'
 
 /** One error of Fastify's validator (Ajv). */
 export type ValidationFault = {
@@ -47,11 +48,13 @@ export const createFaultFinder =
 const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 
 /**
- * Additional formats, and stricter ones than Ajv's. `line`: text for a header, a subject, a host or a name. `date-time`:
+ * Additional formats, and stricter ones than Ajv's. `line`: text for a header, a subject, a host or a name. `time-zone`: a
+ * name of the IANA database. `date-time`:
  * RFC 3339 as far as JavaScript can parse it, so no leap seconds, existing days only, from 1970 on.
  */
 export const FORMATS = {
   line: /^[^\r\n\0]*$/,
+  'time-zone': isTimeZone,
   'date-time': (text: string) => DATE_TIME.test(text) && Date.parse(text) >= 0 && isDay(text.slice(0, 10)),
 }
 
@@ -62,6 +65,7 @@ const MAX_DETAILS = 50
 
 const FORMAT_SENTENCES: Record<string, string> = {
   line: 'must not contain line breaks or NUL',
+  'time-zone': 'must be an IANA time zone name, such as Europe/Berlin',
   email: 'must be an email address',
   uri: 'must be a URL',
   'date-time': 'must be a date and time such as 2026-08-01T12:00:00Z',

@@ -12,10 +12,7 @@ export const MAX_PERIODS = 500
 
 export const RehearsalBody = strictObject(
   {
-    settings: Type.Unsafe<MonitorUpdate>({
-      ...MonitorUpdate,
-      description: 'The fields that would change, as in an update of the monitor.',
-    }),
+    settings: MonitorUpdate,
     from: Type.Optional({ ...DateTime, description: `Defaults to ${DEFAULT_DAYS} days before \`to\`.` }),
     to: Type.Optional({ ...DateTime, description: `Defaults to now. At most ${MAX_DAYS} days after \`from\`.` }),
   },

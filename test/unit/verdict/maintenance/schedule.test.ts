@@ -1,8 +1,8 @@
 import t from 'tap'
+import { isTimeZone } from '../../../../control-plane/foundation/web/validation/time-zone.ts'
 import {
   findNextPeriod,
   findPeriodAt,
-  isTimeZone,
   type MaintenanceSchedule,
   validateCron,
 } from '../../../../control-plane/verdict/maintenance/schedule.ts'
