@@ -93,10 +93,7 @@ const UNCHANGED: MonitorDifference = {
 }
 
 /** Undefined when nothing changes. */
-function editSilence(
-  before: SilenceSettings | null,
-  wanted: MonitorChange['silence'],
-): SilenceSettings | null | undefined {
+function editSilence(before: SilenceSettings | null, wanted: MonitorChange['silence']): SilenceSettings | null | undefined {
   if (wanted === undefined) return undefined
   const after = wanted && { until: new Date(wanted.until).toISOString(), reason: wanted.reason ?? null }
   return isDeepStrictEqual(before, after) ? undefined : after
