@@ -34,12 +34,13 @@ export type ScreenState = {
   isInteractive?: boolean
 }
 
-const screens = await Promise.all(SCREENS.map(loadScreen))
+/** Every screen, with its code. */
+export const LOADED_SCREENS = await Promise.all(SCREENS.map(loadScreen))
 
 /** Renders the screen of an address as the server does: the content of the page, the whole page, and its title. */
 export function renderScreen(address: string, state: ScreenState = {}) {
   const [path = '', search = ''] = address.split('?')
-  const match = matchScreen(screens, path)
+  const match = matchScreen(LOADED_SCREENS, path)
   if (!match) throw new Error(`no screen has the path ${path}`)
   const location = { params: match.params, search: new URLSearchParams(search) }
   const { screen } = match

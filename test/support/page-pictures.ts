@@ -42,7 +42,7 @@ export async function writePictures(browser: Browser, site: PageSite): Promise<v
 }
 
 /** Converts a PNG to WebP of another width, on an empty tab whose policy allows it. */
-async function shrunk(page: Page, png: Buffer, width: number): Promise<Buffer> {
+export async function shrunk(page: Page, png: Buffer, width: number): Promise<Buffer> {
   const tab = await page.context().newPage()
   const source = `data:image/png;base64,${png.toString('base64')}`
   const data = await tab.evaluate<string>(`(async () => {

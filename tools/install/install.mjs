@@ -45,6 +45,12 @@ export const NATS = describeDistributionPackage('nats-server', 'nats-server', {
 export const CHROMIUM = describeDistributionPackage('chromium', '', {
   isInstalled: () => existsSync('/usr/bin/chromium'),
 })
+/** Other browsers for the tests in test/browsers. WebKit opens its windows on a screen in memory. */
+export const OTHER_BROWSERS = [
+  describeDistributionPackage('firefox-esr', 'firefox-esr'),
+  describeDistributionPackage('webkit2gtk-driver', 'WebKitWebDriver'),
+  describeDistributionPackage('xvfb', '', { isInstalled: () => existsSync('/usr/bin/xvfb-run') }),
+]
 /** For the differential test, and for the tests of alert rules; those tests report when they are missing. */
 export const BLACKBOX = describeDistributionPackage('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
   isOptional: true,

@@ -17,13 +17,13 @@ const ALONE = /^\/\/ runs in a process of its own/m
 const SHARES_API = /\bshareApi\(\)/
 const LONG_FROM_S = 20
 /** Run only when named. */
-const LONG = 'test/long'
+const NAMED_ONLY = ['test/long', 'test/browsers']
 
 /** Selects test files by names or folders, or all of them. `unknown`: the first name without a file. */
 export function selectTestFiles(root: string, given: string[]): TestFiles | { unknown: string } {
   const wanted = given.map(name => relative(root, resolve(name)))
   const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
-  const named = wanted.some(isIn(LONG)) ? filesBelow(root, LONG) : []
+  const named = NAMED_ONLY.filter(folder => wanted.some(isIn(folder))).flatMap(folder => filesBelow(root, folder))
   const quick = QUICK.flatMap(kind => filesBelow(root, `test/${kind}`))
   const flow = [...filesBelow(root, 'test/flow'), ...named]
   const seconds = new Map(

@@ -14,6 +14,10 @@ type Board = OperationResponse<'readMonitorBoard'>['data']
 /** A change on the server. `ids` null: any record of the kind may have changed. */
 export type LiveChange = { kind: LiveKind; ids: string[] | null; board: Board | null }
 
+/** What tabs send to each other besides changes: whether the stream is open, and the question of a new tab for it. */
+type TabState = { isLive: boolean }
+const QUESTION = { isQuestion: true }
+
 /**
  * Calls back for each change in the project (docs/design/live.md#event-stream). One tab of the browser has the stream and
  * passes on the events to the others, because browsers limit the connections to a server. `onState`: whether changes
@@ -27,10 +31,15 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
     return () => end.abort()
   }
   const channel = new BroadcastChannel(SHARED_NAME)
-  channel.onmessage = ({ data }: MessageEvent<LiveChange | { isLive: boolean }>) => {
-    if ('isLive' in data) onState(data.isLive)
+  /** of the stream of this tab; null: another tab has the stream */
+  let ownState: boolean | null = null
+  channel.onmessage = ({ data }: MessageEvent<LiveChange | TabState | typeof QUESTION>) => {
+    if ('isQuestion' in data) {
+      if (ownState !== null) channel.postMessage({ isLive: ownState })
+    } else if ('isLive' in data) onState(data.isLive)
     else onChange(data)
   }
+  channel.postMessage(QUESTION)
   navigator.locks
     .request(SHARED_NAME, { signal: end.signal }, () => {
       const pass = (change: LiveChange) => {
@@ -38,6 +47,7 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
         onChange(change)
       }
       const passState = (isLive: boolean) => {
+        ownState = isLive
         channel.postMessage({ isLive })
         onState(isLive)
       }

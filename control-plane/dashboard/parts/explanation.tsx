@@ -1,6 +1,7 @@
 import type { ExplainedCheck, ExplainedVote, Explanation } from '../../verdict/core/types.ts'
 import { formatCount, formatDuration, formatMs } from '../core/format.ts'
 import { Moment } from './moment.tsx'
+import { Scroll } from './section.tsx'
 import { type Bar, Strip } from './strip.tsx'
 
 /** Whose fault a failed check was. */
@@ -63,7 +64,7 @@ function formatRule({ counts, rule, quorum }: Explanation): string {
 
 /** One row a region. Used for a decision, and for the votes now. */
 export const VoteTable = ({ votes, threshold }: { votes: readonly ExplainedVote[]; threshold: number }) => (
-  <div class="scroll">
+  <Scroll name="Votes by region">
     <table class="rows votes">
       <thead>
         <tr>
@@ -83,7 +84,7 @@ export const VoteTable = ({ votes, threshold }: { votes: readonly ExplainedVote[
         ))}
       </tbody>
     </table>
-  </div>
+  </Scroll>
 )
 
 function VoteRow({ vote, threshold }: { vote: ExplainedVote; threshold: number }) {

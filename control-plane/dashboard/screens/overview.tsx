@@ -32,6 +32,7 @@ export const overviewScreen = screen({
     const { me } = useFrame()
     return (
       <>
+        {board.data === null && <h1>Overview</h1>}
         <Loaded result={board} what="The monitors">
           {({ counts, total }) => (
             <div class="screen-head">

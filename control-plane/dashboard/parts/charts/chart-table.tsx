@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Scroll } from '../section.tsx'
 
 export type Column<Row> = { name: string; isNumber?: boolean; show(row: Row): ComponentChildren }
 
@@ -14,7 +15,7 @@ export const ChartTable = <Row,>({
 }) => (
   <details class="figures">
     <summary>Figures</summary>
-    <div class="scroll">
+    <Scroll name="Figures">
       <table>
         <thead>
           <tr>
@@ -37,6 +38,6 @@ export const ChartTable = <Row,>({
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   </details>
 )

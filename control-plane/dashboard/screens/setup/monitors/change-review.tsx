@@ -1,3 +1,4 @@
+import { Scroll } from '../../../parts/section.tsx'
 import type { Difference } from './state/differences.ts'
 
 /** What another person changed since the form was opened, next to what would be saved. */
@@ -23,7 +24,7 @@ export const Review = ({
         ? 'You changed some of the same fields. Saving replaces what is stored there now.'
         : 'You changed other fields. Saving keeps their changes.'}
     </p>
-    <div class="scroll">
+    <Scroll name="Changes">
       <table>
         <thead>
           <tr>
@@ -47,7 +48,7 @@ export const Review = ({
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
     <div class="actions">
       <button type="button" class="main" disabled={isBusy} onClick={onSave}>
         Save my changes

@@ -1,0 +1,38 @@
+// takes about 120 s
+import t from 'tap'
+import { openBrowser } from '../browser/open-browser.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { readOverflow } from '../support/dashboard-browser.ts'
+import { nameScene, SCENES } from '../support/dashboard-scenes.ts'
+import { startDashboardSite } from '../support/dashboard-site.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+
+const SIZES = [
+  { width: 390, height: 844 },
+  { width: 1280, height: 900 },
+]
+
+const site = await startDashboardSite(t)
+const { newContext } = await openBrowser(t)
+
+t.test('Every screen is accessible on phones and desktops, in light and dark, full, empty and with errors', async t => {
+  // colours that change slowly would be measured on their way
+  const context = await newContext({ reducedMotion: 'reduce' })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, site.origin)
+  for (const scene of SCENES) {
+    await page.goto(site.show(scene))
+    await page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    await page.evaluate(AXE)
+    for (const size of SIZES) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize(size)
+        await page.emulateMedia({ colorScheme })
+        const look = `${nameScene(scene)}, ${size.width} px, ${colorScheme}`
+        t.equal(await readOverflow(page), 0, `${look}: no horizontal scrolling`)
+        t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
+      }
+    }
+  }
+  t.same(complaints, [])
+})

@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { decodePage, type PageImage } from '../../control-plane/monitoring/screenshots/page-difference.ts'
+import { type DashboardScene, nameScene, SCENES } from './dashboard-scenes.ts'
+import { shrunk } from './page-pictures.ts'
+
+/** Pictures of all screens with full lists, for reviewers and for comparison. */
+export const DASHBOARD_PICTURES = fileURLToPath(new URL('../fixtures/dashboard', import.meta.url))
+
+export const DASHBOARD_LOOKS = [
+  { name: 'desktop-light', size: { width: 1280, height: 1180 }, scheme: 'light', width: 640 },
+  { name: 'phone-dark', size: { width: 390, height: 940 }, scheme: 'dark', width: 340 },
+] as const
+
+export const PICTURED_SCENES = SCENES.filter(({ name }) => name === 'full')
+
+/** The name of a file, such as `monitors-id-full-phone-dark.webp`. */
+export const namePicture = (scene: DashboardScene, look: string): string => `${nameScene(scene)}-${look}.webp`
+
+/** Takes a picture of the open page when its fonts are there, `width` pixels wide. */
+export async function takePicture(page: Page, width: number): Promise<Buffer> {
+  await page.evaluate('document.fonts.ready')
+  return shrunk(page, await page.screenshot({ animations: 'disabled' }), width)
+}
+
+/** Decodes a WebP in an empty tab. */
+export async function decodePicture(tab: Page, webp: Buffer): Promise<PageImage> {
+  const source = `data:image/webp;base64,${webp.toString('base64')}`
+  const data = await tab.evaluate<string>(`(async () => {
+    const image = new Image()
+    image.src = ${JSON.stringify(source)}
+    await image.decode()
+    const canvas = document.createElement('canvas')
+    canvas.width = image.naturalWidth
+    canvas.height = image.naturalHeight
+    canvas.getContext('2d').drawImage(image, 0, 0)
+    return canvas.toDataURL('image/png')
+  })()`)
+  return decodePage(Buffer.from(data.slice(data.indexOf(',') + 1), 'base64'))
+}

@@ -1,0 +1,49 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ASSETS } from '../../control-plane/dashboard/assets.ts'
+import { DASHBOARD_CSP } from '../../control-plane/dashboard/document.tsx'
+import type { DashboardScene } from './dashboard-scenes.ts'
+import { renderScreen } from './dashboard-screens.tsx'
+import type { Teardown } from './teardown.ts'
+
+export type DashboardSite = {
+  origin: string
+  /** serves a screen from fixed data at a fixed time, and returns its address */
+  show(scene: Pick<DashboardScene, 'address' | 'state'>): string
+}
+
+/**
+ * Serves screens with their policy, styles and fonts, without scripts, so that nothing changes them. The data and the time
+ * are those of the scene.
+ */
+export async function startDashboardSite(t: Teardown): Promise<DashboardSite> {
+  if (!ASSETS.style) throw new Error('the assets are not built: run this test by npm test')
+  let page = ''
+  const find = (path: string) => {
+    const file = ASSETS.files[path]
+    if (!file) return null
+    const body = Buffer.from(file.base64, 'base64')
+    // a page may be painted before an optional font is there, and then stays without it
+    const isStyle = path === ASSETS.style
+    return { ...file, body: isStyle ? body.toString().replaceAll('font-display:optional', 'font-display:block') : body }
+  }
+  const server = createServer((request, response) => {
+    const file = find(request.url!)
+    if (file) return response.setHeader('content-type', file.contentType).end(file.body)
+    if (request.url === '/favicon.ico') return response.writeHead(204).end()
+    return response
+      .setHeader('content-type', 'text/html; charset=utf-8')
+      .setHeader('content-security-policy', DASHBOARD_CSP)
+      .end(page)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close().closeAllConnections())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    origin,
+    show({ address, state }) {
+      page = renderScreen(address, state).page.replace(/<script type="module"[^>]*><\/script>/, '')
+      return origin + address
+    },
+  }
+}
