@@ -9,6 +9,7 @@ import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
+import { countUnalerted, FRAME_READS } from './core/frame-reads.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import type { Queries, Results, Screen, ScreenLocation } from './core/screen.ts'
@@ -17,7 +18,7 @@ import { formRoutes } from './form-routes.ts'
 import { createSessionExecute, loadBoard, loadResults } from './load-actions.ts'
 import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
-import { SCREENS } from './screens/index.ts'
+import { loadScreens, SCREENS } from './screens/index.ts'
 
 type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
 
@@ -36,13 +37,14 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
 }
 
 async function sendScreen(app: App, screen: Screen, request: FastifyRequest, reply: FastifyReply) {
+  await loadScreens()
   const nowMs = clockMs()
   const execute = createSessionExecute(app, request)
   const location: ScreenLocation = {
     params: request.params as Record<string, string>,
     search: new URLSearchParams(request.url.split('?')[1]),
   }
-  const queries = { ...screen.queries(location, nowMs), me: read('readMe', {}) }
+  const queries = { ...screen.queries(location, nowMs), ...FRAME_READS, me: read('readMe', {}) }
   const [{ me, ...results }, board] = await Promise.all([
     loadResults(execute, queries, nowMs),
     loadBoard(execute, screen.board?.(location), nowMs),
@@ -77,7 +79,7 @@ function renderScreen(shown: Shown, me: Me, nowMs: number): string {
   }
   const content = (
     <FrameProvider value={context}>
-      <Frame area={shown.screen.area} notice={null}>
+      <Frame area={shown.screen.area} notice={null} unalerted={countUnalerted(shown.screen, shown.results)}>
         <ScreenContent {...shown} />
       </Frame>
     </FrameProvider>

@@ -111,6 +111,10 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   listAlertChannels: listOf([channelOf()]),
   listAlertLog: listOf([]),
   listMonitors: listOf<Monitor>([]),
+  listRegions: listOf([
+    { region: 'us-east', name: 'US East', is_live: true, live_probes: 1, no_live_probe_since: null },
+    { region: 'eu-west', name: 'EU West', is_live: true, live_probes: 1, no_live_probe_since: null },
+  ]),
   readMonitor: { data: monitorOf() },
   listMonitorVotes: { data: votesNowOf() },
   listMonitorTransitions: listOf<Transition>([]),

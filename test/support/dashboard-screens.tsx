@@ -11,10 +11,12 @@ import { matchScreen, type Queries, type Result, type Results } from '../../cont
 import { renderPage } from '../../control-plane/dashboard/document.tsx'
 import { Frame } from '../../control-plane/dashboard/parts/frame.tsx'
 import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/screen-content.tsx'
-import { SCREENS } from '../../control-plane/dashboard/screens/index.ts'
+import { loadScreens, SCREENS } from '../../control-plane/dashboard/screens/index.ts'
 import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
 import { type ApiAnswers, HEALTHY_ANSWERS } from './dashboard-answers.ts'
 import { ADMIN, boardOf, NOW } from './dashboard-fixtures.ts'
+
+await loadScreens()
 
 /** What a screen is rendered from. `errors` and `loading`: operations without an answer; `board` is one of them. */
 export type ScreenState = {
@@ -26,6 +28,8 @@ export type ScreenState = {
   isOld?: boolean
   loading?: readonly OperationName[] | 'everything'
   isInteractive?: boolean
+  /** the number of active monitors without an alert channel */
+  unalerted?: number
 }
 
 /** Renders the screen of an address as the server does: the content of the page, the whole page, and its title. */
@@ -43,7 +47,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
   const shown = { screen, location, results, board }
   const content = (
     <FrameProvider value={buildContext(state)}>
-      <Frame area={screen.area} notice={null}>
+      <Frame area={screen.area} notice={null} unalerted={state.unalerted ?? 0}>
         <ScreenContent {...shown} />
       </Frame>
     </FrameProvider>

@@ -1,11 +1,12 @@
 import type { QueryClient } from '@tanstack/query-core'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
-import { matchScreen, type Result, type ScreenLocation } from '../core/screen.ts'
+import { matchScreen, type Result, type Screen, type ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { SCREENS } from '../screens/index.ts'
@@ -37,11 +38,12 @@ function Page({ initial }: { initial: DocumentState }) {
   const [path = '', search = ''] = url.split('#')[0]!.split('?')
   const firstPath = useRef(path).current
   const match = matchScreen(SCREENS, path)
+  useScreenCode(match?.screen)
   const connection = useConnection(initial.me)
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
   const nowMs = useClock(initial.nowMs)
-  const queries = match?.screen.queries(location, nowMs) ?? {}
+  const queries = { ...match?.screen.queries(location, nowMs), ...FRAME_READS }
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, queries, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
@@ -81,6 +83,7 @@ function Page({ initial }: { initial: DocumentState }) {
       <Frame
         area={match?.screen.area ?? null}
         notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+        unalerted={countUnalerted(match?.screen, results)}
       >
         {match ? (
           <ScreenContent screen={match.screen} location={location} results={results} board={board} />
@@ -143,11 +146,25 @@ function usePrefetch(cache: QueryClient, execute: Execute): void {
       const match = link?.origin === location.origin ? matchScreen(SCREENS, link.pathname) : null
       if (!link || !match) return
       const { screen, params } = match
-      prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+      const read = () =>
+        prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
+      if (screen.load) screen.load().then(read, () => {})
+      else read()
     }
     document.addEventListener('pointerover', onPointer)
     return () => document.removeEventListener('pointerover', onPointer)
   }, [cache, execute])
+}
+
+/** Loads the code of a screen and then shows it. Without it, such as after an update of the server, the page is loaded again. */
+function useScreenCode(screen: Screen | undefined): void {
+  const [, render] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    screen?.load?.().then(
+      () => render(undefined),
+      () => location.reload(),
+    )
+  }, [screen])
 }
 
 /** Shows changes on the server within a second or two, as long as the stream of events is open. */

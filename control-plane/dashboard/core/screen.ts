@@ -37,12 +37,39 @@ export type Screen<Q extends Queries = Queries> = {
   record?: keyof Q & string
   title(props: ScreenProps<Q>): string
   Body(props: ScreenProps<Q>): ComponentChildren
+  /** only while the code of the screen is not there: loads it */
+  load?(): Promise<void>
 }
 
 export type ScreenArea = 'overview' | 'monitors' | 'incidents' | 'alerts' | 'settings'
 
 /** Declares a screen, so that the types of its results follow from its queries. */
 export const screen = <Q extends Queries>(declared: Screen<Q>): Screen => declared as unknown as Screen
+
+/**
+ * Declares a screen whose code browsers load when it is first opened. Until then it reads and shows nothing. A failed load
+ * can be repeated.
+ */
+export function lazyScreen(path: string, area: ScreenArea, loadCode: () => Promise<Screen>): Screen {
+  let loading: Promise<void> | null = null
+  const lazy: Screen = {
+    ...{ path, area, queries: () => ({}), title: () => 'Loading', Body: () => null },
+    load: () => {
+      loading ??= loadCode().then(
+        loaded => {
+          delete lazy.load
+          Object.assign(lazy, loaded)
+        },
+        error => {
+          loading = null
+          throw error
+        },
+      )
+      return loading
+    },
+  }
+  return lazy
+}
 
 /** Finds the screen of a path, and its parameters. Returns null for other paths. */
 export function matchScreen(

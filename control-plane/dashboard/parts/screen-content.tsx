@@ -12,6 +12,7 @@ export type Shown = {
 
 /** A screen, or the reason why it cannot be shown: its record is not there yet, does not exist, or cannot be read. */
 export function ScreenContent({ screen, location, results, board }: Shown) {
+  if (screen.load) return <Loading />
   const record = screen.record ? results[screen.record] : null
   if (!record || record.data !== null) return <screen.Body {...location} results={results} board={board} />
   return record.error ? <Unavailable error={record.error} /> : <Loading />

@@ -8,6 +8,10 @@ import { monitorScreen } from './monitors/monitor.tsx'
 import { monitorsScreen } from './monitors/monitors.tsx'
 import { overviewScreen } from './overview.tsx'
 import { SETUP_SCREENS } from './setup/index.ts'
+import { START_SCREENS } from './start/index.ts'
+
+/** Loads the code of all screens, as the server needs it. */
+export const loadScreens = () => Promise.all(SCREENS.map(screen => screen.load?.()))
 
 /** Every page of the dashboard. The server and the browser make their routes from this list; the first match counts. */
 export const SCREENS: readonly Screen[] = [
@@ -19,5 +23,6 @@ export const SCREENS: readonly Screen[] = [
   deliveryScreen,
   channelListScreen,
   ...SETUP_SCREENS,
+  ...START_SCREENS,
   monitorScreen,
 ]
