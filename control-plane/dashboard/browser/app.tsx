@@ -30,7 +30,7 @@ export const App = ({ initial }: { initial: DocumentState }) => (
 
 /** The addresses that the router opens. Links to other pages, such as the API reference, load them. */
 const SCREEN_ADDRESS = new RegExp(
-  `^(?:${SCREENS.map(({ path }) => path.replace(/:\\w+/g, '[^/?#]+')).join('|')})(?:[?#]|$)`,
+  `^(?:${SCREENS.map(({ path }) => path.replace(/:\w+/g, '[^/?#]+')).join('|')})(?:[?#]|$)`,
 )
 
 function Page({ initial }: { initial: DocumentState }) {
@@ -86,7 +86,7 @@ function Page({ initial }: { initial: DocumentState }) {
         unalerted={countUnalerted(match?.screen, results)}
       >
         {match ? (
-          <ScreenContent screen={match.screen} location={location} results={results} board={board} />
+          <ScreenContent key={path} screen={match.screen} location={location} results={results} board={board} />
         ) : (
           <NotFound />
         )}
