@@ -150,3 +150,26 @@ t.test('All charts have one cursor, and a range that is chosen by dragging or by
   t.same(await findAccessibilityProblems(page), [])
   t.same(complaints, [])
 })
+
+t.test('Paper has no controls, and forced colours leave every status readable', async t => {
+  const { page } = await openMonitor(t, '', { colorScheme: 'dark' })
+  await slider(page).waitFor()
+  await page.emulateMedia({ media: 'print' })
+  t.equal(await page.locator('button:visible, select:visible, input:visible').count(), 0)
+  t.equal(await page.locator('svg.chart:visible').count(), 3)
+  t.equal(await page.evaluate('getComputedStyle(document.documentElement).getPropertyValue("--ground").trim()'), '#fff')
+  await page.emulateMedia({ media: 'screen', forcedColors: 'active' })
+  const readInk = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate(element => {
+        const view = element.ownerDocument.defaultView!
+        const { fill } = view.getComputedStyle(element)
+        return { isVisible: fill !== view.getComputedStyle(element.ownerDocument.body).backgroundColor, fill }
+      })
+  for (const selector of ['.state svg', '.strip rect', '.chart .heat']) {
+    const { isVisible, fill } = await readInk(selector)
+    t.ok(isVisible, `${selector}: ${fill}`)
+  }
+})
