@@ -9,6 +9,7 @@ import { notFound, unavailable } from '../foundation/web/server/errors.ts'
 import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
+import { countUnalerted, FRAME_READS } from './core/frame-reads.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import { loadScreen, type Queries, type Results, type ScreenEntry, type ScreenLocation } from './core/screen.ts'
@@ -51,7 +52,7 @@ async function sendScreen(
     params: request.params as Record<string, string>,
     search: new URLSearchParams(request.url.split('?')[1]),
   }
-  const queries = { ...screen.queries(location, nowMs), me: read('readMe', {}) }
+  const queries = { ...screen.queries(location, nowMs), ...FRAME_READS, me: read('readMe', {}) }
   const [{ me, ...results }, board] = await Promise.all([
     loadResults(execute, queries, nowMs),
     loadBoard(request, screen.board?.(location), nowMs),
@@ -86,7 +87,7 @@ function renderScreen(shown: Shown, me: Me, nowMs: number): string {
   }
   const content = (
     <FrameProvider value={context}>
-      <Frame area={shown.screen.area} notice={null}>
+      <Frame area={shown.screen.area} notice={null} unalerted={countUnalerted(shown.screen, shown.results)}>
         <ScreenContent {...shown} />
       </Frame>
     </FrameProvider>

@@ -106,25 +106,27 @@ function describe(loads: Load[], { serverMs, keysMs, pixelMs, taskMs }: Work): F
   ]
 }
 
-type Sizes = { script: number; style: number }
+/** `script`: what every page loads. `all`: with everything that is loaded later. */
+type Sizes = { script: number; all: number; style: number }
 
 /** The sizes with Brotli, in kB. */
 async function measureSizes(): Promise<Sizes> {
-  const { files } = await makeDashboardAssets()
-  const sum = (pattern: RegExp) =>
-    Object.entries(files)
-      .filter(([path]) => pattern.test(path))
-      .reduce((bytes, [, { base64 }]) => bytes + brotliCompressSync(Buffer.from(base64, 'base64')).length, 0) / 1_000
-  return { script: sum(/\.js$/), style: sum(/\.css$/) }
+  const { files, style, everywhere } = await makeDashboardAssets()
+  const sum = (paths: string[]) =>
+    paths.reduce((bytes, path) => bytes + brotliCompressSync(Buffer.from(files[path]!.base64, 'base64')).length, 0) /
+    1_000
+  const all = Object.keys(files).filter(path => path.endsWith('.js'))
+  return { script: sum(everywhere), all: sum(all), style: sum([style]) }
 }
 
-const describeSizes = ({ script, style }: Sizes): Figure[] => [
+const describeSizes = ({ script, all, style }: Sizes): Figure[] => [
   figure(
-    'all scripts of the dashboard, which the first screen loads, compressed',
+    'scripts of the dashboard that every page loads, compressed',
     `${script.toFixed(1)} kB`,
     '≤ 60 kB',
     script <= 60,
   ),
+  figure('all its scripts, compressed', `${all.toFixed(1)} kB`, '≤ 150 kB', all <= 150),
   figure('its style sheet, compressed', `${style.toFixed(1)} kB`, '≤ 15 kB', style <= 15),
 ]
 

@@ -9,6 +9,8 @@ type Silence = OperationResponse<'listSilences'>['data'][number]
 type Incident = OperationResponse<'listIncidents'>['data'][number]
 type Channel = OperationResponse<'listAlertChannels'>['data'][number]
 type Check = OperationResponse<'listMonitorChecks'>['data'][number]
+type AuditEntry = OperationResponse<'listAuditLog'>['data'][number]
+type Screenshot = OperationResponse<'listMonitorScreenshots'>['data'][number]
 type Votes = OperationResponse<'listMonitorVotes'>['data']
 type Transition = OperationResponse<'listMonitorTransitions'>['data'][number]
 
@@ -93,6 +95,14 @@ export const transitionOf = (changes: Partial<Transition> = {}): Transition => (
   ...changes,
 })
 
+/** A change of the settings of the monitor, half an hour ago. */
+const auditEntryOf = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
+  ...{ id: 'a1', at: ago(30), action: 'updated', resource: 'monitor', resource_id: ID, resource_name: 'Shop' },
+  ...{ actor: { kind: 'user', id: 'u1', name: 'Ann', ip: null }, created_at: ago(30), updated_at: ago(30) },
+  changes: { timeout_ms: { from: 10_000, to: 20_000 } },
+  ...changes,
+})
+
 const hours = (count: number) =>
   Array.from({ length: count }, (_, i) => new Date(NOW - i * HOUR).toISOString()).reverse()
 
@@ -113,6 +123,12 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   listAlertLog: listOf([]),
   listSilences: listOf<Silence>([]),
   listMonitors: listOf<Monitor>([]),
+  listAuditLog: listOf([auditEntryOf()]),
+  listMonitorScreenshots: listOf<Screenshot>([]),
+  listRegions: listOf([
+    { region: 'us-east', name: 'US East', is_live: true, live_probes: 1, no_live_probe_since: null },
+    { region: 'eu-west', name: 'EU West', is_live: true, live_probes: 1, no_live_probe_since: null },
+  ]),
   readMonitor: { data: monitorOf() },
   listMonitorVotes: { data: votesNowOf() },
   listMonitorTransitions: listOf<Transition>([]),

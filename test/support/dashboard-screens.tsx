@@ -32,6 +32,8 @@ export type ScreenState = {
   isOld?: boolean
   loading?: readonly OperationName[] | 'everything'
   isInteractive?: boolean
+  /** the number of active monitors without an alert channel */
+  unalerted?: number
 }
 
 /** Every screen, with its code. */
@@ -52,7 +54,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
   const shown = { screen, location, results, board }
   const content = (
     <FrameProvider value={buildContext(state)}>
-      <Frame area={screen.area} notice={null}>
+      <Frame area={screen.area} notice={null} unalerted={state.unalerted ?? 0}>
         <ScreenContent {...shown} />
       </Frame>
     </FrameProvider>

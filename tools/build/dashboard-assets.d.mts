@@ -4,6 +4,7 @@ export function makeDashboardAssets(): Promise<{
   files: Record<string, { contentType: string; base64: string }>
   script: string
   style: string
+  everywhere: string[]
   inputs: string[]
 }>
 export function dashboardInputs(): Promise<string[]>

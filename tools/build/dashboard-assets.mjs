@@ -9,7 +9,8 @@ const BROWSERS = ['chrome111', 'firefox115', 'safari16.4']
 
 /**
  * Resolves to the files by path, `{ '/assets/main-ABCD1234.js': { contentType, base64 } }`, the paths of the first script and
- * of the style sheet, and the source files that were read. The name of each file contains a hash of its content.
+ * of the style sheet, the paths of all scripts that every page loads, and the source files that were read. The name of each
+ * file contains a hash of its content.
  */
 export async function makeDashboardAssets() {
   const { build } = await import('esbuild')
@@ -46,8 +47,17 @@ export async function makeDashboardAssets() {
     files,
     script: find(/^\/assets\/main-\w+\.js$/),
     style: find(/^\/assets\/style-\w+\.css$/),
+    everywhere: listStaticImports(metafile.outputs, find(/^\/assets\/main-\w+\.js$/).slice(1)),
     inputs: Object.keys(metafile.inputs),
   }
+}
+
+/** The paths of a script and of everything that it imports at once. */
+function listStaticImports(outputs, first) {
+  const reached = new Set([first])
+  for (const path of reached)
+    for (const { path: next, kind } of outputs[path].imports) if (kind === 'import-statement') reached.add(next)
+  return [...reached].map(path => `/${path}`)
 }
 
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }
@@ -65,7 +75,7 @@ export const dashboardAssets = {
     made = undefined
     onLoad({ filter: /\/control-plane\/dashboard\/assets\.ts$/ }, async ({ path }) => {
       made ??= makeDashboardAssets()
-      const { inputs, ...assets } = await made
+      const { inputs, everywhere: _, ...assets } = await made
       const source = readFileSync(path, 'utf8')
       const watchFiles = inputs.map(file => join(ROOT, file))
       return {

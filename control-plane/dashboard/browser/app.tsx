@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
 import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import type { DocumentState } from '../core/page-state.ts'
 import type { Result, ScreenLocation } from '../core/screen.ts'
@@ -37,7 +38,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
   const nowMs = useClock(initial.nowMs)
-  const queries = screen?.queries(location, nowMs) ?? {}
+  const queries = { ...screen?.queries(location, nowMs), ...FRAME_READS }
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, queries, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
@@ -72,8 +73,9 @@ function Page({ initial }: { initial: DocumentState }) {
       <Frame
         area={screen?.area ?? null}
         notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+        unalerted={countUnalerted(screen, results)}
       >
-        {shown ? <ScreenContent {...shown} /> : match ? <Loading /> : <NotFound />}
+        {shown ? <ScreenContent key={path} {...shown} /> : match ? <Loading /> : <NotFound />}
       </Frame>
       {overlay.element}
     </FrameProvider>

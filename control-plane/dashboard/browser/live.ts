@@ -100,7 +100,7 @@ const DEPENDENT: Record<Exclude<LiveKind, 'reset'>, readonly OperationName[]> = 
   ],
   incident: ['listIncidents', 'readIncident', 'listIncidentUpdates', 'readIncidentTimeline', 'readAnalyticsSummary'],
   delivery: ['listAlertLog', 'readAlertLog', 'readIncidentTimeline'],
-  channel: ['listAlertChannels', 'readAlertChannel', 'listAlertRules'],
+  channel: ['listAlertChannels', 'readAlertChannel', 'listAlertRules', 'listMonitors'],
   maintenance: ['listMaintenanceWindows', 'readMaintenanceWindow', 'listMonitorVotes'],
 }
 

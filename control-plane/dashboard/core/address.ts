@@ -8,6 +8,13 @@ export function buildAddress(path: string, parameters: Record<string, string | n
   return query === '' ? path : `${path}?${query}`
 }
 
+/** The address of a page with other parameters: those that are not named stay, null removes one. */
+export const changeAddress = (
+  path: string,
+  search: URLSearchParams,
+  changes: Record<string, string | number | null>,
+): string => buildAddress(path, { ...Object.fromEntries(search), ...changes })
+
 /** The page of a list that an address asks for: from 1, also when the value is not a number. */
 export function parsePage(search: URLSearchParams): number {
   const page = Number(search.get('page') ?? 1)

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { type Me, useFrame } from '../core/frame-context.ts'
+import { formatCount } from '../core/format.ts'
+import { canWrite, type Me, useFrame } from '../core/frame-context.ts'
+import { UNALERTED_PATH } from '../core/frame-reads.ts'
 import type { ScreenArea } from '../core/screen.ts'
 
 const NAVIGATION: { area: ScreenArea; path: string; name: string; icon: string }[] = [
@@ -20,10 +22,13 @@ export type FrameNotice = {
 export function Frame({
   area,
   notice,
+  unalerted,
   children,
 }: {
   area: ScreenArea | null
   notice: FrameNotice | null
+  /** the number of active monitors without an alert channel */
+  unalerted: number
   children: ComponentChildren
 }) {
   const { me, isInteractive, openOverlay } = useFrame()
@@ -60,6 +65,7 @@ export function Frame({
           {notice.text} {notice.link && <a href={notice.link.path}>{notice.link.name}</a>}
         </p>
       )}
+      {unalerted > 0 && <Unalerted count={unalerted} />}
       <main id="content" tabIndex={-1}>
         {children}
       </main>
@@ -72,6 +78,20 @@ export function Frame({
         <span>Times are in the time zone of this browser.</span>
       </footer>
     </div>
+  )
+}
+
+/** Says on every page that outages would not be noticed. */
+function Unalerted({ count }: { count: number }) {
+  const { me } = useFrame()
+  return (
+    <p class="notice unalerted" role="status">
+      <span>
+        <a href={UNALERTED_PATH}>{formatCount(count, 'active monitor')}</a> {count === 1 ? 'has' : 'have'} no alert
+        channel: no alert is sent about an outage.
+      </span>
+      {canWrite(me) && <a href={`${UNALERTED_PATH}#alert`}>Choose who is alerted</a>}
+    </p>
   )
 }
 

@@ -1,11 +1,19 @@
 import { canWrite, useFrame } from '../core/frame-context.ts'
+import { keepTypedAddress } from './start/typed-address.ts'
 
-/** The empty overview: one field, from which the first monitor begins. Works without scripts as far as the form of the monitor. */
+/** The empty overview: one field, from which the first monitor begins. Without scripts it leads to the first step. */
 export function FirstMinute() {
-  const { me } = useFrame()
+  const { me, navigate } = useFrame()
   if (!canWrite(me)) return <p class="empty">There is no monitor yet. A person with the role editor can create one.</p>
+  const submit = (event: SubmitEvent) => {
+    const url = new FormData(event.currentTarget as HTMLFormElement).get('url')
+    if (typeof url !== 'string' || url.trim() === '') return
+    event.preventDefault()
+    keepTypedAddress(url)
+    navigate(`/start?${new URLSearchParams({ url })}`)
+  }
   return (
-    <form class="first-minute" action="/monitors/new" method="get">
+    <form class="first-minute" action="/start" method="get" onSubmit={submit}>
       <label for="first-address">What should be monitored?</label>
       <div class="joined">
         <input
@@ -18,11 +26,11 @@ export function FirstMinute() {
           aria-describedby="first-address-hint"
         />
         <button type="submit" class="main">
-          Continue
+          Try it
         </button>
       </div>
       <p class="soft small" id="first-address-hint">
-        A web address, a host or host:port. You try it from several regions before anything is stored. Or{' '}
+        A web address, a host or host:port. It is tried from every region before anything is stored. Or{' '}
         <a href="/monitors/new?type=heartbeat">let a job report by itself</a>.
       </p>
     </form>

@@ -8,6 +8,7 @@ import { monitorScreen } from './monitors/monitor.tsx'
 import { monitorsScreen } from './monitors/monitors.tsx'
 import { overviewScreen } from './overview.tsx'
 import { SETUP_SCREENS } from './setup/index.ts'
+import { START_SCREENS } from './start/index.ts'
 
 /** Every page of the dashboard. The server and the browser make their routes from this list; the first match counts. */
 export const SCREENS: readonly ScreenEntry[] = [
@@ -19,5 +20,6 @@ export const SCREENS: readonly ScreenEntry[] = [
   deliveryScreen,
   channelListScreen,
   ...SETUP_SCREENS,
+  ...START_SCREENS,
   monitorScreen,
 ]

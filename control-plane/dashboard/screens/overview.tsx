@@ -9,7 +9,6 @@ import { Section } from '../parts/section.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Attention } from './attention.tsx'
 import { FirstMinute } from './first-minute.tsx'
-import { NoChannel } from './no-channel.tsx'
 import { SilencesInForce } from './silences/silences-in-force.tsx'
 
 const MAX_ROWS = 50
@@ -46,7 +45,7 @@ export const overviewScreen = screen({
           )}
         </Loaded>
         <Figures result={results.summary} />
-        {board.data?.total === 0 ? <FirstMinute /> : <NoChannel channels={results.channels} />}
+        {board.data?.total === 0 && <FirstMinute />}
         <Attention {...results} />
         <Trouble result={board} />
         <SilencesInForce result={results.silences} />

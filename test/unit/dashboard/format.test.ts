@@ -7,7 +7,14 @@ import {
   formatPercent,
   formatTime,
 } from '../../../control-plane/dashboard/core/format.ts'
-import { computeSpan, getRange, parseRange, RANGE_NAMES } from '../../../control-plane/dashboard/core/time-range.ts'
+import {
+  computeSpan,
+  getRange,
+  parseRange,
+  RANGE_NAMES,
+  readRange,
+  toUtcText,
+} from '../../../control-plane/dashboard/core/time-range.ts'
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
 
@@ -100,5 +107,30 @@ t.test('A range of an address ends at the next full hour, and an unknown one is 
     t.same(computeSpan(name, now + 57 * MINUTE), span, `${name}: the same for the rest of the hour`)
     t.ok(getRange(name).ms / getRange(name).stepMs <= 1_000, `${name}: a chart has a limited number of points`)
   }
+  t.end()
+})
+
+t.test('A range of times in the address counts before a name, and has limits', t => {
+  const now = Date.parse('2026-11-21T14:05:30Z')
+  const readSpan = (search: string) => {
+    const { fromMs, toMs, ...rest } = readRange(new URLSearchParams(search), now)
+    return { ...rest, span: `${toUtcText(fromMs)} ${toUtcText(toMs)}` }
+  }
+  const fine = { name: null, step: '5m', stepMs: 5 * MINUTE }
+  const rows: [string, object][] = [
+    ['', { name: '24h', step: '5m', span: '2026-11-20T15:00 2026-11-21T15:00' }],
+    [
+      'from=2026-11-20T10:02&to=2026-11-20T12:00&range=7d',
+      { ...fine, heatStep: '5m', span: '2026-11-20T10:00 2026-11-20T12:00' },
+    ],
+    ['from=2026-11-20T10:00:00.000Z&to=2026-11-22T10:00', { ...fine, heatStep: '1h' }],
+    ['from=2026-11-20T10:00&to=2026-11-20T10:05', { ...fine, span: '2026-11-20T10:00 2026-11-20T10:10' }],
+    ['from=2026-01-01T00:00&to=2026-11-20T00:00', { step: '1h', span: '2026-10-21T00:00 2026-11-20T00:00' }],
+    ['from=2026-11-20T12:00&to=2026-11-20T10:00&range=7d', { name: '7d' }],
+    ['from=yesterday&to=2026-11-20T10:00', { name: '24h' }],
+    ['from=2026-13-20T12:00&to=2026-11-20T10:00', { name: '24h' }],
+    ['from=2026-11-20T12:00', { name: '24h' }],
+  ]
+  for (const [search, expected] of rows) t.match(readSpan(search), expected, search)
   t.end()
 })

@@ -17,7 +17,7 @@ import { ADMIN, ago, boardOf, explanationOf, failingVoteOf, REFUSED, VIEWER } fr
 import { renderScreen, type ScreenState } from '../../support/dashboard-screens.tsx'
 
 const { id: ID } = monitorOf()
-const ADDRESSES = ['/', '/monitors', `/monitors/${ID}`]
+const ADDRESSES = ['/', '/monitors', `/monitors/${ID}`, '/monitors/unalerted', `/start?step=outage&monitor=${ID}`]
 const LONG = 'x'.repeat(4_990)
 const AWAY = { status: 503, code: 'unavailable', message: 'not now' }
 

@@ -25,6 +25,11 @@ const showMonitor = (changes: Parameters<typeof monitorOf>[0], state: ScreenStat
 
 const DOWN = { status: 'down', status_changed_at: ago(1) } as const
 
+const screenshotOf = (region: string, url: string) => ({
+  ...{ id: 's1', monitor_id: ID, region, taken_in: region, scheduled_at: ago(1), attempt: 1, difference: null, url },
+  ...{ created_at: ago(1), updated_at: ago(1) },
+})
+
 type Silence = ReturnType<typeof votesNowOf>['silenced_by'][number]
 
 const silenceOf = (kind: Silence['kind'], changes: Partial<Silence> = {}): Silence => ({
@@ -40,14 +45,13 @@ t.test('A monitor that is up shows its status, votes, history, checks, alerts an
   t.match(text, '0 of 3 votes are failing; 2 more make it down.')
   t.match(text, 'Next check 14:06:00 UTC · a vote is valid for 3 min 10 s')
   t.match(text, '99.98 % in 24 hours')
-  t.match(html, 'aria-label="90 days, 1 with trouble"')
+  t.match(html, 'aria-label="90 days, 1 with trouble, settings changed 1 times"')
   t.match(text, /2 min 10 s down/)
   t.match(html, 'aria-label="Response time of 360 checks; last p50 400 ms, p95 700 ms"')
   t.match(html, 'aria-label="Distribution of response times: 210 successful checks, 2 failed"')
   t.match(html, '<rect class="outage"')
   t.match(text, 'The status has not changed yet.')
   t.match(text, /Up 21 Nov 2026, 14:04:30 UTC us-east 200, 812 ms/)
-  t.match(text, 'DNS 12 ms · Connect 20 ms · TLS 40 ms · First byte 700 ms · Transfer 40 ms')
   t.match(text, 'Operations webhook · down, recovery; reminder every 30 min')
   t.match(text, 'Checked every 30 s Regions us-east, eu-west, ap-southeast Timeout 10 s Re-checks 2')
   t.match(text, 'An outage is down at the latest after 37 s (refused).')
@@ -117,22 +121,58 @@ t.test('A change without an explanation is a line, and a heartbeat has neither c
   t.end()
 })
 
-t.test('A failed check shows whose fault it was, its error, assertions and the answer of the target', t => {
+t.test('The address of a check opens it: phases, fault, error, assertions, answer, certificate, screenshots', t => {
+  const certificate = {
+    ...{ subject: 'CN=shop.example', issuer: 'CN=Example CA', names: ['shop.example'], fingerprint: 'ab12' },
+    ...{ valid_from: ago(9_000), valid_to: ago(-9_000) },
+  }
   const check = checkOf({
     ...{ status: 'down', status_code: 500, screenshot_url: '/api/v1/screenshots/x', trigger: 'second_opinion' },
     error: { source: 'target', code: 'assertion', message: 'status 500' },
     failed_assertions: [{ type: 'status_code', operator: 'eq', value: '200', actual: '500' }],
-    evidence: { headers: { server: 'nginx' }, body: 'Internal error', chain: [] },
+    evidence: { headers: { server: 'nginx' }, body: 'Internal error', chain: [certificate] },
+    ...{ certificate },
+    dns: {
+      ...{ rcode: 'NOERROR', server: '192.0.2.53' },
+      records: [{ type: 'A', name: 'shop.example.', ttl_seconds: 60, value: '192.0.2.1' }],
+    },
   })
-  const { html, text } = show({ answers: { listMonitorChecks: listOf([check]) } })
-  t.match(text, /Down 21 Nov 2026, 14:04:30 UTC us-east status 500/)
+  const picture = { ...screenshotOf('eu-west', '/baseline-eu'), kind: 'baseline' } as const
+  const answers = {
+    listMonitorChecks: listOf([check]),
+    listMonitorScreenshots: listOf([picture, { ...picture, id: 's2', region: 'us-east', url: '/baseline-us' }]),
+  }
+  const closed = show({ answers }, '?range=7d&region=us-east')
+  t.match(closed.text, /Down 21 Nov 2026, 14:04:30 UTC us-east status 500/)
+  t.notMatch(closed.html, 'class="drawer"')
+  const address = `/monitors/${ID}?range=7d&amp;region=us-east&amp;check=k1&amp;at=${encodeURIComponent(ago(1))}`
+  t.match(closed.html, `id="check-k1" href="${address}"`)
+  const { html, text } = show({ answers }, `?range=7d&region=us-east&check=k1&at=${ago(1)}`)
+  t.match(html, `href="/monitors/${ID}?range=7d&amp;region=us-east">Close`, 'the rest of the address stays')
+  t.match(text, 'DNS 12 ms · Connect 20 ms · TLS 40 ms · First byte 700 ms · Transfer 40 ms')
   t.match(text, 'Attempt 1, a second opinion for another region')
   t.match(text, 'Whose fault target Error status 500 (assertion)')
   t.match(text, 'Failed assertion status_code eq 200; actual value: 500')
   t.match(text, 'Answer of the target server: nginx Internal error')
+  t.match(text, 'shop.example. 60 A 192.0.2.1')
+  t.equal(text.split('CN=Example CA').length - 1, 1, 'a certificate that is also in the chain is shown once')
   t.match(html, 'alt="The page at the time of the failure"')
+  t.match(html, 'src="/baseline-us" alt="The page as it should look"')
+  t.notMatch(html, '/baseline-eu')
   const missed = checkOf({ status: 'missed', status_code: null, response_time_ms: null, timings: null, probe_id: null })
   t.match(show({ answers: { listMonitorChecks: listOf([missed]) } }).text, /Unknown 21 Nov 2026, 14:04:30 UTC us-east/)
+  t.end()
+})
+
+t.test('An id of another monitor, or of a check that was deleted, is a part that says so', t => {
+  for (const search of ['?check=other', `?check=other&at=${ago(1)}`, '?check=other&at=yesterday']) {
+    const { text } = show({}, search)
+    t.match(text, 'There is no such check of this monitor', search)
+    t.match(text, 'Up for 1 h 30 min', search)
+  }
+  t.notMatch(show({}, '?check=k1').text, 'There is no such check', 'one of the list is found without its time')
+  const away = show({ errors: { listMonitorChecks: AWAY } }, `?check=k1&at=${ago(1)}`)
+  t.match(away.text, `The check cannot be shown: ${AWAY.message}.`)
   t.end()
 })
 
@@ -142,11 +182,32 @@ t.test('The address contains the filters and the page of the checks', t => {
   t.match(html, /<option[^>]*value="eu-west"[^>]*selected|<option[^>]*selected[^>]*value="eu-west"/)
   t.match(text, '21–40 of 45 checks')
   t.match(html, `href="/monitors/${ID}?region=eu-west&amp;status=down&amp;page=3&amp;range=7d#checks"`)
-  t.match(html, `href="/monitors/${ID}?range=7d#latency" aria-current="true"`)
+  t.match(html, `href="/monitors/${ID}?region=eu-west&amp;status=down&amp;range=7d#latency" aria-current="true"`)
+  t.match(html, '<input type="hidden" name="range" value="7d"', 'the filter keeps the range')
+  t.match(html, '<input type="hidden" name="region" value="eu-west"', 'the range keeps the filter')
+  const own = show({}, '?from=2026-11-20T10:00&to=2026-11-20T12:00&region=eu-west')
+  t.match(own.html, '<input type="datetime-local" name="from" step="300" value="2026-11-20T10:00"')
+  t.match(own.html, '<input type="hidden" name="from" value="2026-11-20T10:00"')
+  t.notMatch(own.html, 'aria-current="true"')
   for (const search of ['?page=-1', '?page=x', '?status=broken', '?range=1y'])
     t.match(show({}, search).text, 'Shop', search)
   t.end()
 })
+
+t.test(
+  'Changes of the settings are marks in the charts and below the days, for those who can read the audit log',
+  t => {
+    const { html, text } = show()
+    t.match(html, '<line class="change"')
+    t.match(html, '<title>Settings changed: timeout_ms by Ann</title>')
+    t.match(html, '<rect class="change"')
+    t.match(text, 'Changed settings')
+    const denied = show({ errors: { listAuditLog: { ...AWAY, status: 403 } } })
+    t.notMatch(denied.html, 'class="change"')
+    t.notMatch(denied.text, 'Changed settings')
+    t.end()
+  },
+)
 
 t.test('A read that fails is an error in its own place, and the rest of the page works', t => {
   const rows = [
@@ -198,7 +259,11 @@ t.test('Viewers see everything without buttons that change something', t => {
   t.notMatch(viewer.html, `/monitors/${ID}/settings`)
   t.match(viewer.text, 'This monitor has no alert channel.')
   t.match(viewer.text, '0 of 3 votes are failing')
-  t.equal(admin.html.split(' disabled').length - 1, 5, 'three buttons, and two of the frame, wait for the script')
+  t.equal(
+    admin.html.split(' disabled').length - 1,
+    6,
+    'three buttons, two of the frame and the cursor wait for the script',
+  )
   t.notMatch(show({ isInteractive: true }).html, ' disabled')
   t.end()
 })

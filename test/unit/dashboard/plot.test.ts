@@ -6,9 +6,12 @@ import {
   type Point,
   roundUp,
   splitAtGaps,
+  toTime,
   toX,
   toY,
 } from '../../../control-plane/dashboard/parts/charts/plot.ts'
+import { describeMoment } from '../../../control-plane/dashboard/parts/charts/readout.ts'
+import { HEALTHY_ANSWERS } from '../../support/dashboard-answers.ts'
 
 const SPAN = { fromMs: 1_000, toMs: 2_000 }
 const [LEFT, RIGHT] = [PLOT.left, PLOT.width - PLOT.right]
@@ -74,5 +77,38 @@ t.test('An area goes along the upper line and back along the lower one', t => {
     buildArea(SPAN, 10, pointsAt(1_000, 2_000), lower),
     `M${LEFT},${TOP}L${RIGHT},${TOP}L${RIGHT},${BOTTOM}L${LEFT},${BOTTOM}Z`,
   )
+  t.end()
+})
+
+t.test('A position in a chart is a time at a whole step, within the chart', t => {
+  const rows: [x: number, atMs: number][] = [
+    [LEFT, 1_000],
+    [RIGHT, 2_000],
+    [LEFT - 50, 1_000],
+    [RIGHT + 50, 2_000],
+    [(LEFT + RIGHT) / 2, 1_500],
+    [toX(SPAN, 1_440), 1_400],
+    [toX(SPAN, 1_460), 1_500],
+  ]
+  for (const [x, atMs] of rows) t.equal(toTime(SPAN, x, 100), atMs, String(x))
+  t.equal(toTime({ fromMs: 0, toMs: 250 }, RIGHT, 100), 250, 'the last step can be shorter')
+  t.end()
+})
+
+t.test('The figures of a time are words: percentiles, phases, outages and changes', t => {
+  const steps = HEALTHY_ANSWERS.readAnalyticsLatency!.data
+  const atMs = Date.parse(steps[0]!.at)
+  const HOUR = 3_600_000
+  const marks = [
+    { kind: 'outage', fromMs: atMs + 10, toMs: atMs + 20 },
+    { kind: 'outage', fromMs: atMs + 30, toMs: atMs + 40 },
+    { kind: 'change', fromMs: atMs + 50, toMs: atMs + 50, text: 'timeout_ms by Ann' },
+    { kind: 'maintenance', fromMs: atMs + HOUR, toMs: atMs + 2 * HOUR },
+  ] as const
+  t.equal(
+    describeMoment(atMs, steps, HOUR, marks, 'UTC'),
+    '21 Nov 2026, 12:05:30: p50 400 ms, p95 700 ms, p99 900 ms, 120 checks; DNS 10 ms, connect 20 ms, TLS 30 ms, first byte 300 ms, transfer 90 ms; outage, settings changed: timeout_ms by Ann',
+  )
+  t.equal(describeMoment(atMs - HOUR, steps, HOUR, [], 'UTC'), '21 Nov 2026, 11:05:30: no successful check')
   t.end()
 })

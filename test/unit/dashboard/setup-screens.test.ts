@@ -1,12 +1,10 @@
 import t from 'tap'
-import { read } from '../../../control-plane/dashboard/core/operations.ts'
 import { matchScreen, screen } from '../../../control-plane/dashboard/core/screen.ts'
 import { toCurl } from '../../../control-plane/dashboard/parts/forms/curl.tsx'
 import { findUnit } from '../../../control-plane/dashboard/parts/forms/duration-field.tsx'
 import { buildFormErrors, listOtherMessages } from '../../../control-plane/dashboard/parts/forms/field-errors.ts'
 import { FirstMinute } from '../../../control-plane/dashboard/screens/first-minute.tsx'
 import { SCREENS } from '../../../control-plane/dashboard/screens/index.ts'
-import { NoChannel } from '../../../control-plane/dashboard/screens/no-channel.tsx'
 import { channelSettingsScreen } from '../../../control-plane/dashboard/screens/setup/channels/channel-settings.tsx'
 import { newChannelScreen } from '../../../control-plane/dashboard/screens/setup/channels/new-channel.tsx'
 import { monitorSettingsScreen } from '../../../control-plane/dashboard/screens/setup/monitors/monitor-settings.tsx'
@@ -97,7 +95,7 @@ t.test('Viewers see the settings without anything that changes them', async t =>
   t.match(text, /Your role can see these settings, but not change them/)
   t.match(html, /shop\.example\.com\/checkout/)
   for (const word of ['Save the changes', 'Pause', 'Delete', 'Make a copy', 'Try it']) t.notMatch(text, word)
-  const none = { answers: {}, scope: 'read' as const }
+  const none = { answers: { unalerted: listOf([]) }, scope: 'read' as const }
   t.match(renderScreen(newChannelScreen, none).text, /Your role can see channels, but not create them/)
   t.match(renderScreen(newMonitorScreen, { ...none, answers: { regions: REGIONS } }).text, /but not create them/)
   const channel = renderScreen(channelSettingsScreen, { ...none, answers: { channel: { data: STORED_CHANNEL } } })
@@ -121,28 +119,11 @@ t.test(
   },
 )
 
-t.test('A banner says that no alerts are sent, when that is certain', async t => {
-  const banner = screen({
-    path: '/',
-    area: 'overview',
-    queries: () => ({ channels: read('listAlertChannels', {}) }),
-    title: () => 'Overview',
-    Body: ({ results }) => NoChannel(results),
-  })
-  const text = (channels: unknown) => renderScreen(banner, { answers: { channels } }).text.trim()
-  const paused = { ...STORED_CHANNEL, is_paused: true }
-  t.match(text(listOf([])), /there is no alert channel\. Add a channel/)
-  t.match(text(listOf([paused])), /every channel is paused/)
-  t.equal(text(listOf([paused, STORED_CHANNEL])), '')
-  t.equal(text(listOf([paused], 2)), '', 'another page may have a channel that works')
-  t.equal(text(new Error('no database')), '')
-})
-
-t.test('An empty installation asks for an address, which the form of the monitor gets', async t => {
+t.test('An empty installation asks for an address, which the first step gets', async t => {
   const first = screen({ path: '/', area: 'overview', queries: () => ({}), title: () => 'Overview', Body: FirstMinute })
   const { html, text } = renderScreen(first, { answers: {} })
   t.match(text, /What should be monitored\?/)
-  t.match(html, /<form[^>]*action="\/monitors\/new"[^>]*method="get"/)
+  t.match(html, /<form[^>]*action="\/start"[^>]*method="get"/)
   t.match(html, /name="url"/)
   t.notMatch(renderScreen(first, { answers: {}, scope: 'read' }).html, /<form/)
 })

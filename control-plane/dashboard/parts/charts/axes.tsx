@@ -37,20 +37,27 @@ export function Axes({ span, max, format }: { span: Span; max: number; format(va
   )
 }
 
-/** A time that the charts mark, such as an outage. */
-export type Mark = Span & { kind: 'outage' | 'maintenance' }
+/** A time that the charts mark, such as an outage. `text`: what was changed, and by whom. */
+export type Mark = Span & { kind: 'outage' | 'maintenance' | 'change'; text?: string }
 
-/** Outages and maintenance behind the lines. */
+/** Outages, maintenance and changes of the settings behind the lines. */
 export const Marks = ({ span, marks }: { span: Span; marks: readonly Mark[] }) => (
   <g>
     {marks
       .filter(({ fromMs, toMs }) => toMs > span.fromMs && fromMs < span.toMs)
-      .map(({ fromMs, toMs, kind }) => {
+      .map(({ fromMs, toMs, kind, text }, i) => {
         const x = toX(span, Math.max(fromMs, span.fromMs))
+        if (kind === 'change') {
+          return (
+            <line key={i} class="change" x1={x} x2={x} y1={PLOT.top} y2={PLOT.height - PLOT.bottom}>
+              <title>{`Settings changed: ${text}`}</title>
+            </line>
+          )
+        }
         const end = toX(span, Math.min(toMs, span.toMs))
         return (
           <rect
-            key={`${kind}${fromMs}`}
+            key={i}
             class={kind}
             x={x}
             y={PLOT.top}

@@ -1,15 +1,16 @@
 import { formatCount, formatMs } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { Moment } from '../moment.tsx'
-import { Axes } from './axes.tsx'
+import { Axes, type Mark, Marks } from './axes.tsx'
 import { ChartTable, type Column } from './chart-table.tsx'
+import { CursorMark } from './cursor.tsx'
 import { PLOT, type Span, toX } from './plot.ts'
 
 type Heatmap = OperationResponse<'readAnalyticsHeatmap'>
 type Step = Heatmap['data'][number]
 
 /** How many checks took how long: the darker a cell, the more. Failed checks are a row of their own at the top. */
-export function HeatMap({ heatmap, span }: { heatmap: Heatmap; span: Span }) {
+export function HeatMap({ heatmap, span, marks }: { heatmap: Heatmap; span: Span; marks: readonly Mark[] }) {
   const { data: steps, meta } = heatmap
   const used = countUsedBounds(steps)
   const bounds = meta.bounds_ms
@@ -53,6 +54,8 @@ export function HeatMap({ heatmap, span }: { heatmap: Heatmap; span: Span }) {
               />
             ))
         })}
+        <Marks span={span} marks={marks} />
+        <CursorMark span={span} />
       </svg>
       <ChartTable rows={steps} columns={columns} keyOf={({ at }) => at} />
     </figure>

@@ -3,6 +3,7 @@ import type { OperationResponse } from '../../core/operations.ts'
 import { Moment } from '../moment.tsx'
 import { Axes, type Mark, Marks } from './axes.tsx'
 import { ChartTable, type Column } from './chart-table.tsx'
+import { CursorMark } from './cursor.tsx'
 import { buildArea, buildLine, PLOT, roundUp, type Span, splitAtGaps } from './plot.ts'
 
 export type LatencyStep = OperationResponse<'readAnalyticsLatency'>['data'][number]
@@ -53,6 +54,7 @@ export function LatencyChart({
         {low.map((points, i) => (
           <path key={i} class="line" d={buildLine(span, max, points)} />
         ))}
+        <CursorMark span={span} />
       </svg>
       <ChartTable rows={steps} columns={COLUMNS} keyOf={({ at }) => at} />
     </figure>

@@ -1,7 +1,8 @@
 import { formatMs } from '../../core/format.ts'
 import { Moment } from '../moment.tsx'
-import { Axes } from './axes.tsx'
+import { Axes, type Mark, Marks } from './axes.tsx'
 import { ChartTable, type Column } from './chart-table.tsx'
+import { CursorMark } from './cursor.tsx'
 import type { LatencyStep } from './latency-chart.tsx'
 import { buildArea, PLOT, type Point, roundUp, type Span, splitAtGaps } from './plot.ts'
 
@@ -22,7 +23,17 @@ const COLUMNS: readonly Column<PhaseStep>[] = [
 ]
 
 /** Where the time goes: the average of each phase, one on top of the other. */
-export function PhasesChart({ steps, span, stepMs }: { steps: readonly LatencyStep[]; span: Span; stepMs: number }) {
+export function PhasesChart({
+  steps,
+  span,
+  stepMs,
+  marks,
+}: {
+  steps: readonly LatencyStep[]
+  span: Span
+  stepMs: number
+  marks: readonly Mark[]
+}) {
   const known = steps.flatMap(({ at, phases }) => (phases ? [{ at, phases }] : []))
   if (known.length === 0) return null
   const max = roundUp(Math.max(...known.map(({ phases }) => sumUpTo(phases, PHASES.length)), 1))
@@ -47,6 +58,7 @@ export function PhasesChart({ steps, span, stepMs }: { steps: readonly LatencySt
         </span>
       </figcaption>
       <svg class="chart" viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} role="img" aria-label={describe(known)}>
+        <Marks span={span} marks={marks} />
         <Axes span={span} max={max} format={formatMs} />
         {PHASES.map(({ key }, i) => {
           const lower = linesAt(i)
@@ -54,6 +66,7 @@ export function PhasesChart({ steps, span, stepMs }: { steps: readonly LatencySt
             <path key={`${key}${run}`} class={`phase-${i}`} d={buildArea(span, max, points, lower[run]!)} />
           ))
         })}
+        <CursorMark span={span} />
       </svg>
       <ChartTable rows={known} columns={COLUMNS} keyOf={({ at }) => at} />
     </figure>

@@ -10,6 +10,12 @@ export type Point = { atMs: number; value: number }
 export const toX = ({ fromMs, toMs }: Span, atMs: number): number =>
   round(PLOT.left + ((atMs - fromMs) / (toMs - fromMs)) * (PLOT.width - PLOT.left - PLOT.right))
 
+/** The time at a horizontal position, at a whole step within the span. The opposite of `toX`. */
+export function toTime({ fromMs, toMs }: Span, x: number, stepMs: number): number {
+  const share = Math.min(1, Math.max(0, (x - PLOT.left) / (PLOT.width - PLOT.left - PLOT.right)))
+  return Math.min(toMs, fromMs + Math.round((share * (toMs - fromMs)) / stepMs) * stepMs)
+}
+
 /** The vertical position of a value between 0 and `max`. */
 export const toY = (max: number, value: number): number =>
   round(PLOT.height - PLOT.bottom - (Math.min(value, max) / max) * (PLOT.height - PLOT.top - PLOT.bottom))

@@ -25,7 +25,7 @@ export function AxisList({
   incident,
   members,
 }: {
-  timeline: Timeline
+  timeline: Pick<Timeline, 'items'>
   incident: Incident
   members: Members
 }) {

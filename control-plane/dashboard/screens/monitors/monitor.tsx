@@ -2,15 +2,17 @@ import { formatPercent } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
-import { computeSpan, getRange, parseRange } from '../../core/time-range.ts'
+import { readRange } from '../../core/time-range.ts'
 import { DayBars } from '../../parts/charts/day-bars.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { ChartsSection } from './charts-section.tsx'
-import { ChecksSection } from './checks-section.tsx'
+import { buildCheckReads, CheckDrawer } from './checks/check-drawer.tsx'
+import { ChecksSection } from './checks/checks-section.tsx'
 import { AudienceSection, ConfigurationSection } from './configuration-section.tsx'
 import { MonitorControls } from './monitor-controls.tsx'
 import { MonitorHead } from './monitor-head.tsx'
+import { toChangeMarks } from './setting-changes.ts'
 import { TransitionsSection } from './transitions-section.tsx'
 import { VotesSection } from './votes-section.tsx'
 
@@ -21,29 +23,35 @@ export const monitorScreen = screen({
   record: 'monitor',
   queries: ({ params, search }, nowMs) => {
     const id = params.id!
-    const name = parseRange(search)
-    const { fromMs, toMs } = computeSpan(name, nowMs)
-    const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()]
-    const { step, heatStep } = getRange(name)
+    const range = readRange(search, nowMs)
+    const { step, heatStep } = range
+    const [from, to] = [new Date(range.fromMs).toISOString(), new Date(range.toMs).toISOString()]
+    const isOwnRange = range.name === null
     return {
       monitor: read('readMonitor', { path: { id } }),
       votes: read('listMonitorVotes', { path: { id } }),
       transitions: read('listMonitorTransitions', { path: { id }, query: { per_page: 10 } }),
-      checks: read('listMonitorChecks', { path: { id }, query: toChecksQuery(search) }),
+      checks: read('listMonitorChecks', {
+        path: { id },
+        query: { ...toChecksQuery(search), ...(isOwnRange && { from, to }) },
+      }),
       strips: read('listAnalyticsStrips', { query: { monitor_ids: id } }),
       latency: read('readAnalyticsLatency', { query: { monitor_id: id, from, to, step, phases: true } }),
       heatmap: read('readAnalyticsHeatmap', { query: { monitor_id: id, from, to, step: heatStep } }),
-      uptime: read('readAnalyticsUptime', { query: { monitor_id: id, from } }),
+      uptime: read('readAnalyticsUptime', { query: { monitor_id: id, from, ...(isOwnRange && { to }) } }),
+      changes: read('listAuditLog', { query: { ...CHANGES, resource_id: id, from: toDaysStart(nowMs) } }),
       incidents: read('listIncidents', { query: { monitor_id: id, per_page: 5 } }),
       rules: read('listAlertRules', { query: { monitor_id: id, per_page: 100 } }),
       channels: read('listAlertChannels', { query: { per_page: 100 } }),
       guarantee: read('readMonitorGuarantee', { path: { id } }),
+      ...buildCheckReads(id, search),
     }
   },
   title: ({ results }) => results.monitor.data!.data.name,
   Body: ({ params, search, results }) => {
     const { me } = useFrame()
     const monitor = results.monitor.data!.data
+    const changes = toChangeMarks(results.changes.data)
     return (
       <>
         <MonitorHead monitor={monitor} transitions={results.transitions} />
@@ -51,20 +59,40 @@ export const monitorScreen = screen({
         <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
         <Section id="days" title="90 days" aside={<Uptime result={results.strips} />}>
           <Loaded result={results.strips} what="The days">
-            {({ data: [strip], meta }) => strip && <DayBars days={strip.days} from={meta.days_from} />}
+            {({ data: [strip], meta }) =>
+              strip && <DayBars days={strip.days} from={meta.days_from} changes={changes} />
+            }
           </Loaded>
         </Section>
-        {monitor.type !== 'heartbeat' && <ChartsSection id={params.id!} search={search} results={results} />}
+        {monitor.type !== 'heartbeat' && (
+          <ChartsSection id={params.id!} search={search} results={results} changes={changes} />
+        )}
         <TransitionsSection result={results.transitions} incidents={results.incidents} />
         <ChecksSection id={params.id!} search={search} result={results.checks} regions={monitor.regions} />
         <div class="columns">
           <AudienceSection monitor={monitor} rules={results.rules} channels={results.channels} />
           <ConfigurationSection monitor={monitor} guarantee={results.guarantee} />
         </div>
+        {search.get('check') && (
+          <CheckDrawer
+            key={search.get('check')}
+            monitorId={params.id!}
+            search={search}
+            result={results.check ?? results.checks}
+            screenshots={results.screenshots}
+          />
+        )}
       </>
     )
   },
 })
+
+/** The changes of the settings that the charts mark. */
+const CHANGES = { resource: 'monitor', action: 'updated', per_page: 100 } as const
+const DAY_MS = 86_400_000
+
+/** The start of the first of 90 days. */
+const toDaysStart = (nowMs: number): string => new Date((Math.floor(nowMs / DAY_MS) - 90) * DAY_MS).toISOString()
 
 const CHECK_STATUSES = ['up', 'degraded', 'down', 'unknown', 'missed']
 

@@ -1,6 +1,7 @@
-import { formatMs } from '../../core/format.ts'
-import { Facts } from '../../parts/section.tsx'
-import type { Check } from './types.ts'
+import { formatMs } from '../../../core/format.ts'
+import { Facts } from '../../../parts/section.tsx'
+import type { Check } from '../types.ts'
+import { Certificates, Screenshots } from './check-parts.tsx'
 
 const PHASES = [
   ['dns_ms', 'DNS'],
@@ -12,8 +13,8 @@ const PHASES = [
 
 const FAULTS = { target: 'target', resolver: 'DNS resolver', internal: 'the monitoring itself' }
 
-/** Everything that is known about one check. */
-export const CheckDetail = ({ check }: { check: Check }) => (
+/** Everything that is known about one check. `baseline`: the address of the picture to which its screenshot is compared. */
+export const CheckDetail = ({ check, baseline }: { check: Check; baseline: string | null }) => (
   <div class="check-detail">
     <Phases timings={check.timings} />
     <Facts
@@ -29,23 +30,20 @@ export const CheckDetail = ({ check }: { check: Check }) => (
         ]),
         ['Packets', check.ping && `${check.ping.received} of ${check.ping.sent}, ${check.ping.loss_percent} % lost`],
         ['DNS answer', check.dns && `${check.dns.rcode} from ${check.dns.server}`],
-        ['Certificate', check.certificate && `valid until ${check.certificate.valid_to}`],
-        [
-          'Screenshot',
-          check.screenshot_url && (
-            <a href={check.screenshot_url}>
-              <img src={check.screenshot_url} alt="The page at the time of the failure" width="320" loading="lazy" />
-            </a>
-          ),
-        ],
+        ['Check', <code>{check.id}</code>],
       ]}
     />
+    <Screenshots check={check} baseline={baseline} />
+    <Certificates check={check} />
     {check.dns && check.dns.records.length > 0 && (
-      <pre dir="ltr">
-        {check.dns.records
-          .map(({ name, ttl_seconds: ttl, type, value }) => `${name} ${ttl} ${type} ${value}`)
-          .join('\n')}
-      </pre>
+      <>
+        <h3>DNS answer</h3>
+        <pre dir="ltr">
+          {check.dns.records
+            .map(({ name, ttl_seconds: ttl, type, value }) => `${name} ${ttl} ${type} ${value}`)
+            .join('\n')}
+        </pre>
+      </>
     )}
     {check.evidence && <Evidence evidence={check.evidence} />}
   </div>

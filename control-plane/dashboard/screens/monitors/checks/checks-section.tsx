@@ -1,16 +1,16 @@
-import { buildAddress } from '../../core/address.ts'
-import { formatMs } from '../../core/format.ts'
-import type { OperationResponse } from '../../core/operations.ts'
-import type { Result } from '../../core/screen.ts'
-import { Moment } from '../../parts/moment.tsx'
-import { Pager } from '../../parts/pager.tsx'
-import { Section } from '../../parts/section.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
-import { type ShownStatus, Status } from '../../parts/status.tsx'
-import { CheckDetail } from './check-detail.tsx'
-import type { Check } from './types.ts'
+import { changeAddress } from '../../../core/address.ts'
+import { formatMs } from '../../../core/format.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import type { Result } from '../../../core/screen.ts'
+import { Moment } from '../../../parts/moment.tsx'
+import { Pager } from '../../../parts/pager.tsx'
+import { Section } from '../../../parts/section.tsx'
+import { Empty, Loaded } from '../../../parts/states.tsx'
+import { type ShownStatus, Status } from '../../../parts/status.tsx'
+import type { Check } from '../types.ts'
+import { toRowId } from './check-drawer.tsx'
 
-/** The newest checks, also those that do not count. A row opens to its phases and evidence. */
+/** The newest checks, also those that do not count. A row leads to its phases and evidence. */
 export const ChecksSection = ({
   id,
   search,
@@ -24,6 +24,10 @@ export const ChecksSection = ({
 }) => (
   <Section id="checks" title="Checks">
     <form class="filters" action={`/monitors/${id}#checks`}>
+      {OTHER_PARAMETERS.map(name => {
+        const value = search.get(name)
+        return value !== null && <input key={name} type="hidden" name={name} value={value} />
+      })}
       <label>
         <span class="hidden">Region</span>
         <select name="region">
@@ -56,7 +60,7 @@ export const ChecksSection = ({
           <>
             <ul class="list checks">
               {data.map(check => (
-                <CheckItem key={check.id} check={check} />
+                <CheckItem key={check.id} check={check} address={toCheckAddress(id, search, check)} />
               ))}
             </ul>
             <Pager meta={meta} what="checks" buildPath={page => buildPagePath(id, search, page)} />
@@ -67,23 +71,27 @@ export const ChecksSection = ({
   </Section>
 )
 
+/** What the filter does not change: the time range of the charts. */
+const OTHER_PARAMETERS = ['range', 'from', 'to']
+
 /** Another page of the list; the filters stay. */
 const buildPagePath = (id: string, search: URLSearchParams, page: number) =>
-  `${buildAddress(`/monitors/${id}`, { ...Object.fromEntries(search), page })}#checks`
+  `${changeAddress(`/monitors/${id}`, search, { page, check: null, at: null })}#checks`
 
-const CheckItem = ({ check }: { check: Check }) => (
+/** The time is in the address because checks are found by their time. */
+const toCheckAddress = (id: string, search: URLSearchParams, check: Check) =>
+  changeAddress(`/monitors/${id}`, search, { check: check.id, at: check.scheduled_at })
+
+const CheckItem = ({ check, address }: { check: Check; address: string }) => (
   <li>
-    <details>
-      <summary class="check">
-        <Status status={toShownStatus(check.status)} />
-        <Moment at={check.scheduled_at} />
-        <span class="soft region">{check.region}</span>
-        <span class="cause" dir="auto">
-          {check.error?.message ?? formatAnswer(check)}
-        </span>
-      </summary>
-      <CheckDetail check={check} />
-    </details>
+    <a class="check" id={toRowId(check.id)} href={address}>
+      <Status status={toShownStatus(check.status)} />
+      <Moment at={check.scheduled_at} />
+      <span class="soft region">{check.region}</span>
+      <span class="cause" dir="auto">
+        {check.error?.message ?? formatAnswer(check)}
+      </span>
+    </a>
   </li>
 )
 

@@ -1,0 +1,125 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useFollowing } from '../../browser/following.ts'
+import { useFrame } from '../../core/frame-context.ts'
+import type { OperationResponse } from '../../core/operations.ts'
+import { useAttempt, useFocusOnError } from '../../parts/forms/attempt.ts'
+import { AsCall, toCurl } from '../../parts/forms/curl.tsx'
+import { buildFormErrors, toFormError } from '../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../parts/forms/form-messages.tsx'
+import { getShownStatus, Status } from '../../parts/status.tsx'
+import { Strip } from '../../parts/strip.tsx'
+import { AddressField, listLiveRegions, type RegionRecord } from '../setup/monitors/fields/main-fields.tsx'
+import { useTest } from '../setup/monitors/form-body.tsx'
+import { findFormProblems, toCreateBody } from '../setup/monitors/state/monitor-body.ts'
+import { EMPTY_FORM, type MonitorRecord } from '../setup/monitors/state/monitor-form.ts'
+import { applyProposals, completeAddress, proposeType } from '../setup/monitors/state/proposals.ts'
+import { TestResults } from '../setup/monitors/try-it.tsx'
+import { NextStep } from './next-step.tsx'
+import { takeTypedAddress } from './typed-address.ts'
+
+type Votes = OperationResponse<'listMonitorVotes'>['data']
+
+const toForm = (url: string) => ({ ...EMPTY_FORM, type: proposeType(url), url: completeAddress(proposeType(url), url) })
+
+/** One field: the address is tried in every region with a probe, and then monitored. */
+export function MonitorStep({
+  address,
+  regions,
+  skipPath,
+}: {
+  address: string
+  regions: readonly RegionRecord[] | null
+  skipPath: string
+}) {
+  const { execute, navigate, isInteractive } = useFrame()
+  const [form, setForm] = useState(() => toForm(address))
+  const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
+  const live = listLiveRegions(regions)
+  const test = useTest({ ...form, regions: live?.length ? live : null }, regions, attempt)
+  const body = toCreateBody(applyProposals(form, live))
+  useEffect(() => {
+    if (takeTypedAddress(address)) void test.run()
+  }, [])
+  const create = async () => {
+    const problem = toFormError(findFormProblems(form))
+    if (problem) return attempt.setError(problem)
+    const created = await attempt.run(() => execute('createMonitor', { body }))
+    if (created) navigate(`/start?${new URLSearchParams({ step: 'monitor', monitor: created.data.id })}`)
+  }
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void (test.results ? create() : test.run())
+  }
+  return (
+    <form class="step scripted" ref={element} noValidate onSubmit={submit}>
+      <h2>What should be monitored?</h2>
+      <fieldset class="plain stack" disabled={!isInteractive}>
+        <AddressField
+          form={form}
+          errors={buildFormErrors(attempt.error?.details ?? [])}
+          change={part => {
+            if (part.url !== undefined && part.url !== form.url)
+              setForm({ ...form, ...part, type: proposeType(part.url) })
+          }}
+        />
+        <FormMessages error={attempt.error} shown={['url']} />
+        {(test.isBusy || test.results) && (
+          <TestResults regions={test.regions} results={test.isBusy ? null : test.results} />
+        )}
+        <div class="actions">
+          <button type="button" class={test.results ? undefined : 'main'} disabled={test.isBusy} onClick={test.run}>
+            Try it
+          </button>
+          <button type="button" class={test.results ? 'main' : undefined} disabled={attempt.isBusy} onClick={create}>
+            Monitor it
+          </button>
+          <a class="button quiet" href={`/monitors/new?${new URLSearchParams({ url: form.url })}`}>
+            More settings
+          </a>
+        </div>
+      </fieldset>
+      <AsCall command={toCurl('POST', '/monitors', body)} />
+      <NextStep path={skipPath} text="" isDone={false} />
+    </form>
+  )
+}
+
+/** The monitor that was just created, until and after its first verdict. */
+export function CreatedMonitor({
+  monitor,
+  votes,
+  nextPath,
+}: {
+  monitor: MonitorRecord
+  votes: Votes | null
+  nextPath: string
+}) {
+  const { execute } = useFrame()
+  const { id, name, url, status, is_paused: isPaused } = monitor
+  const isWaiting = status === null && !isPaused
+  useFollowing(isWaiting ? id : null, () => execute('readMonitor', { path: { id } }))
+  return (
+    <section class="step" aria-labelledby="first-verdict">
+      <h2 id="first-verdict" dir="auto">
+        {name}
+      </h2>
+      <p class="soft" dir="auto">
+        {url}
+      </p>
+      <p class="first-verdict" role="status">
+        <Strip
+          label="Votes now"
+          bars={(votes?.votes ?? []).map(({ region, vote }) => ({ name: region, state: vote ?? 'none' }))}
+        />{' '}
+        {isWaiting ? 'Waiting for the first checks …' : <Status status={getShownStatus(monitor)} />}
+      </p>
+      {!isWaiting && (
+        <p>
+          This is the first verdict. <a href={`/monitors/${id}`}>Open the monitor</a>
+        </p>
+      )}
+      <NextStep path={nextPath} text="Next: who is alerted?" isDone />
+    </section>
+  )
+}

@@ -1,0 +1,177 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import {
+  encodeOrigin,
+  RESULT_LINE_COLUMNS,
+  toResultLine,
+} from '../../control-plane/insight/analytics/recording/result-line.ts'
+import { FailureSource, NO_DETAILS, Outcome } from '../../shared/checks/result.ts'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { createPerson } from '../support/person.ts'
+import { buildArrival, createResult } from '../support/results.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const MINUTE_MS = 60_000
+const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
+const { url } = await createClickhouseDatabase(t)
+const api = await startApi(t, { CLICKHOUSE_URL: url, HOST: 'localhost' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const person = await createPerson(api, 'ann@example.com')
+const clickhouse = createClickhouse(url)
+t.teardown(() => clickhouse.close())
+
+const created = await api.call('POST', '/monitors', {
+  key: person.key,
+  body: { name: 'Shop', type: 'http', url: 'https://shop.example.com/' },
+})
+const id: string = created.body.data.id
+const path = `/monitors/${id}`
+await api.call('PUT', path, { key: person.key, body: { timeout_ms: 20_000 } })
+
+/** A check a minute in two regions for three hours; the newest one of us-east fails. */
+const nowMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS
+const failure = {
+  ...{ outcome: Outcome.DOWN, statusCode: 0, resolvedIp: '', ...NO_DETAILS },
+  error: { source: FailureSource.TARGET, code: 'connection_refused', message: 'the connection was refused' },
+}
+for (const region of ['us-east', 'eu-west']) {
+  const results = Array.from({ length: 180 }, (_, i) => {
+    const atMs = nowMs - i * MINUTE_MS
+    return createResult(id, atMs, {
+      ...{ startedAtMs: atMs, totalUs: 200_000 },
+      timings: { dnsUs: 10_000, connectUs: 20_000, tlsUs: 0, firstByteUs: 150_000, transferUs: 20_000 },
+      ...(i === 0 && region === 'us-east' && failure),
+    })
+  })
+  const lines = results.map(result =>
+    toResultLine(result, encodeOrigin({ region, probeId: PROBE }), buildArrival(result)),
+  )
+  await insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, lines)
+}
+
+async function openMonitor(t: Teardown, search = '', options: object = {}) {
+  const context = await newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'UTC', ...options })
+  t.teardown(() => context.close())
+  await addSession(context, person.token)
+  const watched = await openWatchedPage(context, origin)
+  await watched.page.goto(origin + path + search)
+  return watched
+}
+
+const addressOf = (page: Page) => new URL(page.url()).searchParams
+const slider = (page: Page) => page.getByRole('slider', { name: 'Time in the charts' })
+
+t.test('A check opens at the side with an address of its own, and Escape leads back to its row', async t => {
+  const { page, complaints } = await openMonitor(t, '?region=us-east&range=7d')
+  await slider(page).waitFor()
+  const row = page.locator('a.check', { hasText: 'the connection was refused' })
+  await row.press('Enter')
+  const drawer = page.getByRole('region', { name: 'Check', exact: true })
+  await drawer.getByText('Whose fault').waitFor()
+  t.match(await drawer.textContent(), /down in us-east.*Error.*the connection was refused \(connection_refused\)/)
+  t.match(await drawer.textContent(), PROBE)
+  t.match([...addressOf(page).keys()], ['region', 'range', 'check', 'at'])
+  t.equal(await page.evaluate('document.activeElement.id'), 'check-title')
+  await page.evaluate(AXE)
+  t.same(await findAccessibilityProblems(page), [])
+  const shared = page.url()
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  t.same(
+    [...addressOf(page)],
+    [
+      ['region', 'us-east'],
+      ['range', '7d'],
+    ],
+  )
+  t.equal(await page.evaluate('document.activeElement.id'), await row.getAttribute('id'), 'the focus is back')
+  t.same(complaints, [])
+
+  const still = await openMonitor(t, new URL(shared).search, { javaScriptEnabled: false })
+  await still.page.locator('#check').getByText('Whose fault').waitFor()
+  await still.page.getByRole('link', { name: 'Close' }).click()
+  t.equal(await still.page.getByRole('region', { name: 'Check', exact: true }).count(), 0, 'it closes without scripts')
+})
+
+t.test('The page says that a check of another monitor does not exist', async t => {
+  const { page } = await openMonitor(t, `?check=${PROBE}&at=${new Date(nowMs).toISOString()}`, {
+    viewport: { width: 390, height: 844 },
+  })
+  await page.getByText('There is no such check of this monitor').waitFor()
+  t.equal(await readOverflow(page), 0)
+})
+
+t.test('All charts have one cursor, and a range that is chosen by dragging or by typing', async t => {
+  const { page, complaints } = await openMonitor(t, '?region=eu-west')
+  await slider(page).focus()
+  await page.keyboard.press('End')
+  for (let i = 0; i < 24; i++) await page.keyboard.press('ArrowLeft')
+  t.match(await slider(page).getAttribute('aria-valuetext'), /p50 200 ms, p95 200 ms.*checks?; DNS 10 ms/)
+  t.equal(await page.locator('.chart .cursor').count(), 3, 'it is in every chart')
+  t.equal(await page.locator('.chart line.change').count(), 3, 'the change of the timeout is marked')
+
+  const chart = page.locator('svg.chart').first()
+  await chart.scrollIntoViewIfNeeded()
+  const box = (await chart.boundingBox())!
+  const y = box.y + box.height / 2
+  await page.mouse.move(box.x + box.width * 0.5, y)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.7, y, { steps: 4 })
+  t.equal(await page.locator('.chart .dragged').count(), 3)
+  await page.mouse.up()
+  await page.waitForURL(/from=/)
+  const [from, to] = ['from', 'to'].map(name => addressOf(page).get(name)!)
+  t.ok(Date.parse(`${to}Z`) - Date.parse(`${from}Z`) > 60 * MINUTE_MS)
+  t.equal(addressOf(page).get('region'), 'eu-west', 'the filter of the checks stays')
+  t.equal(await page.getByLabel('From (UTC)').inputValue(), from)
+
+  const times = (ms: number) => new Date(ms).toISOString().slice(0, 16)
+  await page.getByLabel('From (UTC)').fill(times(Math.floor(nowMs / 300_000) * 300_000 - 60 * MINUTE_MS))
+  await page.getByLabel('To (UTC)').fill(times(Math.floor(nowMs / 300_000) * 300_000))
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.waitForURL(url => url.searchParams.get('from') !== from)
+  t.equal(addressOf(page).get('region'), 'eu-west')
+  await slider(page).waitFor()
+  await page.getByRole('link', { name: '7 days' }).click()
+  await page.waitForURL(/range=7d/)
+  t.same(
+    [...addressOf(page)],
+    [
+      ['region', 'eu-west'],
+      ['range', '7d'],
+    ],
+  )
+  await page.evaluate(AXE)
+  t.same(await findAccessibilityProblems(page), [])
+  t.same(complaints, [])
+})
+
+t.test('Paper has no controls, and forced colours leave every status readable', async t => {
+  const { page } = await openMonitor(t, '', { colorScheme: 'dark' })
+  await slider(page).waitFor()
+  await page.emulateMedia({ media: 'print' })
+  t.equal(await page.locator('button:visible, select:visible, input:visible').count(), 0)
+  t.equal(await page.locator('svg.chart:visible').count(), 3)
+  t.equal(await page.evaluate('getComputedStyle(document.documentElement).getPropertyValue("--ground").trim()'), '#fff')
+  await page.emulateMedia({ media: 'screen', forcedColors: 'active' })
+  const readInk = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate(element => {
+        const view = element.ownerDocument.defaultView!
+        const { fill } = view.getComputedStyle(element)
+        return { isVisible: fill !== view.getComputedStyle(element.ownerDocument.body).backgroundColor, fill }
+      })
+  for (const selector of ['.state svg', '.strip rect', '.chart .heat']) {
+    const { isVisible, fill } = await readInk(selector)
+    t.ok(isVisible, `${selector}: ${fill}`)
+  }
+})
