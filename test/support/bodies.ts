@@ -137,6 +137,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
       },
       dry_run: false,
     },
+    'POST /monitors/{id}/rehearse': { settings: update },
     'PUT /monitors/{id}': update,
     'PUT /monitors/{id}/auth': { auth_type, auth_config },
     'PUT /monitors/{id}/parents': { parent_ids: [records.parent_id] },

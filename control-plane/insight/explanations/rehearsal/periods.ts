@@ -9,7 +9,7 @@ export type OutagePeriod = {
   detectedAfterMs: number | null
 }
 
-export type OutageSummary = { outages: OutagePeriod[]; degradations: OutagePeriod[] }
+export type OutagePeriods = { outages: OutagePeriod[]; degradations: OutagePeriod[] }
 
 /** The status with which the steps after `beforeMs` begin. `steps`: in ascending order. */
 export function findStatusBefore(steps: readonly StoredStep[], beforeMs: number): StoredStatus {
@@ -32,8 +32,8 @@ export function summarizeOutages(
   { status, sinceMs, outageSinceMs }: StoredStatus,
   steps: readonly StatusStep[],
   { fromMs, toMs }: { fromMs: number; toMs: number },
-): OutageSummary {
-  const trouble: OutageSummary = { outages: [], degradations: [] }
+): OutagePeriods {
+  const trouble: OutagePeriods = { outages: [], degradations: [] }
   let outage = outageSinceMs === null ? null : open(trouble.outages, outageSinceMs, null)
   const isDegraded = status === 'degraded' && outage === null && sinceMs !== null
   let degradation = isDegraded ? open(trouble.degradations, sinceMs, null) : null

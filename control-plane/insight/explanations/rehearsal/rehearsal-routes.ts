@@ -19,7 +19,7 @@ import { computeUpdate, type MonitorTools } from '../../../monitoring/monitors/a
 import { findMonitor } from '../../../monitoring/monitors/store.ts'
 import { hasSingleSource } from '../votes/current-state.ts'
 import { describeChange } from './limits.ts'
-import type { OutagePeriod, OutageSummary } from './periods.ts'
+import type { OutagePeriod, OutagePeriods } from './periods.ts'
 import { type RehearsalOutcome, rehearse } from './rehearsal-actions.ts'
 import { DEFAULT_DAYS, MAX_DAYS, MAX_PERIODS, RehearsalBody, RehearsalRecord } from './rehearsal-schema.ts'
 
@@ -120,7 +120,7 @@ function toResponse(monitorId: string, { fromMs, toMs }: { fromMs: number; toMs:
   }
 }
 
-const toOutages = ({ outages, degradations }: OutageSummary) => ({
+const toOutages = ({ outages, degradations }: OutagePeriods) => ({
   outage_count: outages.length,
   degradation_count: degradations.length,
   outages: outages.slice(0, MAX_PERIODS).map(toPeriod),

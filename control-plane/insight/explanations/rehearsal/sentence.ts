@@ -1,11 +1,11 @@
 import { formatDuration } from '../../../alerting/events/duration.ts'
-import type { OutageSummary } from './periods.ts'
+import type { OutagePeriods } from './periods.ts'
 
 /** A shorter delay is shown as none. */
 const LEAST_DELAY_MS = 500
 
 /** What would have been different, as one or two sentences. `delayMs`: from `computeDelay`. */
-export function formatOutcome(before: OutageSummary, after: OutageSummary | null, delayMs: number | null): string {
+export function formatOutcome(before: OutagePeriods, after: OutagePeriods | null, delayMs: number | null): string {
   if (after === null) return 'These settings cannot be rehearsed for this period.'
   const outages = compare(before.outages.length, after.outages.length, 'outage')
   const ms = delayMs ?? 0
