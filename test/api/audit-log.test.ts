@@ -12,6 +12,7 @@ const { operations } = await readOperations(api)
 const CHANGES_NOTHING = [
   'POST /monitors/test',
   'POST /monitors/{id}/check',
+  'POST /monitors/{id}/rehearse',
   'POST /alerts/channels/test',
   'POST /alerts/channels/{id}/test',
   'POST /status-pages/{id}/custom-domain/analyze',

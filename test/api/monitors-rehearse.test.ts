@@ -96,8 +96,8 @@ t.test('POST /monitors/{id}/rehearse 200 unchanged settings give the stored tran
   const { data: transitions } = (await account.call(`GET /monitors/${id}/transitions`)).body
   const [up, down] = transitions
   const failedAt = Date.parse(down.explanation.timings.first_failure_at)
-  const outage = { from: down.at, to: up.at, told_after_ms: Date.parse(down.at) - failedAt }
-  t.match(rehearsed, { monitor_id: id, checks: 11, told_later_ms: 0, reasons: [], limits: [] })
+  const outage = { from: down.at, to: up.at, detected_after_ms: Date.parse(down.at) - failedAt }
+  t.match(rehearsed, { monitor_id: id, checks: 11, detected_later_ms: 0, reasons: [], limits: [] })
   t.same(rehearsed.before, { outage_count: 1, degradation_count: 0, outages: [outage], degradations: [] })
   t.same(rehearsed.after, rehearsed.before)
   t.equal(rehearsed.sentence, '1 outage, as before.')
@@ -117,11 +117,11 @@ t.test('POST /monitors/{id}/rehearse 200 other settings change the outages', asy
   const eager = await rehearseExactly(account, id, { retry_count: 0 })
   t.equal(eager.after.outage_count, 1)
   t.ok(Date.parse(eager.after.outages[0].from) < Date.parse(eager.before.outages[0].from), 'the first failures decide')
-  t.ok(eager.told_later_ms < 0)
+  t.ok(eager.detected_later_ms < 0)
   const elsewhere = await rehearseExactly(account, id, { regions: ['ap-southeast'] })
   t.equal(elsewhere.after.outage_count, 0, 'the target was up for this region')
   const unknown = await rehearseExactly(account, id, { regions: ['us-west'] })
-  t.match(unknown, { after: null, told_later_ms: null, limits: [{ code: 'region_not_checked' }] })
+  t.match(unknown, { after: null, detected_later_ms: null, limits: [{ code: 'region_not_checked' }] })
   const other = await rehearseExactly(account, id, {
     interval_seconds: 60,
     url: 'https://other.example',

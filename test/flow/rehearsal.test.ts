@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait.ts'
 const REGIONS = ['us-east', 'eu-west']
 
 t.test(
-  'An outage is rehearsed: unchanged settings give the transitions, more re-checks tell it later or not',
+  'An outage is rehearsed: unchanged settings give the transitions, more re-checks detect it later or not',
   async t => {
     const [{ api }, target] = await Promise.all([startPicket(t, { regions: REGIONS }), startTarget(t)])
     const monitor = {

@@ -3,14 +3,14 @@ import type {
   StoredAttempt,
   StoredPolicy,
   StoredStep,
-} from '../../control-plane/insight/explanations/rehearsal/types.ts'
+} from '../../control-plane/insight/explanations/rehearsal/replay/types.ts'
 import { decodeBatch } from '../../control-plane/verdict/reader/counting/decode.ts'
 import { BEGIN_MS } from './installation.ts'
 import type { JetStream } from './jetstream.ts'
 import type { SimulationObserver } from './simulate.ts'
 
 /** What an installation stores of a simulated time: the inputs of the verdict, and its transitions by monitor. */
-export type VerdictInputs = {
+type VerdictInputs = {
   messages: ReturnType<JetStream['from']>
   policies: Map<string, StoredPolicy[]>
   regionChanges: RegionChange[]

@@ -27,7 +27,7 @@ import type { Host } from './time.ts'
 import { startUncheckedScan } from './unchecked.ts'
 
 /** A committed status change. `to` null: the status was cleared, because no check counts. Times in ms since the beginning. */
-export type StatusCommit = {
+type StatusCommit = {
   monitorId: string
   atMs: number
   from: string | null

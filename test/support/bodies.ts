@@ -142,6 +142,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
       },
       dry_run: false,
     },
+    'POST /monitors/{id}/rehearse': { settings: update },
     'PUT /monitors/{id}': update,
     'PUT /me/preferences': {
       ...{ theme: 'dark', density: 'comfortable', keyboard_shortcuts: false, time_zone: 'Europe/Berlin' },

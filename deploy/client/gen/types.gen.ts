@@ -7761,7 +7761,7 @@ export type RehearseMonitorResponses = {
             from: string;
             to: string;
             /**
-             * The difference as a sentence, such as "4 outages become 2, told 40 seconds later."
+             * The difference as a sentence, such as "4 outages become 2, detected 40 seconds later."
              */
             sentence: string;
             /**
@@ -7779,7 +7779,7 @@ export type RehearseMonitorResponses = {
                      */
                     from: string;
                     to: string | null;
-                    told_after_ms: number | null;
+                    detected_after_ms: number | null;
                 }>;
                 /**
                  * Outside of outages, oldest first, at most 500.
@@ -7790,7 +7790,7 @@ export type RehearseMonitorResponses = {
                      */
                     from: string;
                     to: string | null;
-                    told_after_ms: number | null;
+                    detected_after_ms: number | null;
                 }>;
             };
             after: {
@@ -7805,7 +7805,7 @@ export type RehearseMonitorResponses = {
                      */
                     from: string;
                     to: string | null;
-                    told_after_ms: number | null;
+                    detected_after_ms: number | null;
                 }>;
                 /**
                  * Outside of outages, oldest first, at most 500.
@@ -7816,10 +7816,10 @@ export type RehearseMonitorResponses = {
                      */
                     from: string;
                     to: string | null;
-                    told_after_ms: number | null;
+                    detected_after_ms: number | null;
                 }>;
             } | null;
-            told_later_ms: number | null;
+            detected_later_ms: number | null;
             /**
              * The number of stored checks that were decided again.
              */

@@ -9,8 +9,8 @@ import { RehearsalSection } from '../../../control-plane/dashboard/screens/setup
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 14, minute)).toISOString()
-const period = (from: number, to: number | null, toldAfterMs: number | null = null) => ({
-  ...{ from: at(from), to: to === null ? null : at(to), told_after_ms: toldAfterMs },
+const period = (from: number, to: number | null, detectedAfterMs: number | null = null) => ({
+  ...{ from: at(from), to: to === null ? null : at(to), detected_after_ms: detectedAfterMs },
 })
 const trouble = (outages: ReturnType<typeof period>[], degradations: ReturnType<typeof period>[] = []) => ({
   ...{ outages, degradations, outage_count: outages.length, degradation_count: degradations.length },
@@ -22,7 +22,7 @@ const RECORD = {
   sentence: '2 outages become 1.',
   before: trouble([period(10, 12, 5_000), period(40, 41)]),
   after: trouble([period(11, 12, 65_000)], [period(30, null)]),
-  told_later_ms: 60_000,
+  detected_later_ms: 60_000,
   checks: 1_234,
   approximate: true,
   reasons: [{ code: 'clock_set' as const, message: 'The clock of JetStream was set.' }],
@@ -51,9 +51,9 @@ t.test('The result is the sentence, both sides, the reasons and the limits', asy
   t.match(text, /2 outages become 1\. This is approximate\. 1,234 checks were decided again/)
   t.match(
     text,
-    /Down 20 Nov 2026, 14:10:00 UTC for 2 min, told after 5 s 20 Nov 2026, 14:11:00 UTC for 1 min, told after 65 s/,
+    /Down 20 Nov 2026, 14:10:00 UTC for 2 min, detected after 5 s 20 Nov 2026, 14:11:00 UTC for 1 min, detected after 65 s/,
   )
-  t.match(text, /Degraded not told 20 Nov 2026, 14:30:00 UTC until now/)
+  t.match(text, /Degraded none 20 Nov 2026, 14:30:00 UTC until now/)
   t.match(text, /The clock of JetStream was set\..*The additional re-checks were not made\./)
   const none = render(h(RehearsalResult, { record: { ...RECORD, after: null, approximate: false, reasons: [] } }))
   t.notMatch(none, /Down|approximate/)

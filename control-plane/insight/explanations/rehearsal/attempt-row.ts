@@ -1,5 +1,5 @@
 import { FailureSource, NO_DETAILS, type Outcome, type Trigger } from '../../../../shared/checks/result.ts'
-import type { StoredAttempt } from './types.ts'
+import type { StoredAttempt } from './replay/types.ts'
 
 /** A row of `ATTEMPTS_SQL`. Times are ms since 1970, as strings like all 64-bit integers. */
 export type AttemptRow = {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
-import { isDuration } from './changed-attempt.ts'
-import type { Remark, SimulatedChange } from './types.ts'
+import { isDuration } from './replay/changed-attempt.ts'
+import type { RehearsalReason, SettingsChange } from './replay/types.ts'
 
 export const LIMIT_CODES = [
   'rechecks_not_made',
@@ -15,12 +15,12 @@ export const LIMIT_CODES = [
 ] as const
 
 /** What the requested settings change, and what of it cannot be simulated. */
-export type RequestedChange = { change: SimulatedChange; limits: Remark[] }
+export type ChangeLimits = { change: SettingsChange; limits: RehearsalReason[] }
 
 /** The differences of two configurations of a monitor. */
-export function describeChange(before: StoredMonitor, after: StoredMonitor): RequestedChange {
-  const change: SimulatedChange = {}
-  const limits: Remark[] = []
+export function describeChange(before: StoredMonitor, after: StoredMonitor): ChangeLimits {
+  const change: SettingsChange = {}
+  const limits: RehearsalReason[] = []
   const note = (code: (typeof LIMIT_CODES)[number], message: string) => void limits.push({ code, message })
   if (after.retryCount !== before.retryCount) {
     change.retryCount = after.retryCount
@@ -31,8 +31,7 @@ export function describeChange(before: StoredMonitor, after: StoredMonitor): Req
   }
   if (after.timeoutMs !== before.timeoutMs) {
     change.timeoutMs = after.timeoutMs
-    const longer =
-      'Checks that reached the old timeout stay failed: nobody measured how long the answer would have taken.'
+    const longer = 'Checks that reached the old timeout stay failed: no answer was measured.'
     const shorter =
       'Checks that exceed the lower timeout count as failed at the time at which they were measured, not earlier.'
     note('timeout_not_measured', after.timeoutMs > before.timeoutMs ? longer : shorter)
@@ -54,7 +53,7 @@ export function describeChange(before: StoredMonitor, after: StoredMonitor): Req
 
 type Note = (code: (typeof LIMIT_CODES)[number], message: string) => void
 
-function describeRegions(before: StoredMonitor, after: StoredMonitor, change: SimulatedChange, note: Note): void {
+function describeRegions(before: StoredMonitor, after: StoredMonitor, change: SettingsChange, note: Note): void {
   if (isDeepStrictEqual([...before.regions].sort(), [...after.regions].sort())) return
   change.regions = after.regions
   const added = after.regions.filter(region => !before.regions.includes(region))
@@ -63,7 +62,7 @@ function describeRegions(before: StoredMonitor, after: StoredMonitor, change: Si
   note('region_not_checked', message)
 }
 
-function describeAssertions(before: StoredMonitor, after: StoredMonitor, change: SimulatedChange, note: Note): void {
+function describeAssertions(before: StoredMonitor, after: StoredMonitor, change: SettingsChange, note: Note): void {
   const [old, next] = [before.assertions ?? [], after.assertions ?? []]
   if (isDeepStrictEqual(old, next)) return
   const durations = next.filter(isDuration)

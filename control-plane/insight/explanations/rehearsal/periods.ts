@@ -1,19 +1,19 @@
-import type { InitialStatus, StatusStep, StoredStep } from './types.ts'
+import type { StatusStep, StoredStatus, StoredStep } from './replay/types.ts'
 
 /** An outage or a degradation. Times in ms. */
-export type TroublePeriod = {
+export type OutagePeriod = {
   fromMs: number
   /** null: it has not ended in the period */
   toMs: number | null
   /** from the first failure to the change of the status; null if it is not known */
-  toldAfterMs: number | null
+  detectedAfterMs: number | null
 }
 
-export type Trouble = { outages: TroublePeriod[]; degradations: TroublePeriod[] }
+export type OutagePeriods = { outages: OutagePeriod[]; degradations: OutagePeriod[] }
 
 /** The status with which the steps after `beforeMs` begin. `steps`: in ascending order. */
-export function findInitialStatus(steps: readonly StoredStep[], beforeMs: number): InitialStatus {
-  const status: InitialStatus = { status: null, sinceMs: null, outageSinceMs: null, uncheckedSinceMs: null }
+export function findStatusBefore(steps: readonly StoredStep[], beforeMs: number): StoredStatus {
+  const status: StoredStatus = { status: null, sinceMs: null, outageSinceMs: null, uncheckedSinceMs: null }
   for (const { atMs, to, kind, knownAtMs } of steps) {
     if (Math.max(atMs, to === null ? knownAtMs : atMs) >= beforeMs) break
     if (kind === 'unchecked') status.uncheckedSinceMs = atMs
@@ -28,12 +28,12 @@ export function findInitialStatus(steps: readonly StoredStep[], beforeMs: number
  * The outages, from `down` until `up`, and the degradations outside of them that overlap the period, in order. One that
  * began before the period has its own beginning.
  */
-export function buildTrouble(
-  { status, sinceMs, outageSinceMs }: InitialStatus,
+export function summarizeOutages(
+  { status, sinceMs, outageSinceMs }: StoredStatus,
   steps: readonly StatusStep[],
   { fromMs, toMs }: { fromMs: number; toMs: number },
-): Trouble {
-  const trouble: Trouble = { outages: [], degradations: [] }
+): OutagePeriods {
+  const trouble: OutagePeriods = { outages: [], degradations: [] }
   let outage = outageSinceMs === null ? null : open(trouble.outages, outageSinceMs, null)
   const isDegraded = status === 'degraded' && outage === null && sinceMs !== null
   let degradation = isDegraded ? open(trouble.degradations, sinceMs, null) : null
@@ -49,12 +49,16 @@ export function buildTrouble(
     if (to === 'down') outage ??= open(trouble.outages, atMs, firstFailureMs)
     if (to === 'degraded' && !outage) degradation ??= open(trouble.degradations, atMs, firstFailureMs)
   }
-  const overlaps = (one: TroublePeriod) => one.fromMs < toMs && (one.toMs ?? toMs) > fromMs
+  const overlaps = (one: OutagePeriod) => one.fromMs < toMs && (one.toMs ?? toMs) > fromMs
   return { outages: trouble.outages.filter(overlaps), degradations: trouble.degradations.filter(overlaps) }
 }
 
-function open(periods: TroublePeriod[], fromMs: number, firstFailureMs: number | null): TroublePeriod {
-  const one = { fromMs, toMs: null, toldAfterMs: firstFailureMs === null ? null : Math.max(0, fromMs - firstFailureMs) }
+function open(periods: OutagePeriod[], fromMs: number, firstFailureMs: number | null): OutagePeriod {
+  const one = {
+    fromMs,
+    toMs: null,
+    detectedAfterMs: firstFailureMs === null ? null : Math.max(0, fromMs - firstFailureMs),
+  }
   periods.push(one)
   return one
 }
@@ -64,8 +68,8 @@ function open(periods: TroublePeriod[], fromMs: number, firstFailureMs: number |
  * earlier. null if none of them began in the period in both.
  */
 export function computeDelay(
-  before: readonly TroublePeriod[],
-  after: readonly TroublePeriod[],
+  before: readonly OutagePeriod[],
+  after: readonly OutagePeriod[],
   fromMs: number,
 ): number | null {
   const delays = after.flatMap(one => {

@@ -1,4 +1,4 @@
-import type { Remark, StoredAttempt } from './types.ts'
+import type { RehearsalReason, StoredAttempt } from './replay/types.ts'
 
 export const REASON_CODES = [
   'arrivals_not_stored',
@@ -9,10 +9,10 @@ export const REASON_CODES = [
   'differs_from_stored',
 ] as const
 
-type Reason = Remark & { code: (typeof REASON_CODES)[number] }
+type Reason = RehearsalReason & { code: (typeof REASON_CODES)[number] }
 
 /** What was found while the results were read. */
-export type ArrivalNotes = { add(attempt: StoredAttempt): void; list(): Reason[] }
+type ArrivalNotes = { add(attempt: StoredAttempt): void; list(): Reason[] }
 
 /**
  * Notes results whose arrival is not stored, or not in order, which shows that JetStream's clock was set, and results of

@@ -4,13 +4,13 @@ import { createYieldPoint, monotonicMs } from '../../../foundation/platform/time
 import { tooBusy, validationError } from '../../../foundation/web/server/errors.ts'
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import { toStoredAttempt } from './attempt-row.ts'
-import type { RequestedChange } from './limits.ts'
-import { buildTrouble, computeDelay, findDifference, findInitialStatus } from './periods.ts'
+import type { ChangeLimits } from './limits.ts'
+import { computeDelay, findDifference, findStatusBefore, summarizeOutages } from './periods.ts'
 import { createArrivalNotes, describeDifference, listMissingSettings } from './reasons.ts'
 import { countAttempts, listPolicies, listRegionChanges, listStoredSteps, streamAttempts } from './rehearsal-store.ts'
-import { createRehearsal, type RehearsalInputs } from './rehearse.ts'
+import { createRehearsal, type RehearsalInputs } from './replay/rehearse.ts'
+import type { RegionChange, RehearsalReason, StatusStep, StoredStep } from './replay/types.ts'
 import { formatOutcome } from './sentence.ts'
-import type { RegionChange, Remark, StatusStep, StoredStep } from './types.ts'
 
 /** The largest number of results a request. */
 export const MAX_ATTEMPTS = 300_000
@@ -35,7 +35,7 @@ export type RehearsalOutcome = ReturnType<typeof summarize>
 export async function rehearse(
   tools: Tools,
   monitor: StoredMonitor,
-  { change, limits }: RequestedChange,
+  { change, limits }: ChangeLimits,
   span: Span,
   nowMs: number,
 ): Promise<RehearsalOutcome> {
@@ -104,7 +104,7 @@ async function loadInputs(db: Db, monitor: StoredMonitor, warm: Span) {
   const inputs: RehearsalInputs = {
     ...{ monitorId: id, policies, regionChanges },
     losses: steps.filter(({ to, knownAtMs }) => to === null && knownAtMs >= warm.fromMs),
-    initial: findInitialStatus(steps, warm.fromMs),
+    initial: findStatusBefore(steps, warm.fromMs),
   }
   const beginMs = Math.max(warm.fromMs, monitor.createdAt.getTime() + CREATION_MS)
   return {
@@ -138,11 +138,11 @@ function summarize(
   { initial }: RehearsalInputs,
   { stored, after, attempts }: { stored: StoredStep[]; after: StatusStep[] | null; attempts: number },
   span: Span,
-  limits: Remark[],
-  reasons: Remark[],
+  limits: RehearsalReason[],
+  reasons: RehearsalReason[],
 ) {
-  const before = buildTrouble(initial, stored, span)
-  const changed = after && buildTrouble(initial, after, span)
+  const before = summarizeOutages(initial, stored, span)
+  const changed = after && summarizeOutages(initial, after, span)
   const delayMs = changed && computeDelay(before.outages, changed.outages, span.fromMs)
   return {
     before,

@@ -19,7 +19,7 @@ import { computeUpdate, type MonitorTools } from '../../../monitoring/monitors/a
 import { findMonitor } from '../../../monitoring/monitors/store.ts'
 import { hasSingleSource } from '../votes/current-state.ts'
 import { describeChange } from './limits.ts'
-import type { Trouble, TroublePeriod } from './periods.ts'
+import type { OutagePeriod, OutagePeriods } from './periods.ts'
 import { type RehearsalOutcome, rehearse } from './rehearsal-actions.ts'
 import { DEFAULT_DAYS, MAX_DAYS, MAX_PERIODS, RehearsalBody, RehearsalRecord } from './rehearsal-schema.ts'
 
@@ -110,9 +110,9 @@ function toResponse(monitorId: string, { fromMs, toMs }: { fromMs: number; toMs:
     from: new Date(fromMs),
     to: new Date(toMs),
     sentence,
-    before: toTrouble(before),
-    after: after && toTrouble(after),
-    told_later_ms: delayMs,
+    before: toOutages(before),
+    after: after && toOutages(after),
+    detected_later_ms: delayMs,
     checks: attempts,
     approximate: reasons.length > 0,
     reasons,
@@ -120,15 +120,15 @@ function toResponse(monitorId: string, { fromMs, toMs }: { fromMs: number; toMs:
   }
 }
 
-const toTrouble = ({ outages, degradations }: Trouble) => ({
+const toOutages = ({ outages, degradations }: OutagePeriods) => ({
   outage_count: outages.length,
   degradation_count: degradations.length,
   outages: outages.slice(0, MAX_PERIODS).map(toPeriod),
   degradations: degradations.slice(0, MAX_PERIODS).map(toPeriod),
 })
 
-const toPeriod = ({ fromMs, toMs, toldAfterMs }: TroublePeriod) => ({
+const toPeriod = ({ fromMs, toMs, detectedAfterMs }: OutagePeriod) => ({
   from: new Date(fromMs),
   to: toMs === null ? null : new Date(toMs),
-  told_after_ms: toldAfterMs,
+  detected_after_ms: detectedAfterMs,
 })

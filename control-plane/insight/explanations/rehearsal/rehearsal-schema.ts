@@ -22,32 +22,32 @@ export const RehearsalBody = strictObject(
 const Period = Type.Object({
   from: { ...Timestamp, description: 'When the status changed.' },
   to: nullable({ ...Timestamp, description: 'null: it has not ended in the period.' }),
-  told_after_ms: nullable(Type.Integer({ description: 'From the first failure to the change of the status.' })),
+  detected_after_ms: nullable(Type.Integer({ description: 'From the first failure to the change of the status.' })),
 })
-const Trouble = Type.Object({
+const Outages = Type.Object({
   outage_count: Type.Integer(),
   degradation_count: Type.Integer(),
   outages: Type.Array(Period, { description: `From down until up, oldest first, at most ${MAX_PERIODS}.` }),
   degradations: Type.Array(Period, { description: `Outside of outages, oldest first, at most ${MAX_PERIODS}.` }),
 })
-const buildRemark = (codes: readonly string[]) => Type.Object({ code: stringEnum(codes), message: Type.String() })
+const buildReason = (codes: readonly string[]) => Type.Object({ code: stringEnum(codes), message: Type.String() })
 
 export const RehearsalRecord = Type.Object({
   monitor_id: Id,
   from: Timestamp,
   to: Timestamp,
   sentence: Type.String({
-    description: 'The difference as a sentence, such as "4 outages become 2, told 40 seconds later."',
+    description: 'The difference as a sentence, such as "4 outages become 2, detected 40 seconds later."',
   }),
-  before: Type.Object(Trouble.properties, { description: 'From the stored transitions.' }),
+  before: Type.Object(Outages.properties, { description: 'From the stored transitions.' }),
   after: nullable(
-    Type.Object(Trouble.properties, { description: 'With the changed settings. null: they cannot be rehearsed.' }),
+    Type.Object(Outages.properties, { description: 'With the changed settings. null: they cannot be rehearsed.' }),
   ),
-  told_later_ms: nullable(
+  detected_later_ms: nullable(
     Type.Integer({ description: 'How much later the same outages begin on average; negative: earlier.' }),
   ),
   checks: Type.Integer({ description: 'The number of stored checks that were decided again.' }),
   approximate: Type.Boolean({ description: 'True when not everything that decided then is stored.' }),
-  reasons: Type.Array(buildRemark(REASON_CODES), { description: 'Why the result is approximate.' }),
-  limits: Type.Array(buildRemark(LIMIT_CODES), { description: 'What cannot be simulated.' }),
+  reasons: Type.Array(buildReason(REASON_CODES), { description: 'Why the result is approximate.' }),
+  limits: Type.Array(buildReason(LIMIT_CODES), { description: 'What cannot be simulated.' }),
 })

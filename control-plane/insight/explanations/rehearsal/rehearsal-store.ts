@@ -3,7 +3,7 @@ import { type Clickhouse, select } from '../../../foundation/platform/clickhouse
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { UNCHECKED_SUMMARY } from '../../../verdict/core/unknown-status/unchecked.ts'
 import type { AttemptRow } from './attempt-row.ts'
-import type { RegionChange, StoredPolicy, StoredStep } from './types.ts'
+import type { RegionChange, StoredPolicy, StoredStep } from './replay/types.ts'
 
 /** A span of time, in ms. */
 type Span = { fromMs: number; toMs: number }

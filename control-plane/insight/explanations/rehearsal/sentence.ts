@@ -1,21 +1,21 @@
 import { formatDuration } from '../../../alerting/events/duration.ts'
-import type { Trouble } from './periods.ts'
+import type { OutagePeriods } from './periods.ts'
 
 /** A shorter delay is shown as none. */
 const LEAST_DELAY_MS = 500
 
 /** What would have been different, as one or two sentences. `delayMs`: from `computeDelay`. */
-export function formatOutcome(before: Trouble, after: Trouble | null, delayMs: number | null): string {
+export function formatOutcome(before: OutagePeriods, after: OutagePeriods | null, delayMs: number | null): string {
   if (after === null) return 'These settings cannot be rehearsed for this period.'
   const outages = compare(before.outages.length, after.outages.length, 'outage')
   const ms = delayMs ?? 0
   const isMoved = Math.abs(ms) >= LEAST_DELAY_MS
-  const told = isMoved ? `, told ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'later' : 'earlier'}` : ''
+  const delay = isMoved ? `, detected ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'later' : 'earlier'}` : ''
   const isSame = before.degradations.length === after.degradations.length
   const degradations = isSame
     ? ''
     : ` ${compare(before.degradations.length, after.degradations.length, 'degradation')}.`
-  return `${outages}${told}.${degradations}`
+  return `${outages}${delay}.${degradations}`
 }
 
 function compare(before: number, after: number, noun: string): string {

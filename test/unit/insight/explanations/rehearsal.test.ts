@@ -1,20 +1,20 @@
 import t from 'tap'
-import { changeAttempt } from '../../../../control-plane/insight/explanations/rehearsal/changed-attempt.ts'
-import { createLiveSetHistory } from '../../../../control-plane/insight/explanations/rehearsal/live-set-history.ts'
 import {
-  buildTrouble,
   computeDelay,
   findDifference,
-  findInitialStatus,
+  findStatusBefore,
+  summarizeOutages,
 } from '../../../../control-plane/insight/explanations/rehearsal/periods.ts'
-import { createPolicyHistory } from '../../../../control-plane/insight/explanations/rehearsal/policy-history.ts'
 import { createArrivalNotes } from '../../../../control-plane/insight/explanations/rehearsal/reasons.ts'
-import { formatOutcome } from '../../../../control-plane/insight/explanations/rehearsal/sentence.ts'
+import { changeAttempt } from '../../../../control-plane/insight/explanations/rehearsal/replay/changed-attempt.ts'
+import { createLiveSetHistory } from '../../../../control-plane/insight/explanations/rehearsal/replay/live-set-history.ts'
+import { createPolicyHistory } from '../../../../control-plane/insight/explanations/rehearsal/replay/policy-history.ts'
 import type {
   StatusStep,
   StoredPolicy,
   StoredStep,
-} from '../../../../control-plane/insight/explanations/rehearsal/types.ts'
+} from '../../../../control-plane/insight/explanations/rehearsal/replay/types.ts'
+import { formatOutcome } from '../../../../control-plane/insight/explanations/rehearsal/sentence.ts'
 import { FailureSource, Outcome, Trigger } from '../../../../shared/checks/result.ts'
 import { createResult } from '../../../support/results.ts'
 
@@ -36,34 +36,34 @@ t.test('An outage lasts from down until up, also through degraded and times with
     step(90, null, { kind: 'removed' }),
     step(95, 'degraded'),
   ]
-  t.same(buildTrouble(NOTHING, steps, { fromMs: 0, toMs: 100 }), {
+  t.same(summarizeOutages(NOTHING, steps, { fromMs: 0, toMs: 100 }), {
     outages: [
-      { fromMs: 30, toMs: 70, toldAfterMs: 18 },
-      { fromMs: 80, toMs: 90, toldAfterMs: null },
+      { fromMs: 30, toMs: 70, detectedAfterMs: 18 },
+      { fromMs: 80, toMs: 90, detectedAfterMs: null },
     ],
     degradations: [
-      { fromMs: 20, toMs: 30, toldAfterMs: 8 },
-      { fromMs: 95, toMs: null, toldAfterMs: null },
+      { fromMs: 20, toMs: 30, detectedAfterMs: 8 },
+      { fromMs: 95, toMs: null, detectedAfterMs: null },
     ],
   })
   t.same(
-    buildTrouble(NOTHING, steps, { fromMs: 75, toMs: 85 }).outages,
-    [{ fromMs: 80, toMs: null, toldAfterMs: null }],
+    summarizeOutages(NOTHING, steps, { fromMs: 75, toMs: 85 }).outages,
+    [{ fromMs: 80, toMs: null, detectedAfterMs: null }],
     'what ends after the period has not ended in it',
   )
 })
 
 t.test('A period begins with the status and the outage that were stored before it', async t => {
   const steps = [step(10, 'up'), step(20, 'down'), step(30, null, { kind: 'unchecked', knownAtMs: 45 }), step(50, 'up')]
-  t.same(findInitialStatus(steps, 15), { ...NOTHING, status: 'up', sinceMs: 10 })
-  t.match(findInitialStatus(steps, 40), { status: 'down', outageSinceMs: 20, uncheckedSinceMs: null })
-  t.match(findInitialStatus(steps, 48), { status: 'down', outageSinceMs: 20, uncheckedSinceMs: 30 })
-  const { outages } = buildTrouble(findInitialStatus(steps, 48), steps.slice(3), { fromMs: 48, toMs: 60 })
-  t.same(outages, [{ fromMs: 20, toMs: 50, toldAfterMs: null }])
+  t.same(findStatusBefore(steps, 15), { ...NOTHING, status: 'up', sinceMs: 10 })
+  t.match(findStatusBefore(steps, 40), { status: 'down', outageSinceMs: 20, uncheckedSinceMs: null })
+  t.match(findStatusBefore(steps, 48), { status: 'down', outageSinceMs: 20, uncheckedSinceMs: 30 })
+  const { outages } = summarizeOutages(findStatusBefore(steps, 48), steps.slice(3), { fromMs: 48, toMs: 60 })
+  t.same(outages, [{ fromMs: 20, toMs: 50, detectedAfterMs: null }])
 })
 
 t.test('Delays compare the outages that overlap', async t => {
-  const one = (fromMs: number, toMs: number | null) => ({ fromMs, toMs, toldAfterMs: null })
+  const one = (fromMs: number, toMs: number | null) => ({ fromMs, toMs, detectedAfterMs: null })
   t.equal(computeDelay([one(10, 50), one(100, 200)], [one(30, 60), one(140, null)], 0), 30)
   t.equal(computeDelay([one(10, 50)], [one(60, 70)], 0), null, 'another outage')
   t.equal(computeDelay([one(10, 50)], [one(30, 50)], 20), null, 'it began before the period')
@@ -81,12 +81,12 @@ t.test('The first difference of two histories is found', async t => {
 
 t.test('The outcome is one sentence', async t => {
   const trouble = (outages: number, degradations = 0) => ({
-    outages: Array.from({ length: outages }, () => ({ fromMs: 0, toMs: null, toldAfterMs: null })),
-    degradations: Array.from({ length: degradations }, () => ({ fromMs: 0, toMs: null, toldAfterMs: null })),
+    outages: Array.from({ length: outages }, () => ({ fromMs: 0, toMs: null, detectedAfterMs: null })),
+    degradations: Array.from({ length: degradations }, () => ({ fromMs: 0, toMs: null, detectedAfterMs: null })),
   })
-  t.equal(formatOutcome(trouble(4), trouble(2), 40_000), '4 outages become 2, told 40 seconds later.')
+  t.equal(formatOutcome(trouble(4), trouble(2), 40_000), '4 outages become 2, detected 40 seconds later.')
   t.equal(formatOutcome(trouble(1), trouble(0), null), '1 outage becomes none.')
-  t.equal(formatOutcome(trouble(2), trouble(2), -10_000), '2 outages, as before, told 10 seconds earlier.')
+  t.equal(formatOutcome(trouble(2), trouble(2), -10_000), '2 outages, as before, detected 10 seconds earlier.')
   t.equal(formatOutcome(trouble(0), trouble(0, 1), null), 'No outages, as before. No degradations become 1.')
   t.equal(formatOutcome(trouble(1), null, null), 'These settings cannot be rehearsed for this period.')
 })

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
-import type { RehearsalProps, RehearsalSection } from './rehearsal-section.tsx'
+import type { RehearsalSection, RehearsalSettings } from './rehearsal-section.tsx'
 
 /** What changed settings would have done. Its code is loaded when settings differ from the stored ones first. */
 export function RehearsalPart({
   monitorId,
   update,
-}: Omit<RehearsalProps, 'update'> & { update: RehearsalProps['update'] | null }) {
+}: Omit<RehearsalSettings, 'update'> & { update: RehearsalSettings['update'] | null }) {
   const { isInteractive } = useFrame()
   const [loaded, setLoaded] = useState<{ Part: typeof RehearsalSection } | null>(null)
   const isWanted = isInteractive && update !== null

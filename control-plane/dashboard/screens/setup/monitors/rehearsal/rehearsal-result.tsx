@@ -1,13 +1,14 @@
 import { formatDuration, formatMs } from '../../../../core/format.ts'
+import type { OperationResponse } from '../../../../core/operations.ts'
 import { Moment } from '../../../../parts/moment.tsx'
-import type { RehearsalRecord } from './rehearsal-section.tsx'
 
-type Trouble = RehearsalRecord['before']
-type Period = Trouble['outages'][number]
+export type RehearsalRecord = OperationResponse<'rehearseMonitor'>['data']
+type Outages = RehearsalRecord['before']
+type Period = Outages['outages'][number]
 type Kind = 'outage' | 'degradation'
 
 /** One outage or degradation, with the stored settings, with the changed ones, or with both. */
-export type RehearsalRow = { kind: Kind; before: Period | null; after: Period | null }
+type RehearsalRow = { kind: Kind; before: Period | null; after: Period | null }
 
 const MAX_ROWS = 50
 
@@ -29,7 +30,7 @@ export function RehearsalResult({ record }: { record: RehearsalRecord }) {
         </p>
       )}
       {[...reasons, ...limits].length > 0 && (
-        <ul class="notes">
+        <ul class="notes soft small">
           {[...reasons, ...limits].map(({ code, message }) => (
             <li key={code}>{message}</li>
           ))}
@@ -55,8 +56,8 @@ const RehearsalTable = ({ rows }: { rows: readonly RehearsalRow[] }) => (
             <th scope="row" class={kind === 'outage' ? 'down' : 'degraded'}>
               {kind === 'outage' ? 'Down' : 'Degraded'}
             </th>
-            <td>{before ? <PeriodText period={before} /> : 'not told'}</td>
-            <td>{after ? <PeriodText period={after} /> : 'not told'}</td>
+            <td>{before ? <PeriodText period={before} /> : 'none'}</td>
+            <td>{after ? <PeriodText period={after} /> : 'none'}</td>
           </tr>
         ))}
       </tbody>
@@ -64,19 +65,19 @@ const RehearsalTable = ({ rows }: { rows: readonly RehearsalRow[] }) => (
   </div>
 )
 
-/** `21 Nov 2026, 14:02:07 for 4 min 10 s, told after 12 s` */
-const PeriodText = ({ period: { from, to, told_after_ms: toldAfterMs } }: { period: Period }) => (
+/** `21 Nov 2026, 14:02:07 for 4 min 10 s, detected after 12 s` */
+const PeriodText = ({ period: { from, to, detected_after_ms: detectedAfterMs } }: { period: Period }) => (
   <>
     <Moment at={from} />{' '}
     <span class="soft">
       {to === null ? 'until now' : `for ${formatDuration(Date.parse(to) - Date.parse(from))}`}
-      {toldAfterMs !== null && `, told after ${formatMs(toldAfterMs)}`}
+      {detectedAfterMs !== null && `, detected after ${formatMs(detectedAfterMs)}`}
     </span>
   </>
 )
 
 /** Outages and degradations of both sides in order of time; those that overlap are one row. */
-export function buildRehearsalRows(before: Trouble, after: Trouble): RehearsalRow[] {
+export function buildRehearsalRows(before: Outages, after: Outages): RehearsalRow[] {
   const rows = [
     ...pairPeriods('outage', before.outages, after.outages),
     ...pairPeriods('degradation', before.degradations, after.degradations),

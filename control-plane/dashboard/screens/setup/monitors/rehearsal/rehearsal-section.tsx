@@ -1,19 +1,17 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../../core/operations.ts'
 import { useAttempt } from '../../../../parts/forms/attempt.ts'
 import type { UpdateBody } from '../state/monitor-body.ts'
-import { RehearsalResult } from './rehearsal-result.tsx'
+import { type RehearsalRecord, RehearsalResult } from './rehearsal-result.tsx'
 
 /** `update`: the settings that differ from the stored ones. */
-export type RehearsalProps = { monitorId: string; update: UpdateBody }
-export type RehearsalRecord = OperationResponse<'rehearseMonitor'>['data']
+export type RehearsalSettings = { monitorId: string; update: UpdateBody }
 
 /** Settings that change the verdict on checks that are stored. */
 const SIMULATED = ['retry_count', 'regions', 'timeout_ms', 'assertions'] as const
 
 /** "What would have happened": asks for a rehearsal, and shows its result until the settings change. */
-export function RehearsalSection({ monitorId, update }: RehearsalProps) {
+export function RehearsalSection({ monitorId, update }: RehearsalSettings) {
   const { me, execute } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [result, setResult] = useState<{ of: string; record: RehearsalRecord } | null>(null)

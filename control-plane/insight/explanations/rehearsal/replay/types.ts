@@ -1,6 +1,6 @@
-import type { Assertion } from '../../../../shared/checks/check.ts'
-import type { Result } from '../../../../shared/checks/result.ts'
-import type { VerdictStatus } from '../../../verdict/core/types.ts'
+import type { Assertion } from '../../../../../shared/checks/check.ts'
+import type { Result } from '../../../../../shared/checks/result.ts'
+import type { VerdictStatus } from '../../../../verdict/core/types.ts'
 
 /** A result as the history stores it. */
 export type StoredAttempt = {
@@ -38,7 +38,7 @@ export type RegionChange = {
 }
 
 /** `removed`: paused, deleted or no longer checked, which also ends an outage. `unchecked`: no check counted. */
-export type StepKind = 'verdict' | 'unchecked' | 'removed'
+type StepKind = 'verdict' | 'unchecked' | 'removed'
 
 /** A change of a status. Times in ms. */
 export type StatusStep = {
@@ -53,7 +53,7 @@ export type StatusStep = {
 export type StoredStep = StatusStep & { knownAtMs: number }
 
 /** The status with which a period begins. `uncheckedSinceMs`: since when no check counted; null while `status` is shown. */
-export type InitialStatus = {
+export type StoredStatus = {
   status: VerdictStatus
   sinceMs: number | null
   outageSinceMs: number | null
@@ -61,7 +61,7 @@ export type InitialStatus = {
 }
 
 /** The settings that replace the stored ones; those that are missing stay. */
-export type SimulatedChange = {
+export type SettingsChange = {
   retryCount?: number
   timeoutMs?: number
   regions?: readonly string[]
@@ -70,4 +70,4 @@ export type SimulatedChange = {
 }
 
 /** A code for programs and a sentence for people. */
-export type Remark = { code: string; message: string }
+export type RehearsalReason = { code: string; message: string }

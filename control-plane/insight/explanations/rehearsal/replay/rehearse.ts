@@ -1,18 +1,18 @@
-import { decide } from '../../../verdict/core/rules/decide.ts'
-import { createMonitorState } from '../../../verdict/core/rules/state.ts'
-import type { MonitorState, StatusTransition } from '../../../verdict/core/types.ts'
-import { markUnchecked } from '../../../verdict/core/unknown-status/unchecked.ts'
-import { toVerdictResult } from '../../../verdict/reader/counting/decode.ts'
+import { decide } from '../../../../verdict/core/rules/decide.ts'
+import { createMonitorState } from '../../../../verdict/core/rules/state.ts'
+import type { MonitorState, StatusTransition } from '../../../../verdict/core/types.ts'
+import { markUnchecked } from '../../../../verdict/core/unknown-status/unchecked.ts'
+import { toVerdictResult } from '../../../../verdict/reader/counting/decode.ts'
 import { changeAttempt } from './changed-attempt.ts'
 import { createLiveSetHistory } from './live-set-history.ts'
 import { createPolicyHistory } from './policy-history.ts'
 import type {
-  InitialStatus,
   RegionChange,
-  SimulatedChange,
+  SettingsChange,
   StatusStep,
   StoredAttempt,
   StoredPolicy,
+  StoredStatus,
   StoredStep,
 } from './types.ts'
 
@@ -24,7 +24,7 @@ export type RehearsalInputs = {
   regionChanges: readonly RegionChange[]
   /** the stored changes to no status, in ascending order: they do not follow from results */
   losses: readonly StoredStep[]
-  initial: InitialStatus
+  initial: StoredStatus
 }
 
 export type Rehearsal = {
@@ -38,7 +38,7 @@ export type Rehearsal = {
  * Repeats the decisions of a monitor, with the rules of the verdict, under the stored settings changed by `change`. Nothing
  * is counted twice and nothing is stored.
  */
-export function createRehearsal(inputs: RehearsalInputs, change: SimulatedChange): Rehearsal {
+export function createRehearsal(inputs: RehearsalInputs, change: SettingsChange): Rehearsal {
   const { monitorId, losses } = inputs
   const policies = createPolicyHistory(monitorId, inputs.policies, change)
   const liveSets = createLiveSetHistory(inputs.regionChanges)
@@ -89,7 +89,7 @@ function toVerdictStep({ atMs, to, explanation }: StatusTransition): StatusStep 
 /** The status is known, the regions are not: they begin as after a change of all probes. */
 function buildInitialState(
   monitorId: string,
-  { status, sinceMs, outageSinceMs, uncheckedSinceMs }: InitialStatus,
+  { status, sinceMs, outageSinceMs, uncheckedSinceMs }: StoredStatus,
 ): MonitorState {
   const unchecked = uncheckedSinceMs === null ? null : { sinceMs: uncheckedSinceMs, isTold: true }
   return { ...createMonitorState(monitorId, 0), status, statusSinceMs: sinceMs, outageSinceMs, unchecked }

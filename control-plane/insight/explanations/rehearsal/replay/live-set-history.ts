@@ -1,9 +1,9 @@
-import { groupBy } from '../../../../shared/group-by.ts'
-import type { RegionAbsence, RegionAbsences } from '../../../verdict/core/types.ts'
-import { type EpochSpan, findRefusal } from '../../../verdict/reader/live-sets/live-sets.ts'
+import { groupBy } from '../../../../../shared/group-by.ts'
+import type { RegionAbsence, RegionAbsences } from '../../../../verdict/core/types.ts'
+import { type EpochSpan, findRefusal } from '../../../../verdict/reader/live-sets/live-sets.ts'
 import type { RegionChange } from './types.ts'
 
-export type LiveSetHistory = {
+type LiveSetHistory = {
   /** The regions without a probe at a time. Times must ascend. The same map until something changes. */
   absencesAt(nowMs: number): RegionAbsences
   /** Whether the verdict counted results of this epoch by this probe, at the time of the last `absencesAt`. */

@@ -1,7 +1,7 @@
-import { evaluate } from '../../../../shared/assertions/evaluate.ts'
-import type { Assertion } from '../../../../shared/checks/check.ts'
-import { FailureSource, Outcome, type Result, Trigger } from '../../../../shared/checks/result.ts'
-import type { SimulatedChange } from './types.ts'
+import { evaluate } from '../../../../../shared/assertions/evaluate.ts'
+import type { Assertion } from '../../../../../shared/checks/check.ts'
+import { FailureSource, Outcome, type Result, Trigger } from '../../../../../shared/checks/result.ts'
+import type { SettingsChange } from './types.ts'
 
 /** Whether a failed assertion of this type makes a check degraded. */
 export const isDuration = ({ type }: Pick<Assertion, 'type'>): boolean =>
@@ -11,7 +11,7 @@ export const isDuration = ({ type }: Pick<Assertion, 'type'>): boolean =>
  * A result as it would be with changed settings; the same object where nothing changes. null: the check would not have been
  * made, because its region is not used, or because it is a later re-check than the settings permit.
  */
-export function changeAttempt(region: string, result: Result, change: SimulatedChange): Result | null {
+export function changeAttempt(region: string, result: Result, change: SettingsChange): Result | null {
   const { regions, retryCount, timeoutMs, durations } = change
   if (result.trigger === Trigger.WITNESS) return result
   if (regions && !regions.includes(region)) return null

@@ -1,9 +1,9 @@
-import { selectAbsences } from '../../../verdict/core/rules/absences.ts'
-import type { Policy, RegionAbsences } from '../../../verdict/core/types.ts'
-import { buildPolicy, withAbsences } from '../../../verdict/reader/counting/policy.ts'
-import type { SimulatedChange, StoredPolicy } from './types.ts'
+import { selectAbsences } from '../../../../verdict/core/rules/absences.ts'
+import type { Policy, RegionAbsences } from '../../../../verdict/core/types.ts'
+import { buildPolicy, withAbsences } from '../../../../verdict/reader/counting/policy.ts'
+import type { SettingsChange, StoredPolicy } from './types.ts'
 
-export type PolicyHistory = {
+type PolicyHistory = {
   /**
    * The policy for a result of `configVersion` that was taken at `nowMs`; null while the monitor is paused or none of its
    * regions remains. To be called with ascending times. `absences`: the same map until something changes.
@@ -20,7 +20,7 @@ export type PolicyHistory = {
 export function createPolicyHistory(
   monitorId: string,
   rows: readonly StoredPolicy[],
-  change: SimulatedChange,
+  change: SettingsChange,
 ): PolicyHistory {
   let pauses = 0
   const pausesUntil = rows.map(({ isPaused }) => (isPaused ? ++pauses : pauses))
@@ -57,7 +57,7 @@ function build(
   id: string,
   row: StoredPolicy,
   configVersion: number,
-  { retryCount, timeoutMs, regions }: SimulatedChange,
+  { retryCount, timeoutMs, regions }: SettingsChange,
   absences: RegionAbsences,
 ): Policy | null {
   const kept = regions ? row.regions.filter(region => regions.includes(region)) : row.regions
