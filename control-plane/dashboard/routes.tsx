@@ -70,7 +70,7 @@ const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchPa
 function renderScreen(shown: Shown, me: Me, nowMs: number): string {
   const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, version: ASSETS.script }
   const context: FrameContext = {
-    ...{ me, nowMs, timeZone: 'UTC', isInteractive: false },
+    ...{ me, nowMs, timeZone: me.preferences?.time_zone ?? 'UTC', isInteractive: false },
     execute: async () => {
       throw new Error('a page does not carry out operations while it is rendered')
     },

@@ -109,6 +109,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   },
   listIncidents: listOf<Incident>([]),
   listAlertChannels: listOf([channelOf()]),
+  listViews: listOf([]),
   listAlertLog: listOf([]),
   listMonitors: listOf<Monitor>([]),
   readMonitor: { data: monitorOf() },

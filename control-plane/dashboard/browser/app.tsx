@@ -2,9 +2,9 @@ import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
-import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { type FrameContext, FrameProvider, type Me, type Preferences } from '../core/frame-context.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
-import type { DocumentState } from '../core/page-state.ts'
+import { buildDisplay, type DocumentState } from '../core/page-state.ts'
 import type { Result, ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/screen-content.tsx'
@@ -46,17 +46,25 @@ function Page({ initial }: { initial: DocumentState }) {
   useLiveChanges(cache, index)
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
-  const keys = useKeySettings(isFirst, overlay.open)
+  const [preferences, setPreferences] = useState(initial.me.preferences)
+  useDisplay(preferences)
+  const execute: Execute = async (name, args) => {
+    const outcome = await connection.execute(name, args)
+    if (/^(list|read)/.test(name)) return outcome
+    if (name === 'updateMePreferences' && 'data' in outcome)
+      setPreferences((outcome.data as { data: Preferences }).data)
+    await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
+    return outcome
+  }
+  const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })
+  const keys = useKeySettings(preferences?.keyboard_shortcuts ?? true, storeKeys, overlay.open)
+  const zone = preferences?.time_zone ?? (isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone)
   const context: FrameContext = {
-    me: initial.me,
+    me: { ...initial.me, preferences },
     nowMs,
-    timeZone: isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: zone,
     isInteractive: !isFirst,
-    execute: async (name, args) => {
-      const outcome = await connection.execute(name, args)
-      await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
-      return outcome
-    },
+    execute,
     navigate: (address, isReplaced) =>
       SCREEN_ADDRESS.test(address) ? route(address, isReplaced) : window.location.assign(address),
     holdPage,
@@ -174,6 +182,13 @@ function useClock(startMs: number): number {
     return () => clearInterval(timer)
   }, [])
   return nowMs
+}
+
+/** The styles follow the attributes, which the server renders first (document.tsx). */
+function useDisplay(preferences: Preferences | null): void {
+  useEffect(() => {
+    if (preferences) Object.assign(document.documentElement.dataset, buildDisplay(preferences))
+  }, [preferences])
 }
 
 function useTitle(title: string): void {

@@ -1,13 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BoardCounts, BoardSelection } from '../../core/board.ts'
-import { parseBoardQuery } from '../../core/board-query.ts'
-import { formatCount } from '../../core/format.ts'
-import { canWrite, useFrame } from '../../core/frame-context.ts'
-import { screen } from '../../core/screen.ts'
-import { MonitorTable } from '../../parts/monitors/monitor-table.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
-import { NAMES, type ShownStatus, STATUS_ORDER } from '../../parts/status.tsx'
-import { BulkList } from './bulk/bulk-list.tsx'
+import type { BoardCounts, BoardSelection } from '../../../core/board.ts'
+import { parseBoardQuery } from '../../../core/board-query.ts'
+import { formatCount } from '../../../core/format.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { MonitorTable } from '../../../parts/monitors/monitor-table.tsx'
+import { Empty, Loaded } from '../../../parts/states.tsx'
+import { NAMES, type ShownStatus, STATUS_ORDER } from '../../../parts/status.tsx'
+import { BulkList } from '../bulk/bulk-list.tsx'
+import { Views } from './views.tsx'
 
 const FIRST_ROWS = 60
 /** A page of more rows takes a server too long to render. */
@@ -17,10 +19,10 @@ const MAX_ROWS = 2_000
 export const monitorsScreen = screen({
   path: '/monitors',
   area: 'monitors',
-  queries: () => ({}),
+  queries: () => ({ views: read('listViews', { query: { per_page: 100 } }) }),
   board: ({ search }) => ({ text: buildText(search), limit: parseLimit(search) }),
   title: () => 'Monitors',
-  Body: ({ search, board }) => {
+  Body: ({ search, board, results }) => {
     const { me } = useFrame()
     return (
       <>
@@ -33,6 +35,7 @@ export const monitorsScreen = screen({
           )}
         </div>
         <Filter search={search} board={board.data} />
+        <Views result={results.views} text={buildText(search)} />
         <Loaded result={board} what="The monitors">
           {selection => <Rows selection={selection} search={search} />}
         </Loaded>

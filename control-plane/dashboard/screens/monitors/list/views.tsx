@@ -1,0 +1,59 @@
+import type { ComponentType } from 'preact'
+import { useState } from 'preact/hooks'
+import { buildAddress } from '../../../core/address.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import type { Result } from '../../../core/screen.ts'
+import { Missing } from '../../../parts/states.tsx'
+
+export type View = OperationResponse<'listViews'>['data'][number]
+
+/** What a dialog is about: a new view of a query, or a stored view. */
+export type ViewDialogProps = { view: View | null; query: string; onClose(): void }
+
+/** The saved filters as links, and what can be done with the current one. `text`: the current query. */
+export function Views({ result, text }: { result: Result<OperationResponse<'listViews'>>; text: string }) {
+  const { me, isInteractive } = useFrame()
+  const [opened, open] = useState<{ Dialog: ComponentType<ViewDialogProps>; view: View | null } | null>(null)
+  if (result.data === null) return result.error ? <Missing what="The views" error={result.error} /> : null
+  const { data: views, meta } = result.data
+  const query = text.trim()
+  const current = views.find(view => view.query === query) ?? null
+  const show = (view: View | null) =>
+    // a page that has lost its server stays as it is
+    import('./view-dialog.tsx').then(
+      ({ ViewDialog }) => open({ Dialog: ViewDialog, view }),
+      () => {},
+    )
+  if (views.length === 0 && query === '') return null
+  return (
+    <div class="views small">
+      {views.length > 0 && (
+        <nav aria-label="Views">
+          {views.map(view => (
+            <a
+              key={view.id}
+              href={buildAddress('/monitors', { q: view.query })}
+              aria-current={view === current ? 'true' : undefined}
+              dir="auto"
+            >
+              {view.name}
+            </a>
+          ))}
+          {meta.total > views.length && <span class="soft">and {meta.total - views.length} more by the API</span>}
+        </nav>
+      )}
+      {query !== '' && !current && (
+        <button type="button" class="plain" disabled={!isInteractive} onClick={() => show(null)}>
+          Save as view
+        </button>
+      )}
+      {current && (canWrite(me) || !current.is_shared) && (
+        <button type="button" class="plain" disabled={!isInteractive} onClick={() => show(current)}>
+          Edit view
+        </button>
+      )}
+      {opened && <opened.Dialog view={opened.view} query={query} onClose={() => open(null)} />}
+    </div>
+  )
+}
