@@ -46,7 +46,7 @@ export async function loadBoard(
   const outcome = await execute('readMonitorBoard', {})
   if ('error' in outcome) return { data: null, atMs: nowMs, error: outcome.error }
   const { matches } = parseBoardQuery(request.text, nowMs)
-  return { data: selectRows(toBoardRows(outcome.data.data), matches, request.limit), atMs: nowMs, error: null }
+  return { data: selectRows(toBoardRows(outcome.data.data), matches, request), atMs: nowMs, error: null }
 }
 
 /** Reads everything that a screen needs, in parallel. A read that fails is an error in its own place. */

@@ -8,6 +8,7 @@ import {
 } from '../../control-plane/dashboard/core/frame-context.ts'
 import type { OperationError, OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
 import {
+  type BoardRequest,
   loadScreen,
   matchScreen,
   type Queries,
@@ -47,7 +48,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
     Object.entries(screen.queries(location, NOW)).map(([name, query]) => [name, resultOf(query.name, state)]),
   ) as Results<Queries>
   const request = screen.board?.(location)
-  const board = request ? selectBoard(request.text, request.limit, state) : NOTHING
+  const board = request ? selectBoard(request, state) : NOTHING
   const shown = { screen, location, results, board }
   const content = (
     <FrameProvider value={buildContext(state)}>
@@ -85,11 +86,11 @@ function resultOf(name: OperationName, state: ScreenState): Result<unknown> {
   return { data, atMs: NOW - 60_000, error }
 }
 
-function selectBoard(text: string, limit: number, state: ScreenState): Result<BoardSelection> {
+function selectBoard(request: BoardRequest, state: ScreenState): Result<BoardSelection> {
   const { board = boardOf([{ name: 'Shop' }]) } = state
   const answer = resultOf('readMonitorBoard', { ...state, answers: { readMonitorBoard: { data: board } } })
   if (answer.data === null) return { ...answer, data: null }
-  return { ...answer, data: selectRows(toBoardRows(board), parseBoardQuery(text, NOW).matches, limit) }
+  return { ...answer, data: selectRows(toBoardRows(board), parseBoardQuery(request.text, NOW).matches, request) }
 }
 
 /** The text of HTML as a reader sees it, with single spaces. */

@@ -74,11 +74,11 @@ export function applyBoard(before: Map<string, BoardRow> | null, data: BoardData
 /** All monitors that match a query; null when they cannot be read. */
 export async function findMonitors(
   index: BoardIndex,
-  { text, limit }: BoardRequest,
+  request: BoardRequest,
   nowMs: number,
 ): Promise<BoardSelection | null> {
   if (index.rows === null) await index.refresh()
-  return index.rows && selectRows([...index.rows.values()], parseBoardQuery(text, nowMs).matches, limit)
+  return index.rows && selectRows([...index.rows.values()], parseBoardQuery(request.text, nowMs).matches, request)
 }
 
 /** The monitors that a screen shows, up to date while it is shown; until the first read those of the server. */
@@ -106,8 +106,8 @@ export function useBoard(
   const minute = Math.floor(nowMs / 60_000)
   const data = useMemo(() => {
     if (!rows || !request) return null
-    return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request.limit)
-  }, [rows, request?.text, request?.limit, minute])
+    return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request)
+  }, [rows, JSON.stringify(request), minute])
   if (data) return { data, atMs, error }
   return initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }
 }

@@ -20,8 +20,11 @@ export type ScreenLocation = { params: Record<string, string>; search: URLSearch
 
 type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q>; board: Result<BoardSelection> }
 
-/** Which monitors, as a query of board-query.ts, and how many of them at most. */
-export type BoardRequest = { text: string; limit: number }
+/**
+ * Which monitors, as a query of board-query.ts, and how many of them at most. `groups`: by tag; `open`: the groups whose rows
+ * are shown, null: those with trouble.
+ */
+export type BoardRequest = { text: string; limit: number; groups?: { open: readonly string[] | null } }
 
 /** One page of the dashboard. Pure: the server renders it, and the browser takes over the same elements. */
 export type Screen<Q extends Queries = Queries> = {

@@ -198,7 +198,7 @@ t.test('Viewers see everything without buttons that change something', t => {
   t.notMatch(viewer.html, `/monitors/${ID}/settings`)
   t.match(viewer.text, 'This monitor has no alert channel.')
   t.match(viewer.text, '0 of 3 votes are failing')
-  t.equal(admin.html.split(' disabled').length - 1, 4, 'two buttons, and two of the frame, wait for the script')
+  t.equal(admin.html.split(' disabled').length - 1, 5, 'two buttons, and three of the frame, wait for the script')
   t.notMatch(show({ isInteractive: true }).html, ' disabled')
   t.end()
 })

@@ -15,8 +15,8 @@ const show = (search = '', state: ScreenState = {}) => {
 t.test('Saved filters are links of the list, and the current one is marked', t => {
   const { html, text } = show('?q=tag:shop')
   t.match(html, /<nav aria-label="Views">/)
-  t.match(html, 'href="/monitors?q=is%3Adown"')
-  t.match(html, /href="\/monitors\?q=tag%3Ashop"[^>]*aria-current="true"/)
+  t.match(html, 'href="/monitors?q=is:down"')
+  t.match(html, /href="\/monitors\?q=tag:shop"[^>]*aria-current="true"/)
   t.match(text, 'Edit view')
   t.notMatch(text, 'Save as view')
   t.end()

@@ -1,23 +1,23 @@
 import type { ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
-import { buildAddress } from '../../../core/address.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
 import { Missing } from '../../../parts/states.tsx'
+import { buildQueryAddress, parseText } from './list-search.ts'
 
 export type View = OperationResponse<'listViews'>['data'][number]
 
 /** What a dialog is about: a new view of a query, or a stored view. */
 export type ViewDialogProps = { view: View | null; query: string; onClose(): void }
 
-/** The saved filters as links, and what can be done with the current one. `text`: the current query. */
-export function Views({ result, text }: { result: Result<OperationResponse<'listViews'>>; text: string }) {
+/** The saved filters as links, and what can be done with the current one. */
+export function Views({ result, search }: { result: Result<OperationResponse<'listViews'>>; search: URLSearchParams }) {
   const { me, isInteractive } = useFrame()
   const [opened, open] = useState<{ Dialog: ComponentType<ViewDialogProps>; view: View | null } | null>(null)
   if (result.data === null) return result.error ? <Missing what="The views" error={result.error} /> : null
   const { data: views, meta } = result.data
-  const query = text.trim()
+  const query = parseText(search).trim()
   const current = views.find(view => view.query === query) ?? null
   const show = (view: View | null) =>
     // a page that has lost its server stays as it is
@@ -33,7 +33,7 @@ export function Views({ result, text }: { result: Result<OperationResponse<'list
           {views.map(view => (
             <a
               key={view.id}
-              href={buildAddress('/monitors', { q: view.query })}
+              href={buildQueryAddress(search, view.query)}
               aria-current={view === current ? 'true' : undefined}
               dir="auto"
             >
