@@ -56,6 +56,8 @@ export type Config = {
   grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
+  /** identifies the program, so that open pages notice another one; null: derived from the files of the dashboard */
+  buildId: string | null
   secretKey: Buffer
   /** the previous key, which still decrypts during a key rotation; null: not set */
   olderSecretKey: Buffer | null
@@ -140,6 +142,7 @@ export function readConfig(env: Env): Config {
     grpcTls: readGrpcTls(env),
     grpcReflection: readEnum(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
     grpcConnectionsPerAddress: readInteger(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
+    buildId: readOptionalText(env, 'BUILD_ID'),
     trustPage: readEnum(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
     secretKey: readSecretKey(env),
     olderSecretKey: readOlderSecretKey(env),

@@ -19,10 +19,15 @@ import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
 
-type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
+type DashboardTools = {
+  publicUrl: string
+  isOwnHost(host: string): boolean
+  /** identifies the program to open pages */
+  build: string
+}
 
 /** The pages of the dashboard and the files that they load (docs/design/dashboard.md). */
-export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardTools): void {
+export function dashboardRoutes(app: App, { publicUrl, isOwnHost, build }: DashboardTools): void {
   // before the body is read: an API client with a wrong base address sends JSON
   app.addHook('onRequest', async request => {
     // no dashboard on a customer's domain
@@ -30,12 +35,12 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
   })
   app.setErrorHandler(sendErrorPage)
-  for (const entry of SCREENS) app.get(entry.path, (request, reply) => sendScreen(app, entry, request, reply))
+  for (const entry of SCREENS) app.get(entry.path, (request, reply) => sendScreen(app, entry, build, request, reply))
   assetRoutes(app)
   addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
-async function sendScreen(app: App, entry: ScreenEntry, request: FastifyRequest, reply: FastifyReply) {
+async function sendScreen(app: App, entry: ScreenEntry, build: string, request: FastifyRequest, reply: FastifyReply) {
   const screen = await loadScreen(entry)
   const nowMs = clockMs()
   const execute = createSessionExecute(app, request)
@@ -52,7 +57,7 @@ async function sendScreen(app: App, entry: ScreenEntry, request: FastifyRequest,
   if (me!.error?.status === 403) return reply.redirect('/account', 303)
   if (me!.data === null) throw unavailable('your session cannot be read at the moment; try again shortly')
   const shown: Shown = { screen, location, results: results as Results<Queries>, board }
-  const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs)
+  const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs, build)
   const error = screen.record ? shown.results[screen.record]?.error : null
   return reply
     .code(error?.status === 404 ? 404 : error ? 503 : 200)
@@ -67,8 +72,8 @@ async function sendScreen(app: App, entry: ScreenEntry, request: FastifyRequest,
 
 const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchParams({ return_to: url })}`
 
-function renderScreen(shown: Shown, me: Me, nowMs: number): string {
-  const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, version: ASSETS.script }
+function renderScreen(shown: Shown, me: Me, nowMs: number, build: string): string {
+  const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, build }
   const context: FrameContext = {
     ...{ me, nowMs, timeZone: me.preferences?.time_zone ?? 'UTC', isInteractive: false },
     execute: async () => {

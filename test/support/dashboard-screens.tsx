@@ -58,7 +58,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
     </FrameProvider>
   )
   const title = buildTitle(shown)
-  const pageState = { me: state.me ?? ADMIN, results, board, nowMs: NOW, version: null }
+  const pageState = { me: state.me ?? ADMIN, results, board, nowMs: NOW, build: 'test' }
   return {
     html: renderHtml(content),
     title,

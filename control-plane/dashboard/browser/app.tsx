@@ -10,7 +10,7 @@ import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
-import { holdPage } from './leave-question.ts'
+import { holdPage, loadWholePages } from './leave-question.ts'
 import { followChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
 import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
@@ -43,7 +43,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
-  useLiveChanges(cache, index)
+  const isReplaced = useLiveChanges(cache, index, initial.build)
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
   const [preferences, setPreferences] = useState(initial.me.preferences)
@@ -65,8 +65,10 @@ function Page({ initial }: { initial: DocumentState }) {
     timeZone: zone,
     isInteractive: !isFirst,
     execute,
-    navigate: (address, isReplaced) =>
-      SCREEN_ADDRESS.test(address) ? route(address, isReplaced) : window.location.assign(address),
+    navigate: (address, isSameEntry) =>
+      SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)
+        ? route(address, isSameEntry)
+        : window.location.assign(address),
     holdPage,
     findMonitors: request => findMonitors(index, request, Date.now()),
     openOverlay: overlay.open,
@@ -79,7 +81,12 @@ function Page({ initial }: { initial: DocumentState }) {
     <FrameProvider value={context}>
       <Frame
         area={screen?.area ?? null}
-        notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+        notice={
+          isFirst
+            ? null
+            : (buildNotice(connection, [...Object.values(results), board], context, url) ??
+              (isReplaced ? buildVersionNotice(url) : null))
+        }
       >
         {shown ? <ScreenContent {...shown} /> : match ? <Loading /> : <NotFound />}
       </Frame>
@@ -130,6 +137,11 @@ function buildNotice(
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
 }
 
+const buildVersionNotice = (path: string): FrameNotice => ({
+  ...{ kind: 'version', text: 'The server has a new version. The next page that you open loads it.' },
+  link: { path, name: 'Load it now' },
+})
+
 /** Starts to read what a screen needs while the pointer rests on a link to it. */
 function usePrefetch(cache: QueryClient, execute: Execute): void {
   useEffect(() => {
@@ -149,19 +161,26 @@ function usePrefetch(cache: QueryClient, execute: Execute): void {
   }, [cache, execute])
 }
 
-/** Shows changes on the server within a second or two, as long as the stream of events is open. */
-function useLiveChanges(cache: QueryClient, index: BoardIndex): void {
+/**
+ * Shows changes on the server within a second or two, as long as the stream of events is open. Returns whether the server was
+ * replaced by another version than that of the page (`build`); then links load whole pages.
+ */
+function useLiveChanges(cache: QueryClient, index: BoardIndex, build: string): boolean {
+  const [isReplaced, setReplaced] = useState(false)
+  useEffect(() => (isReplaced ? loadWholePages() : undefined), [isReplaced])
   useEffect(() => {
     const onChange = (change: LiveChange) => {
       if (change.board) index.apply(change.board)
       else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
       refreshAfter(cache, change)
     }
-    return followChanges(onChange, isLive => {
-      if (isLive) performance.mark('picket-live')
-      setLive(cache, isLive)
+    return followChanges(onChange, state => {
+      if ('build' in state) return setReplaced(state.build !== build)
+      if (state.isLive) performance.mark('picket-live')
+      setLive(cache, state.isLive)
     })
   }, [cache, index])
+  return isReplaced
 }
 
 /** True until the browser has taken over the elements of the server. */

@@ -14,12 +14,15 @@ type Board = OperationResponse<'readMonitorBoard'>['data']
 /** A change on the server. `ids` null: any record of the kind may have changed. */
 export type LiveChange = { kind: LiveKind; ids: string[] | null; board: Board | null }
 
+/** What the state of the stream tells: whether changes arrive, and what identifies the server that sends them. */
+type LiveState = { isLive: boolean } | { build: string }
+
 /**
  * Calls back for each change in the project (docs/design/live.md#event-stream). One tab of the browser has the stream and
  * passes on the events to the others, because browsers limit the connections to a server. `onState`: whether changes
- * arrive. Returns the function that ends it.
+ * arrive, and the program that sends them. Returns the function that ends it.
  */
-export function followChanges(onChange: (change: LiveChange) => void, onState: (isLive: boolean) => void): () => void {
+export function followChanges(onChange: (change: LiveChange) => void, onState: (state: LiveState) => void): () => void {
   const end = new AbortController()
   // not available on an address without TLS; then every tab has a stream
   if (!navigator.locks) {
@@ -27,8 +30,8 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
     return () => end.abort()
   }
   const channel = new BroadcastChannel(SHARED_NAME)
-  channel.onmessage = ({ data }: MessageEvent<LiveChange | { isLive: boolean }>) => {
-    if ('isLive' in data) onState(data.isLive)
+  channel.onmessage = ({ data }: MessageEvent<LiveChange | LiveState>) => {
+    if ('isLive' in data || 'build' in data) onState(data)
     else onChange(data)
   }
   navigator.locks
@@ -37,9 +40,9 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
         channel.postMessage(change)
         onChange(change)
       }
-      const passState = (isLive: boolean) => {
-        channel.postMessage({ isLive })
-        onState(isLive)
+      const passState = (state: LiveState) => {
+        channel.postMessage(state)
+        onState(state)
       }
       // another tab had the stream: what it did not pass on any more is read again
       pass({ kind: 'reset', ids: null, board: null })
@@ -55,15 +58,16 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
 }
 
 /** Opens the stream, and again after it was refused. The browser itself continues one that is cut. */
-function openStream(onChange: (change: LiveChange) => void, onState: (isLive: boolean) => void, signal: AbortSignal) {
+function openStream(onChange: (change: LiveChange) => void, onState: (state: LiveState) => void, signal: AbortSignal) {
   if (signal.aborted) return
   const stream = new EventSource(ADDRESS)
   signal.addEventListener('abort', () => stream.close())
-  stream.addEventListener('ready', () => onState(true))
+  stream.addEventListener('ready', () => onState({ isLive: true }))
+  stream.addEventListener('server', ({ data }: MessageEvent<string>) => onState(JSON.parse(data) as LiveState))
   for (const kind of KINDS)
     stream.addEventListener(kind, ({ data }: MessageEvent<string>) => onChange(parseChange(kind, data)))
   stream.onerror = () => {
-    onState(false)
+    onState({ isLive: false })
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => openStream(onChange, onState, signal), RETRY_MS)
   }
 }

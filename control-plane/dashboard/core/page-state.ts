@@ -11,8 +11,8 @@ export type DocumentState = {
   board: Result<BoardSelection>
   /** the time at which the server rendered the page */
   nowMs: number
-  /** the path of the first script: another one means that the server has a new version */
-  version: string | null
+  /** what identifies the program: another one means that the server has a new version */
+  build: string
 }
 
 /** The element that contains the state, and the one that contains the page. */

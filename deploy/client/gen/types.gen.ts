@@ -1460,6 +1460,10 @@ export type ReadyEvent = {
     resumed: boolean;
 };
 
+export type ServerEvent = {
+    build: string;
+};
+
 export type IncidentTimeline = {
     /**
      * UUIDv7
@@ -7360,7 +7364,7 @@ export type StreamEventsResponses = {
     /**
      * Success
      */
-    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent;
+    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent | ServerEvent;
 };
 
 export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];

@@ -24,7 +24,7 @@ export function DayStrip({ strip }: { strip: RowStrip }) {
   const uptime = strip.uptime_24h === null ? 'nothing known' : `up ${formatPercent(strip.uptime_24h)}`
   return (
     <svg
-      class="strip day"
+      class="strip of-day"
       width={status.length * STEP}
       height={HEIGHT}
       viewBox={`0 0 ${status.length * STEP} ${HEIGHT}`}

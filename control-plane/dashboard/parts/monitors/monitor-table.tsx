@@ -26,7 +26,7 @@ type TableProps = {
 /** Monitors as rows: votes, name, status, cause. `total`: of the whole list, if the table shows a part of it. */
 export const MonitorTable = ({ rows, total, label, selection, strips }: TableProps) => (
   <table
-    class={`rows monitors${selection ? ' selectable' : ''}${strips ? ' days' : ''}`}
+    class={`rows monitors${selection ? ' selectable' : ''}${strips ? ' with-day' : ''}`}
     aria-label={label}
     aria-rowcount={total + 1}
   >
@@ -130,7 +130,7 @@ function MonitorRow({ row, index, selection, strips }: RowProps) {
 /** The last 24 hours; empty until they are read. */
 const Day = ({ strip }: { strip: RowStrip | undefined }) => (
   <>
-    <td class="aside day">{strip && <DayStrip strip={strip} />}</td>
+    <td class="aside of-day">{strip && <DayStrip strip={strip} />}</td>
     <td class="aside number soft">{strip && strip.p95_ms !== null && formatMs(strip.p95_ms)}</td>
   </>
 )
