@@ -56,7 +56,6 @@ export type Config = {
   grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
-  /** identifies the program, so that open pages notice another one; null: derived from the files of the dashboard */
   buildId: string | null
   secretKey: Buffer
   /** the previous key, which still decrypts during a key rotation; null: not set */
@@ -135,15 +134,16 @@ export function readConfig(env: Env): Config {
     streams: readStreamSettings(env),
     clickhouseUrl: readUrl(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: readText(env, 'HOST', '127.0.0.1'),
-    port,
     operatorHost: readText(env, 'OPERATOR_HOST', '127.0.0.1'),
-    operatorPort,
+    ...{ port, operatorPort },
     grpcPort: readInteger(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: readGrpcTls(env),
     grpcReflection: readEnum(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
     grpcConnectionsPerAddress: readInteger(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
-    buildId: readOptionalText(env, 'BUILD_ID'),
-    trustPage: readEnum(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
+    ...{
+      buildId: readOptionalText(env, 'BUILD_ID'),
+      trustPage: readEnum(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
+    },
     secretKey: readSecretKey(env),
     olderSecretKey: readOlderSecretKey(env),
     publicUrl: readPublicUrl(env),

@@ -2,8 +2,9 @@ import { createPicket } from '../../deploy/client/index.ts'
 import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
 import { type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
 import { parseBoardQuery } from './core/board-query.ts'
+import type { BoardRequest } from './core/board-row.ts'
 import { createExecute, type Execute } from './core/operations.ts'
-import type { BoardRequest, Queries, Result, Results } from './core/screen.ts'
+import type { Queries, Result, Results } from './core/screen.ts'
 
 /** Never resolved: requests of this client do not leave the process. */
 const ORIGIN = 'http://dashboard.invalid/session'

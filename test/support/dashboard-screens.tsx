@@ -1,5 +1,6 @@
 import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board.ts'
 import { parseBoardQuery } from '../../control-plane/dashboard/core/board-query.ts'
+import type { BoardRequest } from '../../control-plane/dashboard/core/board-row.ts'
 import {
   type FrameContext,
   FrameProvider,
@@ -8,7 +9,6 @@ import {
 } from '../../control-plane/dashboard/core/frame-context.ts'
 import type { OperationError, OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
 import {
-  type BoardRequest,
   loadScreen,
   matchScreen,
   type Queries,

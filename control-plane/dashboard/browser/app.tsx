@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
-import { type FrameContext, FrameProvider, type Me, type Preferences } from '../core/frame-context.ts'
+import { type DisplaySettings, type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import { buildDisplay, type DocumentState } from '../core/page-state.ts'
 import type { Result, ScreenLocation } from '../core/screen.ts'
@@ -52,7 +52,7 @@ function Page({ initial }: { initial: DocumentState }) {
     const outcome = await connection.execute(name, args)
     if (/^(list|read)/.test(name)) return outcome
     if (name === 'updateMePreferences' && 'data' in outcome)
-      setPreferences((outcome.data as { data: Preferences }).data)
+      setPreferences((outcome.data as { data: DisplaySettings }).data)
     await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
     return outcome
   }
@@ -204,7 +204,7 @@ function useClock(startMs: number): number {
 }
 
 /** The styles follow the attributes, which the server renders first (document.tsx). */
-function useDisplay(preferences: Preferences | null): void {
+function useDisplay(preferences: DisplaySettings | null): void {
   useEffect(() => {
     if (preferences) Object.assign(document.documentElement.dataset, buildDisplay(preferences))
   }, [preferences])

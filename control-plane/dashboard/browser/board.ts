@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useReducer } from 'preact/hooks'
-import { type BoardRow, type BoardSelection, selectRows, toBoardRows } from '../core/board.ts'
+import { type BoardSelection, selectRows, toBoardRows } from '../core/board.ts'
 import { parseBoardQuery } from '../core/board-query.ts'
+import type { BoardRequest, BoardRow } from '../core/board-row.ts'
 import type { Execute, OperationError, OperationResponse } from '../core/operations.ts'
-import type { BoardRequest, Result } from '../core/screen.ts'
+import type { Result } from '../core/screen.ts'
 
 type BoardData = OperationResponse<'readMonitorBoard'>['data']
 

@@ -14,7 +14,7 @@ type Board = OperationResponse<'readMonitorBoard'>['data']
 /** A change on the server. `ids` null: any record of the kind may have changed. */
 export type LiveChange = { kind: LiveKind; ids: string[] | null; board: Board | null }
 
-/** What the state of the stream tells: whether changes arrive, and what identifies the server that sends them. */
+/** Whether changes arrive, or what identifies the server that sends them. */
 type LiveState = { isLive: boolean } | { build: string }
 
 /**

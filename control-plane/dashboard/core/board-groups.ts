@@ -1,5 +1,5 @@
 import { STATUS_ORDER } from '../parts/status.tsx'
-import type { BoardCounts, BoardRow } from './board.ts'
+import type { BoardCounts, BoardRow } from './board-row.ts'
 
 /** The monitors of a list that have a tag. A monitor with two tags is in two groups. */
 export type BoardGroup = {

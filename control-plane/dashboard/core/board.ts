@@ -1,28 +1,9 @@
-import { getShownStatus, type ShownStatus, STATUS_ORDER } from '../parts/status.tsx'
-import type { Bar } from '../parts/strip.tsx'
+import { getShownStatus, STATUS_ORDER } from '../parts/status.tsx'
 import { type BoardGroup, countStatuses, groupByTag } from './board-groups.ts'
+import type { BoardCounts, BoardRequest, BoardRow } from './board-row.ts'
 import type { OperationResponse } from './operations.ts'
-import type { BoardRequest } from './screen.ts'
 
 type BoardData = OperationResponse<'readMonitorBoard'>['data']
-
-/** A monitor in a list. */
-export type BoardRow = {
-  id: string
-  name: string
-  type: string
-  status: ShownStatus
-  /** the time of the last change, in ms; null without one */
-  sinceMs: number | null
-  tags: string[]
-  /** the vote of each region */
-  bars: Bar[]
-  /** why it is down or degraded, in short */
-  cause: string | null
-}
-
-/** How many monitors have each status. */
-export type BoardCounts = Record<ShownStatus, number>
 
 /** The rows that a screen shows. */
 export type BoardSelection = {

@@ -1,13 +1,13 @@
-import type { BoardRow } from './board.ts'
+import type { BoardRow } from './board-row.ts'
 
 /** What monitors in trouble have in common. `error`: the text of the cause. */
-export type CommonCause = { kind: 'host' | 'region' | 'error'; value: string }
+export type CauseName = { kind: 'host' | 'region' | 'error'; value: string }
 
 /** Monitors in trouble with a common cause; null: monitors that have none. */
-export type TroubleGroup = { cause: CommonCause | null; rows: BoardRow[] }
+export type CauseGroup = { cause: CauseName | null; rows: BoardRow[] }
 
 /** In the order in which they are chosen when they explain the same number of monitors. */
-const KINDS: readonly CommonCause['kind'][] = ['host', 'region', 'error']
+const KINDS: readonly CauseName['kind'][] = ['host', 'region', 'error']
 const MIN_ROWS = 2
 
 /**
@@ -16,8 +16,8 @@ const MIN_ROWS = 2
  * a common cause are in the last one. Groups and rows keep the order of `rows`, by their first row. `hosts`: by the id of the
  * monitor, where known.
  */
-export function groupByCause(rows: readonly BoardRow[], hosts: ReadonlyMap<string, string>): TroubleGroup[] {
-  const groups: { cause: CommonCause; rows: BoardRow[] }[] = []
+export function groupByCause(rows: readonly BoardRow[], hosts: ReadonlyMap<string, string>): CauseGroup[] {
+  const groups: { cause: CauseName; rows: BoardRow[] }[] = []
   let left = [...rows]
   for (;;) {
     const largest = findLargest(left, hosts)
@@ -26,13 +26,13 @@ export function groupByCause(rows: readonly BoardRow[], hosts: ReadonlyMap<strin
     const members = new Set(largest.rows)
     left = left.filter(row => !members.has(row))
   }
-  const at = (group: TroubleGroup) => rows.indexOf(group.rows[0]!)
-  const sorted: TroubleGroup[] = groups.sort((a, b) => at(a) - at(b))
+  const at = (group: CauseGroup) => rows.indexOf(group.rows[0]!)
+  const sorted: CauseGroup[] = groups.sort((a, b) => at(a) - at(b))
   return left.length === 0 ? sorted : [...sorted, { cause: null, rows: left }]
 }
 
 function findLargest(rows: readonly BoardRow[], hosts: ReadonlyMap<string, string>) {
-  const byCause = new Map<string, { cause: CommonCause; rows: BoardRow[] }>()
+  const byCause = new Map<string, { cause: CauseName; rows: BoardRow[] }>()
   for (const row of rows)
     for (const cause of listCauses(row, hosts.get(row.id))) {
       const key = `${cause.kind} ${cause.value}`
@@ -46,7 +46,7 @@ function findLargest(rows: readonly BoardRow[], hosts: ReadonlyMap<string, strin
   return largest ?? null
 }
 
-function listCauses({ bars, cause }: BoardRow, host: string | undefined): CommonCause[] {
+function listCauses({ bars, cause }: BoardRow, host: string | undefined): CauseName[] {
   const failing = bars.filter(({ state }) => state === 'failing')
   // a monitor with one region only says nothing about the region
   const isRegional = failing.length === 1 && bars.length > 1

@@ -1,11 +1,11 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { BoardSelection } from './board.ts'
+import type { BoardRequest } from './board-row.ts'
 import type { Execute, OperationResponse } from './operations.ts'
-import type { BoardRequest } from './screen.ts'
 
 export type Me = OperationResponse<'readMe'>['data']
-export type Preferences = NonNullable<Me['preferences']>
+export type DisplaySettings = NonNullable<Me['preferences']>
 
 /** What every part of a screen may use. */
 export type FrameContext = {

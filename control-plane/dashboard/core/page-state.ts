@@ -1,5 +1,5 @@
 import type { BoardSelection } from './board.ts'
-import type { Me, Preferences } from './frame-context.ts'
+import type { DisplaySettings, Me } from './frame-context.ts'
 import type { Result } from './screen.ts'
 
 /** What the server leaves in the page, so that the browser takes over without asking again. */
@@ -20,7 +20,7 @@ export const STATE_ID = 'page-state'
 export const ROOT_ID = 'page'
 
 /** What the styles of a page depend on, as `data-…` attributes of its root element. */
-export const buildDisplay = ({ theme, density }: Preferences) => ({ theme, density })
+export const buildDisplay = ({ theme, density }: DisplaySettings) => ({ theme, density })
 
 /** JSON for a script element. It contains no `<`, so nothing in it can end the element. */
 export const serializeState = (state: DocumentState): string => JSON.stringify(state).replaceAll('<', '\\u003c')

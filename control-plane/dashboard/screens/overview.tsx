@@ -1,4 +1,4 @@
-import type { BoardCounts } from '../core/board.ts'
+import type { BoardCounts } from '../core/board-row.ts'
 import { formatCount, formatPercent } from '../core/format.ts'
 import { canWrite, useFrame } from '../core/frame-context.ts'
 import { type OperationResponse, read } from '../core/operations.ts'
@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Attention } from './attention.tsx'
 import { FirstMinute } from './first-minute.tsx'
 import { NoChannel } from './no-channel.tsx'
-import { Trouble } from './trouble.tsx'
+import { NotUp } from './not-up.tsx'
 
 /** Enough to see what they have in common. */
 const MAX_ROWS = 200
@@ -47,7 +47,7 @@ export const overviewScreen = screen({
         <Figures result={results.summary} />
         {board.data?.total === 0 ? <FirstMinute /> : <NoChannel channels={results.channels} />}
         <Attention {...results} />
-        <Trouble result={board} addresses={results.addresses} />
+        <NotUp result={board} addresses={results.addresses} />
         <Incidents result={results.incidents} />
       </>
     )

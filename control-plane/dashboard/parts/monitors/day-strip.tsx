@@ -2,7 +2,10 @@ import { formatPercent } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 
 /** The last 24 hours of a monitor in half hours. */
-export type RowStrip = Pick<OperationResponse<'listAnalyticsStrips'>['data'][number], 'cells' | 'p95_ms' | 'uptime_24h'>
+export type DayHistory = Pick<
+  OperationResponse<'listAnalyticsStrips'>['data'][number],
+  'cells' | 'p95_ms' | 'uptime_24h'
+>
 
 const [STEP, WIDTH, HEIGHT] = [2, 1.5, 16]
 
@@ -19,7 +22,7 @@ const SHAPES: Record<string, readonly (readonly [y: number, height: number])[]> 
 }
 
 /** The day as 48 bars, in the shapes of the region strip. One path a status, so that many rows cost little. */
-export function DayStrip({ strip }: { strip: RowStrip }) {
+export function DayStrip({ strip }: { strip: DayHistory }) {
   const { status } = strip.cells
   const uptime = strip.uptime_24h === null ? 'nothing known' : `up ${formatPercent(strip.uptime_24h)}`
   return (

@@ -1,9 +1,9 @@
-import type { BoardRow } from '../../core/board.ts'
+import type { BoardRow } from '../../core/board-row.ts'
 import { formatDuration, formatMs } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Status } from '../status.tsx'
 import { Strip } from '../strip.tsx'
-import { DayStrip, type RowStrip } from './day-strip.tsx'
+import { type DayHistory, DayStrip } from './day-strip.tsx'
 
 /** Which rows of a table are selected. Without it, nothing can be selected. */
 export type RowSelection = {
@@ -20,7 +20,7 @@ type TableProps = {
   label: string
   selection?: RowSelection
   /** the last 24 hours by id; without it, they have no columns */
-  strips?: ReadonlyMap<string, RowStrip>
+  strips?: ReadonlyMap<string, DayHistory>
 }
 
 /** Monitors as rows: votes, name, status, cause. `total`: of the whole list, if the table shows a part of it. */
@@ -128,7 +128,7 @@ function MonitorRow({ row, index, selection, strips }: RowProps) {
 }
 
 /** The last 24 hours; empty until they are read. */
-const Day = ({ strip }: { strip: RowStrip | undefined }) => (
+const Day = ({ strip }: { strip: DayHistory | undefined }) => (
   <>
     <td class="aside of-day">{strip && <DayStrip strip={strip} />}</td>
     <td class="aside number soft">{strip && strip.p95_ms !== null && formatMs(strip.p95_ms)}</td>

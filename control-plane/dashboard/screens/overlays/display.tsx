@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Preferences, useFrame } from '../../core/frame-context.ts'
+import { type DisplaySettings, useFrame } from '../../core/frame-context.ts'
 import type { OperationError } from '../../core/operations.ts'
 import { buildFormErrors } from '../../parts/forms/field-errors.ts'
 import { CheckField, SelectField, TextField } from '../../parts/forms/fields.tsx'
@@ -24,7 +24,7 @@ export function Display({ onClose }: { onClose(): void }) {
   const [zone, setZone] = useState(time_zone ?? '')
   const errors = buildFormErrors(error?.details ?? [])
   // choices can follow each other quickly: each is sent
-  const change = async (body: Partial<Preferences>) => {
+  const change = async (body: Partial<DisplaySettings>) => {
     const outcome = await execute('updateMePreferences', { body })
     setError('error' in outcome ? outcome.error : null)
   }

@@ -1,5 +1,5 @@
 import { buildAddress } from '../../core/address.ts'
-import type { BoardRow } from '../../core/board.ts'
+import type { BoardRow } from '../../core/board-row.ts'
 import { canWrite, type Me, type OverlayKind } from '../../core/frame-context.ts'
 import { NAMES } from '../../parts/status.tsx'
 
@@ -32,14 +32,14 @@ const CHANGES: readonly (readonly [name: string, address: string])[] = [
 const MAX_MONITORS = 12
 
 /** A saved filter of the list of monitors. */
-export type NamedQuery = { id: string; name: string; query: string }
+export type ViewEntry = { id: string; name: string; query: string }
 
 /** The entries for a text: monitors first, unless nothing was typed. `monitors`: those that match the text. */
 export function listEntries(
   text: string,
   me: Me,
   monitors: readonly BoardRow[],
-  views: readonly NamedQuery[],
+  views: readonly ViewEntry[],
 ): PaletteEntry[] {
   const toEntry =
     (kind: string) =>
@@ -59,7 +59,7 @@ export function listEntries(
   return [...rows.map(toMonitorEntry), ...matching]
 }
 
-const toViewEntry = ({ id, name, query }: NamedQuery): PaletteEntry => ({
+const toViewEntry = ({ id, name, query }: ViewEntry): PaletteEntry => ({
   ...{ id, name, kind: 'View', target: { address: buildAddress('/monitors', { q: query }) } },
 })
 

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BoardRow } from '../../core/board.ts'
+import type { BoardRow } from '../../core/board-row.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Dialog } from './dialog.tsx'
-import { listEntries, type NamedQuery, type PaletteEntry } from './palette-entries.ts'
+import { listEntries, type PaletteEntry, type ViewEntry } from './palette-entries.ts'
 
 const MAX_FOUND = 200
 const LIST_ID = 'palette-list'
@@ -90,9 +90,9 @@ function Option({
 }
 
 /** The saved filters; none until they are read, and when they cannot be read. */
-function useViews(): readonly NamedQuery[] {
+function useViews(): readonly ViewEntry[] {
   const { execute } = useFrame()
-  const [views, setViews] = useState<readonly NamedQuery[]>([])
+  const [views, setViews] = useState<readonly ViewEntry[]>([])
   useEffect(() => {
     execute('listViews', { query: { per_page: 100 } }).then(outcome => {
       if ('data' in outcome) setViews(outcome.data.data)

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BoardCounts, BoardSelection } from '../../../core/board.ts'
+import type { BoardSelection } from '../../../core/board.ts'
 import { parseBoardQuery } from '../../../core/board-query.ts'
+import type { BoardCounts } from '../../../core/board-row.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'

@@ -1,14 +1,14 @@
+import { useStrips } from '../../../browser/strips.ts'
 import type { BoardSelection } from '../../../core/board.ts'
 import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board-groups.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { RowStrip } from '../../../parts/monitors/day-strip.tsx'
+import type { DayHistory } from '../../../parts/monitors/day-strip.tsx'
 import { MonitorTable, type RowSelection } from '../../../parts/monitors/monitor-table.tsx'
 import { Empty } from '../../../parts/states.tsx'
 import { NAMES, STATUS_ORDER } from '../../../parts/status.tsx'
 import { BulkList } from '../bulk/bulk-list.tsx'
 import { buildQueryAddress, buildToggleAddress, MAX_ROWS, parseText } from './list-search.ts'
-import { useStrips } from './use-strips.ts'
 
 type Shown = { selection: BoardSelection; search: URLSearchParams }
 
@@ -68,7 +68,7 @@ function Groups({
 }: {
   groups: readonly BoardGroup[]
   search: URLSearchParams
-  strips: ReadonlyMap<string, RowStrip>
+  strips: ReadonlyMap<string, DayHistory>
   selection?: RowSelection
 }) {
   const open = groups.filter(({ isOpen }) => isOpen).map(({ tag }) => tag)

@@ -1,16 +1,21 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { Dialog } from '../../overlays/dialog.tsx'
-import type { ViewDialogProps } from './views.tsx'
+
+export type View = OperationResponse<'listViews'>['data'][number]
+
+/** A new view of a query, or a stored view. */
+export type ViewOptions = { view: View | null; query: string; onClose(): void }
 
 const SHOWN = ['name', 'is_shared']
 
 /** Saves the current query under a name, or renames, shares and deletes a view. */
-export function ViewDialog({ view, query, onClose }: ViewDialogProps) {
+export function ViewDialog({ view, query, onClose }: ViewOptions) {
   const { me, execute } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [name, setName] = useState(view?.name ?? '')

@@ -5,16 +5,12 @@ import type { OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
 import { Missing } from '../../../parts/states.tsx'
 import { buildQueryAddress, parseText } from './list-search.ts'
-
-export type View = OperationResponse<'listViews'>['data'][number]
-
-/** What a dialog is about: a new view of a query, or a stored view. */
-export type ViewDialogProps = { view: View | null; query: string; onClose(): void }
+import type { View, ViewOptions } from './view-dialog.tsx'
 
 /** The saved filters as links, and what can be done with the current one. */
 export function Views({ result, search }: { result: Result<OperationResponse<'listViews'>>; search: URLSearchParams }) {
   const { me, isInteractive } = useFrame()
-  const [opened, open] = useState<{ Dialog: ComponentType<ViewDialogProps>; view: View | null } | null>(null)
+  const [opened, open] = useState<{ Dialog: ComponentType<ViewOptions>; view: View | null } | null>(null)
   if (result.data === null) return result.error ? <Missing what="The views" error={result.error} /> : null
   const { data: views, meta } = result.data
   const query = parseText(search).trim()

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useFrame } from '../../../core/frame-context.ts'
-import type { RowStrip } from '../../../parts/monitors/day-strip.tsx'
+import { useFrame } from '../core/frame-context.ts'
+import type { DayHistory } from '../parts/monitors/day-strip.tsx'
 
 /** The most monitors of one read. */
 const MAX_IDS = 100
@@ -15,7 +15,7 @@ const REST_MS = 150
 export function useStrips(order: readonly string[]) {
   const { execute, nowMs } = useFrame()
   const list = useRef<HTMLDivElement>(null)
-  const [strips, setStrips] = useState<ReadonlyMap<string, RowStrip>>(NO_STRIPS)
+  const [strips, setStrips] = useState<ReadonlyMap<string, DayHistory>>(NO_STRIPS)
   const readAt = useRef(new Map<string, number>()).current
   const inSight = useRef(new Set<string>()).current
   const read = async () => {
@@ -59,4 +59,4 @@ export function useStrips(order: readonly string[]) {
   return { strips, list }
 }
 
-const NO_STRIPS: ReadonlyMap<string, RowStrip> = new Map()
+const NO_STRIPS: ReadonlyMap<string, DayHistory> = new Map()

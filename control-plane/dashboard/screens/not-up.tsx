@@ -1,6 +1,6 @@
 import type { BoardSelection } from '../core/board.ts'
 import { countStatuses } from '../core/board-groups.ts'
-import { type CommonCause, groupByCause, parseHost, type TroubleGroup } from '../core/common-cause.ts'
+import { type CauseGroup, type CauseName, groupByCause, parseHost } from '../core/common-cause.ts'
 import { formatCount } from '../core/format.ts'
 import type { OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
@@ -13,7 +13,7 @@ import { NAMES, Shape, STATUS_ORDER } from '../parts/status.tsx'
  * Everything that is not up: monitors with a common cause as one line that opens to them, then the others. `addresses`: the
  * monitors that are down or degraded, for their hosts; without them monitors are grouped by region and error.
  */
-export function Trouble({
+export function NotUp({
   result,
   addresses,
 }: {
@@ -50,13 +50,13 @@ export function Trouble({
   )
 }
 
-const WORDS: Record<CommonCause['kind'], string> = {
+const WORDS: Record<CauseName['kind'], string> = {
   host: 'Same host',
   region: 'Only one region fails',
   error: 'Same error',
 }
 
-function Group({ cause, rows }: { cause: CommonCause; rows: TroubleGroup['rows'] }) {
+function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) {
   const counts = countStatuses(rows)
   const statuses = STATUS_ORDER.filter(status => counts[status] > 0)
   return (
