@@ -101,17 +101,23 @@ type Sizes = { script: number; style: number }
 
 /** The sizes with Brotli, in kB. */
 async function measureSizes(): Promise<Sizes> {
-  const { files } = await makeDashboardAssets()
-  const sum = (pattern: RegExp) =>
-    Object.entries(files)
-      .filter(([path]) => pattern.test(path))
-      .reduce((bytes, [, { base64 }]) => bytes + brotliCompressSync(Buffer.from(base64, 'base64')).length, 0) / 1_000
-  return { script: sum(/\.js$/), style: sum(/\.css$/) }
+  const { files, script, style } = await makeDashboardAssets()
+  const read = (path: string) => Buffer.from(files[path]!.base64, 'base64')
+  // the first script, and what it imports before it runs; other files are loaded when they are needed
+  const first = new Set([script!])
+  for (const path of first)
+    for (const [, imported] of read(path)
+      .toString()
+      .matchAll(/(?:from|import)\s*"([^"]*\.js)"/g))
+      first.add(imported!)
+  const sum = (paths: Iterable<string>) =>
+    [...paths].reduce((bytes, path) => bytes + brotliCompressSync(read(path)).length, 0) / 1_000
+  return { script: sum(first), style: sum([style!]) }
 }
 
 const describeSizes = ({ script, style }: Sizes): Figure[] => [
   figure(
-    'all scripts of the dashboard, which the first screen loads, compressed',
+    'the scripts of the dashboard that the first screen loads, compressed',
     `${script.toFixed(1)} kB`,
     '≤ 60 kB',
     script <= 60,
