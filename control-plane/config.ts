@@ -56,6 +56,7 @@ export type Config = {
   grpcConnectionsPerAddress: number
   /** whether the page of the installation (/trust) is public */
   trustPage: boolean
+  buildId: string | null
   secretKey: Buffer
   /** the previous key, which still decrypts during a key rotation; null: not set */
   olderSecretKey: Buffer | null
@@ -133,16 +134,15 @@ export function readConfig(env: Env): Config {
     streams: readStreamSettings(env),
     clickhouseUrl: readUrl(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: readText(env, 'HOST', '127.0.0.1'),
-    port,
     operatorHost: readText(env, 'OPERATOR_HOST', '127.0.0.1'),
-    operatorPort,
+    ...{ port, operatorPort },
     grpcPort: readInteger(env, 'GRPC_PORT', 50_051, 0, 65_535),
     grpcTls: readGrpcTls(env),
     grpcReflection: readEnum(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
     grpcConnectionsPerAddress: readInteger(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
+    buildId: readOptionalText(env, 'BUILD_ID'),
     trustPage: readEnum(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
-    secretKey: readSecretKey(env),
-    olderSecretKey: readOlderSecretKey(env),
+    ...{ secretKey: readSecretKey(env), olderSecretKey: readOlderSecretKey(env) },
     publicUrl: readPublicUrl(env),
     probeNatsUrl: readOptionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: readList(env, 'EGRESS_ALLOW'),
@@ -167,13 +167,11 @@ export function readConfig(env: Env): Config {
     screenshotStore: readScreenshotStore(env),
     s3AccessKeyId: readOptionalText(env, 'S3_ACCESS_KEY_ID') ?? '',
     s3SecretAccessKey: readOptionalText(env, 'S3_SECRET_ACCESS_KEY') ?? '',
-    smtpUrl: readSmtpUrl(env),
-    mailFrom: readMailFrom(env),
+    ...{ smtpUrl: readSmtpUrl(env), mailFrom: readMailFrom(env) },
     relayUrl: readOptionalText(env, 'RELAY_URL') && readUrl(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
     logLevel: readEnum(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     customDomains: parseCustomDomainSettings(env, readPublicUrl(env)),
-    chat: readChatSettings(env),
-    chatApiUrl: readChatApiUrl(env),
+    ...{ chat: readChatSettings(env), chatApiUrl: readChatApiUrl(env) },
     rdapBaseUrl: readOptionalText(env, 'RDAP_BASE_URL') && readUrl(env, 'RDAP_BASE_URL', ['http:', 'https:']),
     rdapBootstrapUrl: readRdapBootstrapUrl(env),
     whoisServer: readWhoisServer(env),

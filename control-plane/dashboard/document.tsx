@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { renderHtml } from '../foundation/web/html/render.ts'
 import { ASSETS } from './assets.ts'
-import { type DocumentState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
+import { buildDisplay, type DocumentState, ROOT_ID, STATE_ID, serializeState } from './core/page-state.ts'
 
 /**
  * The policy of every page: scripts, styles and fonts from this origin only, no inline code, and no assignment of HTML texts
@@ -29,6 +29,7 @@ const FONTS = Object.keys(ASSETS.files).filter(path => /-next-latin-.*\.woff2$/.
 
 /** Renders a page. `state` null: the page stays as it is, because it is an error. */
 export function renderPage(title: string, content: ComponentChildren, state: DocumentState | null): string {
+  const display = Object.entries(state?.me.preferences ? buildDisplay(state.me.preferences) : {})
   const head = renderHtml(
     <>
       <meta charset="utf-8" />
@@ -46,7 +47,8 @@ export function renderPage(title: string, content: ComponentChildren, state: Doc
   )
   const data = state && `<script type="application/json" id="${STATE_ID}">${serializeState(state)}</script>`
   return [
-    `<!doctype html><html lang="en"><head>${head}</head>`,
+    `<!doctype html><html lang="en"${display.map(([name, value]) => ` data-${name}="${value}"`).join('')}>`,
+    `<head>${head}</head>`,
     `<body><div id="${ROOT_ID}">${renderHtml(content)}</div>${data ?? ''}</body></html>`,
   ].join('')
 }

@@ -1,9 +1,10 @@
 import { createPicket } from '../../deploy/client/index.ts'
 import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
-import { type BoardData, type BoardRow, type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
+import { type BoardData, type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
 import { parseBoardQuery } from './core/board-query.ts'
+import type { BoardRequest, BoardRow } from './core/board-row.ts'
 import { createExecute, type Execute, type OperationError, toOperationError } from './core/operations.ts'
-import type { BoardRequest, Queries, Result, Results } from './core/screen.ts'
+import type { Queries, Result, Results } from './core/screen.ts'
 
 /** Never resolved: requests of this client do not leave the process. */
 const SESSION_ORIGIN = 'http://dashboard.invalid/session'
@@ -76,7 +77,7 @@ export function createLoadBoard(app: App): LoadBoard {
     if ('error' in outcome) return { data: null, atMs, error: outcome.error }
     cache.keep(response.headers.get('etag')!, outcome.rows)
     const { matches } = parseBoardQuery(wanted.text, atMs)
-    return { data: selectRows(outcome.rows, matches, wanted.limit), atMs, error: null }
+    return { data: selectRows(outcome.rows, matches, wanted), atMs, error: null }
   }
 }
 

@@ -20,10 +20,15 @@ import { Frame } from './parts/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
 
-type DashboardTools = { publicUrl: string; isOwnHost(host: string): boolean }
+type DashboardTools = {
+  publicUrl: string
+  isOwnHost(host: string): boolean
+  /** identifies the program to open pages */
+  build: string
+}
 
 /** The pages of the dashboard and the files that they load (docs/design/dashboard.md). */
-export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardTools): void {
+export function dashboardRoutes(app: App, { publicUrl, isOwnHost, build }: DashboardTools): void {
   // before the body is read: an API client with a wrong base address sends JSON
   app.addHook('onRequest', async request => {
     // no dashboard on a customer's domain
@@ -31,16 +36,16 @@ export function dashboardRoutes(app: App, { publicUrl, isOwnHost }: DashboardToo
     if (isBearer(request.headers.authorization)) throw buildWrongBaseError(request, publicUrl)
   })
   app.setErrorHandler(sendErrorPage)
-  const tools = { app, loadBoard: createLoadBoard(app) }
+  const tools = { app, build, loadBoard: createLoadBoard(app) }
   for (const entry of SCREENS) app.get(entry.path, (request, reply) => sendScreen(tools, entry, request, reply))
   assetRoutes(app)
   addScope(app, scope => formRoutes(scope, { publicUrl }))
 }
 
-type ScreenTools = { app: App; loadBoard: LoadBoard }
+type ScreenTools = { app: App; build: string; loadBoard: LoadBoard }
 
 async function sendScreen(
-  { app, loadBoard }: ScreenTools,
+  { app, build, loadBoard }: ScreenTools,
   entry: ScreenEntry,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -61,7 +66,7 @@ async function sendScreen(
   if (me!.error?.status === 403) return reply.redirect('/account', 303)
   if (me!.data === null) throw unavailable('your session cannot be read at the moment; try again shortly')
   const shown: Shown = { screen, location, results: results as Results<Queries>, board }
-  const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs)
+  const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs, build)
   const error = screen.record ? shown.results[screen.record]?.error : null
   return reply
     .code(error?.status === 404 ? 404 : error ? 503 : 200)
@@ -76,10 +81,10 @@ async function sendScreen(
 
 const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchParams({ return_to: url })}`
 
-function renderScreen(shown: Shown, me: Me, nowMs: number): string {
-  const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, version: ASSETS.script }
+function renderScreen(shown: Shown, me: Me, nowMs: number, build: string): string {
+  const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, build }
   const context: FrameContext = {
-    ...{ me, nowMs, timeZone: 'UTC', isInteractive: false },
+    ...{ me, nowMs, timeZone: me.preferences?.time_zone ?? 'UTC', isInteractive: false },
     execute: async () => {
       throw new Error('a page does not carry out operations while it is rendered')
     },

@@ -12,6 +12,7 @@ import { unstoredTestRoutes } from '../alerting/routing/alert-channels/unstored-
 import { ruleRoutes } from '../alerting/routing/rules/rule-routes.ts'
 import { subscriptionRoutes } from '../alerting/routing/rules/subscription-routes.ts'
 import { settingsRoutes } from '../alerting/routing/settings-routes.ts'
+import { ASSETS } from '../dashboard/assets.ts'
 import { dashboardRoutes } from '../dashboard/routes.tsx'
 import { createPasswords } from '../foundation/platform/crypto/passwords.ts'
 import { createSigner } from '../foundation/platform/crypto/signer.ts'
@@ -120,7 +121,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   summaryRoutes(app, { db, clickhouse })
   voteRoutes(app, { db, clickhouse })
   boardRoutes(app, handles.live)
-  eventRoutes(app, { ...handles.live, metrics: handles.metrics })
+  eventRoutes(app, { ...handles.live, metrics: handles.metrics, build: getBuild(handles) })
   timelineRoutes(app, { db, clickhouse })
   rehearsalRoutes(app, { db, clickhouse, secrets, checkLiteral, metrics: handles.metrics })
   projectRoutes(app, { db, publicUrl, limits })
@@ -148,6 +149,9 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   fieldRoutes(app, { db, publicUrl })
 }
 
+/** What identifies the program to open pages. */
+const getBuild = ({ config }: ProcessContext): string => config.buildId ?? ASSETS.script ?? 'sources'
+
 /** The routes of the role `api` on the operator port. */
 export function operatorRoutes(app: App, { db, metrics, config }: ProcessContext): void {
   tlsCheckRoutes(app, { db, metrics, ownHosts: listOwnHosts(config) })
@@ -169,6 +173,6 @@ export function publicRoutes(app: App, handles: ProcessContext): void {
   addScope(app, scope => chatSettingsRoutes(scope, { ...buildChatTools(handles), isOwnHost }))
   addScope(app, scope => chatRequestRoutes(scope, { ...buildChatTools(handles), log: handles.log }))
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
-  addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost }))
+  addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost, build: getBuild(handles) }))
   addScope(app, scope => publicPageRoutes(scope, buildPageTools(handles)))
 }

@@ -37,7 +37,12 @@ t.test('GET /events 200 begins with ready, and a change arrives at the streams o
   const { key, projectId } = await api.tenant()
   const [id] = (await insertWatchedMonitors(db, projectId, 3)) as [string]
   const streams = [await open(key), await open(key, { from: other })]
-  for (const stream of streams) t.same((await stream.until('ready')).data, { resumed: false })
+  for (const stream of streams) {
+    t.same((await stream.until('ready')).data, { resumed: false })
+    const { event, data } = stream.events[0]!
+    t.equal(event, 'server', 'the program comes first, so that a page notices another one')
+    t.match(data, { build: /./ })
+  }
   await api.call('PUT', `/monitors/${id}`, { key, body: { name: 'Renamed' } })
   for (const stream of streams) {
     const { data } = await stream.until('board')
@@ -86,7 +91,7 @@ t.test('A stream has no events of another project', async t => {
   await stream.until('board')
   t.same(
     stream.events.map(({ event }) => event),
-    ['ready', 'board'],
+    ['server', 'ready', 'board'],
   )
   t.same([...rowsAfter(stream).keys()], [own])
 })
@@ -219,6 +224,7 @@ t.test('The typed client reads the stream', async t => {
   const { key } = await api.tenant()
   const aborting = new AbortController()
   const { stream } = await createPicket({ origin: api.origin, apiKey: key }).streamEvents({ signal: aborting.signal })
+  t.match((await stream.next()).value, { build: /./ })
   t.same((await stream.next()).value, { resumed: false })
   const { id } = (await api.call('POST', '/alerts/channels', { key, body: CHANNEL })).body.data
   t.same((await stream.next()).value, { ids: [id] })

@@ -25,6 +25,7 @@ export const ROOMS = [
   'monitoring/monitors',
   'monitoring/screenshots',
   'monitoring/fleet',
+  'monitoring/views',
   'verdict/incidents',
   'verdict/maintenance',
   'verdict/silences',

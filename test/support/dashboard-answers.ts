@@ -120,6 +120,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   },
   listIncidents: listOf<Incident>([]),
   listAlertChannels: listOf([channelOf()]),
+  listViews: listOf([]),
   listAlertLog: listOf([]),
   listSilences: listOf<Silence>([]),
   listMonitors: listOf<Monitor>([]),

@@ -1,5 +1,6 @@
 import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board.ts'
 import { parseBoardQuery } from '../../control-plane/dashboard/core/board-query.ts'
+import type { BoardRequest } from '../../control-plane/dashboard/core/board-row.ts'
 import {
   type FrameContext,
   FrameProvider,
@@ -50,7 +51,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
     Object.entries(screen.queries(location, NOW)).map(([name, query]) => [name, resultOf(query.name, state)]),
   ) as Results<Queries>
   const request = screen.board?.(location)
-  const board = request ? selectBoard(request.text, request.limit, state) : NOTHING
+  const board = request ? selectBoard(request, state) : NOTHING
   const shown = { screen, location, results, board }
   const content = (
     <FrameProvider value={buildContext(state)}>
@@ -60,7 +61,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
     </FrameProvider>
   )
   const title = buildTitle(shown)
-  const pageState = { me: state.me ?? ADMIN, results, board, nowMs: NOW, version: null }
+  const pageState = { me: state.me ?? ADMIN, results, board, nowMs: NOW, build: 'test' }
   return {
     html: renderHtml(content),
     title,
@@ -88,11 +89,11 @@ function resultOf(name: OperationName, state: ScreenState): Result<unknown> {
   return { data, atMs: NOW - 60_000, error }
 }
 
-function selectBoard(text: string, limit: number, state: ScreenState): Result<BoardSelection> {
+function selectBoard(request: BoardRequest, state: ScreenState): Result<BoardSelection> {
   const { board = boardOf([{ name: 'Shop' }]) } = state
   const answer = resultOf('readMonitorBoard', { ...state, answers: { readMonitorBoard: { data: board } } })
   if (answer.data === null) return { ...answer, data: null }
-  return { ...answer, data: selectRows(toBoardRows(board), parseBoardQuery(text, NOW).matches, limit) }
+  return { ...answer, data: selectRows(toBoardRows(board), parseBoardQuery(request.text, NOW).matches, request) }
 }
 
 /** The text of HTML as a reader sees it, with single spaces. */

@@ -5,7 +5,7 @@ export const THEMES = ['system', 'light', 'dark'] as const
 export const DENSITIES = ['compact', 'comfortable'] as const
 
 /** How a person wants to see the dashboard. `time_zone` null: that of the browser. */
-export type Preferences = {
+type UserPreferences = {
   theme: (typeof THEMES)[number]
   density: (typeof DENSITIES)[number]
   keyboard_shortcuts: boolean
@@ -13,7 +13,7 @@ export type Preferences = {
 }
 
 /** Of a person who has chosen nothing. */
-export const DEFAULT_PREFERENCES: Preferences = {
+export const DEFAULT_PREFERENCES: UserPreferences = {
   ...{ theme: 'system', density: 'compact', keyboard_shortcuts: true, time_zone: null },
 }
 
@@ -22,7 +22,7 @@ type MeRow = {
   project: { id: string; name: string }
   user: { id: string; email: string; name: string | null } | null
   /** null: nothing was chosen */
-  preferences: Preferences | null
+  preferences: UserPreferences | null
 }
 
 /** The project, its organization, and the user if `userId` is given. Null when the project was deleted. */
@@ -46,13 +46,13 @@ export async function findMe(db: Db, projectId: string, userId: string | null): 
 export async function savePreferences(
   db: Db,
   userId: string,
-  changes: Partial<Preferences>,
+  changes: Partial<UserPreferences>,
   now: Date,
-): Promise<Preferences | null> {
+): Promise<UserPreferences | null> {
   return await db.transaction(async tx => {
     const sql = 'SELECT 1 FROM users WHERE id = ? FOR NO KEY UPDATE'
     if ((await query(tx, sql, [userId])).length === 0) return null
-    const [stored] = await query<Preferences>(
+    const [stored] = await query<UserPreferences>(
       tx,
       'SELECT theme, density, keyboard_shortcuts, time_zone FROM user_preferences WHERE user_id = ?',
       [userId],

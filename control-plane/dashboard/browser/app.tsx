@@ -2,16 +2,16 @@ import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
-import { type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { type DisplaySettings, type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
-import type { DocumentState } from '../core/page-state.ts'
+import { buildDisplay, type DocumentState } from '../core/page-state.ts'
 import type { Result, ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/frame.tsx'
 import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
-import { holdPage } from './leave-question.ts'
+import { holdPage, loadWholePages } from './leave-question.ts'
 import { followChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
 import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
@@ -44,22 +44,32 @@ function Page({ initial }: { initial: DocumentState }) {
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
-  useLiveChanges(cache, index)
+  const isReplaced = useLiveChanges(cache, index, initial.build)
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
-  const keys = useKeySettings(isFirst, overlay.open)
+  const [preferences, setPreferences] = useState(initial.me.preferences)
+  useDisplay(preferences)
+  const execute: Execute = async (name, args) => {
+    const outcome = await connection.execute(name, args)
+    if (/^(list|read)/.test(name)) return outcome
+    if (name === 'updateMePreferences' && 'data' in outcome)
+      setPreferences((outcome.data as { data: DisplaySettings }).data)
+    await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
+    return outcome
+  }
+  const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })
+  const keys = useKeySettings(preferences?.keyboard_shortcuts ?? true, storeKeys, overlay.open)
+  const zone = preferences?.time_zone ?? (isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone)
   const context: FrameContext = {
-    me: initial.me,
+    me: { ...initial.me, preferences },
     nowMs,
-    timeZone: isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timeZone: zone,
     isInteractive: !isFirst,
-    execute: async (name, args) => {
-      const outcome = await connection.execute(name, args)
-      await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
-      return outcome
-    },
-    navigate: (address, isReplaced) =>
-      SCREEN_ADDRESS.test(address) ? route(address, isReplaced) : window.location.assign(address),
+    execute,
+    navigate: (address, isSameEntry) =>
+      SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)
+        ? route(address, isSameEntry)
+        : window.location.assign(address),
     holdPage,
     findMonitors: request => findMonitors(index, request, Date.now()),
     openOverlay: overlay.open,
@@ -72,7 +82,12 @@ function Page({ initial }: { initial: DocumentState }) {
     <FrameProvider value={context}>
       <Frame
         area={screen?.area ?? null}
-        notice={isFirst ? null : buildNotice(connection, [...Object.values(results), board], context, url)}
+        notice={
+          isFirst
+            ? null
+            : (buildNotice(connection, [...Object.values(results), board], context, url) ??
+              (isReplaced ? buildVersionNotice(url) : null))
+        }
         unalerted={countUnalerted(screen, results)}
       >
         {shown ? <ScreenContent key={path} {...shown} /> : match ? <Loading /> : <NotFound />}
@@ -124,6 +139,11 @@ function buildNotice(
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
 }
 
+const buildVersionNotice = (path: string): FrameNotice => ({
+  ...{ kind: 'version', text: 'The server has a new version. The next page that you open loads it.' },
+  link: { path, name: 'Load it now' },
+})
+
 /** Starts to read what a screen needs while the pointer rests on a link to it. */
 function usePrefetch(cache: QueryClient, execute: Execute): void {
   useEffect(() => {
@@ -143,19 +163,26 @@ function usePrefetch(cache: QueryClient, execute: Execute): void {
   }, [cache, execute])
 }
 
-/** Shows changes on the server within a second or two, as long as the stream of events is open. */
-function useLiveChanges(cache: QueryClient, index: BoardIndex): void {
+/**
+ * Shows changes on the server within a second or two, as long as the stream of events is open. Returns whether the server was
+ * replaced by another version than that of the page (`build`); then links load whole pages.
+ */
+function useLiveChanges(cache: QueryClient, index: BoardIndex, build: string): boolean {
+  const [isReplaced, setReplaced] = useState(false)
+  useEffect(() => (isReplaced ? loadWholePages() : undefined), [isReplaced])
   useEffect(() => {
     const onChange = (change: LiveChange) => {
       if (change.board) index.apply(change.board)
       else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
       refreshAfter(cache, change)
     }
-    return followChanges(onChange, isLive => {
-      if (isLive) performance.mark('picket-live')
-      setLive(cache, isLive)
+    return followChanges(onChange, state => {
+      if ('build' in state) return setReplaced(state.build !== build)
+      if (state.isLive) performance.mark('picket-live')
+      setLive(cache, state.isLive)
     })
   }, [cache, index])
+  return isReplaced
 }
 
 /** True until the browser has taken over the elements of the server. */
@@ -176,6 +203,13 @@ function useClock(startMs: number): number {
     return () => clearInterval(timer)
   }, [])
   return nowMs
+}
+
+/** The styles follow the attributes, which the server renders first (document.tsx). */
+function useDisplay(preferences: DisplaySettings | null): void {
+  useEffect(() => {
+    if (preferences) Object.assign(document.documentElement.dataset, buildDisplay(preferences))
+  }, [preferences])
 }
 
 function useTitle(title: string): void {

@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useReducer } from 'preact/hooks'
-import { type BoardRow, type BoardSelection, selectRows, toBoardRows } from '../core/board.ts'
+import { type BoardSelection, selectRows, toBoardRows } from '../core/board.ts'
 import { parseBoardQuery } from '../core/board-query.ts'
+import type { BoardRequest, BoardRow } from '../core/board-row.ts'
 import type { Execute, OperationError, OperationResponse } from '../core/operations.ts'
-import type { BoardRequest, Result } from '../core/screen.ts'
+import type { Result } from '../core/screen.ts'
 
 type BoardData = OperationResponse<'readMonitorBoard'>['data']
 
@@ -74,11 +75,11 @@ export function applyBoard(before: Map<string, BoardRow> | null, data: BoardData
 /** All monitors that match a query; null when they cannot be read. */
 export async function findMonitors(
   index: BoardIndex,
-  { text, limit }: BoardRequest,
+  request: BoardRequest,
   nowMs: number,
 ): Promise<BoardSelection | null> {
   if (index.rows === null) await index.refresh()
-  return index.rows && selectRows([...index.rows.values()], parseBoardQuery(text, nowMs).matches, limit)
+  return index.rows && selectRows([...index.rows.values()], parseBoardQuery(request.text, nowMs).matches, request)
 }
 
 /** The monitors that a screen shows, up to date while it is shown; until the first read those of the server. */
@@ -106,8 +107,8 @@ export function useBoard(
   const minute = Math.floor(nowMs / 60_000)
   const data = useMemo(() => {
     if (!rows || !request) return null
-    return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request.limit)
-  }, [rows, request?.text, request?.limit, minute])
+    return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request)
+  }, [rows, JSON.stringify(request), minute])
   if (data) return { data, atMs, error }
   return initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }
 }

@@ -1,23 +1,22 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { KeyActions, KeySettings, OverlayKind } from '../core/frame-context.ts'
-
-/** `off` in the storage of the browser: keys without Ctrl or Cmd do nothing. */
-const STORED_NAME = 'picket-keys'
 
 /** Controls in which a key writes or selects something. */
 const FIELDS = 'input:not([type="checkbox"]), select, textarea, [contenteditable]'
 
-/** The key settings of this browser, and the keys of every page. Ctrl+K and Cmd+K always open the palette. */
-export function useKeySettings(isFirst: boolean, openOverlay: (kind: OverlayKind) => void): KeySettings {
-  const [areOn, setState] = useState(true)
-  useEffect(() => setState(readSetting()), [])
+/**
+ * The keys of every page, and whether those without Ctrl or Cmd do something. `store`: changes the preference of the person.
+ * Ctrl+K and Cmd+K always open the palette.
+ */
+export function useKeySettings(
+  areOn: boolean,
+  store: (areOn: boolean) => void,
+  openOverlay: (kind: OverlayKind) => void,
+): KeySettings {
   const keys = useMemo<KeySettings>(
     () => ({
       areOn,
-      setOn(next) {
-        storeSetting(next)
-        setState(next)
-      },
+      setOn: store,
       bind: actions => (areOn ? bindKeys(actions) : () => {}),
     }),
     [areOn],
@@ -32,7 +31,7 @@ export function useKeySettings(isFirst: boolean, openOverlay: (kind: OverlayKind
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [])
-  return isFirst ? { ...keys, areOn: true } : keys
+  return keys
 }
 
 function bindKeys(actions: KeyActions): () => void {
@@ -49,21 +48,3 @@ function bindKeys(actions: KeyActions): () => void {
 }
 
 const hasDialog = () => document.querySelector('dialog[open]') !== null
-
-/** A browser may refuse its storage; then keys are on, and a change lasts until the page is left. */
-function readSetting(): boolean {
-  try {
-    return localStorage.getItem(STORED_NAME) !== 'off'
-  } catch {
-    return true
-  }
-}
-
-function storeSetting(areOn: boolean): void {
-  try {
-    if (areOn) localStorage.removeItem(STORED_NAME)
-    else localStorage.setItem(STORED_NAME, 'off')
-  } catch {
-    // the setting still applies to this page
-  }
-}

@@ -30,6 +30,17 @@ export function holdPage(): () => void {
   }
 }
 
+/** Loads whole pages instead of opening screens, until the returned function is called. */
+export function loadWholePages(): () => void {
+  const onClick = (event: MouseEvent) => {
+    if (!opensPageHere(event) || event.defaultPrevented) return
+    // the browser follows the link, because the router does not see the click
+    event.stopImmediatePropagation()
+  }
+  addEventListener('click', onClick, true)
+  return () => removeEventListener('click', onClick, true)
+}
+
 /** Whether a click opens another page in this tab. */
 function opensPageHere(event: MouseEvent): boolean {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false

@@ -14,16 +14,17 @@ type Board = OperationResponse<'readMonitorBoard'>['data']
 /** A change on the server. `ids` null: any record of the kind may have changed. */
 export type LiveChange = { kind: LiveKind; ids: string[] | null; board: Board | null }
 
-/** What tabs send to each other besides changes: whether the stream is open, and the question of a new tab for it. */
-type TabState = { isLive: boolean }
+/** Whether changes arrive, or what identifies the server that sends them. */
+type LiveState = { isLive: boolean } | { build: string }
+/** What a new tab asks the others: whether the stream is open. */
 const QUESTION = { isQuestion: true }
 
 /**
  * Calls back for each change in the project (docs/design/live.md#event-stream). One tab of the browser has the stream and
  * passes on the events to the others, because browsers limit the connections to a server. `onState`: whether changes
- * arrive. Returns the function that ends it.
+ * arrive, and the program that sends them. Returns the function that ends it.
  */
-export function followChanges(onChange: (change: LiveChange) => void, onState: (isLive: boolean) => void): () => void {
+export function followChanges(onChange: (change: LiveChange) => void, onState: (state: LiveState) => void): () => void {
   const end = new AbortController()
   // not available on an address without TLS; then every tab has a stream
   if (!navigator.locks) {
@@ -32,11 +33,11 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
   }
   const channel = new BroadcastChannel(SHARED_NAME)
   /** of the stream of this tab; null: another tab has the stream */
-  let ownState: boolean | null = null
-  channel.onmessage = ({ data }: MessageEvent<LiveChange | TabState | typeof QUESTION>) => {
+  let ownState: LiveState | null = null
+  channel.onmessage = ({ data }: MessageEvent<LiveChange | LiveState | typeof QUESTION>) => {
     if ('isQuestion' in data) {
-      if (ownState !== null) channel.postMessage({ isLive: ownState })
-    } else if ('isLive' in data) onState(data.isLive)
+      if (ownState !== null) channel.postMessage(ownState)
+    } else if ('isLive' in data || 'build' in data) onState(data)
     else onChange(data)
   }
   channel.postMessage(QUESTION)
@@ -46,10 +47,10 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
         channel.postMessage(change)
         onChange(change)
       }
-      const passState = (isLive: boolean) => {
-        ownState = isLive
-        channel.postMessage({ isLive })
-        onState(isLive)
+      const passState = (state: LiveState) => {
+        if ('isLive' in state) ownState = state
+        channel.postMessage(state)
+        onState(state)
       }
       // another tab had the stream: what it did not pass on any more is read again
       pass({ kind: 'reset', ids: null, board: null })
@@ -65,15 +66,16 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
 }
 
 /** Opens the stream, and again after it was refused. The browser itself continues one that is cut. */
-function openStream(onChange: (change: LiveChange) => void, onState: (isLive: boolean) => void, signal: AbortSignal) {
+function openStream(onChange: (change: LiveChange) => void, onState: (state: LiveState) => void, signal: AbortSignal) {
   if (signal.aborted) return
   const stream = new EventSource(ADDRESS)
   signal.addEventListener('abort', () => stream.close())
-  stream.addEventListener('ready', () => onState(true))
+  stream.addEventListener('ready', () => onState({ isLive: true }))
+  stream.addEventListener('server', ({ data }: MessageEvent<string>) => onState(JSON.parse(data) as LiveState))
   for (const kind of KINDS)
     stream.addEventListener(kind, ({ data }: MessageEvent<string>) => onChange(parseChange(kind, data)))
   stream.onerror = () => {
-    onState(false)
+    onState({ isLive: false })
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => openStream(onChange, onState, signal), RETRY_MS)
   }
 }

@@ -4,7 +4,7 @@ import type { OverlayKind } from '../core/frame-context.ts'
 
 type Overlay = ComponentType<{ onClose(): void }>
 
-/** The palette and the list of keys. Their code is loaded when one of them is opened first. */
+/** The dialogs of every page. Their code is loaded when one of them is opened first. */
 export function useOverlay(): { open(kind: OverlayKind): void; element: VNode | null } {
   const [shown, show] = useState<{ Overlay: Overlay } | null>(null)
   const open = (kind: OverlayKind) => {
@@ -19,5 +19,6 @@ export function useOverlay(): { open(kind: OverlayKind): void; element: VNode | 
 
 async function load(kind: OverlayKind): Promise<Overlay> {
   if (kind === 'palette') return (await import('../screens/overlays/palette.tsx')).Palette
+  if (kind === 'display') return (await import('../screens/overlays/display.tsx')).Display
   return (await import('../screens/overlays/key-help.tsx')).KeyHelp
 }

@@ -1,5 +1,5 @@
 import type { ShownStatus } from '../parts/status.tsx'
-import type { BoardRow } from './board.ts'
+import type { BoardRow } from './board-row.ts'
 
 /** A part of a query: a word, or a field with a value. `isNot`: rows with it do not match. `isOpen`: its quote is not closed. */
 type Term = { field: Field | 'word'; value: string; isNot: boolean; isOpen: boolean }

@@ -1,31 +1,17 @@
-import { getShownStatus, type ShownStatus, STATUS_ORDER } from '../parts/status.tsx'
-import type { Bar } from '../parts/strip.tsx'
+import { getShownStatus, STATUS_ORDER } from '../parts/status.tsx'
+import { type BoardGroup, countStatuses, groupByTag } from './board-groups.ts'
+import type { BoardCounts, BoardRequest, BoardRow } from './board-row.ts'
 import type { OperationResponse } from './operations.ts'
 
 /** All monitors of a project, in columns. */
 export type BoardData = OperationResponse<'readMonitorBoard'>['data']
 
-/** A monitor in a list. */
-export type BoardRow = {
-  id: string
-  name: string
-  type: string
-  status: ShownStatus
-  /** the time of the last change, in ms; null without one */
-  sinceMs: number | null
-  tags: string[]
-  /** the vote of each region */
-  bars: Bar[]
-  /** why it is down or degraded, in short */
-  cause: string | null
-}
-
-/** How many monitors have each status. */
-export type BoardCounts = Record<ShownStatus, number>
-
 /** The rows that a screen shows. */
 export type BoardSelection = {
+  /** empty when there are groups */
   rows: BoardRow[]
+  /** null unless the rows are grouped */
+  groups: BoardGroup[] | null
   /** how many rows match the query */
   matching: number
   total: number
@@ -48,24 +34,21 @@ export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow
   }))
 }
 
-/** Selects the rows that match a query, trouble first, then by name. `limit`: the number of rows to show. */
+/** Selects the rows that match a query, trouble first, then by name. `limit`: the number of rows to show without groups. */
 export function selectRows(
   all: readonly BoardRow[],
   matches: (row: BoardRow) => boolean,
-  limit: number,
+  { limit, groups }: Pick<BoardRequest, 'limit' | 'groups'>,
 ): BoardSelection {
-  const counts: BoardCounts = { down: 0, degraded: 0, unknown: 0, up: 0, paused: 0 }
   const tags = new Set<string>()
-  for (const row of all) {
-    counts[row.status]++
-    for (const tag of row.tags) tags.add(tag)
-  }
+  for (const row of all) for (const tag of row.tags) tags.add(tag)
   const matching = all.filter(matches).sort(compareRows)
   return {
-    rows: matching.slice(0, limit),
+    rows: groups ? [] : matching.slice(0, limit),
+    groups: groups ? groupByTag(matching, groups.open) : null,
     matching: matching.length,
     total: all.length,
-    counts,
+    counts: countStatuses(all),
     tags: [...tags].sort(compareTexts),
   }
 }

@@ -1,21 +1,22 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { BoardSelection } from './board.ts'
+import type { BoardRequest } from './board-row.ts'
 import type { Execute, OperationResponse } from './operations.ts'
-import type { BoardRequest } from './screen.ts'
 
 export type Me = OperationResponse<'readMe'>['data']
+export type DisplaySettings = NonNullable<Me['preferences']>
 
 /** What every part of a screen may use. */
 export type FrameContext = {
   me: Me
   /** the current time, in ms; it advances while the page is open */
   nowMs: number
-  /** UTC until the browser has taken over the page */
+  /** the chosen one, or that of the browser; UTC until the browser has taken over the page */
   timeZone: string
   /** false on the server and until the browser has taken over */
   isInteractive: boolean
-  /** carries out an operation and then reads again what the page shows */
+  /** carries out an operation; after a change, reads again what the page shows */
   execute: Execute
   /** opens another page of the dashboard; `isReplaced`: instead of this one in the history of the browser */
   navigate(address: string, isReplaced?: boolean): void
@@ -23,17 +24,17 @@ export type FrameContext = {
   holdPage(): () => void
   /** all monitors of the project that match; null when they cannot be read */
   findMonitors(request: BoardRequest): Promise<BoardSelection | null>
-  /** opens the command palette, or the list of keys */
+  /** opens the command palette, the list of keys, or the choice of theme and density */
   openOverlay(kind: OverlayKind): void
   keys: KeySettings
 }
 
-export type OverlayKind = 'palette' | 'keys'
+export type OverlayKind = 'palette' | 'keys' | 'display'
 
 /** What keys without Ctrl or Cmd do, by key. */
 export type KeyActions = Record<string, () => void>
 
-/** Keys without Ctrl or Cmd. A person can switch them off in this browser. */
+/** Keys without Ctrl or Cmd. A person can switch them off. */
 export type KeySettings = {
   areOn: boolean
   setOn(areOn: boolean): void

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { BoardSelection } from './board.ts'
+import type { BoardRequest } from './board-row.ts'
 import type { DataQuery, OperationError, OperationName, OperationResponse } from './operations.ts'
 
 /** The reads of a screen by name. */
@@ -19,9 +20,6 @@ export type Results<Q extends Queries> = { [Name in keyof Q]: Result<ResponseTo<
 export type ScreenLocation = { params: Record<string, string>; search: URLSearchParams }
 
 type ScreenProps<Q extends Queries> = ScreenLocation & { results: Results<Q>; board: Result<BoardSelection> }
-
-/** Which monitors, as a query of board-query.ts, and how many of them at most. */
-export type BoardRequest = { text: string; limit: number }
 
 /** One page of the dashboard. Pure: the server renders it, and the browser takes over the same elements. */
 export type Screen<Q extends Queries = Queries> = {

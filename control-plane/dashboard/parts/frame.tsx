@@ -58,7 +58,7 @@ export function Frame({
           </svg>
           <span>Go to</span> <kbd>Ctrl K</kbd>
         </button>
-        <Account me={me} />
+        <Account me={me} isInteractive={isInteractive} openDisplay={() => openOverlay('display')} />
       </header>
       {notice && (
         <p class={`notice ${notice.kind}`} role="alert">
@@ -75,7 +75,7 @@ export function Frame({
         <button type="button" class="plain" disabled={!isInteractive} onClick={() => openOverlay('keys')}>
           Keyboard keys
         </button>
-        <span>Times are in the time zone of this browser.</span>
+        <span>Times are in the time zone {me.preferences?.time_zone ?? 'of this browser'}.</span>
       </footer>
     </div>
   )
@@ -95,7 +95,7 @@ function Unalerted({ count }: { count: number }) {
   )
 }
 
-const Account = ({ me }: { me: Me }) => (
+const Account = ({ me, isInteractive, openDisplay }: { me: Me; isInteractive: boolean; openDisplay(): void }) => (
   <details class="account">
     <summary>
       <span dir="auto">{me.organization.name}</span>
@@ -107,6 +107,9 @@ const Account = ({ me }: { me: Me }) => (
       </p>
       <a href="/settings/channels">Alert channels</a>
       <a href="/settings/chat">Chat</a>
+      <button type="button" class="plain" disabled={!isInteractive} onClick={openDisplay}>
+        Display
+      </button>
       <a href="/account">Account and sessions</a>
       <form method="post" action="/sign-out">
         <button type="submit">Sign out</button>

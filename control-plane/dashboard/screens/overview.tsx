@@ -1,17 +1,18 @@
-import type { BoardCounts, BoardSelection } from '../core/board.ts'
+import type { BoardCounts } from '../core/board-row.ts'
 import { formatCount, formatPercent } from '../core/format.ts'
 import { canWrite, useFrame } from '../core/frame-context.ts'
 import { type OperationResponse, read } from '../core/operations.ts'
 import { type Result, screen } from '../core/screen.ts'
 import { Ago, Moment } from '../parts/moment.tsx'
-import { MonitorTable } from '../parts/monitors/monitor-table.tsx'
 import { Section } from '../parts/section.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Attention } from './attention.tsx'
 import { FirstMinute } from './first-minute.tsx'
+import { NotUp } from './not-up.tsx'
 import { SilencesInForce } from './silences/silences-in-force.tsx'
 
-const MAX_ROWS = 50
+/** Enough to see what they have in common. */
+const MAX_ROWS = 200
 
 /** `/`: what is broken now, what is open, and what needs attention. */
 export const overviewScreen = screen({
@@ -23,6 +24,7 @@ export const overviewScreen = screen({
     channels: read('listAlertChannels', { query: { per_page: 100 } }),
     undelivered: read('listAlertLog', { query: { status: 'failed,dead', per_page: 5 } }),
     silences: read('listSilences', { query: { active: true, per_page: 5 } }),
+    addresses: read('listMonitors', { query: { status: 'down,degraded', per_page: 100 } }),
     issues: read('listMonitors', { query: { issue: true, per_page: 5 } }),
   }),
   board: () => ({ text: '-is:up -is:paused', limit: MAX_ROWS }),
@@ -47,7 +49,7 @@ export const overviewScreen = screen({
         <Figures result={results.summary} />
         {board.data?.total === 0 && <FirstMinute />}
         <Attention {...results} />
-        <Trouble result={board} />
+        <NotUp result={board} addresses={results.addresses} />
         <SilencesInForce result={results.silences} />
         <Incidents result={results.incidents} />
       </>
@@ -88,27 +90,6 @@ const Figures = ({ result }: { result: Result<OperationResponse<'readAnalyticsSu
     }}
   </Loaded>
 )
-
-/** Everything that is not up. */
-function Trouble({ result }: { result: Result<BoardSelection> }) {
-  if (result.data && result.data.matching === 0) return null
-  return (
-    <Section id="trouble" title="Not up">
-      <Loaded result={result} what="The monitors">
-        {({ rows, matching }) => (
-          <>
-            <MonitorTable rows={rows} total={matching} label="Monitors that are not up" />
-            {matching > rows.length && (
-              <p class="pager">
-                <a href="/monitors">All {formatCount(matching, 'monitor')} that are not up</a>
-              </p>
-            )}
-          </>
-        )}
-      </Loaded>
-    </Section>
-  )
-}
 
 /** Open incidents first, then the last ones. */
 const Incidents = ({ result }: { result: Result<OperationResponse<'listIncidents'>> }) => (

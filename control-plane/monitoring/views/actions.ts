@@ -4,7 +4,7 @@ import { type ApiCaller, hasScope, SCOPE_ROLES } from '../../foundation/web/auth
 import { conflict, found, insufficientScope, validationError } from '../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
 import type { ViewCreate, ViewUpdate } from './schema.ts'
-import { findView, lockView, lockViewCount, removeView, type SavedView, saveView, type ViewOwner } from './store.ts'
+import { findView, lockView, lockViewCount, removeView, type StoredView, saveView, type ViewOwner } from './store.ts'
 
 const MAX_SHARED = 200
 const MAX_PERSONAL = 50
@@ -19,13 +19,13 @@ export const getViewOwner = (caller: ApiCaller): ViewOwner => ({
 })
 
 /** Throws 404 for a view that the caller does not see. */
-export async function readView(db: Db, caller: ApiCaller, id: string): Promise<SavedView> {
+export async function readView(db: Db, caller: ApiCaller, id: string): Promise<StoredView> {
   return found(isId(id) && (await findView(db, getViewOwner(caller), id)), 'view')
 }
 
 /** Throws 400 for a personal view of an API key, 403 for a viewer who shares, 409 for a name in use or too many views. */
-export function createView(db: Db, caller: ApiCaller, body: ViewCreate, now: Date): Promise<SavedView> {
-  const view: SavedView = {
+export function createView(db: Db, caller: ApiCaller, body: ViewCreate, now: Date): Promise<StoredView> {
+  const view: StoredView = {
     ...{ id: newId(), projectId: caller.projectId, name: body.name, query: body.query, createdAt: now, updatedAt: now },
     userId: chooseOwner(caller, body.is_shared ?? getPersonId(caller) === null),
   }
@@ -36,7 +36,7 @@ export function createView(db: Db, caller: ApiCaller, body: ViewCreate, now: Dat
 }
 
 /** Changes the fields that the body contains. Throws the same errors as `createView`, and 404. */
-export function changeView(db: Db, caller: ApiCaller, id: string, body: ViewUpdate, now: Date): Promise<SavedView> {
+export function changeView(db: Db, caller: ApiCaller, id: string, body: ViewUpdate, now: Date): Promise<StoredView> {
   return db.transaction(async tx => {
     const before = await lockOwnView(tx, caller, id)
     if (isEmptyUpdate(body)) return before
@@ -57,7 +57,7 @@ const pickTexts = ({ name, query }: ViewUpdate) => ({
   ...(query !== undefined && { query }),
 })
 
-async function lockOwnView(tx: Tx, caller: ApiCaller, id: string): Promise<SavedView> {
+async function lockOwnView(tx: Tx, caller: ApiCaller, id: string): Promise<StoredView> {
   const view = found(isId(id) && (await lockView(tx, getViewOwner(caller), id)), 'view')
   if (view.userId === null) assertMayShare(caller)
   return view
@@ -91,7 +91,7 @@ async function assertRoom(tx: Tx, owner: ViewOwner): Promise<void> {
   )
 }
 
-async function save(tx: Tx, view: SavedView): Promise<SavedView> {
+async function save(tx: Tx, view: StoredView): Promise<StoredView> {
   try {
     await saveView(tx, view)
     return view

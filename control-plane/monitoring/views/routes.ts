@@ -6,7 +6,7 @@ import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../
 import type { App } from '../../foundation/web/server/app.ts'
 import { changeView, createView, deleteView, getViewOwner, readView } from './actions.ts'
 import { ViewCreate, ViewRecord, ViewUpdate } from './schema.ts'
-import { listViews, type SavedView } from './store.ts'
+import { listViews, type StoredView } from './store.ts'
 
 const tags = ['Views']
 /** A viewer can keep personal views. An API key needs scope write. */
@@ -66,6 +66,6 @@ export function viewRoutes(app: App, { db }: { db: Db }): void {
   })
 }
 
-const toViewResponse = ({ id, name, query, userId, createdAt, updatedAt }: SavedView) => ({
+const toViewResponse = ({ id, name, query, userId, createdAt, updatedAt }: StoredView) => ({
   ...{ id, name, query, is_shared: userId === null, created_at: createdAt, updated_at: updatedAt },
 })

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 
 /** A saved filter of the list of monitors. `userId` null: shared with all members. */
-export type SavedView = {
+export type StoredView = {
   id: string
   projectId: string
   userId: string | null
@@ -23,13 +23,13 @@ export async function listViews(
   db: Db,
   owner: ViewOwner,
   page: { limit: number; offset: number },
-): Promise<{ views: SavedView[]; total: number }> {
+): Promise<{ views: StoredView[]; total: number }> {
   const [count] = await query<{ total: number }>(
     db,
     `SELECT count(*) AS total FROM saved_views WHERE ${VISIBLE}`,
     owner,
   )
-  const views = await query<SavedView>(
+  const views = await query<StoredView>(
     db,
     `SELECT ${COLUMNS} FROM saved_views WHERE ${VISIBLE} ORDER BY lower(name), id LIMIT :limit OFFSET :offset`,
     { ...owner, ...page },
@@ -38,15 +38,15 @@ export async function listViews(
 }
 
 /** A view that the caller sees. `id` has to be a valid id. */
-export async function findView(db: Db, owner: ViewOwner, id: string): Promise<SavedView | null> {
+export async function findView(db: Db, owner: ViewOwner, id: string): Promise<StoredView | null> {
   const sql = `SELECT ${COLUMNS} FROM saved_views WHERE ${VISIBLE} AND id = :id`
-  return (await query<SavedView>(db, sql, { ...owner, id }))[0] ?? null
+  return (await query<StoredView>(db, sql, { ...owner, id }))[0] ?? null
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockView(tx: Tx, owner: ViewOwner, id: string): Promise<SavedView | null> {
+export async function lockView(tx: Tx, owner: ViewOwner, id: string): Promise<StoredView | null> {
   const sql = `SELECT ${COLUMNS} FROM saved_views WHERE ${VISIBLE} AND id = :id FOR UPDATE`
-  return (await query<SavedView>(tx, sql, { ...owner, id }))[0] ?? null
+  return (await query<StoredView>(tx, sql, { ...owner, id }))[0] ?? null
 }
 
 /** Counts the views of one owner, and lets other transactions that add views wait until this one ends. */
@@ -61,7 +61,7 @@ export async function lockViewCount(tx: Tx, { projectId, userId }: ViewOwner): P
 }
 
 /** Inserts or updates a view. Throws a unique violation when the owner has another view with this name. */
-export async function saveView(tx: Tx, view: SavedView): Promise<void> {
+export async function saveView(tx: Tx, view: StoredView): Promise<void> {
   await execute(
     tx,
     `INSERT INTO saved_views (id, project_id, user_id, name, query, created_at, updated_at)

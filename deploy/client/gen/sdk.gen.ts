@@ -1218,6 +1218,7 @@ export class Picket extends HeyApiClient {
      *
      * | event | data |
      * |---|---|
+     * | `server` | `{ "build" }`: the program that answers, first on each connection; another value: it was replaced |
      * | `ready` | `{ "resumed" }`: the stream begins. False: now; true: after `Last-Event-ID`, and no event is missing |
      * | `reset` | `{ "reason" }`: events may be missing; read everything again |
      * | `board` | `{ "changes" }`: changed monitors, in the form of `GET /monitors/board`; null: read it with `since` |

@@ -1512,6 +1512,10 @@ export type ReadyEvent = {
     resumed: boolean;
 };
 
+export type ServerEvent = {
+    build: string;
+};
+
 export type IncidentTimeline = {
     /**
      * UUIDv7
@@ -7646,7 +7650,7 @@ export type StreamEventsResponses = {
     /**
      * Success
      */
-    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent;
+    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent | ServerEvent;
 };
 
 export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { applyBoard, createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
-import { type BoardRow, selectRows, toBoardRows } from '../../../control-plane/dashboard/core/board.ts'
+import { selectRows, toBoardRows } from '../../../control-plane/dashboard/core/board.ts'
+import type { BoardRow } from '../../../control-plane/dashboard/core/board-row.ts'
 import type { Execute, OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
 import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
 
@@ -57,11 +58,11 @@ t.test('Trouble comes first, the newest trouble before older, then names in natu
     ...['down, new', 'down, old', 'down, unknown since', 'degraded, new', 'degraded, old', 'unknown'],
     ...['älter', 'shop 2', 'Shop 10', 'paused'],
   ]
-  t.same(namesOf(selectRows(rows, everything, 100).rows), expected)
-  t.same(namesOf(selectRows(rows.toReversed(), everything, 100).rows), expected, 'in any order of the input')
+  t.same(namesOf(selectRows(rows, everything, { limit: 100 }).rows), expected)
+  t.same(namesOf(selectRows(rows.toReversed(), everything, { limit: 100 }).rows), expected, 'in any order of the input')
   const twins = [rowOf({ id: 'b', name: 'Twin' }), rowOf({ id: 'a', name: 'Twin' })]
   t.same(
-    selectRows(twins, everything, 2).rows.map(({ id }) => id),
+    selectRows(twins, everything, { limit: 2 }).rows.map(({ id }) => id),
     ['a', 'b'],
   )
   t.end()
@@ -73,11 +74,11 @@ t.test('Counts and tags are of all monitors, rows are of those that match, up to
     rowOf({ name: 'up', tags: ['a', 'b'] }),
     rowOf({ name: 'paused', status: 'paused', tags: ['c 10', 'c 9'] }),
   ]
-  const selection = selectRows(rows, ({ status }) => status === 'down', 3)
+  const selection = selectRows(rows, ({ status }) => status === 'down', { limit: 3 })
   t.same(namesOf(selection.rows), ['down 0', 'down 1', 'down 2'])
   t.match(selection, { matching: 5, total: 7, tags: ['a', 'b', 'c 9', 'c 10'] })
   t.same(selection.counts, { down: 5, degraded: 0, unknown: 0, up: 1, paused: 1 })
-  t.match(selectRows([], everything, 3), { rows: [], matching: 0, total: 0, tags: [] })
+  t.match(selectRows([], everything, { limit: 3 }), { rows: [], matching: 0, total: 0, tags: [] })
   t.end()
 })
 

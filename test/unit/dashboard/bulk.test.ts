@@ -121,12 +121,22 @@ t.test('A result is one sentence, and its items begin with what was refused', t 
   t.end()
 })
 
+t.test('The palette lists saved filters, which open the list with their query', t => {
+  const views = [{ id: 'v1', name: 'Shop in trouble', query: 'tag:"web shop" -is:up' }]
+  const [view] = listEntries('trouble', VIEWER, [], views)
+  t.match(view, { name: 'Shop in trouble', kind: 'View' })
+  t.same(view?.target, { address: '/monitors?q=tag%3A%22web+shop%22+-is%3Aup' })
+  t.same(listEntries('', VIEWER, [], views)[0], view, 'first, while nothing is typed')
+  t.end()
+})
+
 t.test('The palette lists pages and actions, and with a text the monitors that match first', t => {
   const namesOf = (text: string, me = ADMIN, names: string[] = []) =>
     listEntries(
       text,
       me,
       names.map(name => rowOf({ name })),
+      [],
     ).map(({ name }) => name)
   t.ok(namesOf('').includes('New monitor'))
   t.notOk(namesOf('', VIEWER).includes('New monitor'))

@@ -19,7 +19,17 @@ function colorsIn(css: string): Record<string, string> {
 }
 
 const [before, after] = TOKENS.split('@media (prefers-color-scheme: dark)') as [string, string]
-const SCHEMES = { light: colorsIn(before), dark: { ...colorsIn(before), ...colorsIn(after) } }
+/** Dark as the system has it, and by choice. */
+const [bySystem, byChoice] = after.split(':root[data-theme="dark"]') as [string, string]
+const SCHEMES = { light: colorsIn(before), dark: { ...colorsIn(before), ...colorsIn(bySystem) } }
+
+t.test('Dark by choice has the colours of dark by the system', t => {
+  t.ok(Object.keys(colorsIn(bySystem)).length > 10)
+  t.same(colorsIn(byChoice), colorsIn(bySystem))
+  t.match(byChoice, /color-scheme: dark;/)
+  t.match(bySystem, ':root:not([data-theme="light"])', 'light by choice stays light')
+  t.end()
+})
 
 const GROUNDS = ['ground', 'sunken']
 const INKS = ['ink', 'soft', 'down', 'degraded', 'accent', 'recovered']

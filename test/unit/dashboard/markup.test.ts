@@ -131,9 +131,9 @@ t.test('No screen has a style attribute, a handler, or a script of its own, in a
 })
 
 t.test('The state of a page is JSON that cannot end its element, and is read back unchanged', t => {
-  const state = { me: ADMIN, results: {}, board: { data: null, atMs: 0, error: null }, nowMs: 1, version: null }
+  const state = { me: ADMIN, results: {}, board: { data: null, atMs: 0, error: null }, nowMs: 1, build: 'test' }
   for (const [i, attack] of [...TEXT_ATTACKS, '<!--<script>', '\u2028'].entries()) {
-    const hostile = { ...state, version: attack }
+    const hostile = { ...state, build: attack }
     const text = serializeState(hostile)
     t.notMatch(text, '<', `attack ${i}`)
     t.same(JSON.parse(text), hostile, `attack ${i}`)

@@ -1,22 +1,35 @@
-import type { BoardRow } from '../../core/board.ts'
-import { formatDuration } from '../../core/format.ts'
+import type { BoardRow } from '../../core/board-row.ts'
+import { formatDuration, formatMs } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Status } from '../status.tsx'
 import { Strip } from '../strip.tsx'
+import { type DayHistory, DayStrip } from './day-strip.tsx'
 
 /** Which rows of a table are selected. Without it, nothing can be selected. */
-type RowSelection = {
+export type RowSelection = {
   ids: ReadonlySet<string>
   /** `isRange`: with all rows from the one that was selected before */
   toggle(id: string, isRange: boolean): void
-  toggleAll(): void
+  /** all of these, or none of them if all are selected */
+  toggleAll(ids: readonly string[]): void
 }
 
-type TableProps = { rows: readonly BoardRow[]; total: number; label: string; selection?: RowSelection }
+type TableProps = {
+  rows: readonly BoardRow[]
+  total: number
+  label: string
+  selection?: RowSelection
+  /** the last 24 hours by id; without it, they have no columns */
+  strips?: ReadonlyMap<string, DayHistory>
+}
 
 /** Monitors as rows: votes, name, status, cause. `total`: of the whole list, if the table shows a part of it. */
-export const MonitorTable = ({ rows, total, label, selection }: TableProps) => (
-  <table class={`rows monitors${selection ? ' selectable' : ''}`} aria-label={label} aria-rowcount={total + 1}>
+export const MonitorTable = ({ rows, total, label, selection, strips }: TableProps) => (
+  <table
+    class={`rows monitors${selection ? ' selectable' : ''}${strips ? ' with-day' : ''}`}
+    aria-label={label}
+    aria-rowcount={total + 1}
+  >
     <thead>
       <tr>
         {selection && (
@@ -24,7 +37,7 @@ export const MonitorTable = ({ rows, total, label, selection }: TableProps) => (
             <Pick
               label="Select all rows that are shown"
               isPicked={rows.every(({ id }) => selection.ids.has(id))}
-              onPick={selection.toggleAll}
+              onPick={() => selection.toggleAll(rows.map(({ id }) => id))}
             />
           </th>
         )}
@@ -33,6 +46,14 @@ export const MonitorTable = ({ rows, total, label, selection }: TableProps) => (
         <th scope="col">Status</th>
         <th scope="col">Cause</th>
         <th scope="col">Tags</th>
+        {strips && (
+          <>
+            <th scope="col">24 hours</th>
+            <th scope="col" class="number">
+              p95
+            </th>
+          </>
+        )}
         <th scope="col" class="number">
           For
         </th>
@@ -40,7 +61,7 @@ export const MonitorTable = ({ rows, total, label, selection }: TableProps) => (
     </thead>
     <tbody>
       {rows.map((row, i) => (
-        <MonitorRow key={row.id} row={row} index={i + 2} selection={selection} />
+        <MonitorRow key={row.id} row={row} index={i + 2} selection={selection} strips={strips} />
       ))}
     </tbody>
   </table>
@@ -61,7 +82,9 @@ function Pick({ label, isPicked, onPick }: { label: string; isPicked: boolean; o
   )
 }
 
-function MonitorRow({ row, index, selection }: { row: BoardRow; index: number; selection?: RowSelection }) {
+type RowProps = { row: BoardRow; index: number } & Pick<TableProps, 'selection' | 'strips'>
+
+function MonitorRow({ row, index, selection, strips }: RowProps) {
   const { nowMs } = useFrame()
   const isPicked = selection?.ids.has(row.id) === true
   return (
@@ -98,7 +121,16 @@ function MonitorRow({ row, index, selection }: { row: BoardRow; index: number; s
           ))}
         </span>
       </td>
+      {strips && <Day strip={strips.get(row.id)} />}
       <td class="number soft">{row.sinceMs !== null && formatDuration(nowMs - row.sinceMs)}</td>
     </tr>
   )
 }
+
+/** The last 24 hours; empty until they are read. */
+const Day = ({ strip }: { strip: DayHistory | undefined }) => (
+  <>
+    <td class="aside of-day">{strip && <DayStrip strip={strip} />}</td>
+    <td class="aside number soft">{strip && strip.p95_ms !== null && formatMs(strip.p95_ms)}</td>
+  </>
+)

@@ -1,4 +1,5 @@
-import type { BoardRow } from '../../core/board.ts'
+import { buildAddress } from '../../core/address.ts'
+import type { BoardRow } from '../../core/board-row.ts'
 import { canWrite, type Me, type OverlayKind } from '../../core/frame-context.ts'
 import { NAMES } from '../../parts/status.tsx'
 
@@ -6,7 +7,7 @@ import { NAMES } from '../../parts/status.tsx'
 export type PaletteEntry = {
   id: string
   name: string
-  /** `Page`, `Action`, or the status of a monitor */
+  /** `Page`, `Action`, `View`, or the status of a monitor */
   kind: string
   target: { address: string } | { overlay: OverlayKind }
 }
@@ -30,16 +31,26 @@ const CHANGES: readonly (readonly [name: string, address: string])[] = [
 
 const MAX_MONITORS = 12
 
+/** A saved filter of the list of monitors. */
+export type ViewEntry = { id: string; name: string; query: string }
+
 /** The entries for a text: monitors first, unless nothing was typed. `monitors`: those that match the text. */
-export function listEntries(text: string, me: Me, monitors: readonly BoardRow[]): PaletteEntry[] {
+export function listEntries(
+  text: string,
+  me: Me,
+  monitors: readonly BoardRow[],
+  views: readonly ViewEntry[],
+): PaletteEntry[] {
   const toEntry =
     (kind: string) =>
     ([name, address]: readonly [string, string]): PaletteEntry => ({
       ...{ id: `${kind}-${address}`, name, kind, target: { address } },
     })
   const fixed: PaletteEntry[] = [
+    ...views.map(toViewEntry),
     ...PAGES.map(toEntry('Page')),
     ...(canWrite(me) ? CHANGES.map(toEntry('Action')) : []),
+    { id: 'display', name: 'Display: theme, rows, time zone', kind: 'Action', target: { overlay: 'display' } },
     { id: 'keys', name: 'Keyboard keys', kind: 'Action', target: { overlay: 'keys' } },
   ]
   const matching = rankByName(fixed, text)
@@ -47,6 +58,10 @@ export function listEntries(text: string, me: Me, monitors: readonly BoardRow[])
   const rows = rankByName(monitors, text, false).slice(0, MAX_MONITORS)
   return [...rows.map(toMonitorEntry), ...matching]
 }
+
+const toViewEntry = ({ id, name, query }: ViewEntry): PaletteEntry => ({
+  ...{ id, name, kind: 'View', target: { address: buildAddress('/monitors', { q: query }) } },
+})
 
 const toMonitorEntry = ({ id, name, status }: BoardRow): PaletteEntry => ({
   ...{ id, name, kind: NAMES[status], target: { address: `/monitors/${id}` } },

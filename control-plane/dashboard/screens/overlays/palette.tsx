@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BoardRow } from '../../core/board.ts'
+import type { BoardRow } from '../../core/board-row.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Dialog } from './dialog.tsx'
-import { listEntries, type PaletteEntry } from './palette-entries.ts'
+import { listEntries, type PaletteEntry, type ViewEntry } from './palette-entries.ts'
 
 const MAX_FOUND = 200
 const LIST_ID = 'palette-list'
@@ -14,7 +14,8 @@ export function Palette({ onClose }: { onClose(): void }) {
   const [text, setText] = useState('')
   const [current, setCurrent] = useState(0)
   const monitors = useMonitors(text)
-  const entries = listEntries(text, me, monitors)
+  const views = useViews()
+  const entries = listEntries(text, me, monitors, views)
   const open = ({ target }: PaletteEntry) => {
     onClose()
     if ('address' in target) navigate(target.address)
@@ -86,6 +87,18 @@ function Option({
       <span dir="auto">{entry.name}</span> <span class="soft small">{entry.kind}</span>
     </div>
   )
+}
+
+/** The saved filters; none until they are read, and when they cannot be read. */
+function useViews(): readonly ViewEntry[] {
+  const { execute } = useFrame()
+  const [views, setViews] = useState<readonly ViewEntry[]>([])
+  useEffect(() => {
+    execute('listViews', { query: { per_page: 100 } }).then(outcome => {
+      if ('data' in outcome) setViews(outcome.data.data)
+    })
+  }, [])
+  return views
 }
 
 /** The monitors that match the text: of the newest text, whatever is answered first. */

@@ -8,11 +8,17 @@ import { ApiError } from '../../../foundation/web/server/errors.ts'
 import { responseSchemas, strictObject } from '../../../foundation/web/validation/schemas.ts'
 import { type LogPosition, MAX_POSITION_AGE_MS, MAX_POSITION_LENGTH, parsePosition } from '../position.ts'
 import { EventData } from './event-schemas.ts'
-import { formatRetry } from './event-text.ts'
+import { formatEvent, formatRetry } from './event-text.ts'
 import { createOutgoingText } from './outgoing-text.ts'
 import type { EventStream, StreamEnd, StreamRegistry } from './stream-registry.ts'
 
-type EventContext = { registry: StreamRegistry; wake: () => void; metrics: Metrics }
+type EventContext = {
+  registry: StreamRegistry
+  wake: () => void
+  metrics: Metrics
+  /** identifies the program */
+  build: string
+}
 
 /** How long a client waits before it connects again. */
 const RETRY_MS = 2_000
@@ -21,6 +27,7 @@ const DESCRIPTION = `Server-Sent Events about changes in the project, within a s
 
 | event | data |
 |---|---|
+| \`server\` | \`{ "build" }\`: the program that answers, first on each connection; another value: it was replaced |
 | \`ready\` | \`{ "resumed" }\`: the stream begins. False: now; true: after \`Last-Event-ID\`, and no event is missing |
 | \`reset\` | \`{ "reason" }\`: events may be missing; read everything again |
 | \`board\` | \`{ "changes" }\`: changed monitors, in the form of \`GET /monitors/board\`; null: read it with \`since\` |
@@ -39,7 +46,7 @@ const EventHeaders = Type.Object({
 })
 
 /** The stream of changes of a project (docs/design/live.md#event-stream). */
-export function eventRoutes(app: App, { registry, wake, metrics }: EventContext): void {
+export function eventRoutes(app: App, { registry, wake, metrics, build }: EventContext): void {
   const ended = metrics.counter('picket_event_streams_ended_total', 'Event streams that ended', ['why'])
   app.addHook('preClose', async () => registry.endAll())
   app.get(
@@ -74,7 +81,7 @@ export function eventRoutes(app: App, { registry, wake, metrics }: EventContext)
         remove()
         ended.inc({ why: stream.endedBy })
       })
-      text.write(formatRetry(RETRY_MS))
+      text.write(formatRetry(RETRY_MS) + formatEvent({ event: 'server', data: JSON.stringify({ build }) }))
       wake()
       // a connection that is kept alive would delay the stop of the server
       return reply.headers({ ...headers, connection: 'close' }).send(text.readable)

@@ -25,4 +25,5 @@ export const EventData = Type.Union([
   Ids,
   Type.Object({ reason: stringEnum(RESET_REASONS) }, { title: 'ResetEvent' }),
   Type.Object({ resumed: Type.Boolean() }, { title: 'ReadyEvent' }),
+  Type.Object({ build: Type.String() }, { title: 'ServerEvent' }),
 ])

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BoardRow } from '../../../core/board.ts'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import { MonitorTable } from '../../../parts/monitors/monitor-table.tsx'
+import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
 import { type BulkAction, ChangeDialog } from './change-dialog.tsx'
 import type { BulkResult } from './change-words.ts'
 import { Outcome } from './outcome.tsx'
@@ -18,23 +17,26 @@ type Finished = { result: BulkResult; channels: ReadonlyMap<string, string>; unt
 
 /** The rows of the list with check boxes, and what can be done with those that are selected. */
 export function BulkList({
-  rows,
+  order,
   matching,
   text,
   empty,
+  children,
 }: {
-  rows: readonly BoardRow[]
+  /** the ids of the rows that are shown */
+  order: readonly string[]
   matching: number
   /** the query */
   text: string
   /** instead of no rows */
   empty: ComponentChildren
+  /** the rows */
+  children(selection: RowSelection): ComponentChildren
 }) {
   const { nowMs, findMonitors } = useFrame()
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED)
   const [opened, open] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null)
   const [finished, finish] = useState<Finished | null>(null)
-  const order = rows.map(({ id }) => id)
   const selected = [...selection.ids]
   const list = useListKeys({
     toggle: id => setSelection(current => toggleRow(current, id)),
@@ -47,21 +49,14 @@ export function BulkList({
   }
   return (
     <div ref={list}>
-      {rows.length === 0 ? (
-        empty
-      ) : (
-        <MonitorTable
-          rows={rows}
-          total={matching}
-          label="Monitors"
-          selection={{
+      {matching === 0
+        ? empty
+        : children({
             ids: selection.ids,
             toggle: (id, isRange) =>
               setSelection(isRange ? toggleRange(selection, order, id) : toggleRow(selection, id)),
-            toggleAll: () => setSelection(toggleShown(selection, order)),
-          }}
-        />
-      )}
+            toggleAll: ids => setSelection(toggleShown(selection, ids)),
+          })}
       {finished && (
         <Outcome
           {...finished}

@@ -1,0 +1,26 @@
+import type { ShownStatus } from '../parts/status.tsx'
+import type { Bar } from '../parts/strip.tsx'
+
+/** A monitor in a list. */
+export type BoardRow = {
+  id: string
+  name: string
+  type: string
+  status: ShownStatus
+  /** the time of the last change, in ms; null without one */
+  sinceMs: number | null
+  tags: string[]
+  /** the vote of each region */
+  bars: Bar[]
+  /** why it is down or degraded, in short */
+  cause: string | null
+}
+
+/** How many monitors have each status. */
+export type BoardCounts = Record<ShownStatus, number>
+
+/**
+ * Which monitors, as a query of board-query.ts, and how many of them at most. `groups`: by tag; `open`: the groups whose rows
+ * are shown, null: those with trouble.
+ */
+export type BoardRequest = { text: string; limit: number; groups?: { open: readonly string[] | null } }

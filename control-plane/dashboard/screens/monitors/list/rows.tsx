@@ -1,0 +1,131 @@
+import { useStrips } from '../../../browser/strips.ts'
+import type { BoardSelection } from '../../../core/board.ts'
+import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board-groups.ts'
+import { formatCount } from '../../../core/format.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import type { DayHistory } from '../../../parts/monitors/day-strip.tsx'
+import { MonitorTable, type RowSelection } from '../../../parts/monitors/monitor-table.tsx'
+import { Empty } from '../../../parts/states.tsx'
+import { NAMES, STATUS_ORDER } from '../../../parts/status.tsx'
+import { BulkList } from '../bulk/bulk-list.tsx'
+import { buildQueryAddress, buildToggleAddress, MAX_ROWS, parseText } from './list-search.ts'
+
+type Shown = { selection: BoardSelection; search: URLSearchParams }
+
+/** The rows of the list, in one table or in groups, with the day of those in sight. */
+export function Rows({ selection, search }: Shown) {
+  const { me } = useFrame()
+  const { rows, groups, matching, total } = selection
+  const order = [...new Set((groups?.flatMap(group => group.rows) ?? rows).map(({ id }) => id))]
+  const { strips, list } = useStrips(order)
+  const empty = <Empty text={total === 0 ? 'There are no monitors yet.' : 'No monitor matches this filter.'} />
+  const show = (picked?: RowSelection) =>
+    groups ? (
+      <Groups groups={groups} search={search} strips={strips} selection={picked} />
+    ) : (
+      <MonitorTable rows={rows} total={matching} label="Monitors" selection={picked} strips={strips} />
+    )
+  return (
+    <div ref={list}>
+      {(matching > 0 || canWrite(me)) && (
+        <p class="hidden" role="status">
+          {formatCount(matching, 'monitor')}
+        </p>
+      )}
+      {canWrite(me) ? (
+        <BulkList order={order} matching={matching} text={parseText(search)} empty={empty}>
+          {show}
+        </BulkList>
+      ) : matching === 0 ? (
+        empty
+      ) : (
+        show()
+      )}
+      {!groups && rows.length < matching && <More search={search} shown={rows.length} matching={matching} />}
+    </div>
+  )
+}
+
+/** The next rows. */
+function More({ search, shown, matching }: { search: URLSearchParams; shown: number; matching: number }) {
+  const next = new URLSearchParams(search)
+  next.set('rows', String(shown + 200))
+  return (
+    <p class="pager">
+      <span class="soft">
+        {shown.toLocaleString('en')} of {matching.toLocaleString('en')}
+      </span>
+      {shown < MAX_ROWS ? <a href={`/monitors?${next}`}>Show more</a> : <span>Use the filter to see the others.</span>}
+    </p>
+  )
+}
+
+function Groups({
+  groups,
+  search,
+  strips,
+  selection,
+}: {
+  groups: readonly BoardGroup[]
+  search: URLSearchParams
+  strips: ReadonlyMap<string, DayHistory>
+  selection?: RowSelection
+}) {
+  const open = groups.filter(({ isOpen }) => isOpen).map(({ tag }) => tag)
+  return (
+    <>
+      {groups.map(group => {
+        const { tag, rows, total, isOpen } = group
+        const name = tag ?? 'Without a tag'
+        return (
+          <section key={name} class="group" aria-label={name}>
+            <h2>
+              <a href={buildToggleAddress(search, open, tag)} aria-expanded={isOpen}>
+                <svg viewBox="0 0 12 12" aria-hidden="true">
+                  <path d={isOpen ? 'M2 4l4 4 4-4' : 'M4 2l4 4-4 4'} />
+                </svg>
+                <span dir="auto">{name}</span>
+              </a>{' '}
+              <Counts group={group} />
+            </h2>
+            {isOpen && (
+              <MonitorTable
+                rows={rows}
+                total={total}
+                label={`Monitors of the group ${name}`}
+                selection={selection}
+                strips={strips}
+              />
+            )}
+            {rows.length > 0 && rows.length < total && (
+              <p class="pager">
+                <span class="soft">
+                  {MAX_GROUP_ROWS} of {total.toLocaleString('en')}
+                </span>
+                {tag === null ? (
+                  <span>The list without groups has the others.</span>
+                ) : (
+                  <a href={buildQueryAddress(NO_GROUPS, `${parseText(search)} tag:"${tag}"`.trim())}>Show all</a>
+                )}
+              </p>
+            )}
+          </section>
+        )
+      })}
+    </>
+  )
+}
+
+const NO_GROUPS = new URLSearchParams()
+
+/** `3 down, 40 up` */
+const Counts = ({ group: { counts } }: { group: BoardGroup }) => (
+  <small class="soft">
+    {STATUS_ORDER.filter(status => counts[status] > 0).map((status, i) => (
+      <span key={status} class={status === 'down' || status === 'degraded' ? status : undefined}>
+        {i > 0 && ', '}
+        {counts[status].toLocaleString('en')} {NAMES[status].toLowerCase()}
+      </span>
+    ))}
+  </small>
+)

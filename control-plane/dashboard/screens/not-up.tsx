@@ -1,0 +1,78 @@
+import type { BoardSelection } from '../core/board.ts'
+import { countStatuses } from '../core/board-groups.ts'
+import { type CauseGroup, type CauseName, groupByCause, parseHost } from '../core/common-cause.ts'
+import { formatCount } from '../core/format.ts'
+import type { OperationResponse } from '../core/operations.ts'
+import type { Result } from '../core/screen.ts'
+import { MonitorTable } from '../parts/monitors/monitor-table.tsx'
+import { Section } from '../parts/section.tsx'
+import { Loaded } from '../parts/states.tsx'
+import { NAMES, Shape, STATUS_ORDER } from '../parts/status.tsx'
+
+/**
+ * Everything that is not up: monitors with a common cause as one line that opens to them, then the others. `addresses`: the
+ * monitors that are down or degraded, for their hosts; without them monitors are grouped by region and error.
+ */
+export function NotUp({
+  result,
+  addresses,
+}: {
+  result: Result<BoardSelection>
+  addresses: Result<OperationResponse<'listMonitors'>>
+}) {
+  if (result.data && result.data.matching === 0) return null
+  const hosts = new Map<string, string>()
+  for (const { id, url } of addresses.data?.data ?? []) {
+    const host = parseHost(url)
+    if (host !== null) hosts.set(id, host)
+  }
+  return (
+    <Section id="trouble" title="Not up">
+      <Loaded result={result} what="The monitors">
+        {({ rows, matching }) => (
+          <>
+            {groupByCause(rows, hosts).map(({ cause, rows: members }) =>
+              cause === null ? (
+                <MonitorTable key="others" rows={members} total={members.length} label="Monitors that are not up" />
+              ) : (
+                <Group key={`${cause.kind} ${cause.value}`} cause={cause} rows={members} />
+              ),
+            )}
+            {matching > rows.length && (
+              <p class="pager">
+                <a href="/monitors?q=-is:up+-is:paused">All {formatCount(matching, 'monitor')} that are not up</a>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+const WORDS: Record<CauseName['kind'], string> = {
+  host: 'Same host',
+  region: 'Only one region fails',
+  error: 'Same error',
+}
+
+function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) {
+  const counts = countStatuses(rows)
+  const statuses = STATUS_ORDER.filter(status => counts[status] > 0)
+  return (
+    <details class="common">
+      <summary>
+        <span class="common-cause">
+          <bdi>{cause.value}</bdi> <small class="soft">{WORDS[cause.kind]}</small>
+        </span>
+        {statuses.map(status => (
+          <span key={status} class={`state ${status}`}>
+            <Shape status={status} />
+            {counts[status].toLocaleString('en')} {NAMES[status].toLowerCase()}
+          </span>
+        ))}
+      </summary>
+      <MonitorTable rows={rows} total={rows.length} label={`${WORDS[cause.kind]}: ${cause.value}`} />
+    </details>
+  )
+}

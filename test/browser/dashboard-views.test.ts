@@ -1,0 +1,117 @@
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { createPerson } from '../support/person.ts'
+import { insertMonitor } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+// takes about 60 s
+
+const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const person = await createPerson(api, 'owner@example.com')
+const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
+const projectId: string = (await api.call('GET', '/me', { key: person.key })).body.data.project.id
+for (const name of ['Till 1', 'Till 2', 'Mail']) await insertMonitor(api.db, projectId, { name })
+
+async function openPage(path: string, token: string, viewport = { width: 1280, height: 900 }) {
+  const context = await newContext({ viewport, colorScheme: 'light' })
+  t.teardown(() => context.close())
+  await addSession(context, token)
+  const watched = await openWatchedPage(context, origin)
+  await watched.page.goto(origin + path)
+  await watched.page.locator('button.search:enabled').waitFor()
+  return watched
+}
+
+t.test('A filter is saved, opened from the list and the palette, renamed, shared and deleted', async t => {
+  const { page, complaints } = await openPage('/monitors', person.token)
+  await page.evaluate(AXE)
+  await page.getByLabel('Filter').fill('till')
+  await page.getByRole('button', { name: 'Save as view' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText(/name must/).waitFor()
+  t.match(complaints.splice(0), [/400/], 'browsers report refused requests')
+  await dialog.getByLabel('Name').fill('Tills')
+  t.same(await findAccessibilityProblems(page), [], 'the dialog')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const views = page.getByRole('navigation', { name: 'Views' })
+  await views.getByRole('link', { name: 'Tills' }).waitFor()
+  t.same(await findAccessibilityProblems(page), [], 'the list')
+
+  await page.goto(`${origin}/monitors`)
+  await views.getByRole('link', { name: 'Tills' }).click()
+  await page.getByRole('link', { name: 'Mail' }).waitFor({ state: 'detached' })
+  t.equal(await page.getByLabel('Filter').inputValue(), 'till')
+
+  await page.goto(origin)
+  await page.locator('button.search:enabled').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill('tills')
+  await page.getByRole('option', { name: 'Tills View' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/monitors\?q=till$/)
+
+  await page.getByRole('button', { name: 'Edit view' }).click()
+  await dialog.getByLabel('Name').fill('All tills')
+  await dialog.getByLabel('Share with the organization').check()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await views.getByRole('link', { name: 'All tills' }).waitFor()
+
+  const other = await openPage('/monitors?q=till', viewer.token)
+  await other.page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'All tills' }).waitFor()
+  t.equal(await other.page.getByRole('button', { name: 'Edit view' }).count(), 0, 'a viewer does not change it')
+  t.same(other.complaints, [])
+
+  await page.getByRole('button', { name: 'Edit view' }).click()
+  await dialog.getByRole('button', { name: 'Delete…' }).click()
+  await dialog.getByRole('button', { name: 'Delete the view now' }).click()
+  await page.getByRole('button', { name: 'Save as view' }).waitFor()
+  t.equal(await views.count(), 0)
+  t.same(complaints, [])
+})
+
+t.test(
+  'A theme and a density are chosen, apply at once, and stay after loading without a change of colour',
+  async t => {
+    const { page, complaints } = await openPage('/monitors', viewer.token)
+    const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor') as Promise<string>
+    const height = async () => (await page.locator('tr[data-id]').first().boundingBox())!.height
+    const [light, compact] = [await ground(), await height()]
+    await page.locator('.account > summary').click()
+    await page.getByRole('button', { name: 'Display' }).click()
+    const dialog = page.getByRole('dialog')
+    await page.evaluate(AXE)
+    t.same(await findAccessibilityProblems(page), [])
+    await dialog.getByLabel('Theme').selectOption('dark')
+    await waitFor(async () => (await ground()) !== light, { label: 'dark' })
+    await dialog.getByLabel('Rows').selectOption('comfortable')
+    await waitFor(async () => (await height()) > compact, { label: 'higher rows' })
+    t.same(await findAccessibilityProblems(page), [], 'in dark by choice')
+    await dialog.getByLabel('Time zone').fill('Mars/Olympus')
+    await dialog.getByLabel('Time zone').press('Enter')
+    await dialog.getByText(/must be an IANA time zone name/).waitFor()
+    t.match(complaints.splice(0), [/400/], 'browsers report refused requests')
+    await dialog.getByLabel('Time zone').fill('Asia/Tokyo')
+    await dialog.getByLabel('Time zone').press('Enter')
+    await page.getByText('Times are in the time zone Asia/Tokyo').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+
+    await page.reload()
+    t.equal(await page.locator('html').getAttribute('data-theme'), 'dark', 'the server renders it')
+    t.equal(await ground(), 'rgb(16, 18, 20)')
+    t.ok((await height()) > compact)
+    t.same(complaints, [])
+
+    const phone = await openPage('/monitors', viewer.token, { width: 390, height: 844 })
+    t.equal(await readOverflow(phone.page), 0)
+    t.equal((await openPage('/monitors', person.token)).page.url(), `${origin}/monitors`)
+    t.same(phone.complaints, [])
+  },
+)
