@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { addSession } from '../support/dashboard-browser.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -97,6 +98,44 @@ t.test('Two people edit a monitor, and nothing is overwritten without a question
   t.match((await call('GET', `/monitors/${id}`)).body.data, { interval_seconds: 120, name: 'Theirs', tags: ['shop'] })
   t.same(complaints, [])
 })
+
+t.test(
+  'When the session ends while a person types, the form keeps the text, and saves it after signing in again',
+  async t => {
+    const { id } = await createMonitor({ name: 'Long text', type: 'http', url: 'https://long.example.com' })
+    const editor = await createPerson(api, 'eve@example.com', { role: 'editor', invitedBy: owner })
+    const context = await newContext({ timezoneId: 'UTC' })
+    t.teardown(() => context.close())
+    await addSession(context, editor.token)
+    const { page, complaints } = await openWatchedPage(context, origin)
+    await page.goto(`${origin}/monitors/${id}/settings`)
+    await field(page, 'Name').fill('A name that took')
+    await editor.signOut()
+    await field(page, 'Name').press('End')
+    await page.keyboard.type(' long to type')
+    await page.getByRole('button', { name: 'Save the changes' }).click()
+    await page.getByText('Your session has ended. What you typed is still here.').waitFor()
+    t.equal(await field(page, 'Name').inputValue(), 'A name that took long to type')
+    t.equal((await call('GET', `/monitors/${id}`)).body.data.name, 'Long text', 'nothing is saved')
+
+    const other = await context.newPage()
+    await other.goto(`${origin}/sign-in`)
+    await other.getByLabel('Email address').fill(editor.email)
+    await other.getByLabel('Password').fill(PERSON_PASSWORD)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await other.waitForURL(`${origin}/`)
+    await other.close()
+    await page.getByRole('button', { name: 'Save the changes' }).click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    await page.locator('.notice.session').waitFor({ state: 'detached' })
+    t.equal((await call('GET', `/monitors/${id}`)).body.data.name, 'A name that took long to type')
+    t.same(
+      complaints.filter(text => !/Failed to load resource.*401/.test(text)),
+      [],
+      'browsers report the refused requests only',
+    )
+  },
+)
 
 t.test('A form with changes asks before it is left, and a monitor is deleted after its name is typed', async t => {
   const { id } = await createMonitor({ name: 'Old shop', type: 'http', url: 'https://old.example.com' })

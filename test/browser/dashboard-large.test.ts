@@ -131,7 +131,7 @@ t.test('Two tabs of a browser share one stream of events, which moves to the oth
     const text = await (await fetch(`${api.operator}/metrics`)).text()
     return Number(/^picket_event_streams (\d+)$/m.exec(text)?.[1])
   }
-  /** Waits until a tab was told so many times that the stream is open. */
+  /** Waits until a tab has received the state of the open stream so many times. */
   const waitForLive = (page: Page, times = 1) =>
     waitFor(() => page.evaluate<boolean>(`performance.getEntriesByName('picket-live').length >= ${times}`), {
       label: `the state of the stream, ${times}`,

@@ -1,10 +1,12 @@
 // takes about 120 s
 import t from 'tap'
 import { openBrowser } from '../browser/open-browser.ts'
+import { TEXT_ATTACKS } from '../support/attacks.ts'
 import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { readOverflow } from '../support/dashboard-browser.ts'
-import { nameScene, SCENES } from '../support/dashboard-scenes.ts'
+import { FULL, nameScene, SCENES } from '../support/dashboard-scenes.ts'
 import { startDashboardSite } from '../support/dashboard-site.ts'
+import { fillWithText } from '../support/hostile-answers.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 
 const SIZES = [
@@ -33,6 +35,22 @@ t.test('Every screen is accessible on phones and desktops, in light and dark, fu
         t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
       }
     }
+  }
+  t.same(complaints, [])
+})
+
+t.test('Hostile and long texts have no effect on any screen, and no screen scrolls sideways on a phone', async t => {
+  const context = await newContext({ viewport: SIZES[0]! })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, site.origin)
+  const answers = fillWithText(FULL.answers, TEXT_ATTACKS.join(' '))!
+  for (const address of new Set(SCENES.map(scene => scene.address))) {
+    await page.goto(site.show({ address, state: { ...FULL, answers } }))
+    await page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    t.equal(await page.evaluate('window.hit'), undefined, address)
+    t.equal(await page.locator('main :is(script, iframe, style, base, link, meta)').count(), 0, address)
+    t.equal(await page.locator('[onerror], [onload], [onfocus], [style]').count(), 0, address)
+    t.equal(await readOverflow(page), 0, `${address}: no horizontal scrolling`)
   }
   t.same(complaints, [])
 })

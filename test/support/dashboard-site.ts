@@ -6,7 +6,7 @@ import type { DashboardScene } from './dashboard-scenes.ts'
 import { renderScreen } from './dashboard-screens.tsx'
 import type { Teardown } from './teardown.ts'
 
-export type DashboardSite = {
+type DashboardSite = {
   origin: string
   /** serves a screen from fixed data at a fixed time, and returns its address */
   show(scene: Pick<DashboardScene, 'address' | 'state'>): string

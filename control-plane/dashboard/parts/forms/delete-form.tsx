@@ -30,7 +30,11 @@ export function DeleteForm<T>({
       <p>{consequences}</p>
       <div class="field">
         <label for="delete-name">
-          Type <span class="mono">{name}</span> to delete the {what}
+          Type{' '}
+          <span class="mono" dir="auto">
+            {name}
+          </span>{' '}
+          to delete the {what}
         </label>
         <input
           id="delete-name"

@@ -152,7 +152,10 @@ export const FieldGroup = ({
 }) => (
   <details class="group" open={isOpen}>
     <summary>
-      <span class="group-title">{title}</span> <span class="soft small">{summary}</span>
+      <span class="group-title">{title}</span>{' '}
+      <span class="soft small" dir="auto">
+        {summary}
+      </span>
     </summary>
     <div class="group-fields">{children}</div>
   </details>

@@ -58,7 +58,12 @@ export const OperationButton = <T,>({
       <>
         <button type="submit" class={isMain ? 'main' : undefined} disabled={isBusy}>
           {text}
-          {name !== undefined && <span class="hidden"> {name}</span>}
+          {name !== undefined && (
+            <span class="hidden">
+              {' '}
+              <bdi>{name}</bdi>
+            </span>
+          )}
         </button>
         <FormError error={error} />
       </>

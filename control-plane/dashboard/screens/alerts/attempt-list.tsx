@@ -36,12 +36,16 @@ function AttemptRow({ attempt, number }: { attempt: LoggedAttempt; number: numbe
         <Moment at={at} />
         <span class={error === null ? undefined : 'down'}>{code ?? 'no answer'}</span>
         <span>{formatMs(durationMs)}</span>
-        {error !== null && <span class="reason">{error}</span>}
+        {error !== null && (
+          <span class="reason" dir="auto">
+            {error}
+          </span>
+        )}
       </p>
       {answer !== null && answer !== '' && (
         <details open={error !== null}>
           <summary>Answer, first {formatCount(answer.length, 'character')}</summary>
-          <pre>{answer}</pre>
+          <pre dir="auto">{answer}</pre>
         </details>
       )}
     </li>

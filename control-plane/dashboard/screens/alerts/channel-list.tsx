@@ -100,7 +100,11 @@ function ChannelRow({ channel }: { channel: Channel }) {
         </div>
         <div class="actions">
           <a class="button quiet" href={buildAddress('/log', { alert_channel_id: id })}>
-            Deliveries<span class="hidden"> to {name}</span>
+            Deliveries
+            <span class="hidden">
+              {' '}
+              to <bdi>{name}</bdi>
+            </span>
           </a>
           {canWrite(me) && !isPaused && (
             <OperationButton

@@ -35,7 +35,9 @@ export const DeliveryTable = ({
             </a>
           </td>
           <td dir="auto">{nameChannel(delivery.alert_channel_id, channels)}</td>
-          <td class="cause">{formatLastAnswer(delivery)}</td>
+          <td class="cause" dir="auto">
+            {formatLastAnswer(delivery)}
+          </td>
           <td class="number attempts">
             <span class="narrow">{formatCount(countAttempts(delivery), 'attempt')}</span>
             <span class="wide">{countAttempts(delivery)}</span>

@@ -55,7 +55,12 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
         <div class="because">
           <Facts
             rows={[
-              ['Channel', <a href={`/log?alert_channel_id=${channelId}`}>All deliveries to {channelName}</a>],
+              [
+                'Channel',
+                <a href={`/log?alert_channel_id=${channelId}`}>
+                  All deliveries to <bdi>{channelName}</bdi>
+                </a>,
+              ],
               ['Event', <code>{event}</code>],
               ['Queued', <Moment at={createdAt} />],
               ['Delivery id', <code>{id}</code>],
@@ -94,7 +99,7 @@ function RequestSent({ delivery }: { delivery: Delivery }) {
   return (
     <div class="request">
       {url !== null && (
-        <p class="mono">
+        <p class="mono" dir="ltr">
           {/^https?:/.test(url) ? 'POST ' : 'To '}
           {url}
         </p>
@@ -115,7 +120,7 @@ function RequestSent({ delivery }: { delivery: Delivery }) {
       {body !== null && (
         <details open>
           <summary>Body</summary>
-          <pre>{formatBody(body)}</pre>
+          <pre dir="auto">{formatBody(body)}</pre>
         </details>
       )}
     </div>

@@ -30,9 +30,11 @@ export function TestResult({ deliveryId: id }: { deliveryId: string }) {
       {hasEnded && delivery.request_body !== null && (
         <details>
           <summary>Request and answer</summary>
-          <p class="mono">{delivery.request_url}</p>
-          <pre>{formatBody(delivery.request_body)}</pre>
-          <pre>{delivery.attempts.at(-1)?.response_snippet || 'The answer has no content.'}</pre>
+          <p class="mono" dir="ltr">
+            {delivery.request_url}
+          </p>
+          <pre dir="auto">{formatBody(delivery.request_body)}</pre>
+          <pre dir="auto">{delivery.attempts.at(-1)?.response_snippet || 'The answer has no content.'}</pre>
         </details>
       )}
     </div>

@@ -127,7 +127,9 @@ function Transition({ item, names }: { item: TimelineEntry<'transition'>; names:
         </a>{' '}
         <strong class={to ? STATUS_CLASSES[to] : undefined}>{to === null ? 'has no status' : `is ${to}`}</strong>
       </p>
-      <p class="soft">{summary}</p>
+      <p class="soft" dir="auto">
+        {summary}
+      </p>
       {isExplained && (
         <details open={item.transition_id === names.openingId}>
           <summary>Why, by region</summary>
@@ -145,7 +147,9 @@ function Update({ item, members }: { item: TimelineEntry<'incident_updated'>; me
     <>
       <p>
         <strong class={status === 'resolved' ? 'recovered' : undefined}>{STATUS_NAMES[status]}</strong>{' '}
-        <span class="soft">{authorId === null ? 'by the system' : `by ${namePerson(authorId, me, members)}`}</span>{' '}
+        <span class="soft" dir="auto">
+          {authorId === null ? 'by the system' : `by ${namePerson(authorId, me, members)}`}
+        </span>{' '}
         <span class="tag">{isInternal ? 'internal' : 'public'}</span>
       </p>
       <p class="message" dir="auto">
@@ -170,7 +174,7 @@ function Delivery({ item }: { item: TimelineEntry<'delivery'> }) {
         Receipt
         <span class="hidden">
           {' '}
-          of {nameEvent(event)} to {channel}
+          of {nameEvent(event)} to <bdi>{channel}</bdi>
         </span>
       </a>
     </p>
@@ -216,7 +220,11 @@ function Context({
   return (
     <p>
       <span dir="auto">{name ?? 'The monitor'}</span> was {action} by <span dir="auto">{actor.name}</span>
-      {fields !== '' && <span class="soft">: {fields}</span>}
+      {fields !== '' && (
+        <span class="soft">
+          : <bdi>{fields}</bdi>
+        </span>
+      )}
     </p>
   )
 }

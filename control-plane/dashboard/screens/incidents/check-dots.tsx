@@ -36,7 +36,11 @@ function RegionDots({ region, checks, error }: { region: string; checks: Check[]
         {formatChecks(checks.length, failed.length)}
         {left > 0 && `, ${left} not drawn`}
       </span>
-      {error !== '' && <span class="soft">{error}</span>}
+      {error !== '' && (
+        <span class="soft" dir="auto">
+          {error}
+        </span>
+      )}
     </li>
   )
 }

@@ -77,7 +77,9 @@ function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: 
         </div>
         {rule && (
           <fieldset class="switches" disabled={isFixed}>
-            <legend class="hidden">Events for {channel.name}</legend>
+            <legend class="hidden">
+              Events for <bdi>{channel.name}</bdi>
+            </legend>
             {SWITCHES.map(([key, label]) => (
               <label key={key} class="choice">
                 <input

@@ -153,7 +153,7 @@ export function RegionsField({
                 onChange={() => toggle(region)}
               />
               <span>
-                {known?.name ?? region}
+                <bdi>{known?.name ?? region}</bdi>
                 {known?.is_live === false && <small>no probe now</small>}
               </span>
             </label>
