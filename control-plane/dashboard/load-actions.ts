@@ -1,8 +1,8 @@
 import { createPicket } from '../../deploy/client/index.ts'
 import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
-import { type BoardData, type BoardSelection, selectRows, toBoardRows } from './core/board.ts'
-import { parseBoardQuery } from './core/board-query.ts'
-import type { BoardRequest, BoardRow } from './core/board-row.ts'
+import { type BoardData, type BoardSelection, selectRows, toBoardRows } from './core/board/board.ts'
+import { parseBoardQuery } from './core/board/board-query.ts'
+import type { BoardRequest, BoardRow } from './core/board/board-row.ts'
 import { createExecute, type Execute, type OperationError, toOperationError } from './core/operations.ts'
 import type { Queries, Result, Results } from './core/screen.ts'
 

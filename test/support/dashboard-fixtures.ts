@@ -1,4 +1,4 @@
-import type { BoardRow } from '../../control-plane/dashboard/core/board-row.ts'
+import type { BoardRow } from '../../control-plane/dashboard/core/board/board-row.ts'
 import type { Me } from '../../control-plane/dashboard/core/frame-context.ts'
 import type { OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
 import type { ExplainedCheck, ExplainedVote, Explanation } from '../../control-plane/verdict/core/types.ts'

@@ -1,6 +1,6 @@
-import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board.ts'
-import { parseBoardQuery } from '../../control-plane/dashboard/core/board-query.ts'
-import type { BoardRequest } from '../../control-plane/dashboard/core/board-row.ts'
+import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board/board.ts'
+import { parseBoardQuery } from '../../control-plane/dashboard/core/board/board-query.ts'
+import type { BoardRequest } from '../../control-plane/dashboard/core/board/board-row.ts'
 import {
   type FrameContext,
   FrameProvider,

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useReducer } from 'preact/hooks'
-import { type BoardSelection, selectRows, toBoardRows } from '../core/board.ts'
-import { parseBoardQuery } from '../core/board-query.ts'
-import type { BoardRequest, BoardRow } from '../core/board-row.ts'
+import { type BoardSelection, selectRows, toBoardRows } from '../core/board/board.ts'
+import { parseBoardQuery } from '../core/board/board-query.ts'
+import type { BoardRequest, BoardRow } from '../core/board/board-row.ts'
 import type { Execute, OperationError, OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
 

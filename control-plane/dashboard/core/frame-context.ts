@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { BoardSelection } from './board.ts'
-import type { BoardRequest } from './board-row.ts'
+import type { BoardSelection } from './board/board.ts'
+import type { BoardRequest } from './board/board-row.ts'
 import type { Execute, OperationResponse } from './operations.ts'
 
 export type Me = OperationResponse<'readMe'>['data']

@@ -1,4 +1,4 @@
-import type { BoardSelection } from './board.ts'
+import type { BoardSelection } from './board/board.ts'
 import type { DisplaySettings, Me } from './frame-context.ts'
 import type { Result } from './screen.ts'
 

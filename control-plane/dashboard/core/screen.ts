@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { BoardSelection } from './board.ts'
-import type { BoardRequest } from './board-row.ts'
+import type { BoardSelection } from './board/board.ts'
+import type { BoardRequest } from './board/board-row.ts'
 import type { DataQuery, OperationError, OperationName, OperationResponse } from './operations.ts'
 
 /** The reads of a screen by name. */

@@ -1,4 +1,4 @@
-import type { BoardSelection } from '../core/board.ts'
+import type { BoardSelection } from '../core/board/board.ts'
 import type { OperationError } from '../core/operations.ts'
 import type { Queries, Result, Results, Screen, ScreenLocation } from '../core/screen.ts'
 

@@ -1,4 +1,4 @@
-import type { BoardCounts } from '../core/board-row.ts'
+import type { BoardCounts } from '../core/board/board-row.ts'
 import { formatCount, formatPercent } from '../core/format.ts'
 import { canWrite, useFrame } from '../core/frame-context.ts'
 import { type OperationResponse, read } from '../core/operations.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { selectRows } from '../../../control-plane/dashboard/core/board.ts'
-import { groupByTag, MAX_GROUP_ROWS } from '../../../control-plane/dashboard/core/board-groups.ts'
+import { selectRows } from '../../../control-plane/dashboard/core/board/board.ts'
+import { groupByTag, MAX_GROUP_ROWS } from '../../../control-plane/dashboard/core/board/board-groups.ts'
 import { ago, boardOf, rowOf, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parseBoardQuery } from '../../../control-plane/dashboard/core/board-query.ts'
-import type { BoardRow } from '../../../control-plane/dashboard/core/board-row.ts'
+import { parseBoardQuery } from '../../../control-plane/dashboard/core/board/board-query.ts'
+import type { BoardRow } from '../../../control-plane/dashboard/core/board/board-row.ts'
 
 const NOW = Date.parse('2026-11-21T14:00:00Z')
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { applyBoard, createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
-import { selectRows, toBoardRows } from '../../../control-plane/dashboard/core/board.ts'
-import type { BoardRow } from '../../../control-plane/dashboard/core/board-row.ts'
+import { selectRows, toBoardRows } from '../../../control-plane/dashboard/core/board/board.ts'
+import type { BoardRow } from '../../../control-plane/dashboard/core/board/board-row.ts'
 import type { Execute, OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
 import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
 

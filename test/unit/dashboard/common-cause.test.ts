@@ -1,5 +1,5 @@
 import t from 'tap'
-import { groupByCause, parseHost } from '../../../control-plane/dashboard/core/common-cause.ts'
+import { groupByCause, parseHost } from '../../../control-plane/dashboard/core/board/common-cause.ts'
 import { listOf, monitorOf } from '../../support/dashboard-answers.ts'
 import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'

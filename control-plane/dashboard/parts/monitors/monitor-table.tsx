@@ -1,4 +1,4 @@
-import type { BoardRow } from '../../core/board-row.ts'
+import type { BoardRow } from '../../core/board/board-row.ts'
 import { formatDuration, formatMs } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Status } from '../status.tsx'

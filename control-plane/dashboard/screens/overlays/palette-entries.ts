@@ -1,5 +1,5 @@
 import { buildAddress } from '../../core/address.ts'
-import type { BoardRow } from '../../core/board-row.ts'
+import type { BoardRow } from '../../core/board/board-row.ts'
 import { canWrite, type Me, type OverlayKind } from '../../core/frame-context.ts'
 import { NAMES } from '../../parts/status.tsx'
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { BoardRow } from '../../core/board-row.ts'
+import type { BoardRow } from '../../core/board/board-row.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Dialog } from './dialog.tsx'
 import { listEntries, type PaletteEntry, type ViewEntry } from './palette-entries.ts'

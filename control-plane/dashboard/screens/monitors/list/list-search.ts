@@ -1,5 +1,5 @@
-import { toGroupKey } from '../../../core/board-groups.ts'
-import type { BoardRequest } from '../../../core/board-row.ts'
+import { toGroupKey } from '../../../core/board/board-groups.ts'
+import type { BoardRequest } from '../../../core/board/board-row.ts'
 
 const FIRST_ROWS = 60
 /** A page of more rows takes a server too long to render. */

@@ -1,6 +1,6 @@
 import { useStrips } from '../../../browser/strips.ts'
-import type { BoardSelection } from '../../../core/board.ts'
-import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board-groups.ts'
+import type { BoardSelection } from '../../../core/board/board.ts'
+import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board/board-groups.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { DayHistory } from '../../../parts/monitors/day-strip.tsx'

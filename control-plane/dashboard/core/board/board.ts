@@ -1,7 +1,7 @@
-import { getShownStatus, STATUS_ORDER } from '../parts/status.tsx'
+import { getShownStatus, STATUS_ORDER } from '../../parts/status.tsx'
+import type { OperationResponse } from '../operations.ts'
 import { type BoardGroup, countStatuses, groupByTag } from './board-groups.ts'
 import type { BoardCounts, BoardRequest, BoardRow } from './board-row.ts'
-import type { OperationResponse } from './operations.ts'
 
 /** All monitors of a project, in columns. */
 export type BoardData = OperationResponse<'readMonitorBoard'>['data']

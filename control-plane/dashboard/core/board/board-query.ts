@@ -1,4 +1,4 @@
-import type { ShownStatus } from '../parts/status.tsx'
+import type { ShownStatus } from '../../parts/status.tsx'
 import type { BoardRow } from './board-row.ts'
 
 /** A part of a query: a word, or a field with a value. `isNot`: rows with it do not match. `isOpen`: its quote is not closed. */

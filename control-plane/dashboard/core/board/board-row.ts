@@ -1,5 +1,5 @@
-import type { ShownStatus } from '../parts/status.tsx'
-import type { Bar } from '../parts/strip.tsx'
+import type { ShownStatus } from '../../parts/status.tsx'
+import type { Bar } from '../../parts/strip.tsx'
 
 /** A monitor in a list. */
 export type BoardRow = {

@@ -1,4 +1,4 @@
-import { STATUS_ORDER } from '../parts/status.tsx'
+import { STATUS_ORDER } from '../../parts/status.tsx'
 import type { BoardCounts, BoardRow } from './board-row.ts'
 
 /** The monitors of a list that have a tag. A monitor with two tags is in two groups. */
