@@ -46,7 +46,16 @@ export function boardOf(
 
 /** A row of the board; up for an hour by default. */
 export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow => ({
-  ...{ id: changes.name, type: 'http', status: 'up', sinceMs: NOW - 3_600_000, tags: [], bars: [], cause: null },
+  ...{
+    id: changes.name,
+    type: 'http',
+    status: 'up',
+    sinceMs: NOW - 3_600_000,
+    tags: [],
+    bars: [],
+    cause: null,
+    issue: null,
+  },
   ...changes,
 })
 

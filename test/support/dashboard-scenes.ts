@@ -89,7 +89,7 @@ const FULL_ANSWERS: ApiAnswers = {
     }),
   ]),
   listAlertLog: listOf([DELIVERY, { ...DELIVERY, id: 'whd_2', status: 'delivered' }], 60),
-  listMonitors: listOf([monitorOf({ name: 'Ends soon', configuration_issues: ['the certificate ends in 5 days'] })]),
+  listMonitors: listOf([monitorOf({ name: 'Ends soon' })]),
   readMonitor: { data: monitorOf({ name: 'Checkout', status: 'down', status_changed_at: ago(12) }) },
   listMonitorVotes: { data: failingVotesNow() },
   listMonitorTransitions: listOf([transitionOf()]),
@@ -111,7 +111,7 @@ const FULL_BOARD = boardOf([
     votes: { 'us-east': 'failing', 'eu-west': 'failing', 'ap-southeast': 'ok' },
   },
   { name: 'Search', status: 'degraded', since: ago(40), cause: 'slower than 2 s', votes: { 'us-east': 'degraded' } },
-  { name: 'Backup', status: null, since: null, type: 'heartbeat', votes: {} },
+  { name: 'Backup', status: null, since: null, type: 'heartbeat', votes: {}, issue: 'heartbeat_interval is required' },
   { name: 'Website', since: ago(9_000), tags: ['prod'] },
   { name: 'Old shop', isPaused: true, since: ago(9_000) },
 ])

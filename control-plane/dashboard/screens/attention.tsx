@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { BoardSelection } from '../core/board/board.ts'
 import { formatCount } from '../core/format.ts'
 import type { OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
@@ -6,11 +7,12 @@ import type { Result } from '../core/screen.ts'
 type Parts = {
   channels: Result<OperationResponse<'listAlertChannels'>>
   undelivered: Result<OperationResponse<'listAlertLog'>>
-  issues: Result<OperationResponse<'listMonitors'>>
+  regions: Result<OperationResponse<'listRegions'>>
+  board: Result<BoardSelection>
 }
 
 /** What a person has to do, because alerts would not arrive or monitors are not checked. Empty when there is nothing. */
-export function Attention({ channels, undelivered, issues }: Parts) {
+export function Attention({ channels, undelivered, regions, board }: Parts) {
   const items: ComponentChildren[] = []
   const paused = channels.data?.data.filter(channel => channel.is_paused) ?? []
   for (const channel of paused)
@@ -30,15 +32,27 @@ export function Attention({ channels, undelivered, issues }: Parts) {
         {formatCount(lost, 'alert')} could not be delivered. <a href="/log?status=failed,dead">Show them</a>
       </>,
     )
-  for (const monitor of issues.data?.data ?? [])
+  for (const { region, is_live: isLive } of regions.data?.data ?? []) {
+    const count = board.data?.regions[region] ?? 0
+    if (isLive || count === 0) continue
     items.push(
       <>
-        <a href={`/monitors/${monitor.id}`} dir="auto">
-          {monitor.name}
-        </a>
-        : <bdi>{monitor.configuration_issues[0]}</bdi>
+        No probe is live in {region}: {formatCount(count, 'monitor')} cannot be checked there.
       </>,
     )
+  }
+  const { rows, total } = board.data?.issues ?? { rows: [], total: 0 }
+  for (const { id, name, issue } of rows)
+    items.push(
+      <>
+        <a href={`/monitors/${id}`} dir="auto">
+          {name}
+        </a>
+        : <bdi>{issue}</bdi>
+      </>,
+    )
+  if (total > rows.length)
+    items.push(<>{formatCount(total - rows.length, 'other monitor')} cannot be checked either.</>)
   if (items.length === 0) return null
   return (
     <ul class="banner attention" aria-label="Needs attention">

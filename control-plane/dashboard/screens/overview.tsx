@@ -25,7 +25,7 @@ export const overviewScreen = screen({
     undelivered: read('listAlertLog', { query: { status: 'failed,dead', per_page: 5 } }),
     silences: read('listSilences', { query: { active: true, per_page: 5 } }),
     addresses: read('listMonitors', { query: { status: 'down,degraded', per_page: 100 } }),
-    issues: read('listMonitors', { query: { issue: true, per_page: 5 } }),
+    regions: read('listRegions', {}),
   }),
   board: () => ({ text: '-is:up -is:paused', limit: MAX_ROWS }),
   title: ({ board }) => (board.data ? formatSentence(board.data.counts) : 'Overview'),
@@ -48,7 +48,7 @@ export const overviewScreen = screen({
         </Loaded>
         <Figures result={results.summary} />
         {board.data?.total === 0 && <FirstMinute />}
-        <Attention {...results} />
+        <Attention {...results} board={board} />
         <NotUp result={board} addresses={results.addresses} />
         <SilencesInForce result={results.silences} />
         <Incidents result={results.incidents} />

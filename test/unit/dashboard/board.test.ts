@@ -13,13 +13,13 @@ const namesOf = (rows: Iterable<BoardRow>) => [...rows].map(({ name }) => name)
 t.test('Columns become rows', t => {
   const board = boardOf([
     { id: 'a', name: 'Shop', status: 'down', since: '2026-11-21T12:00:00.000Z', tags: ['prod'], cause: 'refused' },
-    { id: 'b', name: 'Mail', type: 'heartbeat', status: null, votes: {} },
+    { id: 'b', name: 'Mail', type: 'heartbeat', status: null, votes: {}, issue: 'heartbeat_interval is required' },
     { id: 'c', name: 'Old', status: 'up', isPaused: true },
   ])
   t.same(toBoardRows(board), [
     {
       ...{ id: 'a', name: 'Shop', type: 'http', status: 'down', sinceMs: Date.parse('2026-11-21T12:00:00Z') },
-      ...{ tags: ['prod'], bars: [{ name: 'us-east', state: 'ok' }], cause: 'refused' },
+      ...{ tags: ['prod'], bars: [{ name: 'us-east', state: 'ok' }], cause: 'refused', issue: null },
     },
     {
       ...{
@@ -31,13 +31,29 @@ t.test('Columns become rows', t => {
         tags: [],
         bars: [],
         cause: null,
+        issue: 'heartbeat_interval is required',
       },
     },
     {
       ...{ id: 'c', name: 'Old', type: 'http', status: 'paused', sinceMs: null, tags: [] },
-      ...{ bars: [{ name: 'us-east', state: 'ok' }], cause: null },
+      ...{ bars: [{ name: 'us-east', state: 'ok' }], cause: null, issue: null },
     },
   ])
+  t.end()
+})
+
+t.test('Monitors that cannot be checked are counted, five are listed; regions count their monitors', t => {
+  const region = (name: string) => ({ name, state: 'ok' as const })
+  const broken = Array.from({ length: 7 }, (_, i) => rowOf({ name: `Broken ${i}`, issue: 'url is required', bars: [] }))
+  const rows = [
+    ...broken,
+    rowOf({ name: 'Shop', bars: [region('us-east'), region('eu-west')] }),
+    rowOf({ name: 'Mail', bars: [region('us-east')] }),
+    rowOf({ name: 'Paused', status: 'paused', bars: [region('ap-southeast')] }),
+  ]
+  const { issues, regions } = selectRows(rows, () => false, { limit: 3 })
+  t.same([namesOf(issues.rows).length, issues.total], [5, 7])
+  t.same(regions, { 'us-east': 2, 'eu-west': 1 })
   t.end()
 })
 

@@ -64,7 +64,7 @@ function stateWith(text: string): ScreenState {
   }
   return {
     me: { ...ADMIN, organization: { ...ADMIN.organization, name: text }, user: { ...ADMIN.user!, email: text } },
-    board: boardOf([{ name: text, status: 'down', since: ago(1), tags: [text], cause: text }]),
+    board: boardOf([{ name: text, status: 'down', since: ago(1), tags: [text], cause: text, issue: text }]),
     answers,
   }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { channelOf, incidentOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
+import { channelOf, incidentOf, listOf } from '../../support/dashboard-answers.ts'
 import { ago, boardOf, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
 
@@ -96,14 +96,22 @@ t.test('What needs a person is listed: paused channels, undelivered alerts, wron
     answers: {
       listAlertChannels: listOf([channelOf(), paused]),
       listAlertLog: listOf([], 1_200),
-      listMonitors: listOf([
-        monitorOf({ id: 'm7', name: 'Invoices', configuration_issues: ['No region has a probe.'] }),
+      listRegions: listOf([
+        { ...{ region: 'us-east', name: 'US East', is_live: false, live_probes: 0 }, no_live_probe_since: ago(3) },
+        { ...{ region: 'eu-west', name: 'EU West', is_live: false, live_probes: 0 }, no_live_probe_since: ago(3) },
       ]),
     },
+    board: boardOf([
+      { id: 'm7', name: 'Invoices', issue: 'a keyword is required' },
+      { name: 'Shop' },
+      { name: 'Paused', isPaused: true },
+    ]),
   })
   t.match(text, 'The channel Pager is paused: 10 deliveries failed')
   t.match(text, '1,200 alerts could not be delivered.')
-  t.match(text, /Invoices ?: No region has a probe\./)
+  t.match(text, /Invoices ?: a keyword is required/)
+  t.match(text, 'No probe is live in us-east: 2 monitors cannot be checked there.')
+  t.notMatch(text, 'eu-west', 'no monitor uses this region')
   for (const address of ['/settings/channels/c9', '/log?status=failed,dead', '/monitors/m7'])
     t.match(html, `href="${address}"`)
   t.end()
@@ -121,7 +129,7 @@ t.test('A read that fails is an error in its own place, and the rest of the page
     t.match(text, `${sentence}: ${AWAY.message}.`, name)
     for (const other of others) t.match(text, other, name)
   }
-  for (const name of ['listAlertChannels', 'listAlertLog', 'listMonitors'] as const) {
+  for (const name of ['listAlertChannels', 'listAlertLog', 'listMonitors', 'listRegions'] as const) {
     const { text } = show({ ...rest, errors: { [name]: AWAY } })
     t.match(text, 'Shop Down', name)
   }

@@ -14,6 +14,8 @@ export type BoardRow = {
   bars: Bar[]
   /** why it is down or degraded, in short */
   cause: string | null
+  /** why its settings do not allow a check */
+  issue: string | null
 }
 
 /** How many monitors have each status. */

@@ -18,7 +18,13 @@ export type BoardSelection = {
   counts: BoardCounts
   /** every tag in use, by name */
   tags: string[]
+  /** how many monitors are to be checked in each region */
+  regions: Record<string, number>
+  /** some monitors whose settings do not allow a check, and how many there are */
+  issues: { rows: BoardRow[]; total: number }
 }
+
+const MAX_ISSUES = 5
 
 /** Converts columns to rows. */
 export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow[] {
@@ -31,6 +37,7 @@ export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow
     tags: monitors.tags[i]!,
     bars: Object.entries(monitors.votes[i]!).map(([name, state]) => ({ name, state })),
     cause: monitors.cause[i] ?? null,
+    issue: monitors.issue[i] ?? null,
   }))
 }
 
@@ -41,7 +48,13 @@ export function selectRows(
   { limit, groups }: Pick<BoardRequest, 'limit' | 'groups'>,
 ): BoardSelection {
   const tags = new Set<string>()
-  for (const row of all) for (const tag of row.tags) tags.add(tag)
+  const regions: Record<string, number> = {}
+  const issues: BoardSelection['issues'] = { rows: [], total: 0 }
+  for (const row of all) {
+    for (const tag of row.tags) tags.add(tag)
+    if (row.status !== 'paused') for (const { name } of row.bars) regions[name] = (regions[name] ?? 0) + 1
+    if (row.issue !== null && ++issues.total <= MAX_ISSUES) issues.rows.push(row)
+  }
   const matching = all.filter(matches).sort(compareRows)
   return {
     rows: groups ? [] : matching.slice(0, limit),
@@ -50,6 +63,8 @@ export function selectRows(
     total: all.length,
     counts: countStatuses(all),
     tags: [...tags].sort(compareTexts),
+    regions,
+    issues,
   }
 }
 
