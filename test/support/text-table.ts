@@ -27,8 +27,9 @@ const REFERS = /_ids?(\[0\])?$|fields\[0\]\.id$|slug$/
 /** An import has the schemas of all routes, so each of its fields gets only one of this number of texts. */
 const SHARE_OF_FILES = 9
 
-/** A change of a record that another request is changing is a 409. */
-const isAlone = ({ isOpen, name }: Operation) => isOpen || name === 'PUT /dependencies/{id}'
+/** A change of a record that another request is changing is a 409; a project rehearses one after the other. */
+const isAlone = ({ isOpen, name }: Operation) =>
+  isOpen || name === 'PUT /dependencies/{id}' || name === 'POST /monitors/{id}/rehearse'
 const isFile = ({ path }: Operation) => path === '/import'
 
 /** Returns what is wrong with an answer; null when the text was refused or returned unchanged. */
