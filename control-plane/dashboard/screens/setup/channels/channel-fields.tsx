@@ -43,7 +43,7 @@ export function ChannelFields({
       <CheckField
         path="is_default"
         label="Alert this channel about every new monitor"
-        hint="Existing monitors are not changed. Each monitor can have other channels."
+        hint="For monitors that are created later. Each monitor can have other channels."
         value={form.is_default}
         errors={errors}
         onChange={is_default => change({ is_default })}
