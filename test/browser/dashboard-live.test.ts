@@ -84,7 +84,7 @@ t.test('A target dies and comes back: row, page and title change without a reloa
   t.match(await readText(overview.page.locator('h1')), '1 down')
   t.match(await readText(rowOf(overview.page, id)), /Shop\s+Down\s+connection refused/)
   await readUntil(list.page, async () => /Down/.test(await readText(rowOf(list.page, id))), 'the row')
-  const strip = rowOf(list.page, id).getByRole('img')
+  const strip = rowOf(list.page, id).getByRole('img', { name: /^Votes/ })
   t.equal(await strip.getAttribute('aria-label'), 'Votes: us-east failing, eu-west failing, ap-southeast ok')
   const isStatus = (status: string) => async () =>
     (await readText(monitor.page.locator('.sentence'))).startsWith(status)

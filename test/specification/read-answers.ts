@@ -36,7 +36,7 @@ export function listUnreadAnswers(operations: DocumentedOperation[], lines: Iter
   const read = new Set<string>()
   for (const line of lines) {
     const [method = '', path = '', status = ''] = line.split(' ')
-    read.add(`${find(`${method} ${path.replace(/^\/api\/v1/, '')}`)} ${status}`)
+    read.add(`${find(`${method} ${path.replace(/^(\/session)?\/api\/v1/, '')}`)} ${status}`)
   }
   return operations
     .flatMap(operation => listDemandedStatuses(operation).map(status => `${operation.name} ${status}`))

@@ -4,7 +4,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller, SCOPE_ROLES, SCOPES } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { conflict, found } from '../../foundation/web/server/errors.ts'
+import { conflict, found, unauthorized } from '../../foundation/web/server/errors.ts'
 import {
   dataSchema,
   Id,
@@ -95,7 +95,7 @@ function preferencesRoute(app: App, db: Db): void {
         summary: 'Update the preferences of the person who is signed in',
         description: 'Omitted fields stay the same. An API key has no preferences: 409.',
         body: PreferencesUpdate,
-        response: responseSchemas(200, dataSchema(PreferencesRecord), 400, 404, 409),
+        response: responseSchemas(200, dataSchema(PreferencesRecord), 400, 409),
       },
     },
     async request => {
@@ -103,7 +103,8 @@ function preferencesRoute(app: App, db: Db): void {
       if (actor.kind !== 'user' || actor.id === null)
         throw conflict('preferences belong to a person who is signed in; an API key has none')
       const saved = await savePreferences(withRequestActor(db, request), actor.id, request.body, now())
-      return { data: found(saved, 'person') }
+      if (!saved) throw unauthorized('the account of this session was deleted; sign in again')
+      return { data: saved }
     },
   )
 }

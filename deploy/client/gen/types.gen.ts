@@ -3000,10 +3000,6 @@ export type UpdateMePreferencesErrors = {
      */
     403: Error;
     /**
-     * The record does not exist, or it belongs to another project
-     */
-    404: Error;
-    /**
      * The request conflicts with the current state
      */
     409: Error;
