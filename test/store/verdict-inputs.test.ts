@@ -1,10 +1,12 @@
 import t from 'tap'
+import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
-const db = createPostgres((await createDatabase(t)).url)
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const { projectId } = await insertTenant(db)
 
@@ -32,6 +34,16 @@ t.test('Each change of a monitor that the rules can see is stored', async t => {
     { ...row, retry_count: 3, config_version: 4, streaks_since: 4 },
     { ...row, retry_count: 3, config_version: 4, streaks_since: 4, is_paused: true },
   ])
+})
+
+t.test('An upgrade stores the settings of the monitors that exist, once', async t => {
+  const [known, older] = [await insertMonitor(db, projectId), await insertMonitor(db, projectId)]
+  await execute(db, 'DELETE FROM monitor_policies WHERE monitor_id = ?', [older])
+  await execute(db, `DELETE FROM knex_migrations WHERE name = '0053-first-monitor-policies'`)
+  const before = await policiesOf(known)
+  await migratePostgres(url)
+  t.same(await policiesOf(older), before, 'both monitors have the same settings')
+  t.same(await policiesOf(known), before)
 })
 
 t.test('Replaced settings are deleted 35 days later, and so are all but the newest 500', async t => {

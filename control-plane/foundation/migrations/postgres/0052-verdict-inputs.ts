@@ -44,11 +44,6 @@ export async function up(db: Knex): Promise<void> {
              NEW.witness, NEW.is_paused))
       EXECUTE FUNCTION note_monitor_policy();
 
-    INSERT INTO monitor_policies
-      SELECT id, clock_timestamp(), config_version, streaks_since, regions, retry_count, interval_seconds, timeout_ms,
-        witness, is_paused
-      FROM monitors WHERE deleted_at IS NULL;
-
     CREATE TABLE region_changes (
       region text NOT NULL,
       at timestamptz NOT NULL,

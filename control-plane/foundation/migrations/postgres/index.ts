@@ -48,6 +48,7 @@ import * as monitorOrders from './0048-monitor-orders.ts'
 import * as alertSilences from './0049-alert-silences.ts'
 import * as views from './0050-views.ts'
 import * as verdictInputs from './0052-verdict-inputs.ts'
+import * as firstMonitorPolicies from './0053-first-monitor-policies.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -99,6 +100,7 @@ const MIGRATIONS = {
   '0049-alert-silences': alertSilences,
   '0050-views': views,
   '0052-verdict-inputs': verdictInputs,
+  '0053-first-monitor-policies': firstMonitorPolicies,
 }
 
 /**
