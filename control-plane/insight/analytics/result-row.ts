@@ -50,13 +50,7 @@ export function toResult(row: ResultRow): Result {
     trigger: row.trigger,
     runId: '',
     totalUs: row.total_us,
-    timings: {
-      dnsUs: row.dns_us,
-      connectUs: row.connect_us,
-      tlsUs: row.tls_us,
-      firstByteUs: row.first_byte_us,
-      transferUs: row.transfer_us,
-    },
+    timings: toTimings(row),
     statusCode: row.status_code,
     error:
       row.source === FailureSource.NONE
@@ -70,3 +64,14 @@ export function toResult(row: ResultRow): Result {
     screenshotId: row.screenshot_id,
   }
 }
+
+/** The phases of a check. */
+export const toTimings = (
+  row: Pick<ResultRow, 'dns_us' | 'connect_us' | 'tls_us' | 'first_byte_us' | 'transfer_us'>,
+): NonNullable<Result['timings']> => ({
+  dnsUs: row.dns_us,
+  connectUs: row.connect_us,
+  tlsUs: row.tls_us,
+  firstByteUs: row.first_byte_us,
+  transferUs: row.transfer_us,
+})

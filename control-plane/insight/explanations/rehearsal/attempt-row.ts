@@ -1,4 +1,5 @@
 import { FailureSource, NO_DETAILS, type Outcome, type Trigger } from '../../../../shared/checks/result.ts'
+import { toTimings } from '../../analytics/result-row.ts'
 import type { StoredAttempt } from './replay/types.ts'
 
 /** A row of `ATTEMPTS_SQL`. Times are ms since 1970, as strings like all 64-bit integers. */
@@ -49,13 +50,7 @@ export function toStoredAttempt(monitorId: string, row: AttemptRow): StoredAttem
       trigger: row.trigger,
       runId: '',
       totalUs: row.total_us,
-      timings: {
-        dnsUs: row.dns_us,
-        connectUs: row.connect_us,
-        tlsUs: row.tls_us,
-        firstByteUs: row.first_byte_us,
-        transferUs: row.transfer_us,
-      },
+      timings: toTimings(row),
       statusCode: row.status_code,
       error: source === FailureSource.NONE ? undefined : { source, code: row.error_code, message: '' },
       failedAssertions: failed === '' ? [] : JSON.parse(failed),
