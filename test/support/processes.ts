@@ -75,6 +75,9 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
     }
     exited = new Promise(resolve => {
       started.once('close', code => {
+        if (code !== 0 && code !== null && hasStarted(mine)) {
+          console.error(`${program} ended with exit code ${code} after:\n${logTail(mine)}`)
+        }
         resolve(code)
         for (const wake of wakeUps) wake()
       })
@@ -157,6 +160,9 @@ function parse(line: string): LogLine {
     return { text: line }
   }
 }
+
+/** Whether the program was ready. The reason of a later end is printed, because the test only sees refused connections. */
+const hasStarted = (lines: LogLine[]) => lines.some(({ event }) => event === 'ready' || event === 'connected')
 
 function logTail(lines: LogLine[]): string {
   return lines

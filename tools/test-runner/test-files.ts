@@ -17,7 +17,7 @@ const ALONE = /^\/\/ runs in a process of its own/m
 const SHARES_API = /\bshareApi\(\)/
 const LONG_FROM_S = 20
 /** Run only when named. */
-const NAMED_ONLY = ['test/long', 'test/browsers']
+const NAMED_ONLY = ['test/faults', 'test/long', 'test/browsers']
 
 /** Selects test files by names or folders, or all of them. `unknown`: the first name without a file. */
 export function selectTestFiles(root: string, given: string[]): TestFiles | { unknown: string } {

@@ -178,10 +178,12 @@ t.test('Quick files start with the fast ones; flow files, and quick ones that ta
     'test/flow/long.test.ts': `import t from 'tap'\n\n// takes about 100 s\n`,
     'test/flow/middle.test.ts': '// takes about 9 s',
     'test/store/long.test.ts': '// takes about 20 s',
+    'test/faults/kill.test.ts': '',
   })
   const quick = ['test/rules/b.test.ts', 'test/unit/deep/c.test.ts', 'test/api/a.test.ts']
   const flow = ['flow/long', 'store/long', 'flow/middle', 'flow/short'].map(name => `test/${name}.test.ts`)
   t.same(selectTestFiles(root, []), { quick, flow })
   t.same(selectTestFiles(root, [join(root, 'test/unit'), join(root, flow[3]!)]), { quick: [quick[1]], flow: [flow[3]] })
+  t.same(selectTestFiles(root, [join(root, 'test/faults')]), { quick: [], flow: ['test/faults/kill.test.ts'] })
   t.same(selectTestFiles(root, [join(root, 'test/unit/c.test.ts')]), { unknown: 'test/unit/c.test.ts' })
 })
