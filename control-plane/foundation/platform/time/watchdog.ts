@@ -23,8 +23,8 @@ type RegisteredLoop = { name: string; isCritical: boolean; limitMs: number; bega
 type Registry = { loops: Set<RegisteredLoop>; clockMs: number; age: ReturnType<typeof createAgeGauge> }
 
 const CHECK_INTERVAL_MS = 1_000
-/** A longer gap between two checks counts as this long. */
-const MAX_GAP_MS = 2 * CHECK_INTERVAL_MS
+/** A longer gap between two checks counts as this long, so that a process without processor time has as many turns as others. */
+const MAX_GAP_MS = 1.25 * CHECK_INTERVAL_MS
 /** A stuck process has this long to release its leases and connections. */
 const STUCK_STOP_TIMEOUT_MS = 3_000
 
