@@ -11,6 +11,7 @@ export const PROGRAMS = {
   admin: 'control-plane/admin.ts',
   'examine-worker': 'control-plane/integrations/data-sources/evaluation/examine-worker.ts',
   'convert-worker': 'control-plane/integrations/import-export/converters/convert-worker.ts',
+  'import-worker': 'control-plane/integrations/import-export/jobs/reading/import-worker.ts',
   'css-worker': 'control-plane/pages/core/custom-css/css-worker.ts',
   'yaml-worker': 'control-plane/integrations/import-export/file/yaml-worker.ts',
   'probe-agent': 'probe-agent/main.ts',

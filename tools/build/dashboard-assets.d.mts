@@ -5,6 +5,7 @@ export function makeDashboardAssets(): Promise<{
   script: string
   style: string
   everywhere: string[]
+  later: string[][]
   inputs: string[]
 }>
 export function dashboardInputs(): Promise<string[]>

@@ -9,14 +9,13 @@ const BROWSERS = ['chrome111', 'firefox115', 'safari16.4']
 
 /**
  * Resolves to the files by path, `{ '/assets/main-ABCD1234.js': { contentType, base64 } }`, the paths of the first script and
- * of the style sheet, the paths of all scripts that every page loads, and the source files that were read. The name of each
+ * of the style sheet, the paths of all scripts that every page loads, those of each screen that is loaded later, those of the wallboard, and the source files that were read. The name of each
  * file contains a hash of its content.
  */
 export async function makeDashboardAssets() {
   const { build } = await import('esbuild')
-  const { outputFiles, metafile } = await build({
+  const options = {
     absWorkingDir: ROOT,
-    entryPoints: { main: `${FOLDER}/browser/main.tsx`, style: `${FOLDER}/browser/styles/index.css` },
     outdir: 'assets',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -35,9 +34,19 @@ export async function makeDashboardAssets() {
     write: false,
     metafile: true,
     logLevel: 'warning',
+  }
+  const { outputFiles, metafile } = await build({
+    ...options,
+    plugins: [oneSharedChunk],
+    entryPoints: { main: `${FOLDER}/browser/main.tsx`, style: `${FOLDER}/browser/styles/index.css` },
+  })
+  // on its own, so that pages of the dashboard load nothing of it
+  const wall = await build({
+    ...options,
+    entryPoints: { wall: `${FOLDER}/wall/browser/main.tsx`, 'wall-style': `${FOLDER}/wall/browser/wall.css` },
   })
   const files = {}
-  for (const { path, contents } of outputFiles) {
+  for (const { path, contents } of [...outputFiles, ...wall.outputFiles]) {
     const name = basename(path)
     files[`/assets/${name}`] = { contentType: typeOf(name), base64: Buffer.from(contents).toString('base64') }
   }
@@ -48,8 +57,33 @@ export async function makeDashboardAssets() {
     script: find(/^\/assets\/main-\w+\.js$/),
     style: find(/^\/assets\/style-\w+\.css$/),
     everywhere: listStaticImports(metafile.outputs, find(/^\/assets\/main-\w+\.js$/).slice(1)),
-    inputs: Object.keys(metafile.inputs),
+    later: listDynamicImports(metafile.outputs).map(path => listStaticImports(metafile.outputs, path)),
+    wallScript: find(/^\/assets\/wall-\w+\.js$/),
+    wallStyle: find(/^\/assets\/wall-style-\w+\.css$/),
+    inputs: [...new Set([metafile, wall.metafile].flatMap(one => Object.keys(one.inputs)))],
   }
+}
+
+/**
+ * Puts everything that every page loads into one file. The bundler makes a file of each set of modules that the same scripts
+ * share: dozens of small ones, which compress badly. Screens that are loaded later therefore import all that is there already.
+ */
+const oneSharedChunk = {
+  name: 'one shared chunk',
+  setup({ onResolve, onLoad, resolve }) {
+    const later = new Set()
+    onResolve({ filter: /^\./ }, async ({ kind, path, pluginData, ...from }) => {
+      if (kind !== 'dynamic-import' || pluginData === later) return null
+      const resolved = await resolve(path, { kind, pluginData: later, ...from })
+      later.add(resolved.path)
+      return resolved
+    })
+    onLoad({ filter: /\/control-plane\/dashboard\/.*\.tsx?$/ }, ({ path }) => {
+      if (!later.has(path)) return null
+      const contents = `import ${JSON.stringify(join(ROOT, FOLDER, 'browser/app.tsx'))}\n${readFileSync(path, 'utf8')}`
+      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+    })
+  },
 }
 
 /** The paths of a script and of everything that it imports at once. */
@@ -59,6 +93,16 @@ function listStaticImports(outputs, first) {
     for (const { path: next, kind } of outputs[path].imports) if (kind === 'import-statement') reached.add(next)
   return [...reached].map(path => `/${path}`)
 }
+
+/** The scripts that are loaded when they are needed. */
+const listDynamicImports = outputs => [
+  ...new Set(
+    Object.values(outputs)
+      .flatMap(({ imports }) => imports)
+      .filter(({ kind }) => kind === 'dynamic-import')
+      .map(({ path }) => path),
+  ),
+]
 
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }
 const typeOf = name => TYPES[name.split('.').at(-1)]
@@ -75,7 +119,7 @@ export const dashboardAssets = {
     made = undefined
     onLoad({ filter: /\/control-plane\/dashboard\/assets\.ts$/ }, async ({ path }) => {
       made ??= makeDashboardAssets()
-      const { inputs, everywhere: _, ...assets } = await made
+      const { inputs, everywhere: _, later: __, ...assets } = await made
       const source = readFileSync(path, 'utf8')
       const watchFiles = inputs.map(file => join(ROOT, file))
       return {

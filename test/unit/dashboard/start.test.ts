@@ -1,9 +1,12 @@
 import t from 'tap'
 import { matchScreen } from '../../../control-plane/dashboard/core/screen.ts'
 import { SCREENS } from '../../../control-plane/dashboard/screens/index.ts'
-import { describeAlertAll } from '../../../control-plane/dashboard/screens/start/alert-all.ts'
-import { buildOutageExample } from '../../../control-plane/dashboard/screens/start/outage-example.ts'
-import { keepTypedAddress, takeTypedAddress } from '../../../control-plane/dashboard/screens/start/typed-address.ts'
+import { describeAlertAll } from '../../../control-plane/dashboard/screens/setup/start/alert-all.ts'
+import { buildOutageExample } from '../../../control-plane/dashboard/screens/setup/start/outage-example.ts'
+import {
+  keepTypedAddress,
+  takeTypedAddress,
+} from '../../../control-plane/dashboard/screens/setup/start/typed-address.ts'
 import { channelOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
 import { ADMIN, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
