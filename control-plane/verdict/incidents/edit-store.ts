@@ -10,6 +10,9 @@ export type EditableIncident = {
   startedAt: Date
   resolvedAt: Date | null
   acknowledgedAt: Date | null
+  postmortem: string | null
+  /** null: not published */
+  postmortemPublishedAt: Date | null
 }
 
 /**
@@ -26,7 +29,7 @@ export async function lockIncident(tx: Tx, projectId: string, id: string): Promi
   const [row] = await query<EditableIncident>(
     tx,
     `SELECT id, title, severity, status, started_at AS "startedAt", resolved_at AS "resolvedAt",
-       acknowledged_at AS "acknowledgedAt"
+       acknowledged_at AS "acknowledgedAt", postmortem, postmortem_published_at AS "postmortemPublishedAt"
      FROM incidents WHERE project_id = ? AND id = ? FOR NO KEY UPDATE`,
     [projectId, id],
   )
@@ -36,7 +39,7 @@ export async function lockIncident(tx: Tx, projectId: string, id: string): Promi
 /** Inserts an incident about monitors, which the caller has locked, or about none. */
 export async function insertIncident(
   tx: Tx,
-  incident: Omit<EditableIncident, 'acknowledgedAt'> & {
+  incident: Omit<EditableIncident, 'acknowledgedAt' | 'postmortem' | 'postmortemPublishedAt'> & {
     projectId: string
     source: 'manual' | 'automatic'
     createdAt: Date
@@ -62,9 +65,28 @@ export async function updateIncident(tx: Tx, incident: EditableIncident, now: Da
   await execute(
     tx,
     `UPDATE incidents SET title = :title, severity = :severity, status = :status, resolved_at = :resolvedAt,
-       updated_at = :now WHERE id = :id`,
+       postmortem = :postmortem, postmortem_published_at = :postmortemPublishedAt, updated_at = :now WHERE id = :id`,
     { ...incident, now },
   )
+}
+
+/** Replaces the monitors of an incident by these, which the caller has locked. Deleted monitors stay. Returns whether it had others. */
+export async function replaceIncidentMonitors(tx: Tx, id: string, monitorIds: string[]): Promise<boolean> {
+  const bindings = { id, monitorIds }
+  const removed = await execute(
+    tx,
+    `DELETE FROM incident_monitors USING monitors
+     WHERE incident_id = :id AND monitors.id = monitor_id AND deleted_at IS NULL
+       AND NOT monitor_id = ANY (CAST(:monitorIds AS uuid[]))`,
+    bindings,
+  )
+  const added = await execute(
+    tx,
+    `INSERT INTO incident_monitors (incident_id, monitor_id)
+     SELECT :id, monitor_id FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id) ON CONFLICT DO NOTHING`,
+    bindings,
+  )
+  return removed + added > 0
 }
 
 /**

@@ -59,6 +59,18 @@ export function computeResolvedAt(
   return before.resolvedAt ?? new Date(Math.max(now.getTime(), before.startedAt.getTime()))
 }
 
+type Postmortem = { postmortem: string | null; postmortemPublishedAt: Date | null }
+
+/** The post-mortem after a change. Without a text, or with `isPublished` false, it is not published; it keeps its first time. */
+export function changePostmortem(
+  before: Postmortem,
+  { text = before.postmortem, isPublished }: { text?: string | null; isPublished?: boolean },
+  now: Date,
+): Postmortem {
+  const isPublic = text !== null && (isPublished ?? before.postmortemPublishedAt !== null)
+  return { postmortem: text, postmortemPublishedAt: isPublic ? (before.postmortemPublishedAt ?? now) : null }
+}
+
 type Rating = { status: IncidentStatus; severity: Severity }
 
 /**

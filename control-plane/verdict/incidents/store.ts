@@ -19,6 +19,9 @@ export type IncidentRecord = {
   resolved_at: Date | null
   acknowledged_at: Date | null
   acknowledged_by: string | null
+  postmortem: string | null
+  /** null: not published */
+  postmortem_published_at: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -37,7 +40,7 @@ type IncidentFilter = {
 
 const RECORD = `
   incidents.id, title, severity, incidents.status, source, caused_by_monitor_id, started_at, resolved_at,
-  acknowledged_at, acknowledged_by, incidents.created_at, incidents.updated_at,
+  acknowledged_at, acknowledged_by, postmortem, postmortem_published_at, incidents.created_at, incidents.updated_at,
   (SELECT message FROM incident_updates WHERE incident_id = incidents.id ORDER BY id DESC LIMIT 1) AS message,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', monitors.id, 'name', name, 'status', monitors.status)
                              ORDER BY monitors.id), '[]')

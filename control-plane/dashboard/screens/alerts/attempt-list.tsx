@@ -1,7 +1,7 @@
 import type { LoggedAttempt } from '../../../alerting/deliveries/types.ts'
 import { formatCount, formatMs } from '../../core/format.ts'
+import { Empty } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Empty } from '../../parts/states.tsx'
 import type { Delivery } from './delivery-words.tsx'
 
 /** The log keeps the first attempts and the last ones. */

@@ -4,10 +4,10 @@ import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
+import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
+import { Pager } from '../../parts/layout/pager.tsx'
+import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Pager } from '../../parts/pager.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
-import { AlertTabs } from './alert-tabs.tsx'
 import { CHANNEL_TYPE_NAMES, type Channel } from './delivery-words.tsx'
 import { TestResult } from './test-result.tsx'
 
@@ -24,7 +24,7 @@ export const channelListScreen = screen({
   Body: ({ results }) => (
     <>
       <h1>Channels</h1>
-      <AlertTabs current={PATH} />
+      <AreaTabs area="alerts" current={PATH} />
       <Loaded result={results.channels} what="The channels">
         {({ data, meta }) => (
           <>

@@ -4,9 +4,9 @@ import { buildAddress, parsePage } from '../../core/address.ts'
 import { read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
 import { FilterChoice, FilterForm } from '../../parts/forms/filter-form.tsx'
-import { Pager } from '../../parts/pager.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
-import { AlertTabs } from './alert-tabs.tsx'
+import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
+import { Pager } from '../../parts/layout/pager.tsx'
+import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
 import { type Channel, nameChannel, nameEvent, STATUS_NAMES } from './delivery-words.tsx'
 
@@ -39,7 +39,7 @@ export const deliveryListScreen = screen({
     return (
       <>
         <h1>Deliveries</h1>
-        <AlertTabs current="/log" />
+        <AreaTabs area="alerts" current="/log" />
         <Filters filter={filter} channels={known} names={names} />
         <Loaded result={log} what="The deliveries">
           {({ data, meta }) =>

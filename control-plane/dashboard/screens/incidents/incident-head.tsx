@@ -2,8 +2,8 @@ import { formatDuration } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
+import { Facts } from '../../parts/layout/section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Facts } from '../../parts/section.tsx'
 import { getShownStatus, Status } from '../../parts/status.tsx'
 import { computeDurationMs, type Members, namePerson, Severity, STATUS_NAMES } from './incident-words.tsx'
 
@@ -48,10 +48,11 @@ function StateSentence({ incident, members }: HeadProps) {
 
 function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: Detail }) {
   const { me, execute } = useFrame()
-  if (!canWrite(me) || status === 'resolved') return null
+  if (!canWrite(me)) return null
+  const isOpen = status !== 'resolved'
   return (
     <div class="actions incident-actions">
-      {at === null && (
+      {isOpen && at === null && (
         <OperationButton
           isMain
           action={`/incidents/${id}/acknowledge`}
@@ -59,13 +60,25 @@ function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: 
           run={() => execute('acknowledgeIncident', { path: { id } })}
         />
       )}
-      <OperationButton
-        action={`/incidents/${id}/resolve`}
-        text="Resolve"
-        run={() => execute('updateIncident', { path: { id }, body: { status: 'resolved' } })}
-      />
+      {isOpen && (
+        <OperationButton
+          action={`/incidents/${id}/resolve`}
+          text="Resolve"
+          run={() => execute('updateIncident', { path: { id }, body: { status: 'resolved' } })}
+        />
+      )}
+      <a class="button" href={`/incidents/${id}/edit`}>
+        Edit
+      </a>
     </div>
   )
+}
+
+function PostmortemLink({ incident: { id, postmortem, postmortem_published_at: at } }: { incident: Detail }) {
+  const { me } = useFrame()
+  if (postmortem === null && !canWrite(me)) return <>None</>
+  const state = at === null ? 'Draft' : 'Published'
+  return <a href={`/incidents/${id}/postmortem`}>{postmortem === null ? 'Write one' : state}</a>
 }
 
 /** How many monitors are named. An incident may have 1,000. */
@@ -102,6 +115,7 @@ function IncidentFacts({ incident }: { incident: Detail }) {
             </ul>
           ),
         ],
+        ['Post-mortem', <PostmortemLink incident={incident} />],
         ['Likely cause', parentId && <a href={`/monitors/${parentId}`}>The outage of a parent monitor</a>],
         [
           'Possible causes',

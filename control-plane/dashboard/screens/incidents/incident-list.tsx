@@ -1,9 +1,11 @@
 import { formatCount } from '../../core/format.ts'
+import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { read } from '../../core/operations.ts'
 import { type Result, type ScreenLocation, screen } from '../../core/screen.ts'
-import { Pager } from '../../parts/pager.tsx'
-import { Section } from '../../parts/section.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
+import { Pager } from '../../parts/layout/pager.tsx'
+import { Section } from '../../parts/layout/section.tsx'
+import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import {
   buildListPath,
   type IncidentFilter,
@@ -37,6 +39,7 @@ export const incidentListScreen = screen({
   Body: ({ results: { open, resolved, monitor, unacknowledged, members }, ...location }) => {
     const filter = parseFilter(location.search)
     const list = { filter, location, members: members.data?.data ?? null }
+    const { me } = useFrame()
     const isEmpty = [open, resolved].every(one => !one || one.data?.meta.total === 0)
     return (
       <>
@@ -45,7 +48,13 @@ export const incidentListScreen = screen({
             <h1>Incidents</h1>
             <Sentence incidents={unacknowledged.data?.data ?? null} total={unacknowledged.data?.meta.total ?? 0} />
           </div>
+          {canWrite(me) && (
+            <a class="button main" href="/incidents/new">
+              Open an incident
+            </a>
+          )}
         </div>
+        <AreaTabs area="incidents" current="/incidents" />
         <IncidentFilters filter={filter} monitorName={monitor?.data?.data.name ?? null} />
         {isEmpty ? (
           <NoIncidents filter={filter} />

@@ -2,8 +2,8 @@ import { formatCount } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
-import { Section } from '../../parts/section.tsx'
-import { Loaded } from '../../parts/states.tsx'
+import { Section } from '../../parts/layout/section.tsx'
+import { Loaded } from '../../parts/layout/states.tsx'
 import type { Timeline } from './axis.ts'
 import { AxisList } from './axis-list.tsx'
 import { IncidentHead } from './incident-head.tsx'
@@ -46,7 +46,7 @@ export const incidentScreen = screen({
         </Section>
         {canWrite(me) && (
           <Section id="update" title="Add an update">
-            <UpdateForm key={incident.id} incident={incident} />
+            <UpdateForm key={incident.id} incident={incident} timeline={results.timeline.data?.data ?? null} />
           </Section>
         )}
       </>

@@ -2,18 +2,26 @@ import { useState } from 'preact/hooks'
 import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { FormError, OperationForm } from '../../parts/forms/operation-form.tsx'
+import { useLazyPart } from '../../parts/lazy-part.tsx'
+import type { Timeline } from './axis.ts'
 import { type Incident, STATUS_NAMES } from './incident-words.tsx'
+
+const loadChoice = async () => (await import('./handling/update-tools.tsx')).TemplateChoice
+const loadPreview = async () => (await import('./handling/update-tools.tsx')).UpdatePreview
 
 const MAX_LENGTH = 10_000
 
 /** A message about the incident, with what visitors of the status pages will see of it. */
-export function UpdateForm({ incident: { id, title, status: current } }: { incident: Incident }) {
+export function UpdateForm({ incident, timeline }: { incident: Incident; timeline: Timeline | null }) {
+  const { id, status: current } = incident
   const { execute } = useFrame()
   const [message, setMessage] = useState('')
   // null: the current one, also when it changes while the message is written
   const [chosen, setStatus] = useState<IncidentStatus | null>(null)
   const [isInternal, setInternal] = useState(false)
   const status = chosen ?? current
+  const Choice = useLazyPart(loadChoice)
+  const Preview = useLazyPart(loadPreview)
   const body = { message, status, is_internal: isInternal }
   return (
     <OperationForm
@@ -27,6 +35,14 @@ export function UpdateForm({ incident: { id, title, status: current } }: { incid
     >
       {({ isBusy, error }) => (
         <>
+          {Choice && (
+            <Choice
+              onChoose={template => {
+                setMessage(template.message)
+                setStatus(template.status)
+              }}
+            />
+          )}
           <div class="field">
             <label for="message">Message</label>
             <textarea
@@ -52,7 +68,7 @@ export function UpdateForm({ incident: { id, title, status: current } }: { incid
             </select>
           </div>
           <Visibility isInternal={isInternal} onChange={setInternal} />
-          <Preview {...{ title, message, status, isInternal }} />
+          {Preview && <Preview {...{ incident, timeline }} update={isInternal ? null : { message, status }} />}
           <div class="actions">
             <button type="submit" class="main" disabled={isBusy}>
               Add the update
@@ -64,7 +80,8 @@ export function UpdateForm({ incident: { id, title, status: current } }: { incid
   )
 }
 
-const Visibility = ({ isInternal, onChange }: { isInternal: boolean; onChange(isInternal: boolean): void }) => (
+/** Who sees an update. */
+export const Visibility = ({ isInternal, onChange }: { isInternal: boolean; onChange(isInternal: boolean): void }) => (
   <fieldset class="field">
     <legend class="label">Who sees it</legend>
     <label class="choice">
@@ -76,29 +93,4 @@ const Visibility = ({ isInternal, onChange }: { isInternal: boolean; onChange(is
       Your team only: this page and your channels
     </label>
   </fieldset>
-)
-
-type PreviewProps = { title: string; message: string; status: IncidentStatus; isInternal: boolean }
-
-/** What visitors of the status pages will see. */
-const Preview = ({ title, message, status, isInternal }: PreviewProps) => (
-  <div class="preview" role="status">
-    <p class="soft small">
-      {isInternal
-        ? 'Visitors of status pages will not see this message.'
-        : message === ''
-          ? 'What visitors of status pages will see appears here.'
-          : 'Visitors of the status pages that show a monitor of this incident will see:'}
-    </p>
-    {!isInternal && message !== '' && (
-      <blockquote>
-        <p dir="auto">
-          <strong>{title}</strong>
-        </p>
-        <p class="message" dir="auto">
-          <strong>{STATUS_NAMES[status]}</strong> {message}
-        </p>
-      </blockquote>
-    )}
-  </div>
 )

@@ -11,10 +11,17 @@ import {
   insertIncident,
   lockIncident,
   markAcknowledged,
+  replaceIncidentMonitors,
   updateIncident,
 } from '../edit-store.ts'
 import { buildIncidentEvent, type IncidentEventName } from '../incident-event.ts'
-import { buildChangeUpdate, computeResolvedAt, getStatusAfterUpdate, getUpdateEventName } from '../lifecycle.ts'
+import {
+  buildChangeUpdate,
+  changePostmortem,
+  computeResolvedAt,
+  getStatusAfterUpdate,
+  getUpdateEventName,
+} from '../lifecycle.ts'
 import { type IncidentRecord, listIncidentsByIds } from '../store.ts'
 import { findInitialUpdate, type IncidentUpdateRecord, insertIncidentUpdate } from '../update-store.ts'
 import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
@@ -32,25 +39,24 @@ export async function openIncident(
   body: IncidentCreate,
   now: Date,
 ): Promise<IncidentRecord> {
-  const { title, severity = 'minor', status = 'investigating', message = '' } = body
-  const monitorIds = [...new Set((body.monitor_ids ?? []).map(id => id.toLowerCase()))]
+  const { title, severity = 'minor', status = 'investigating', message = '', is_internal = false } = body
+  const monitorIds = toMonitorIds(body.monitor_ids ?? [])
   const times = { startedAt: now, resolvedAt: status === 'resolved' ? now : null, createdAt: now }
   const rating = { title, severity, status, source: 'manual' as const }
   const incident = { id: newId(), projectId: actor.projectId, ...rating, ...times, monitorIds }
   return db.transaction(async tx => {
-    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, actor.projectId, monitorIds))
-    if (!isKnown) throw notFound('monitor')
+    await holdKnownMonitors(tx, actor.projectId, monitorIds)
     if (status !== 'resolved') await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await insertIncident(tx, incident)
-    const update = message === '' ? null : newUpdate(incident.id, actor, { status, message, is_internal: false }, now)
+    const update = message === '' ? null : newUpdate(incident.id, actor, { status, message, is_internal }, now)
     if (update) await insertIncidentUpdate(tx, update, true)
     return publishIncidentEvent(tx, 'incident.created', incident.id, update, publicUrl, now)
   })
 }
 
 /**
- * Changes the fields in the body. A new status or severity writes an update and publishes an event; a new title alone
- * does not. Throws 404.
+ * Changes the fields in the body. A new status or severity writes an update and publishes an event; other changes do not.
+ * Throws 404 for an unknown incident or monitor, 402 over the limit, and 409 for a post-mortem that cannot be published.
  */
 export async function changeIncident(
   { db, publicUrl, limits }: IncidentTools,
@@ -59,11 +65,13 @@ export async function changeIncident(
   body: IncidentChange,
   now: Date,
 ): Promise<IncidentRecord> {
-  return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
-    const { title = before.title, severity = before.severity, status = before.status } = body
-    const after = { ...before, title, severity, status, resolvedAt: computeResolvedAt(before, status, now) }
+  const monitorIds = body.monitor_ids && toMonitorIds(body.monitor_ids)
+  return withLockedIncident(db, actor.projectId, id, monitorIds ?? [], async (tx, before) => {
+    const after = applyChange(before, body, now)
+    const { status } = after
     const change = buildChangeUpdate(before, after)
-    if (change === null && title === before.title) return getRecord(tx, id)
+    const hasOtherMonitors = monitorIds !== undefined && (await replaceIncidentMonitors(tx, id, monitorIds))
+    if (change === null && !hasOtherMonitors && hasSameTexts(before, after)) return getRecord(tx, id)
     if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, after, now)
     if (change === null) return getRecord(tx, id)
@@ -71,6 +79,24 @@ export async function changeIncident(
     await insertIncidentUpdate(tx, update, false)
     return publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
   })
+}
+
+const hasSameTexts = (before: EditableIncident, after: EditableIncident): boolean =>
+  before.title === after.title &&
+  before.postmortem === after.postmortem &&
+  before.postmortemPublishedAt?.getTime() === after.postmortemPublishedAt?.getTime()
+
+function applyChange(before: EditableIncident, body: IncidentChange, now: Date): EditableIncident {
+  const { title = before.title, severity = before.severity, status = before.status } = body
+  const { postmortem: text, is_postmortem_published: isPublished } = body
+  if (isPublished && (text === undefined ? before.postmortem : text) === null)
+    throw conflict('there is no post-mortem to publish; set postmortem')
+  if (isPublished && status !== 'resolved')
+    throw conflict('a post-mortem can be published after the incident is resolved')
+  return {
+    ...{ ...before, title, severity, status, resolvedAt: computeResolvedAt(before, status, now) },
+    ...changePostmortem(before, { text, isPublished }, now),
+  }
 }
 
 /** Posts an update, which sets the status of the incident. Throws 404. */
@@ -81,7 +107,7 @@ export async function postUpdate(
   { message, status: requested, is_internal = false }: UpdateCreate,
   now: Date,
 ): Promise<IncidentUpdateRecord> {
-  return withLockedIncident(db, actor.projectId, id, async (tx, before) => {
+  return withLockedIncident(db, actor.projectId, id, [], async (tx, before) => {
     const status = getStatusAfterUpdate(before.status, requested)
     if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, { ...before, status, resolvedAt: computeResolvedAt(before, status, now) }, now)
@@ -102,7 +128,7 @@ export async function acknowledgeIncident(
   id: string,
   now: Date,
 ): Promise<IncidentRecord> {
-  return withLockedIncident(db, projectId, id, async (tx, { status, acknowledgedAt }) => {
+  return withLockedIncident(db, projectId, id, [], async (tx, { status, acknowledgedAt }) => {
     if (acknowledgedAt !== null) return getRecord(tx, id)
     if (status === 'resolved') throw conflict('a resolved incident cannot be acknowledged')
     await markAcknowledged(tx, id, userId, now)
@@ -110,16 +136,27 @@ export async function acknowledgeIncident(
   })
 }
 
+/** `monitorIds`: monitors that the change names. They are locked before the incident. */
 async function withLockedIncident<T>(
   db: Db,
   projectId: string,
   id: string,
+  monitorIds: string[],
   handle: (tx: Tx, incident: EditableIncident) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async tx => {
+    await holdKnownMonitors(tx, projectId, monitorIds)
     const incident = found(isId(id) && (await lockIncident(tx, projectId, id)), 'incident')
     return handle(tx, incident)
   })
+}
+
+const toMonitorIds = (ids: readonly string[]): string[] => [...new Set(ids.map(id => id.toLowerCase()))]
+
+async function holdKnownMonitors(tx: Tx, projectId: string, monitorIds: string[]): Promise<void> {
+  if (monitorIds.length === 0) return
+  const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
+  if (!isKnown) throw notFound('monitor')
 }
 
 async function store(tx: Tx, before: EditableIncident, after: EditableIncident, now: Date): Promise<void> {

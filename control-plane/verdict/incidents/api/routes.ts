@@ -71,10 +71,11 @@ function writeRoutes(app: App, tools: IncidentTools): void {
 
   updateRoute(app, '/incidents/:id', {
     summary: 'Update an incident; a new status or severity also posts an update',
+    description: '`monitor_ids` replaces the monitors of the incident.',
     tags,
     body: IncidentChange,
     record: Incident,
-    errors: [400, 402, 404],
+    errors: [400, 402, 404, 409],
     update: request =>
       changeIncident(withActor(tools, request), getCaller(request), request.params.id, request.body, now()),
   })

@@ -29,6 +29,7 @@ const Title = lineText(1, 200)
 const MAX_MESSAGE_LENGTH = 10_000
 const severity = Type.Optional(stringEnum(SEVERITIES))
 const status = Type.Optional(stringEnum(INCIDENT_STATUSES))
+const monitorIds = Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true }))
 
 export const IncidentCreate = strictObject(
   {
@@ -38,7 +39,13 @@ export const IncidentCreate = strictObject(
     message: Type.Optional(
       Type.String({ maxLength: MAX_MESSAGE_LENGTH, description: 'The text of the first update.' }),
     ),
-    monitor_ids: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000, uniqueItems: true })),
+    is_internal: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether the first update is internal, so that visitors do not see it.',
+      }),
+    ),
+    monitor_ids: monitorIds,
   },
   {
     title: 'IncidentCreate',
@@ -48,7 +55,20 @@ export const IncidentCreate = strictObject(
 export type IncidentCreate = Static<typeof IncidentCreate>
 
 /** The body of `PUT /incidents/{id}`. Fields that are left out stay the same. */
-export const IncidentChange = strictObject({ title: Type.Optional(Title), severity, status })
+export const IncidentChange = strictObject({
+  title: Type.Optional(Title),
+  severity,
+  status,
+  monitor_ids: monitorIds,
+  postmortem: Type.Optional(
+    nullable(Type.String({ minLength: 1, maxLength: MAX_MESSAGE_LENGTH }), {
+      description: 'What happened, why, and what will change. Null removes it.',
+    }),
+  ),
+  is_postmortem_published: Type.Optional(
+    Type.Boolean({ description: 'Whether status pages show the post-mortem. The incident must be resolved.' }),
+  ),
+})
 export type IncidentChange = Static<typeof IncidentChange>
 
 export const UpdateCreate = strictObject(
@@ -94,6 +114,8 @@ export const Incident = Type.Object(
     resolved_at: nullable(Timestamp),
     acknowledged_at: nullable(Timestamp),
     acknowledged_by: nullable(Id),
+    postmortem: nullable(Type.String()),
+    postmortem_published_at: nullable(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks'
+import { buildAddress, parsePage } from '../../../core/address.ts'
+import { formatCount } from '../../../core/format.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { type OperationResponse, read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
+import { Pager } from '../../../parts/layout/pager.tsx'
+import { Scroll, Section } from '../../../parts/layout/section.tsx'
+import { Empty, Loaded } from '../../../parts/layout/states.tsx'
+import { Ago, Moment } from '../../../parts/moment.tsx'
+import { Shape, type ShownStatus } from '../../../parts/status.tsx'
+import { DeliveryTable } from '../delivery-table.tsx'
+
+const PATH = '/log/relay'
+/** The API sends at most this number in one call. */
+const MAX_REDRIVEN = 10_000
+
+type Destination = OperationResponse<'listAlertRelay'>['data'][number]
+type DeliveryList = OperationResponse<'listAlertLog'>
+
+/** The relay: its destinations, and the deliveries that it gave up. */
+export const relayScreen = screen({
+  path: PATH,
+  area: 'alerts',
+  queries: ({ search }) => ({
+    destinations: read('listAlertRelay', { query: { per_page: 100 } }),
+    dead: read('listAlertLog', { query: { status: 'dead', page: parsePage(search) } }),
+    channels: read('listAlertChannels', { query: { per_page: 100 } }),
+  }),
+  title: () => 'Relay',
+  Body: ({ results }) => {
+    const channels = results.channels.data?.data ?? null
+    return (
+      <>
+        <h1>Relay</h1>
+        <AreaTabs area="alerts" current={PATH} />
+        <p class="soft">
+          The relay sends the deliveries of webhooks with a relay id for 24 hours. It stops asking a receiver that fails
+          five times in a row, and tries again every minute.
+        </p>
+        <Section id="destinations" title="Destinations">
+          <Loaded result={results.destinations} what="The destinations">
+            {({ data }) =>
+              data.length === 0 ? (
+                <Empty text="No delivery has gone through the relay. A webhook channel uses it when it has a relay_source_id.">
+                  <a href="/settings/channels">Channels</a>
+                </Empty>
+              ) : (
+                <Destinations destinations={data} />
+              )
+            }
+          </Loaded>
+        </Section>
+        <Section id="dead" title="Given up">
+          <Loaded result={results.dead} what="The deliveries">
+            {list => <Dead list={list} channels={channels} />}
+          </Loaded>
+        </Section>
+      </>
+    )
+  },
+})
+
+/** What a state of the circuit breaker means. */
+const STATES: Record<Destination['state'], { shape: ShownStatus; name: string }> = {
+  closed: { shape: 'up', name: 'Sending' },
+  half_open: { shape: 'degraded', name: 'Trying again' },
+  open: { shape: 'down', name: 'Waiting, because it failed' },
+}
+
+const Destinations = ({ destinations }: { destinations: readonly Destination[] }) => (
+  <Scroll name="Destinations of the relay">
+    <table class="destinations">
+      <thead>
+        <tr>
+          <th scope="col">Destination</th>
+          <th scope="col">State</th>
+          <th scope="col" class="number">
+            Waiting
+          </th>
+          <th scope="col" class="number">
+            Given up
+          </th>
+          <th scope="col">Next attempt</th>
+        </tr>
+      </thead>
+      <tbody>
+        {destinations.map(({ id, destination, state, consecutive_failures: failures, waiting, dead, ...times }) => (
+          <tr key={id}>
+            <th scope="row" dir="auto">
+              {destination}
+            </th>
+            <td>
+              <span class={`state ${STATES[state].shape}`}>
+                <Shape status={STATES[state].shape} />
+                {STATES[state].name}
+              </span>
+              {failures > 0 && <span class="soft small"> {formatCount(failures, 'failure')} in a row</span>}
+              {times.opened_at !== null && (
+                <span class="soft small">
+                  {' '}
+                  since <Ago at={times.opened_at} />
+                </span>
+              )}
+            </td>
+            <td class="number">{waiting.toLocaleString('en')}</td>
+            <td class="number">{dead.toLocaleString('en')}</td>
+            <td>{times.next_trial_at === null ? '' : <Moment at={times.next_trial_at} part="time" />}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+)
+
+function Dead({
+  list: { data, meta },
+  channels,
+}: {
+  list: DeliveryList
+  channels: Parameters<typeof DeliveryTable>[0]['channels']
+}) {
+  const { me } = useFrame()
+  if (meta.total === 0) return <Empty text="The relay has given up no delivery." />
+  return (
+    <>
+      {canWrite(me) ? (
+        <Redrive total={meta.total} />
+      ) : (
+        <p class="missing">Your role can see these deliveries. Sending them again needs the role editor.</p>
+      )}
+      <DeliveryTable deliveries={data} channels={channels} />
+      <Pager meta={meta} what="deliveries" buildPath={page => buildAddress(PATH, { page })} />
+    </>
+  )
+}
+
+/** Sends all of them again, after their number was typed. */
+function Redrive({ total }: { total: number }) {
+  const { execute, isInteractive } = useFrame()
+  const [typed, setTyped] = useState('')
+  const [sent, setSent] = useState<number | null>(null)
+  const { isBusy, error, run } = useAttempt()
+  const isConfirmed = typed.trim() === String(total)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (!isConfirmed) return
+    const done = await run(() => execute('redriveAlertRelay', { body: {} }))
+    if (done) setSent(done.data.redriven)
+    setTyped('')
+  }
+  return (
+    <>
+      <NeedsScript what="Sending them again" command={toCurl('POST', '/alerts/relay/redrive', {})} />
+      <form class="stack scripted" onSubmit={submit}>
+        <p>
+          Send all of them again: with the same ids and bodies, oldest first, to all channels that are not paused. The
+          relay then tries for another 24 hours. One alone is sent again on its page.
+          {total > MAX_REDRIVEN && ` At most ${MAX_REDRIVEN.toLocaleString('en')} are sent at once.`}
+        </p>
+        <div class="field">
+          <label for="redrive-count">
+            Type <span class="mono">{total}</span> to send {formatCount(total, 'alert')} again
+          </label>
+          <input
+            id="redrive-count"
+            inputMode="numeric"
+            value={typed}
+            autocomplete="off"
+            onInput={event => setTyped(event.currentTarget.value)}
+          />
+        </div>
+        <div class="actions">
+          <button type="submit" disabled={!isConfirmed || isBusy || !isInteractive}>
+            Send again
+          </button>
+          <span role="status">{sent !== null && `${formatCount(sent, 'alert')} sent again.`}</span>
+        </div>
+        {error && (
+          <p class="wrong" role="alert">
+            {error.message}.
+          </p>
+        )}
+      </form>
+    </>
+  )
+}

@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
+import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { Section } from '../../../parts/layout/section.tsx'
+import type { Incident } from '../incident-words.tsx'
+import { IncidentFields, SHOWN_FIELDS, toIncidentChange } from './incident-fields.tsx'
+
+/** `/incidents/:id/edit` */
+export const editIncidentScreen = screen({
+  path: '/incidents/:id/edit',
+  area: 'incidents',
+  record: 'incident',
+  queries: ({ params: { id = '' } }) => ({ incident: read('readIncident', { path: { id } }) }),
+  title: ({ results }) => `Edit ${results.incident.data!.data.title}`,
+  Body: ({ results }) => {
+    const { me, execute, navigate } = useFrame()
+    const incident = results.incident.data!.data
+    const { id, title } = incident
+    return (
+      <>
+        <p class="trail">
+          <a href="/incidents">Incidents</a> /{' '}
+          <a href={`/incidents/${id}`} dir="auto">
+            {title}
+          </a>{' '}
+          /
+        </p>
+        <h1>Edit the incident</h1>
+        <NeedsScript what="Changing an incident" command={toCurl('PUT', `/incidents/${id}`, { title })} />
+        {!canWrite(me) && <p class="missing">Your role can see this incident. Changing it needs the role editor.</p>}
+        <EditForm key={id} incident={incident} />
+        {canWrite(me) && (
+          <Section id="delete" title="Delete">
+            <DeleteForm
+              what="incident"
+              name={title}
+              consequences="Its updates and its post-mortem are deleted too, also from status pages. No notification is sent. This cannot be undone."
+              remove={() => execute('deleteIncident', { path: { id } })}
+              onDone={() => navigate('/incidents')}
+            />
+          </Section>
+        )}
+      </>
+    )
+  },
+})
+
+const toForm = ({ title, severity, monitors }: Incident) => ({
+  title,
+  severity,
+  monitors: monitors.map(({ id, name }) => ({ id, name })),
+})
+
+function EditForm({ incident }: { incident: Incident }) {
+  const { me, execute, navigate, isInteractive } = useFrame()
+  const [form, setForm] = useState(() => toForm(incident))
+  const [isDone, setDone] = useState(false)
+  const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
+  const body = toIncidentChange(incident, form)
+  useLeaveQuestion(body !== null && !isDone)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (body === null) return
+    const saved = await attempt.run(() => execute('updateIncident', { path: { id: incident.id }, body }))
+    if (!saved) return
+    setDone(true)
+    navigate(`/incidents/${incident.id}`)
+  }
+  return (
+    <form class="setup" ref={element} noValidate onSubmit={submit}>
+      <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
+        <IncidentFields
+          form={form}
+          errors={buildFormErrors(attempt.error?.details ?? [])}
+          change={part => setForm(current => ({ ...current, ...part }) as typeof current)}
+        />
+        <p class="soft small">
+          A new severity adds an internal update and sends <code>incident.updated</code>. A new title or other monitors
+          send nothing.
+        </p>
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
+        {canWrite(me) && (
+          <div class="actions">
+            <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+              Save the changes
+            </button>
+          </div>
+        )}
+        {body !== null && <AsCall command={toCurl('PUT', `/incidents/${incident.id}`, body)} />}
+      </fieldset>
+    </form>
+  )
+}

@@ -1,0 +1,169 @@
+import { useState } from 'preact/hooks'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { type OperationArguments, read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
+import { CheckField, TextAreaField } from '../../../parts/forms/fields.tsx'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { useLazyPart } from '../../../parts/lazy-part.tsx'
+import { Moment } from '../../../parts/moment.tsx'
+import type { Timeline } from '../axis.ts'
+import type { Incident } from '../incident-words.tsx'
+import { proposePostmortem } from './postmortem-text.ts'
+import { buildVisitorView, listPublicUpdates } from './visitor-view.ts'
+
+/** `/incidents/:id/postmortem` */
+export const postmortemScreen = screen({
+  path: '/incidents/:id/postmortem',
+  area: 'incidents',
+  record: 'incident',
+  queries: ({ params: { id = '' } }) => ({
+    incident: read('readIncident', { path: { id } }),
+    timeline: read('readIncidentTimeline', { path: { id } }),
+  }),
+  title: ({ results }) => `Post-mortem of ${results.incident.data!.data.title}`,
+  Body: ({ results }) => {
+    const { me } = useFrame()
+    const incident = results.incident.data!.data
+    const { id, title, postmortem, postmortem_published_at: at } = incident
+    return (
+      <>
+        <p class="trail">
+          <a href="/incidents">Incidents</a> /{' '}
+          <a href={`/incidents/${id}`} dir="auto">
+            {title}
+          </a>{' '}
+          /
+        </p>
+        <h1>Post-mortem</h1>
+        <p class="sentence">
+          {postmortem === null ? (
+            'Nothing is written yet.'
+          ) : at === null ? (
+            'A draft that only your team sees.'
+          ) : (
+            <>
+              Published on <Moment at={at} />.
+            </>
+          )}
+        </p>
+        {canWrite(me) ? (
+          <>
+            <NeedsScript
+              what="Writing a post-mortem"
+              command={toCurl('PUT', `/incidents/${id}`, { postmortem: 'What happened, why, and what will change.' })}
+            />
+            <PostmortemForm key={id} incident={incident} timeline={results.timeline.data?.data ?? null} />
+          </>
+        ) : (
+          <>
+            <p class="missing">Your role can read it. Writing needs the role editor.</p>
+            {postmortem !== null && (
+              <p class="message" dir="auto">
+                {postmortem}
+              </p>
+            )}
+          </>
+        )}
+      </>
+    )
+  },
+})
+
+type Form = { text: string; isPublished: boolean }
+
+/** The fields that differ from what is stored; null without a difference. */
+export function toPostmortemChange(
+  { postmortem, postmortem_published_at: at }: Pick<Incident, 'postmortem' | 'postmortem_published_at'>,
+  { text, isPublished }: Form,
+): NonNullable<OperationArguments<'updateIncident'>['body']> | null {
+  const next = text.trim() === '' ? null : text
+  const change = {
+    ...(next !== postmortem && { postmortem: next }),
+    ...((isPublished && next !== null) !== (at !== null) && { is_postmortem_published: isPublished && next !== null }),
+  }
+  return Object.keys(change).length === 0 ? null : change
+}
+
+function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: Timeline | null }) {
+  const { execute, isInteractive } = useFrame()
+  const { id, status, postmortem, postmortem_published_at: at } = incident
+  const [form, setForm] = useState<Form>({ text: postmortem ?? '', isPublished: at !== null })
+  const [isSaved, setSaved] = useState(false)
+  const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
+  const body = toPostmortemChange(incident, form)
+  useLeaveQuestion(body !== null)
+  const change = (part: Partial<Form>) => {
+    setSaved(false)
+    setForm(current => ({ ...current, ...part }))
+  }
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (body !== null) setSaved((await attempt.run(() => execute('updateIncident', { path: { id }, body }))) !== null)
+  }
+  const errors = buildFormErrors(attempt.error?.details ?? [])
+  const isResolved = status === 'resolved'
+  return (
+    <form class="setup" ref={element} noValidate onSubmit={submit}>
+      <fieldset class="plain stack" disabled={!isInteractive}>
+        <TextAreaField
+          {...{ path: 'postmortem', label: 'Text', value: form.text, errors, rows: 18 }}
+          hint="Plain text with line breaks, at most 10,000 characters."
+          onChange={text => change({ text })}
+        />
+        {form.text.trim() === '' && timeline && (
+          <div class="actions">
+            <button type="button" onClick={() => change({ text: proposePostmortem(incident, timeline) })}>
+              Propose a text with the timeline
+            </button>
+          </div>
+        )}
+        {isResolved ? (
+          <CheckField
+            {...{ path: 'is_postmortem_published', label: 'Show it on status pages', errors, value: form.isPublished }}
+            hint="With the incident, for as long as pages show it, and in their feeds. Subscribers get no message."
+            onChange={isPublished => change({ isPublished })}
+          />
+        ) : (
+          <p class="soft">It can be published after the incident is resolved.</p>
+        )}
+        <FormMessages error={attempt.error} shown={['postmortem', 'is_postmortem_published']} />
+        <div class="actions">
+          <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+            {form.isPublished && at === null ? 'Save and publish' : 'Save'}
+          </button>
+          <span role="status">{isSaved && body === null && 'Saved.'}</span>
+        </div>
+        {body !== null && <AsCall command={toCurl('PUT', `/incidents/${id}`, body)} />}
+      </fieldset>
+      {isResolved && form.text.trim() !== '' && (
+        <aside class="consequences" aria-label="What visitors see">
+          <h2>What visitors see</h2>
+          <Preview incident={incident} timeline={timeline} text={form.text} />
+        </aside>
+      )}
+    </form>
+  )
+}
+
+const loadPreview = async () => (await import('./visitor-preview.tsx')).VisitorPreview
+
+function Preview({ incident, timeline, text }: { incident: Incident; timeline: Timeline | null; text: string }) {
+  const Part = useLazyPart(loadPreview)
+  const { postmortem_published_at: at } = incident
+  return (
+    Part && (
+      <Part
+        monitorIds={incident.monitor_ids}
+        build={(components, nowMs) => ({
+          ...buildVisitorView(incident, timeline ? listPublicUpdates(timeline) : [], null, components, nowMs),
+          postmortem: { text, publishedAt: at ?? new Date(nowMs).toISOString() },
+        })}
+      />
+    )
+  )
+}

@@ -1,0 +1,132 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { IncidentView, PageView } from '../../../../pages/core/types.ts'
+import { STYLES } from '../../../../pages/templates/assets.ts'
+import { getUtcDay } from '../../../../pages/templates/dates.ts'
+import { TEMPLATES } from '../../../../pages/templates/designs/index.ts'
+import { buildBrandStyle } from '../../../../pages/templates/document/brand-style.ts'
+import { OpenIncidents, PastIncident } from '../../../../pages/templates/parts/incidents/incidents.tsx'
+import { Day, IsoTimes } from '../../../../pages/templates/parts/moment.tsx'
+import { IconSheet } from '../../../../pages/templates/parts/status-icons.tsx'
+import { useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import { chooseScheme, Isolated } from '../../../parts/isolated.tsx'
+
+type Page = Pick<OperationResponse<'listStatusPages'>['data'][number], 'name' | 'template' | 'brand_color'>
+type PageComponent = OperationResponse<'listStatusPageComponents'>['data'][number]
+
+/** A published page of the project, with its components. */
+type ShownPage = { page: Page; components: readonly PageComponent[]; isPublished: boolean }
+
+/** How a page looks when the project has none. */
+const EXAMPLE: Page = { name: 'Status', template: 'minimal', brand_color: '#2563eb' }
+
+const SCHEMES = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const
+
+/** Not below each other on a page, but in a box. */
+const IN_A_BOX = [
+  '.page{min-height:0!important;padding:20px 24px!important}',
+  '.page section{margin:0!important;max-width:none!important}',
+  '.page section>h2{margin-bottom:.75rem!important}',
+  '.page .day{display:block!important}',
+  '.page .day h3{margin-bottom:.5rem}',
+].join('')
+
+/**
+ * An incident as visitors see it: by the parts, the styles and the colour of the first published status page that shows one
+ * of its monitors. `build` gets the components of that page.
+ */
+export function VisitorPreview({
+  monitorIds,
+  build,
+}: {
+  monitorIds: readonly string[]
+  build(components: readonly PageComponent[], nowMs: number): IncidentView
+}) {
+  const { nowMs } = useFrame()
+  const shown = useShownPage(monitorIds)
+  const [scheme, setScheme] = useState<'light' | 'dark'>('light')
+  if (!shown) return null
+  const { page, components, isPublished } = shown
+  const { template } = page
+  const sheets = [STYLES.base, STYLES[template], buildBrandStyle(page.brand_color), IN_A_BOX]
+  return (
+    <div class="visitor-preview">
+      <div class="preview-head">
+        <p class="soft small">
+          {isPublished ? (
+            <>
+              What visitors of <bdi>{page.name}</bdi> will see:
+            </>
+          ) : (
+            'No status page is published, so visitors see nothing. On a new page it would look like this:'
+          )}
+        </p>
+        <fieldset class="switch">
+          <legend class="hidden">Colours of the preview</legend>
+          {SCHEMES.map(([value, name]) => (
+            <label key={value}>
+              <input type="radio" name="scheme" checked={scheme === value} onChange={() => setScheme(value)} /> {name}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      <Isolated label="Preview of the status page" sheets={sheets.map(css => chooseScheme(css, scheme))}>
+        <IncidentOnPage page={page} incident={build(components, nowMs)} />
+      </Isolated>
+    </div>
+  )
+}
+
+/** An open incident, or a resolved one on its day, with the parts of the templates. */
+function IncidentOnPage({ page: { name, template }, incident }: { page: Page; incident: IncidentView }) {
+  const voice = TEMPLATES[template].voice(name)
+  const view = { openIncidents: [incident] } as unknown as PageView
+  return (
+    <IsoTimes.Provider value={template === 'developer'}>
+      <div class={`page ${template}`}>
+        <IconSheet />
+        <div>
+          {incident.resolvedAt === null ? (
+            <OpenIncidents page={{ view, voice }} />
+          ) : (
+            <section class="past-days">
+              <h2>{voice.pastIncidents}</h2>
+              <div class="day">
+                <h3>
+                  <Day date={getUtcDay(incident.startedAt)} />
+                </h3>
+                <PastIncident incident={incident} />
+              </div>
+            </section>
+          )}
+        </div>
+      </div>
+    </IsoTimes.Provider>
+  )
+}
+
+/** The published page that shows one of the monitors, else the first published one, else an example. Null until it is read. */
+function useShownPage(monitorIds: readonly string[]): ShownPage | null {
+  const { execute } = useFrame()
+  const [pages, setPages] = useState<ShownPage[] | null>(null)
+  useEffect(() => {
+    void (async () => {
+      const read = await execute('listStatusPages', { query: { per_page: 100 } })
+      const published = 'data' in read ? read.data.data.filter(page => page.is_published) : []
+      const found = await Promise.all(
+        published.slice(0, 10).map(async page => {
+          const list = await execute('listStatusPageComponents', { path: { id: page.id }, query: { per_page: 100 } })
+          return { page, components: 'data' in list ? list.data.data : [], isPublished: true }
+        }),
+      )
+      setPages(found)
+    })()
+  }, [])
+  if (pages === null) return null
+  const shows = ({ components }: ShownPage) =>
+    components.some(({ monitor_id: id }) => id !== null && monitorIds.includes(id))
+  return pages.find(shows) ?? pages[0] ?? { page: EXAMPLE, components: [], isPublished: false }
+}

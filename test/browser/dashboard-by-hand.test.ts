@@ -1,0 +1,203 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { addSession } from '../support/dashboard-browser.ts'
+import { createPerson } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const owner = await createPerson(api, 'ann@example.com')
+const viewer = await createPerson(api, 'vic@example.com', { role: 'viewer', invitedBy: owner })
+const call = (method: string, path: string, body?: unknown) => api.call(method, path, { key: owner.key, body })
+const create = async (path: string, body: object) => (await call('POST', path, body)).body.data
+
+/** A browser in which a person is signed in and sees `path`. */
+async function openAt(t: Teardown, path: string, person = owner, options: object = {}) {
+  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  t.teardown(() => context.close())
+  await addSession(context, person.token)
+  const watched = await openWatchedPage(context, origin)
+  await watched.page.goto(origin + path)
+  return watched
+}
+
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+async function checkAccessibility(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  return findAccessibilityProblems(page)
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+t.test(
+  'A person opens an incident by a template, sees what visitors will see, and publishes a post-mortem',
+  async t => {
+    const shop = await create('/monitors', { name: 'Shop', type: 'http', url: 'https://shop.example.com' })
+    const site = await create('/status-pages', { name: 'Acme', slug: 'acme-by-hand', template: 'modern' })
+    await create(`/status-pages/${site.id}/components`, { name: 'Online shop', monitor_id: shop.id })
+    await call('PUT', `/status-pages/${site.id}`, { is_published: true })
+    const { page, complaints } = await openAt(t, '/incidents/templates')
+    await field(page, 'Name').fill('Provider outage')
+    await field(page, 'Title of the incident').fill('Our provider has an outage')
+    await field(page, 'Severity').selectOption('major')
+    await field(page, 'Message').fill('Our provider reports an outage.')
+    await button(page, 'Create the template').click()
+    await page.getByRole('heading', { name: 'Provider outage' }).waitFor()
+
+    await page.goto(`${origin}/incidents`)
+    await page.getByRole('link', { name: 'Open an incident' }).click()
+    await button(page, 'Open the incident').click()
+    await page.getByText(/title must /).waitFor()
+    t.equal(await page.evaluate('document.activeElement.name'), 'title', 'the focus is in the field')
+    await field(page, 'Template').selectOption({ label: 'Provider outage' })
+    t.equal(await field(page, 'Title').inputValue(), 'Our provider has an outage')
+    await field(page, 'Monitors').fill('shop')
+    await button(page, 'Add Shop').click()
+    const preview = page.getByRole('group', { name: 'Preview of the status page' })
+    await preview.getByText('Our provider reports an outage.').waitFor()
+    await preview.getByText('Online shop').waitFor()
+    await preview.getByText('Major incident').waitFor()
+    t.same(await checkAccessibility(page), [], 'the form')
+    await button(page, 'Open the incident').click()
+    await page.waitForURL(/\/incidents\/[0-9a-f-]{36}$/)
+    const id = page.url().split('/').at(-1)
+    t.match((await call('GET', `/incidents/${id}`)).body.data, { severity: 'major', monitor_ids: [shop.id] })
+
+    await field(page, 'Message').fill('They have repaired it.')
+    await page.getByLabel('Status of the incident').selectOption('resolved')
+    await preview.getByText('They have repaired it.').waitFor()
+    await page.getByLabel('Your team only').check()
+    await page.getByText('Visitors of status pages will not see this message.').waitFor()
+    await page.getByLabel('Everybody').check()
+    await button(page, 'Add the update').click()
+    await page.getByText(', resolved, lasted').waitFor()
+
+    await page.getByRole('link', { name: 'Write one' }).click()
+    await button(page, 'Propose a text with the timeline').click()
+    t.match(
+      await field(page, 'Text').inputValue(),
+      /^Summary\nOur provider has an outage, from [\s\S]*They have repaired it\./,
+    )
+    await field(page, 'Show it on status pages').check()
+    await preview.getByText('Post-mortem').click()
+    await preview.getByText(/Affected: Shop/).waitFor()
+    t.same(await checkAccessibility(page), [], 'the post-mortem')
+    await button(page, 'Save and publish').click()
+    await page.getByText('Published on').waitFor()
+    t.ok((await call('GET', `/incidents/${id}`)).body.data.postmortem_published_at)
+    t.same(
+      complaints.filter(text => !/Failed to load resource.*400/.test(text)),
+      [],
+      'browsers report the refused request only',
+    )
+  },
+)
+
+t.test('An incident is changed and deleted on its page, and a form with changes asks before it is left', async t => {
+  const shop = await create('/monitors', { name: 'Till', type: 'http', url: 'https://till.example.com' })
+  const { id } = await create('/incidents', { title: 'Tills are slow', monitor_ids: [shop.id] })
+  const { page, complaints } = await openAt(t, `/incidents/${id}`)
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await field(page, 'Title').fill('Tills are down')
+  await page.getByRole('link', { name: 'Tills are slow' }).click()
+  t.match(complaints, [/dialog: Leave this page\?/])
+  await button(page, 'Remove Till').click()
+  await button(page, 'Save the changes').click()
+  await page.getByRole('heading', { name: 'Tills are down', level: 1 }).waitFor()
+  t.same((await call('GET', `/incidents/${id}`)).body.data.monitor_ids, [])
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Type Tills are down to delete the incident').fill('Tills are down')
+  await button(page, 'Delete the incident').click()
+  await page.waitForURL(`${origin}/incidents`)
+  t.equal((await call('GET', `/incidents/${id}`)).status, 404)
+  t.same(
+    complaints.filter(text => !/dialog: Leave|Failed to load resource.*404/.test(text)),
+    [],
+    'browsers report the read of the deleted incident',
+  )
+})
+
+t.test('A person subscribes a channel, sets digests, sees every message, and sends dead deliveries again', async t => {
+  const config = { url: 'http://127.0.0.1:9/hook', relay_source_id: 'shop' }
+  const channel = await create('/alerts/channels', { name: 'Pager', type: 'webhook', config })
+  const { page, complaints } = await openAt(t, '/settings/alerts')
+  const isSent = page.getByLabel('Incidents to Pager')
+  await isSent.and(page.locator(':enabled')).click()
+  await isSent.and(page.locator(':checked:enabled')).waitFor()
+  t.match((await call('GET', '/alerts/project-channels')).body.data, [
+    { alert_channel_id: channel.id, alert_type: 'incident' },
+  ])
+  await field(page, 'Monitors that may change in a minute').fill('0')
+  await button(page, 'Save the changes').click()
+  await page.getByText(/digest_threshold must be/).waitFor()
+  await field(page, 'Monitors that may change in a minute').fill('25')
+  await button(page, 'Save the changes').click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  t.equal((await call('GET', '/alerts/settings')).body.data.digest_threshold, 25)
+  t.same(await checkAccessibility(page), [], 'the settings')
+
+  await page.getByRole('link', { name: 'Messages' }).click()
+  await page.getByLabel('Event').selectOption('monitor.up')
+  await button(page, 'Filter').click()
+  await page.getByRole('group', { name: 'The email' }).getByText('Shop is up again').waitFor()
+  for (const chat of ['chat_a', 'chat_b', 'chat_c']) {
+    await page.locator(`#${chat} .chat-body`).getByText('Shop is up again').waitFor()
+  }
+  t.same(await checkAccessibility(page), [], 'the messages')
+
+  const { data } = (await call('POST', `/alerts/channels/${channel.id}/test`)).body
+  await execute(api.db, `UPDATE deliveries SET status = 'dead' WHERE id = ?`, [data.id])
+  await page.getByRole('link', { name: 'Relay' }).click()
+  await page.getByLabel('Type 1 to send 1 alert again').fill('1')
+  await button(page, 'Send again').click()
+  await page.getByText('The relay has given up no delivery.').waitFor()
+  t.not((await call('GET', `/alerts/log/${data.id}`)).body.data.status, 'dead')
+  t.same(
+    complaints.filter(text => !/Failed to load resource.*400/.test(text)),
+    [],
+    'browsers report the refused request only',
+  )
+})
+
+t.test('The page of a heartbeat has its ping URL for each tool, and its runs with exit code and log', async t => {
+  const job = await create('/monitors', { name: 'Backup', type: 'heartbeat', heartbeat_interval: 86_400 })
+  const { page, complaints } = await openAt(t, `/monitors/${job.id}`)
+  await page.getByText('The job has not reported yet.').waitFor()
+  for (const tool of ['curl', 'cron', 'systemd', 'PowerShell', 'Python', 'Node']) {
+    await page.getByLabel(tool, { exact: true }).check()
+    t.match((await page.locator('#pings pre').allTextContents()).join('\n'), job.ping_url, tool)
+  }
+  t.same(await checkAccessibility(page), [])
+  const path = new URL(job.ping_url).pathname
+  await fetch(`${api.origin}${path}/start`)
+  await fetch(`${api.origin}${path}/3`, { method: 'POST', body: 'the disk is full' })
+  await page.reload()
+  const run = page.locator('#runs li').filter({ hasText: 'exit code 3' })
+  await run.getByText('Log').click()
+  await run.getByText('the disk is full').waitFor()
+  t.match(await run.textContent(), /Failed.*took/)
+  t.same(complaints, [])
+})
+
+t.test('A viewer sees all of it on a phone, without a form, and which role is needed', async t => {
+  const { page, complaints } = await openAt(t, '/incidents/new', viewer, { viewport: { width: 390, height: 844 } })
+  for (const [path, text] of [
+    ['/incidents/new', 'Opening one needs the role editor'],
+    ['/incidents/templates', 'Changing them needs the role editor'],
+    ['/settings/alerts', 'Changing them needs the role editor'],
+    ['/log/relay', 'The relay has given up no delivery'],
+    ['/settings/alerts/messages', 'Nothing is sent'],
+  ] as const) {
+    await page.goto(origin + path)
+    await page.getByText(text).waitFor()
+    t.equal(await page.getByRole('button', { name: /^(Save|Create|Open the|Send)/ }).count(), 0, path)
+    t.ok(await page.evaluate('document.documentElement.scrollWidth <= 390'), `${path} is not wider than the phone`)
+  }
+  t.same(complaints, [])
+})
