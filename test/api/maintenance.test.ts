@@ -32,7 +32,8 @@ t.test('POST /maintenance-windows 201 for one period, which is read, listed, cha
   t.equal(created.response.status, 201)
   const { id, created_at, updated_at, ...rest } = created.data!.data
   const NONE = { description: null, cron: null, duration_minutes: null, time_zone: null }
-  t.same(rest, { ...sent, ...NONE, status: 'scheduled', next_starts_at: sent.starts_at })
+  const notices = { notify_subscribers: true, announce_minutes: 1_440 }
+  t.same(rest, { ...sent, ...NONE, ...notices, status: 'scheduled', next_starts_at: sent.starts_at })
   t.equal(created_at, updated_at)
   const path = { id }
   t.same(await unwrapData(picket.readMaintenanceWindow({ path })), created.data!.data)

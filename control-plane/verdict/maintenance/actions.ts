@@ -5,6 +5,8 @@ import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { found, notFound, validationError } from '../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
+import { DEFAULT_ANNOUNCE_MINUTES, notifiesByDefault } from './limits.ts'
+import { advanceNotices, reviseNotices, reviseNoticesOfDeleted } from './notices/notice-actions.ts'
 import { planNextPeriod, planPeriodsFrom } from './period-plan.ts'
 import { validateSchedule } from './schedule-validation.ts'
 import type { WindowCreate, WindowUpdate } from './schemas.ts'
@@ -26,6 +28,7 @@ const EMPTY = {
   timeZone: null,
   startsAt: null,
   endsAt: null,
+  announceMinutes: DEFAULT_ANNOUNCE_MINUTES,
 }
 
 /**
@@ -39,7 +42,8 @@ export async function createWindow(
   now: Date,
 ): Promise<MaintenanceWindow> {
   const { title, monitor_ids: ids } = body
-  const created = { ...EMPTY, id: newId(), projectId, title, monitorIds: ids, createdAt: now, updatedAt: now }
+  const own = { id: newId(), projectId, title, monitorIds: ids, notifySubscribers: notifiesByDefault(body.cron) }
+  const created = { ...EMPTY, ...own, createdAt: now, updatedAt: now }
   const window = withBody(created, body)
   assertSchedule(window, now)
   await db.transaction(async tx => {
@@ -47,6 +51,7 @@ export async function createWindow(
     await assertProjectWithinLimit(tx, projectId, 'maintenanceWindows', limits)
     await saveWindow(tx, window)
     await storePlan(tx, window, planPeriodsFrom(window, now))
+    await advanceNotices(tx, window, now)
   })
   return window
 }
@@ -77,6 +82,7 @@ export async function changeWindow(
       await storePlan(tx, window, planPeriodsFrom(window, now))
       await review(tx, before.monitorIds, now)
     }
+    await reviseNotices(tx, before, window, now)
     return window
   })
 }
@@ -95,6 +101,7 @@ export async function deleteWindow(
 ): Promise<void> {
   await db.transaction(async tx => {
     const window = found(isId(id) && (await lockWindow(tx, projectId, id)), 'maintenance window')
+    await reviseNoticesOfDeleted(tx, window, now)
     await endPeriods(tx, id, now)
     await removeWindow(tx, id)
     await review(tx, window.monitorIds, now)
@@ -124,6 +131,8 @@ function withBody(window: MaintenanceWindow, body: WindowUpdate): MaintenanceWin
     ...(body.time_zone !== undefined && { timeZone: body.time_zone }),
     ...(body.starts_at !== undefined && { startsAt: dateOf(body.starts_at) }),
     ...(body.ends_at !== undefined && { endsAt: dateOf(body.ends_at) }),
+    ...(body.notify_subscribers !== undefined && { notifySubscribers: body.notify_subscribers }),
+    ...(body.announce_minutes !== undefined && { announceMinutes: body.announce_minutes }),
   }
 }
 

@@ -16,6 +16,8 @@ export function toWindowResponse(window: MaintenanceWindow, now: Date) {
     time_zone: window.timeZone,
     starts_at: window.startsAt,
     ends_at: window.endsAt,
+    notify_subscribers: window.notifySubscribers,
+    announce_minutes: window.announceMinutes,
     status: isActive ? ('active' as const) : next === null ? ('ended' as const) : ('scheduled' as const),
     next_starts_at: next?.startsAt ?? null,
     created_at: window.createdAt,

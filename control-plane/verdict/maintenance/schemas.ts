@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Id, lineText, nullable, strictObject, stringEnum, Timestamp } from '../../foundation/web/validation/schemas.ts'
+import { DEFAULT_ANNOUNCE_MINUTES, MAX_ANNOUNCE_MINUTES } from './limits.ts'
 import { MAX_WINDOW_MINUTES } from './schedule-validation.ts'
 
 const DateTime = Type.String({ format: 'date-time' })
@@ -13,6 +14,19 @@ const optional = {
   time_zone: Type.Optional(nullable(lineText(1, 100))),
   starts_at: Type.Optional(nullable(DateTime)),
   ends_at: Type.Optional(nullable(DateTime)),
+  notify_subscribers: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.',
+    }),
+  ),
+  announce_minutes: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_ANNOUNCE_MINUTES,
+      description: `How many minutes before its beginning a period is announced. 0: not at all. Defaults to ${DEFAULT_ANNOUNCE_MINUTES} (a day).`,
+    }),
+  ),
 }
 
 const MONITORS = ['0190a0a0-0000-7000-8000-000000000000']
@@ -60,6 +74,8 @@ export const WindowRecord = Type.Object(
     time_zone: nullable(Type.String({ description: 'IANA name of the time zone for cron.' })),
     starts_at: nullable(Timestamp),
     ends_at: nullable(Timestamp),
+    notify_subscribers: Type.Boolean(),
+    announce_minutes: Type.Integer(),
     status: stringEnum(WINDOW_STATUSES),
     next_starts_at: nullable(Timestamp),
     created_at: Timestamp,

@@ -6,7 +6,7 @@ import type { MaintenanceWindow } from './types.ts'
 const COLUMNS = `
   w.id, w.project_id AS "projectId", w.title, w.description, w.cron, w.duration_minutes AS "durationMinutes",
   w.time_zone AS "timeZone", w.starts_at AS "startsAt", w.ends_at AS "endsAt", w.created_at AS "createdAt",
-  w.updated_at AS "updatedAt",
+  w.updated_at AS "updatedAt", w.notify_subscribers AS "notifySubscribers", w.announce_minutes AS "announceMinutes",
   ARRAY (SELECT m.id FROM maintenance_window_monitors wm JOIN monitors m ON m.id = wm.monitor_id
          WHERE wm.window_id = w.id AND m.deleted_at IS NULL ORDER BY m.id) AS "monitorIds"`
 
@@ -55,17 +55,28 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Maint
   )
 }
 
+/** Locks up to `limit` windows of which a notice to subscribers is due, and skips those of other processes. */
+export function lockWindowsWithDueNotice(tx: Tx, now: Date, limit: number): Promise<MaintenanceWindow[]> {
+  return query(
+    tx,
+    `SELECT ${COLUMNS} FROM maintenance_windows w JOIN maintenance_notice_plans n ON n.window_id = w.id
+     WHERE n.due_at <= :now ORDER BY n.due_at LIMIT :limit FOR NO KEY UPDATE OF w SKIP LOCKED`,
+    { now, limit },
+  )
+}
+
 /** Writes a window and replaces its monitors. */
 export async function saveWindow(tx: Tx, { monitorIds, ...window }: MaintenanceWindow): Promise<void> {
   await execute(
     tx,
     `INSERT INTO maintenance_windows (id, project_id, title, description, cron, duration_minutes, time_zone, starts_at,
-       ends_at, created_at, updated_at)
-     VALUES (:id, :projectId, :title, :description, :cron, :durationMinutes, :timeZone, :startsAt, :endsAt, :createdAt,
-       :updatedAt)
+       ends_at, notify_subscribers, announce_minutes, created_at, updated_at)
+     VALUES (:id, :projectId, :title, :description, :cron, :durationMinutes, :timeZone, :startsAt, :endsAt,
+       :notifySubscribers, :announceMinutes, :createdAt, :updatedAt)
      ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description, cron = excluded.cron,
        duration_minutes = excluded.duration_minutes, time_zone = excluded.time_zone, starts_at = excluded.starts_at,
-       ends_at = excluded.ends_at, updated_at = excluded.updated_at`,
+       ends_at = excluded.ends_at, notify_subscribers = excluded.notify_subscribers,
+       announce_minutes = excluded.announce_minutes, updated_at = excluded.updated_at`,
     window,
   )
   const bindings = { id: window.id, monitorIds }

@@ -7,6 +7,10 @@ export type MaintenanceWindow = MaintenanceSchedule & {
   title: string
   description: string | null
   monitorIds: string[]
+  /** whether subscribers of status pages are sent notices */
+  notifySubscribers: boolean
+  /** how long before a period it is announced; 0: it is not announced */
+  announceMinutes: number
   createdAt: Date
   updatedAt: Date
 }

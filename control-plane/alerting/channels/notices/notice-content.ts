@@ -1,3 +1,6 @@
+import { stripInvisible, toOneLine } from '../../../foundation/web/validation/visible-text.ts'
+import { truncate } from './wording.ts'
+
 /** The severity of a notice, which channels show as a colour. */
 export type Tone = 'down' | 'degraded' | 'up' | 'neutral'
 
@@ -26,3 +29,15 @@ export type NoticeContent = {
   /** ISO 8601 UTC */
   at: string
 }
+
+/** Limits the length of the texts of a notice, independent of the channel, and removes invisible characters. */
+export const limitNotice = (notice: NoticeContent): NoticeContent => ({
+  ...notice,
+  title: truncate(toOneLine(notice.title), MAX_LENGTHS.title),
+  text: truncate(stripInvisible(notice.text ?? '').trim(), MAX_LENGTHS.text) || null,
+  facts: notice.facts
+    .map(({ label, value }) => ({ label, value: truncate(toOneLine(value), MAX_LENGTHS.value) }))
+    .filter(fact => fact.value !== ''),
+})
+
+const MAX_LENGTHS = { title: 300, text: 10_000, value: 2_100 }

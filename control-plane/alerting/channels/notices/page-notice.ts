@@ -1,8 +1,15 @@
 import { sanitizeNameForEmail } from '../../../accounts/email/confirmation/address.ts'
 import { stripInvisible, toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import { formatDuration } from '../../events/duration.ts'
-import type { EventPage, PageChange, PageConfirmationData, PageNoticeData } from '../../events/page-event.ts'
+import type {
+  EventPage,
+  PageChange,
+  PageConfirmationData,
+  PageIncidentChange,
+  PageNoticeData,
+} from '../../events/page-event.ts'
 import type { ChangeLine } from './digest-notice.ts'
+import { toMaintenanceNotice } from './maintenance-notice.ts'
 import type { NoticeContent, Tone } from './notice-content.ts'
 import { formatDateTime, formatList, formatState, pluralize, toWebLink, truncate } from './wording.ts'
 
@@ -12,11 +19,17 @@ const MAX_LENGTHS = { title: 300, text: 10_000, value: 2_100, name: 200 }
 /** Converts changes to a notice for subscribers: one change with its full text, or several as lines. */
 export function toPageNotice({ page, changes }: PageNoticeData): { notice: NoticeContent; lines: ChangeLine[] } {
   const [change] = changes
-  if (change && changes.length === 1) return { notice: toSingleNotice(page, change), lines: [] }
-  return { notice: toCombinedNotice(page, changes), lines: changes.map(toChangeLine) }
+  if (change && changes.length === 1) {
+    const notice = isIncidentChange(change) ? toSingleNotice(page, change) : toMaintenanceNotice(page, change)
+    return { notice, lines: [] }
+  }
+  const incidents = changes.filter(isIncidentChange)
+  return { notice: toCombinedNotice(page, incidents), lines: incidents.map(toChangeLine) }
 }
 
-function toSingleNotice(page: EventPage, { at, incident, update, components }: PageChange): NoticeContent {
+const isIncidentChange = (change: PageChange): change is PageIncidentChange => 'incident' in change
+
+function toSingleNotice(page: EventPage, { at, incident, update, components }: PageIncidentChange): NoticeContent {
   return {
     tone: toTone(incident),
     badge: formatState(incident.status),
@@ -39,7 +52,7 @@ function toSingleNotice(page: EventPage, { at, incident, update, components }: P
   }
 }
 
-function toCombinedNotice(page: EventPage, changes: PageChange[]): NoticeContent {
+function toCombinedNotice(page: EventPage, changes: PageIncidentChange[]): NoticeContent {
   const open = changes.filter(({ incident }) => incident.status !== 'resolved')
   const worst = open.find(({ incident }) => incident.severity !== 'minor') ?? open[0] ?? changes[0]
   return {
@@ -55,7 +68,7 @@ function toCombinedNotice(page: EventPage, changes: PageChange[]): NoticeContent
   }
 }
 
-function toChangeLine({ at, incident }: PageChange): ChangeLine {
+function toChangeLine({ at, incident }: PageIncidentChange): ChangeLine {
   return {
     tone: toTone(incident),
     name: truncate(toOneLine(incident.title), MAX_LENGTHS.name),
@@ -88,8 +101,8 @@ export function toConfirmationNotice(
   }
 }
 
-const toTone = ({ status, severity }: PageChange['incident']): Tone =>
+const toTone = ({ status, severity }: PageIncidentChange['incident']): Tone =>
   status === 'resolved' ? 'up' : severity === 'minor' ? 'degraded' : 'down'
 
-const formatOutageDuration = (incident: PageChange['incident'], resolvedAt: string) =>
+const formatOutageDuration = (incident: PageIncidentChange['incident'], resolvedAt: string) =>
   formatDuration(Date.parse(resolvedAt) - Date.parse(incident.started_at))

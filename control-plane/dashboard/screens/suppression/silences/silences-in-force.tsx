@@ -1,11 +1,11 @@
 import { type ComponentChildren, Fragment } from 'preact'
-import { formatCount } from '../../core/format.ts'
-import { canWrite, useFrame } from '../../core/frame-context.ts'
-import type { OperationResponse } from '../../core/operations.ts'
-import type { Result } from '../../core/screen.ts'
-import { useAttempt } from '../../parts/forms/attempt.ts'
-import { Moment } from '../../parts/moment.tsx'
-import { Section } from '../../parts/section.tsx'
+import { formatCount } from '../../../core/format.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import type { Result } from '../../../core/screen.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { Section } from '../../../parts/layout/section.tsx'
+import { Moment } from '../../../parts/moment.tsx'
 
 /** Monitors of a silence that are named. */
 const MAX_NAMES = 3

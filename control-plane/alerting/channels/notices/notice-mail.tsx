@@ -4,7 +4,7 @@ import {
   MAIL_WORD_BREAK,
   MailBadge,
   MailButton,
-  renderMail,
+  type MailParts,
 } from '../../../foundation/web/html/mail-layout.tsx'
 import type { ChangeLine } from './digest-notice.ts'
 import type { MailFooter, NoticeContent, Tone } from './notice-content.ts'
@@ -15,15 +15,15 @@ const DEFAULT_FOOTER: MailFooter = { by: 'Picket', link: null }
 /** Enough contrast for white text on them, and on white and dark backgrounds. */
 const COLOURS: Record<Tone, string> = { down: '#d92d20', degraded: '#b54708', up: '#067647', neutral: MAIL_BLUE }
 
-/** Renders a notice as the HTML of an email. */
-export function renderNoticeHtml(
+/** The parts of the email about a notice. */
+export function toMailParts(
   notice: NoticeContent,
   changes: ChangeLine[],
   more: number,
   footer: MailFooter = DEFAULT_FOOTER,
-): string {
+): MailParts {
   const colour = COLOURS[notice.tone]
-  return renderMail({
+  return {
     title: notice.title,
     badge: notice.badge,
     colour,
@@ -39,7 +39,7 @@ export function renderNoticeHtml(
         {formatDateTime(notice.at)} · <Footer {...footer} />
       </>
     ),
-  })
+  }
 }
 
 const buildPreview = ({ text, facts }: NoticeContent) =>

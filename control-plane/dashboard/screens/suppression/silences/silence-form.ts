@@ -1,5 +1,5 @@
 /** The form of a silence. Pure. */
-import type { SilenceSettings } from '../../../verdict/silences/schemas.ts'
+import type { SilenceSettings } from '../../../../verdict/silences/schemas.ts'
 
 const HOUR_MS = 3_600_000
 

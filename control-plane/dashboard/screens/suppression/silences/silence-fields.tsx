@@ -1,5 +1,5 @@
-import type { FormErrors } from '../../parts/forms/field-errors.ts'
-import { SelectField, TextField } from '../../parts/forms/fields.tsx'
+import type { FormErrors } from '../../../parts/forms/field-errors.ts'
+import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { SILENCE_LENGTHS, type SilenceForm } from './silence-form.ts'
 
 /** How long monitors are silenced, and why. `prefix`: the place of the fields in the body of the request. */

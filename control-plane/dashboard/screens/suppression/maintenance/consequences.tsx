@@ -1,0 +1,164 @@
+import { useEffect, useState } from 'preact/hooks'
+import { toMaintenanceNotice } from '../../../../alerting/channels/notices/maintenance-notice.ts'
+import { formatCount, formatDuration } from '../../../core/format.ts'
+import { useFrame } from '../../../core/frame-context.ts'
+import { Moment } from '../../../parts/moment.tsx'
+import { findScheduleProblems, toWindowBody, type WindowForm } from './window-form.ts'
+import { listNextPeriods, toSchedule, type WindowRecord } from './window-periods.ts'
+import { toZonedText } from './zoned-time.ts'
+
+const SHOWN_PERIODS = 5
+
+/** What a window will do: its next periods, and what subscribers of status pages are sent. */
+export function Consequences({ form, timeZone }: { form: WindowForm; timeZone: string }) {
+  const { nowMs } = useFrame()
+  const body = toWindowBody(form, timeZone)
+  const now = new Date(nowMs)
+  const isValid = findScheduleProblems(body, now).length === 0
+  const periods = isValid ? listNextPeriods(toSchedule(body as WindowRecord), now, SHOWN_PERIODS) : []
+  const [next] = periods
+  return (
+    <>
+      <aside aria-label="Next periods" class="periods">
+        <h2>{form.isRecurring ? 'Next periods' : 'The period'}</h2>
+        {periods.length === 0 ? (
+          <p class="soft">Complete the schedule to see when it begins.</p>
+        ) : (
+          <ol>
+            {periods.map(({ startsAt, endsAt }) => (
+              <li key={startsAt.getTime()}>
+                <Moment at={startsAt.toISOString()} />
+                <small class="soft">
+                  {' '}
+                  for {formatDuration(endsAt.getTime() - startsAt.getTime())}
+                  {form.isRecurring && form.timeZone !== timeZone && `, ${describeLocal(startsAt, form.timeZone)}`}
+                </small>
+              </li>
+            ))}
+          </ol>
+        )}
+        <p class="soft small">
+          Alerts of the monitors are withheld during this time. Status pages show maintenance, and the uptime counts it
+          apart.
+        </p>
+      </aside>
+      <aside aria-label="Messages to subscribers" class="messages">
+        <h2>Messages to subscribers</h2>
+        {form.notifySubscribers ? (
+          <>
+            {next && <Messages form={form} period={next} nowMs={nowMs} />}
+            <Audience monitorIds={form.monitorIds} />
+          </>
+        ) : (
+          <p class="soft">Subscribers are sent nothing about this window.</p>
+        )}
+      </aside>
+    </>
+  )
+}
+
+const describeLocal = (at: Date, timeZone: string) => `${toZonedText(at, timeZone).slice(11)} in ${timeZone}`
+
+const STAGES = ['announced', 'begun', 'ended'] as const
+
+/** The subjects and times of the messages about the next period, in the words that are sent. */
+function Messages({
+  form,
+  period,
+  nowMs,
+}: {
+  form: WindowForm
+  period: { startsAt: Date; endsAt: Date }
+  nowMs: number
+}) {
+  const starts = period.startsAt.getTime()
+  const announceMs = Number(form.announce) * 1_000
+  const times = {
+    announced: starts <= nowMs || !(announceMs > 0) ? null : Math.max(nowMs, starts - announceMs),
+    begun: Math.max(nowMs, starts),
+    ended: period.endsAt.getTime(),
+  }
+  return (
+    <ol>
+      {STAGES.map(stage => {
+        const atMs = times[stage]
+        if (atMs === null) return null
+        const notice = toMaintenanceNotice(
+          { id: '', name: '', url: 'https://status.example' },
+          {
+            event: `maintenance.${stage}`,
+            at: new Date(atMs).toISOString(),
+            maintenance: {
+              ...{ id: '', title: form.title || 'Title', description: form.description },
+              ...{ starts_at: period.startsAt.toISOString(), ends_at: period.endsAt.toISOString() },
+            },
+            components: [],
+          },
+        )
+        return (
+          <li key={stage}>
+            <b dir="auto">
+              {notice.badge}: {notice.title}
+            </b>
+            <br />
+            <small class="soft">
+              {atMs === nowMs ? 'at once, when you save' : <Moment at={new Date(atMs).toISOString()} />}
+            </small>
+            {stage === 'announced' && notice.text && (
+              <p class="small text" dir="auto">
+                {notice.text}
+              </p>
+            )}
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+type PageAudience = { id: string; name: string; subscribers: number }
+const MAX_PAGES = 10
+
+/** The published pages that show one of the monitors, and their confirmed subscribers. */
+function Audience({ monitorIds }: { monitorIds: readonly string[] }) {
+  const { execute } = useFrame()
+  const [pages, setPages] = useState<PageAudience[] | null>(null)
+  const key = monitorIds.join()
+  useEffect(() => {
+    let isCurrent = true
+    const load = async () => {
+      const listed = await execute('listStatusPages', { query: { per_page: 100 } })
+      if ('error' in listed) return
+      const published = listed.data.data.filter(page => page.is_published).slice(0, MAX_PAGES)
+      const found = await Promise.all(
+        published.map(async ({ id, name }) => {
+          const [components, subscribers] = await Promise.all([
+            execute('listStatusPageComponents', { path: { id }, query: { per_page: 100 } }),
+            execute('listStatusPageSubscribers', { path: { id }, query: { per_page: 1 } }),
+          ])
+          const isShown =
+            'data' in components &&
+            components.data.data.some(({ monitor_id }) => monitor_id && monitorIds.includes(monitor_id))
+          return isShown && 'data' in subscribers ? [{ id, name, subscribers: subscribers.data.meta.total }] : []
+        }),
+      )
+      if (isCurrent) setPages(found.flat())
+    }
+    void load()
+    return () => {
+      isCurrent = false
+    }
+  }, [key])
+  if (pages === null) return null
+  if (pages.length === 0)
+    return <p class="soft small">No published status page shows one of these monitors, so no message is sent.</p>
+  return (
+    <ul class="audience small">
+      {pages.map(({ id, name, subscribers }) => (
+        <li key={id}>
+          <bdi>{name}</bdi>: <a href={`/pages/${id}/subscribers`}>{formatCount(subscribers, 'subscriber')}</a>
+        </li>
+      ))}
+    </ul>
+  )
+}

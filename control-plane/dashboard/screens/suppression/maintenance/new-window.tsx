@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { FRAME_READS } from '../../../core/frame-reads.ts'
+import { screen } from '../../../core/screen.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { Consequences } from './consequences.tsx'
+import { WindowFields } from './window-fields.tsx'
+import { findWindowProblems, SHOWN_FIELDS, startForm, toWindowBody } from './window-form.ts'
+
+const EXAMPLE = toCurl('POST', '/maintenance-windows', {
+  ...{ title: 'Database upgrade', monitor_ids: ['…'] },
+  ...{ starts_at: '2027-03-01T09:00:00Z', ends_at: '2027-03-01T11:00:00Z' },
+})
+
+/** `/maintenance/new` */
+export const newWindowScreen = screen({
+  path: '/maintenance/new',
+  area: 'incidents',
+  queries: () => ({ ...FRAME_READS }),
+  title: () => 'New maintenance window',
+  Body: () => {
+    const { me, timeZone, isInteractive } = useFrame()
+    return (
+      <>
+        <p class="trail">
+          <a href="/maintenance">Maintenance</a>
+        </p>
+        <h1>New maintenance window</h1>
+        <NeedsScript what="Planning maintenance" command={EXAMPLE} />
+        {!canWrite(me) && <p class="missing">Your role can see maintenance windows. Editors can create them.</p>}
+        {canWrite(me) && isInteractive && <NewWindow key={timeZone} timeZone={timeZone} />}
+      </>
+    )
+  },
+})
+
+function NewWindow({ timeZone }: { timeZone: string }) {
+  const { execute, navigate, nowMs } = useFrame()
+  const [start] = useState(() => startForm(nowMs, timeZone))
+  const [form, setForm] = useState(start)
+  const [isCreated, setCreated] = useState(false)
+  const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
+  useLeaveQuestion(!isCreated && JSON.stringify(form) !== JSON.stringify(start))
+  const body = toWindowBody(form, timeZone)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const problem = toFormError(findWindowProblems(body, new Date(nowMs)))
+    if (problem) return attempt.setError(problem)
+    const created = await attempt.run(() => execute('createMaintenanceWindow', { body }))
+    if (!created) return
+    setCreated(true)
+    navigate(`/maintenance/${created.data.id}`)
+  }
+  return (
+    <form class="setup" ref={element} noValidate onSubmit={submit}>
+      <div class="stack">
+        <WindowFields
+          form={form}
+          errors={buildFormErrors(attempt.error?.details ?? [])}
+          timeZone={timeZone}
+          change={part => {
+            attempt.setError(null)
+            setForm(current => ({ ...current, ...part }))
+          }}
+        />
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
+        <div class="actions">
+          <button type="submit" class="main" disabled={attempt.isBusy}>
+            Create the window
+          </button>
+        </div>
+      </div>
+      <div class="consequences">
+        <Consequences form={form} timeZone={timeZone} />
+        <AsCall command={toCurl('POST', '/maintenance-windows', body)} />
+      </div>
+    </form>
+  )
+}

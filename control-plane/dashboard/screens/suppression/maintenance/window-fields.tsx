@@ -1,0 +1,226 @@
+import { DurationField } from '../../../parts/forms/duration-field.tsx'
+import type { FormErrors } from '../../../parts/forms/field-errors.ts'
+import { CheckField, FieldError, FieldGroup, SelectField, TextField } from '../../../parts/forms/fields.tsx'
+import { MonitorChoice } from '../../../parts/monitors/monitor-choice.tsx'
+import { REPEATS, type Recurrence, WEEKDAYS } from './recurrence.ts'
+import type { WindowForm } from './window-form.ts'
+
+type WindowFieldProps = {
+  form: WindowForm
+  errors: FormErrors
+  /** of the times in the form */
+  timeZone: string
+  change(part: Partial<WindowForm>): void
+}
+
+/** All fields of a window: what it is, its monitors, when, and what subscribers get. */
+export const WindowFields = (props: WindowFieldProps) => {
+  const { form, errors, change } = props
+  return (
+    <>
+      <TextField
+        path="title"
+        label="Title"
+        hint="Visitors of status pages see it."
+        value={form.title}
+        errors={errors}
+        isRequired
+        onChange={title => change({ title })}
+      />
+      <div class="field">
+        <label for="field-description">What happens (optional)</label>
+        <textarea
+          id="field-description"
+          name="description"
+          rows={3}
+          dir="auto"
+          value={form.description}
+          aria-describedby="field-description-hint"
+          onInput={event => change({ description: event.currentTarget.value })}
+        />
+        <small id="field-description-hint">Shown on status pages and in the notices.</small>
+        <FieldError path="description" errors={errors} />
+      </div>
+      <MonitorChoice
+        path="monitor_ids"
+        legend="Monitors"
+        hint="The window has the monitors that are chosen now; monitors that match later are not added."
+        max={1_000}
+        ids={form.monitorIds}
+        errors={errors}
+        onChange={monitorIds => change({ monitorIds })}
+      />
+      <Kind {...props} />
+      {form.isRecurring ? <Recurring {...props} /> : <OnePeriod {...props} />}
+      <Notices {...props} />
+    </>
+  )
+}
+
+const Kind = ({ form, change }: WindowFieldProps) => (
+  <fieldset class="types">
+    <legend>When</legend>
+    <div>
+      {([false, true] as const).map(isRecurring => (
+        <label key={String(isRecurring)}>
+          <input
+            type="radio"
+            name="kind"
+            checked={form.isRecurring === isRecurring}
+            onChange={() => change(toKind(form, isRecurring))}
+          />
+          <span>
+            <b>{isRecurring ? 'Recurring' : 'Once'}</b>
+            <small>{isRecurring ? 'Each period follows a schedule' : 'From one time to another'}</small>
+          </span>
+        </label>
+      ))}
+    </div>
+  </fieldset>
+)
+
+/** A recurring window has no bounds at first, and sends notices only on request. */
+const toKind = (form: WindowForm, isRecurring: boolean): Partial<WindowForm> =>
+  isRecurring === form.isRecurring
+    ? {}
+    : { isRecurring, notifySubscribers: !isRecurring, ...(isRecurring && { startsAt: '', endsAt: '' }) }
+
+const Times = ({ form, errors, timeZone, change, labels }: WindowFieldProps & { labels: [string, string] }) => (
+  <div class="pair">
+    <TextField
+      path="starts_at"
+      label={labels[0]}
+      type="datetime-local"
+      hint={timeZone}
+      value={form.startsAt}
+      errors={errors}
+      onChange={startsAt => change({ startsAt })}
+    />
+    <TextField
+      path="ends_at"
+      label={labels[1]}
+      type="datetime-local"
+      hint="At most 7 days long"
+      value={form.endsAt}
+      errors={errors}
+      onChange={endsAt => change({ endsAt })}
+    />
+  </div>
+)
+
+const OnePeriod = (props: WindowFieldProps) => <Times {...props} labels={['Begins', 'Ends']} />
+
+function Recurring(props: WindowFieldProps) {
+  const { form, errors, change } = props
+  const isBounded = form.startsAt !== '' || form.endsAt !== ''
+  return (
+    <>
+      <RecurrenceFields {...props} />
+      <DurationField
+        path="duration_minutes"
+        label="Lasts"
+        hint="At most 7 days, and shorter than the time to the next period"
+        value={form.duration}
+        errors={errors}
+        onChange={duration => change({ duration })}
+      />
+      <TextField
+        path="time_zone"
+        label="Time zone"
+        hint="An IANA name, such as Europe/Berlin. The schedule follows its daylight saving time."
+        value={form.timeZone}
+        errors={errors}
+        onChange={timeZone => change({ timeZone })}
+      />
+      <FieldGroup
+        title="Only between two times"
+        summary={isBounded ? 'set' : 'no limits'}
+        isOpen={isBounded || errors.isBelow(['starts_at', 'ends_at'])}
+      >
+        <Times {...props} labels={['Not before', 'Not after']} />
+      </FieldGroup>
+    </>
+  )
+}
+
+/** How often, and when. */
+function RecurrenceFields({ form, errors, change }: WindowFieldProps) {
+  const set = (part: Partial<Recurrence>) => change({ recurrence: { ...form.recurrence, ...part } })
+  const { repeat, time, weekday, day, cron } = form.recurrence
+  return (
+    <div class="pair">
+      <SelectField
+        path="repeat"
+        label="How often"
+        value={repeat}
+        options={REPEATS}
+        errors={errors}
+        onChange={value => set({ repeat: value, ...(value === 'cron' && cron === '' && { cron: '0 2 * * 0' }) })}
+      />
+      {repeat === 'weekly' && (
+        <SelectField
+          path="weekday"
+          label="Day"
+          value={weekday}
+          options={WEEKDAYS.map((name, i) => [String(i), name] as const)}
+          errors={errors}
+          onChange={value => set({ weekday: value })}
+        />
+      )}
+      {repeat === 'monthly' && (
+        <TextField
+          path="day"
+          label="Day of the month"
+          type="number"
+          value={day}
+          errors={errors}
+          onChange={value => set({ day: value })}
+        />
+      )}
+      {repeat === 'cron' ? (
+        <TextField
+          path="cron"
+          label="Cron expression"
+          hint="Five fields: minute, hour, day, month, weekday"
+          value={cron}
+          errors={errors}
+          onChange={value => set({ cron: value })}
+        />
+      ) : (
+        <div class="field">
+          <label for="field-time">Begins at</label>
+          <input id="field-time" type="time" value={time} onInput={event => set({ time: event.currentTarget.value })} />
+          <FieldError path="cron" errors={errors} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const Notices = ({ form, errors, change }: WindowFieldProps) => (
+  <fieldset class="stack">
+    <legend>Subscribers of status pages</legend>
+    <CheckField
+      path="notify_subscribers"
+      label="Notify subscribers"
+      hint={
+        form.isRecurring
+          ? 'Each period sends up to three messages: announced, begun, ended.'
+          : 'Three messages: announced, begun, ended. When it is moved or deleted: cancelled.'
+      }
+      value={form.notifySubscribers}
+      errors={errors}
+      onChange={notifySubscribers => change({ notifySubscribers })}
+    />
+    {form.notifySubscribers && (
+      <DurationField
+        path="announce_minutes"
+        label="Announce it this long before"
+        hint="0: no announcement. At most 30 days. When less time is left, it is announced at once."
+        value={form.announce}
+        errors={errors}
+        onChange={announce => change({ announce })}
+      />
+    )}
+  </fieldset>
+)

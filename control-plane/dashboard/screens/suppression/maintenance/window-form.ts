@@ -1,0 +1,101 @@
+import { validateSchedule } from '../../../../verdict/maintenance/schedule-validation.ts'
+import type { OperationArguments } from '../../../core/operations.ts'
+import type { FieldProblem } from '../../../parts/forms/field-errors.ts'
+import { EMPTY_RECURRENCE, parseCron, type Recurrence, toCron } from './recurrence.ts'
+import { toSchedule, type WindowRecord } from './window-periods.ts'
+import { parseZonedText, toZonedText } from './zoned-time.ts'
+
+type WindowBody = OperationArguments<'createMaintenanceWindow'>['body']
+
+/** A window as it is in the form. Times are texts of `datetime-local`, in the time zone of the form. */
+export type WindowForm = {
+  title: string
+  description: string
+  monitorIds: readonly string[]
+  isRecurring: boolean
+  startsAt: string
+  endsAt: string
+  recurrence: Recurrence
+  /** in seconds, as text */
+  duration: string
+  timeZone: string
+  notifySubscribers: boolean
+  /** in seconds, as text */
+  announce: string
+}
+
+const HOUR_MS = 3_600_000
+const DEFAULT_ANNOUNCE_S = 86_400
+
+/** A window of two hours that begins at the next full hour. */
+export function startForm(nowMs: number, timeZone: string): WindowForm {
+  const start = Math.ceil(nowMs / HOUR_MS) * HOUR_MS
+  return {
+    ...{ title: '', description: '', monitorIds: [], isRecurring: false },
+    startsAt: toZonedText(new Date(start), timeZone),
+    endsAt: toZonedText(new Date(start + 2 * HOUR_MS), timeZone),
+    ...{ recurrence: EMPTY_RECURRENCE, duration: '3600', timeZone },
+    ...{ notifySubscribers: true, announce: String(DEFAULT_ANNOUNCE_S) },
+  }
+}
+
+export function toWindowForm(window: WindowRecord, timeZone: string): WindowForm {
+  const text = (at: string | null) => (at === null ? '' : toZonedText(new Date(at), timeZone))
+  return {
+    title: window.title,
+    description: window.description ?? '',
+    monitorIds: window.monitor_ids,
+    isRecurring: window.cron !== null,
+    startsAt: text(window.starts_at),
+    endsAt: text(window.ends_at),
+    recurrence: window.cron === null ? EMPTY_RECURRENCE : parseCron(window.cron),
+    duration: String((window.duration_minutes ?? 60) * 60),
+    timeZone: window.time_zone ?? timeZone,
+    notifySubscribers: window.notify_subscribers,
+    announce: String(window.announce_minutes * 60),
+  }
+}
+
+/** The body of a create. `timeZone`: of the times in the form. Times that are not complete are null. */
+export function toWindowBody(form: WindowForm, timeZone: string): WindowBody {
+  const toIso = (text: string) => parseZonedText(text, timeZone)?.toISOString() ?? null
+  return {
+    title: form.title.trim(),
+    description: form.description.trim() === '' ? null : form.description.trim(),
+    monitor_ids: [...form.monitorIds],
+    cron: form.isRecurring ? toCron(form.recurrence) : null,
+    duration_minutes: form.isRecurring ? Number(form.duration) / 60 : null,
+    time_zone: form.isRecurring ? form.timeZone.trim() : null,
+    starts_at: toIso(form.startsAt),
+    ends_at: toIso(form.endsAt),
+    notify_subscribers: form.notifySubscribers,
+    announce_minutes: Number(form.announce) / 60,
+  }
+}
+
+/** Only what changed, because times that are sent again restart a running period. Null: nothing. */
+export function toWindowUpdate(stored: WindowRecord, form: WindowForm, timeZone: string): Partial<WindowBody> | null {
+  const before = toWindowBody(toWindowForm(stored, timeZone), timeZone)
+  const after = toWindowBody(form, timeZone)
+  const changed = Object.entries(after).filter(
+    ([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof WindowBody]),
+  )
+  return changed.length === 0 ? null : (Object.fromEntries(changed) as Partial<WindowBody>)
+}
+
+/** What the API would refuse, by the function of the server, so that it is shown before anything is sent. */
+export function findWindowProblems(body: WindowBody, now: Date): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  if (body.title === '') problems.push({ path: 'title', message: 'title is required' })
+  if (body.monitor_ids.length === 0) problems.push({ path: 'monitor_ids', message: 'choose at least one monitor' })
+  return [...problems, ...findScheduleProblems(body, now)]
+}
+
+export const findScheduleProblems = (body: WindowBody, now: Date): FieldProblem[] =>
+  validateSchedule(toSchedule(body as WindowRecord), now)
+
+/** The fields that show their own errors. */
+export const SHOWN_FIELDS = [
+  ...['title', 'description', 'monitor_ids', 'cron', 'duration_minutes', 'time_zone', 'starts_at', 'ends_at'],
+  ...['notify_subscribers', 'announce_minutes'],
+]

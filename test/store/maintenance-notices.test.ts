@@ -1,0 +1,156 @@
+import t from 'tap'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
+import { changeWindow, createWindow, deleteWindow } from '../../control-plane/verdict/maintenance/actions.ts'
+import { advanceNotices, sendDueNotices } from '../../control-plane/verdict/maintenance/notices/notice-actions.ts'
+import { lockWindowsWithDueNotice } from '../../control-plane/verdict/maintenance/store.ts'
+import { createSubscriberFixture, PUBLIC_URL, type SubscriberFixture } from '../support/subscribers.ts'
+
+const HOUR_MS = 3_600_000
+const hours = (from: Date, count: number) => new Date(from.getTime() + count * HOUR_MS)
+
+/** A page with one component and a window of its monitor from the tenth to the twelfth hour, announced three hours ahead. */
+async function plan(subscribing: SubscriberFixture, body: object = {}) {
+  const { db, tenant } = subscribing
+  const start = new Date('2026-03-10T00:00:00Z')
+  const tools = { db, review: async () => {}, limits: DEFAULT_LIMITS }
+  const { componentId, monitorId } = await subscribing.addComponent('Shop')
+  const times = { starts_at: hours(start, 10).toISOString(), ends_at: hours(start, 12).toISOString() }
+  const created = { title: 'Move', monitor_ids: [monitorId], announce_minutes: 180, ...times, ...body }
+  const window = await createWindow(tools, tenant.projectId, created, start)
+  return {
+    componentId,
+    windowId: window.id,
+    at: (hour: number) => hours(start, hour),
+    change: (changed: object, hour: number) =>
+      changeWindow(tools, tenant.projectId, window.id, changed, hours(start, hour)),
+    remove: (hour: number) => deleteWindow(tools, tenant.projectId, window.id, hours(start, hour)),
+  }
+}
+
+/** Runs the loops of both roles at a time, in any number of processes. */
+async function run(pools: Db[], now: Date): Promise<void> {
+  await Promise.all(pools.map(db => sendDueNotices(db, 50, now)))
+  await Promise.all(pools.map(db => notifySubscribers(db, PUBLIC_URL, now)))
+}
+
+const sentTo = async ({ db }: SubscriberFixture, subscriberId: string | undefined) => {
+  const rows = await query<{ event: string }>(
+    db,
+    `SELECT e.data->'changes'->0->>'event' AS event FROM deliveries d JOIN events e ON e.id = d.event_id
+     WHERE d.event_name = 'page.notice' AND d.subscriber_id = ? ORDER BY d.seq`,
+    [subscriberId ?? null],
+  )
+  return rows.map(({ event }) => event.replace('maintenance.', ''))
+}
+
+t.test('Subscribers are sent each stage once by two control planes, by mail with a link to unsubscribe', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, url, smtp } = subscribing
+  const other = createPostgres(url)
+  t.teardown(() => other.destroy())
+  const { at } = await plan(subscribing, { description: 'It is read-only meanwhile.' })
+  const blog = await subscribing.addComponent('Blog')
+  const [all] = await subscribing.addSubscribers(1)
+  const [unconcerned] = await subscribing.addSubscribers(1, [blog.componentId])
+  for (const hour of [6.9, 7, 7.1, 9.9, 10, 10.1, 11.9, 12, 12.1]) await run([db, other, db, other], at(hour))
+  t.same(await sentTo(subscribing, all), ['announced', 'begun', 'ended'])
+  t.same(await sentTo(subscribing, unconcerned), [])
+  const mails = await smtp.waitFor(3)
+  t.match(mails[0]?.raw, /Subject: \[acme\] Planned maintenance: Move/)
+  t.match(mails[0]?.raw, /List-Unsubscribe:\s+<http:\/\/picket\.test\/status\/acme\/subscription/)
+  t.match(mails[0]?.raw, /List-Unsubscribe-Post: List-Unsubscribe=One-Click/)
+  t.match(mails[0]?.raw, 'It is read-only meanwhile.')
+  t.match(mails[2]?.raw, /Subject: \[acme\] Maintenance completed: Move/)
+})
+
+t.test('A process that is killed while it sends a notice neither loses nor repeats it', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, url } = subscribing
+  const killed = createPostgres(url)
+  t.teardown(() => killed.destroy())
+  const { at } = await plan(subscribing)
+  const [id] = await subscribing.addSubscribers(1)
+  const dying = killed.transaction(async tx => {
+    for (const window of await lockWindowsWithDueNotice(tx, at(8), 50)) await advanceNotices(tx, window, at(8))
+    await run([db], at(8))
+    t.same(await sentTo(subscribing, id), [], 'another process leaves the window to this one')
+    const [own] = await query<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')
+    await execute(db, 'SELECT pg_terminate_backend(?)', [own!.pid])
+    await query(tx, 'SELECT 1')
+  })
+  await t.rejects(dying)
+  await run([db], at(8))
+  await run([db], at(8.1))
+  t.same(await sentTo(subscribing, id), ['announced'])
+})
+
+t.test('The same stage of a period cannot be stored twice', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { windowId, at } = await plan(subscribing)
+  await run([subscribing.db], at(8))
+  const again = execute(
+    subscribing.db,
+    `INSERT INTO maintenance_notices SELECT * FROM maintenance_notices WHERE window_id = ?`,
+    [windowId],
+  )
+  await t.rejects(again, /maintenance_notices_pkey/)
+})
+
+t.test('A window that is changed or deleted before its announcement sends nothing about its former times', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const moved = await plan(subscribing)
+  await moved.change({ starts_at: moved.at(30).toISOString(), ends_at: moved.at(31).toISOString() }, 1)
+  for (const hour of [8, 11, 13]) await run([db], moved.at(hour))
+  t.same(await sentTo(subscribing, id), [])
+  await moved.remove(20)
+  await run([db], moved.at(28))
+  t.same(await sentTo(subscribing, id), [])
+})
+
+t.test(
+  'Announced maintenance that is moved or deleted is cancelled, and running maintenance that is deleted ends',
+  async t => {
+    const subscribing = await createSubscriberFixture(t)
+    const { db } = subscribing
+    const [id] = await subscribing.addSubscribers(1)
+    const moved = await plan(subscribing)
+    await run([db], moved.at(8))
+    await moved.change({ starts_at: moved.at(11).toISOString() }, 8.5)
+    await run([db], moved.at(8.5))
+    t.same(await sentTo(subscribing, id), ['announced', 'cancelled'], 'the new time follows in a message of its own')
+    await run([db], moved.at(8.6))
+    await run([db], moved.at(11))
+    await moved.remove(11.5)
+    await run([db], moved.at(11.5))
+    await run([db], moved.at(13))
+    t.same(await sentTo(subscribing, id), ['announced', 'cancelled', 'announced', 'begun', 'ended'])
+  },
+)
+
+t.test('An announcement that waits past the beginning is not sent', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const { at } = await plan(subscribing)
+  await sendDueNotices(db, 50, at(9))
+  await run([db], at(10.5))
+  await run([db], at(10.6))
+  t.same(await sentTo(subscribing, id), ['begun'])
+})
+
+t.test('A recurring window sends the notices of each night, one night at a time', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const nightly = { cron: '0 2 * * *', duration_minutes: 60, time_zone: 'UTC', starts_at: null, ends_at: null }
+  const { at, change } = await plan(subscribing, nightly)
+  await run([db], at(2))
+  t.same(await sentTo(subscribing, id), [], 'recurring windows send nothing unless notify_subscribers is set')
+  await change({ notify_subscribers: true }, 12)
+  for (let hour = 12; hour < 60; hour += 0.5) await run([db], at(hour))
+  t.same(await sentTo(subscribing, id), ['announced', 'begun', 'ended', 'announced', 'begun', 'ended'])
+})

@@ -1,0 +1,155 @@
+import t from 'tap'
+import {
+  buildBadgeSnippets,
+  buildFrameSnippet,
+  buildWidgetSnippet,
+} from '../../../control-plane/dashboard/screens/pages/reach/embed-snippets.ts'
+import {
+  addMonths,
+  buildMonth,
+  readMonth,
+} from '../../../control-plane/dashboard/screens/suppression/maintenance/calendar/month.ts'
+import {
+  describeCron,
+  EMPTY_RECURRENCE,
+  parseCron,
+  toCron,
+} from '../../../control-plane/dashboard/screens/suppression/maintenance/recurrence.ts'
+import {
+  findWindowProblems,
+  startForm,
+  toWindowBody,
+  toWindowForm,
+  toWindowUpdate,
+} from '../../../control-plane/dashboard/screens/suppression/maintenance/window-form.ts'
+import {
+  parseZonedText,
+  toZonedText,
+} from '../../../control-plane/dashboard/screens/suppression/maintenance/zoned-time.ts'
+import { VIEWER } from '../../support/dashboard-fixtures.ts'
+import { windowOf } from '../../support/dashboard-reach-answers.ts'
+import { FULL } from '../../support/dashboard-scenes.ts'
+import { renderScreen } from '../../support/dashboard-screens.tsx'
+
+const TIMES: [text: string, timeZone: string, at: string][] = [
+  ['2026-11-21T08:00', 'UTC', '2026-11-21T08:00:00.000Z'],
+  ['2026-11-21T08:00', 'Asia/Kolkata', '2026-11-21T02:30:00.000Z'],
+  ['2026-07-01T00:30', 'America/New_York', '2026-07-01T04:30:00.000Z'],
+  ['2026-03-29T03:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
+]
+t.test('A time in a form means the same moment as in its time zone, across daylight saving time', async t => {
+  for (const [text, timeZone, at] of TIMES) {
+    t.equal(parseZonedText(text, timeZone)?.toISOString(), at, `${text} ${timeZone}`)
+    t.equal(toZonedText(new Date(at), timeZone), text)
+  }
+  t.equal(
+    parseZonedText('2026-10-25T02:30', 'Europe/Berlin')?.toISOString(),
+    '2026-10-25T00:30:00.000Z',
+    'the first of two',
+  )
+  t.equal(
+    parseZonedText('2026-03-29T02:30', 'Europe/Berlin')?.toISOString(),
+    '2026-03-29T01:30:00.000Z',
+    'a skipped time',
+  )
+  t.equal(parseZonedText('', 'UTC'), null)
+})
+
+const CRONS: [cron: string, words: string][] = [
+  ['0 2 * * *', 'every day at 02:00'],
+  ['30 14 * * 6', 'every Saturday at 14:30'],
+  ['5 0 31 * *', 'on day 31 of each month at 00:05'],
+  ['0 2 1 * 1', 'cron 0 2 1 * 1'],
+  ['*/5 * * * *', 'cron */5 * * * *'],
+]
+t.test('A cron expression is shown as a choice, and the choice is the same expression', async t => {
+  for (const [cron, words] of CRONS) {
+    t.equal(toCron(parseCron(cron)), cron)
+    t.equal(describeCron(cron), words)
+  }
+})
+
+t.test('A month has whole weeks from Monday, with each period on its days in the time zone of the person', async t => {
+  const created_at = '2026-01-01T00:00:00.000Z'
+  const weekly = windowOf({ created_at })
+  const move = { cron: null, duration_minutes: null, time_zone: null, created_at }
+  const long = windowOf({ ...move, id: 'w2', starts_at: '2026-11-09T22:00:00Z', ends_at: '2026-11-11T00:00:00Z' })
+  const past = windowOf({
+    ...move,
+    id: 'w3',
+    starts_at: '2026-11-02T00:00:00Z',
+    ends_at: '2026-11-02T01:00:00Z',
+    created_at: '2026-11-03T00:00:00Z',
+  })
+  const daysOf = (timeZone: string, id: string) =>
+    buildMonth('2026-11', [weekly, long, past], timeZone)
+      .flat()
+      .filter(({ isOther, entries }) => !isOther && entries.some(({ window }) => window.id === id))
+      .map(({ day }) => Number(day.slice(8)))
+  const weeks = buildMonth('2026-11', [], 'UTC')
+  t.same([weeks.length, weeks[0]?.[0]?.day, weeks.at(-1)?.at(-1)?.day], [6, '2026-10-26', '2026-12-06'])
+  t.same(daysOf('UTC', 'w1'), [1, 8, 15, 22, 29])
+  t.same(daysOf('America/New_York', 'w1'), [7, 14, 21, 28], 'the evening before')
+  t.same(daysOf('UTC', 'w2'), [9, 10], 'until midnight')
+  t.same(daysOf('Europe/Berlin', 'w2'), [9, 10, 11])
+  t.same(daysOf('UTC', 'w3'), [], 'what was over before the window existed')
+  t.same(
+    buildMonth('2026-11', [windowOf({ time_zone: 'Mars/Base' })], 'UTC')
+      .flat()
+      .flatMap(day => day.entries),
+    [],
+  )
+  t.equal(readMonth('2026-13', '2026-11-23'), '2026-11')
+  t.equal(addMonths('2026-12', 1), '2027-01')
+})
+
+t.test('The form of a window sends what the API expects, and only changes on an update', async t => {
+  const start = startForm(Date.parse('2026-11-23T10:20:00Z'), 'Europe/Berlin')
+  t.match(start, { startsAt: '2026-11-23T12:00', endsAt: '2026-11-23T14:00' })
+  const now = new Date('2026-11-23T10:20:00Z')
+  const paths = (form: typeof start) =>
+    findWindowProblems(toWindowBody(form, 'Europe/Berlin'), now).map(({ path }) => path)
+  t.same(paths(start), ['title', 'monitor_ids'])
+  t.same(paths({ ...start, title: 'Move', monitorIds: ['m1'], endsAt: '2026-11-23T11:00' }), ['ends_at'])
+  const recurrence = { ...EMPTY_RECURRENCE, time: '' }
+  t.same(
+    paths({ ...start, title: 'Move', monitorIds: ['m1'], isRecurring: true, startsAt: '', endsAt: '', recurrence }),
+    ['cron'],
+  )
+  const stored = windowOf()
+  const form = toWindowForm(stored, 'UTC')
+  t.equal(toWindowUpdate(stored, form, 'UTC'), null)
+  t.same(toWindowUpdate(stored, { ...form, title: 'Backup', announce: '3600' }, 'UTC'), {
+    title: 'Backup',
+    announce_minutes: 60,
+  })
+})
+
+t.test('A viewer sees maintenance and the subscribers, and no button that changes them', async t => {
+  const addresses = ['/maintenance', '/maintenance/w1', '/maintenance/new', '/pages/p1/subscribers', '/pages/p1/domain']
+  for (const address of addresses) {
+    const { html } = renderScreen(address, { ...FULL, me: VIEWER })
+    t.match(html, /Your role can see/, address)
+    t.notMatch(html, />(New window|Remove|Delete the|Create the|Set the domain)/, address)
+  }
+  t.match(renderScreen('/maintenance', { ...FULL, me: VIEWER }).html, 'Database upgrade')
+})
+
+t.test('Snippets of embeds have the chosen options, and hostile names stay text', async t => {
+  const url = 'https://acme.example'
+  const plain = buildBadgeSnippets(url, { figure: 'status', component: '', style: 'flat' })
+  t.equal(plain.markdown, `[![Status](${url}/badge.svg)](${url})`)
+  const chosen = buildBadgeSnippets(url, { figure: 'uptime', component: 'c1', style: 'flat-square' })
+  t.equal(
+    chosen.html,
+    `<a href="${url}"><img src="${url}/badge.svg?type=uptime&amp;component=c1&amp;style=flat-square" alt="Status"></a>`,
+  )
+  t.equal(
+    buildWidgetSnippet(url, { position: 'inline', theme: 'dark', isHidden: true }),
+    `<script src="${url}/widget.js" data-position="inline" data-theme="dark" data-hide-when-operational async></script>`,
+  )
+  t.match(
+    buildFrameSnippet({ public_url: url, name: '"><script>' }, 'auto').html,
+    'title="Status of &quot;&gt;&lt;script&gt;"',
+  )
+})

@@ -1,0 +1,76 @@
+import t from 'tap'
+import type { MaintenanceStage } from '../../../control-plane/alerting/events/maintenance-event.ts'
+import { buildFeedEntries } from '../../../control-plane/pages/public/feeds/entries.tsx'
+import { listObsoleteNotices, pickNextBatch } from '../../../control-plane/pages/subscribers/notice-batching.ts'
+import type { MaintenanceNotice } from '../../../control-plane/pages/subscribers/notice-store.ts'
+import { pageView } from '../../support/page-view.ts'
+
+const NOW = new Date('2026-08-01T12:00:00Z')
+
+function notice(seq: number, stage: MaintenanceStage, startsAt: string, pageEventId: string | null = null) {
+  const starts_at = new Date(startsAt).toISOString()
+  const ends_at = new Date(Date.parse(startsAt) + 3_600_000).toISOString()
+  return {
+    ...{ seq, dueAt: NOW, pageEventId, lastSubscriberId: null, occurredAt: NOW, name: `maintenance.${stage}` },
+    data: { maintenance: { id: 'w1', title: 'Move', description: null, starts_at, ends_at }, monitor_ids: ['m1'] },
+  } as MaintenanceNotice
+}
+
+const [EARLIER, RUNNING, LATER] = ['2026-08-01T10:00:00Z', '2026-08-01T11:30:00Z', '2026-08-02T10:00:00Z']
+const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
+  ['an announcement in time is sent', [notice(1, 'announced', LATER)], []],
+  ['an announcement after the beginning is not sent', [notice(1, 'announced', RUNNING)], [1]],
+  [
+    'an announcement and its cancellation are not sent when both wait',
+    [notice(1, 'announced', LATER), notice(2, 'cancelled', LATER), notice(3, 'announced', '2026-08-03T10:00:00Z')],
+    [1, 2],
+  ],
+  [
+    'a cancellation of what was announced is sent',
+    [notice(1, 'announced', LATER, 'sent'), notice(2, 'cancelled', LATER)],
+    [],
+  ],
+  ['a beginning after the end is not sent', [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)], [1]],
+]
+t.test('Notices about maintenance that became wrong while they waited are not sent', async t => {
+  for (const [title, notices, expected] of OBSOLETE) {
+    const obsolete = listObsoleteNotices(notices, NOW)
+    t.same(
+      obsolete.map(({ seq }) => seq),
+      expected,
+      title,
+    )
+  }
+})
+
+t.test('Each notice about maintenance is a message of its own', async t => {
+  const many = [1, 2, 3, 4, 5].map(seq => notice(seq, 'ended', EARLIER))
+  t.same(
+    pickNextBatch(many, NOW).map(({ seq }) => seq),
+    [1],
+  )
+})
+
+t.test('The feed has an entry for maintenance from its announcement on, with each stage', async t => {
+  const period = {
+    ...{ id: 'w1-1', name: 'Move', description: 'Read-only.', componentNames: ['Shop'] },
+    ...{ startsAt: '2026-08-01T11:30:00.000Z', endsAt: '2026-08-01T12:30:00.000Z' },
+  }
+  const announced = { stage: 'announced' as const, at: '2026-07-31T11:30:00.000Z' }
+  const begun = { stage: 'begun' as const, at: '2026-08-01T11:30:02.000Z' }
+  const view = pageView()
+  const entriesOf = (notices: (typeof announced | typeof begun)[]) =>
+    buildFeedEntries({
+      ...view,
+      maintenance: [{ ...period, isRunning: true }],
+      noticedMaintenance: notices.length === 0 ? [] : [{ ...period, notices }],
+    }).filter(({ title }) => title === 'Move')
+  t.match(entriesOf([]), [{ publishedAt: period.startsAt, updatedAt: period.startsAt }], 'without notices')
+  const [entry, ...others] = entriesOf([announced, begun])
+  t.same(others, [], 'running maintenance is one entry')
+  t.match(entry, { id: 'urn:uuid:w1-1#2026-08-01T11:30:00.000Z', publishedAt: announced.at, updatedAt: begun.at })
+  t.match(
+    entry?.html,
+    /In progress.*11:30.*Announced.*31 Jul 2026.*1 Aug 2026, 11:30 UTC to 1 Aug.*Read-only.*Affects Shop/,
+  )
+})
