@@ -4,7 +4,7 @@ import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller, hasScope } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { type ErrorDetail, validationError } from '../../foundation/web/server/errors.ts'
+import { validationError } from '../../foundation/web/server/errors.ts'
 import { addScope } from '../../foundation/web/server/scope.ts'
 import {
   dataSchema,
@@ -16,22 +16,21 @@ import {
 } from '../../foundation/web/validation/schemas.ts'
 import {
   createFaultFinder,
-  type FindFaults,
   type SchemaCheck,
   toErrorDetails,
 } from '../../foundation/web/validation/validation-errors.ts'
 import { convertForeignFile } from './converters/convert-reader.ts'
 import type { ConvertedFile } from './converters/foreign-file.ts'
-import { detectProduct, IMPORT_SOURCES } from './converters/index.ts'
+import { IMPORT_SOURCES, listFileProblems } from './converters/index.ts'
 import { exportProject } from './export.ts'
 import { ProjectFile } from './file/project-file.ts'
-import { addEntryNames } from './file/references.ts'
 import { formatYaml } from './file/yaml.ts'
 import { parseYamlBody } from './file/yaml-reader.ts'
 import { importProject } from './import/import-actions.ts'
 import { IMPORT_ACTIONS, type ImportReport, type ImportWarning, RESOURCE_KINDS } from './import/import-report.ts'
 import type { ImportTools } from './import/import-run.ts'
 import { hasWindowEnded } from './import/resources/window-actions.ts'
+import { importJobRoutes } from './jobs/job-routes.ts'
 import { loadProject } from './project-reader.ts'
 
 type ImportExportContext = Omit<ImportTools, 'findFaults'>
@@ -91,6 +90,7 @@ export function importExportRoutes(app: App, context: ImportExportContext): void
     exportRoute(scope, context)
     importRoute(scope, context)
   })
+  importJobRoutes(app, context)
 }
 
 function exportRoute(app: App, { db, secrets }: ImportExportContext): void {
@@ -151,8 +151,8 @@ function importRoute(app: App, context: ImportExportContext): void {
       const { dry_run: isDryRun = true, prune: isPruning = false, from = 'picket' } = request.query
       const { file, warnings } = await loadFile(request)
       const tools = { ...context, db: withRequestActor(context.db, request), findFaults: createFaultFinder(request) }
-      const hasLeft = () => request.raw.socket.destroyed
-      const options = { isDryRun, isPruning, isLenient: from !== 'picket', hasLeft }
+      const isStopped = () => request.raw.socket.destroyed
+      const options = { isDryRun, isPruning, isLenient: from !== 'picket', isStopped }
       const report = await importProject(tools, getCaller(request), file, options, now())
       return { data: toImportResponse(report, warnings, isDryRun) }
     },
@@ -178,15 +178,8 @@ async function loadFile(request: FastifyRequest<{ Querystring: Query }>): Promis
   if (faults.length > 0) throw validationError(toErrorDetails(faults, 'query'))
   const { from = 'picket' } = request.query
   if (from !== 'picket') return await convertForeignFile(getCaller(request).projectId, from, request.body)
-  if (request.validationError) throw validationError(listBodyProblems(request.body, findFaults))
+  if (request.validationError) throw validationError(listFileProblems(request.body, findFaults))
   return { file: request.body as ProjectFile, warnings: [] }
-}
-
-function listBodyProblems(body: unknown, findFaults: FindFaults): ErrorDetail[] {
-  const foreign = detectProduct(body)
-  if (foreign === null) return addEntryNames(toErrorDetails(findFaults(ProjectFile, body), 'body'), body)
-  const message = `the body is not a Picket file; it looks like a file of ${foreign}: set from=${foreign}`
-  return [{ path: '', message }]
 }
 
 function toImportResponse(

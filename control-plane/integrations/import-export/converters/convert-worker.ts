@@ -1,9 +1,7 @@
 import { parentPort } from 'node:worker_threads'
-import type { TSchema } from 'typebox'
 import { answerQuestions } from '../../../../shared/process/thread.ts'
 import { ApiError, type ErrorDetail } from '../../../foundation/web/server/errors.ts'
-import { createSchemaCompiler } from '../../../foundation/web/validation/schema-compiler.ts'
-import type { CompileSchema, FindFaults, SchemaCheck } from '../../../foundation/web/validation/validation-errors.ts'
+import { createOwnFaultFinder } from '../../../foundation/web/validation/schema-compiler.ts'
 import { type ForeignProduct, parseForeignFile } from './index.ts'
 
 /** `body` is JSON, which passes to a thread faster than a value. */
@@ -11,14 +9,7 @@ export type ConversionRequest = { source: ForeignProduct; body: string }
 /** The converted file with its warnings as JSON, or why the body is refused. */
 export type ConversionResult = { converted: string } | { details: ErrorDetail[] }
 
-const compile = createSchemaCompiler() as unknown as CompileSchema
-const checks = new Map<TSchema, SchemaCheck>()
-
-const findFaults: FindFaults = (schema, value, maxValues) => {
-  const check = checks.get(schema) ?? compile({ schema })
-  checks.set(schema, check)
-  return check(value, maxValues) ? [] : (check.errors ?? [])
-}
+const findFaults = createOwnFaultFinder()
 
 /** The thread that converts files of other products. */
 answerQuestions(parentPort, ({ source, body }: ConversionRequest): ConversionResult => {

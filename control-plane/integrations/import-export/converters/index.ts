@@ -1,6 +1,7 @@
-import { validationError } from '../../../foundation/web/server/errors.ts'
+import { type ErrorDetail, validationError } from '../../../foundation/web/server/errors.ts'
 import { type FindFaults, toErrorDetails } from '../../../foundation/web/validation/validation-errors.ts'
 import { ProjectFile } from '../file/project-file.ts'
+import { addEntryNames } from '../file/references.ts'
 import { type ConvertedFile, type Converter, isRecord } from './foreign-file.ts'
 import { convertGatus } from './gatus/convert.ts'
 import { convertUptimeKuma } from './uptime-kuma/convert.ts'
@@ -18,10 +19,18 @@ export type ForeignProduct = keyof typeof CONVERTERS
 export const IMPORT_SOURCES = ['picket', ...(Object.keys(CONVERTERS) as ForeignProduct[])] as const
 
 /** Returns the product that a body looks like, for the error message when `from` is missing; null for none. */
-export function detectProduct(body: unknown): ForeignProduct | null {
+function detectProduct(body: unknown): ForeignProduct | null {
   if (!isRecord(body)) return null
   if (Array.isArray(body.monitorList)) return 'uptime-kuma'
   return Array.isArray(body.endpoints) ? 'gatus' : null
+}
+
+/** What is wrong with a body that is not a valid Picket file. */
+export function listFileProblems(body: unknown, findFaults: FindFaults): ErrorDetail[] {
+  const foreign = detectProduct(body)
+  if (foreign === null) return addEntryNames(toErrorDetails(findFaults(ProjectFile, body), 'body'), body)
+  const message = `the body is not a Picket file; it looks like a file of ${foreign}: set from=${foreign}`
+  return [{ path: '', message }]
 }
 
 /** Converts a file of a product. Throws 400 when the body is not a file of that product. */

@@ -1,3 +1,4 @@
+import { DEFAULT_ANNOUNCE_MINUTES, notifiesByDefault } from '../../../verdict/maintenance/limits.ts'
 import { WindowCreate } from '../../../verdict/maintenance/schemas.ts'
 import type { MaintenanceWindow } from '../../../verdict/maintenance/types.ts'
 import type { WindowEntry } from '../file/project-file.ts'
@@ -6,6 +7,12 @@ import { pick, type RecordFields, toSnakeKeys } from './fields.ts'
 const { monitor_ids, ...ofItself } = WindowCreate.properties
 const TIMES = ['starts_at', 'ends_at']
 const UNSET = Object.fromEntries(Object.keys(ofItself).map(key => [key, null]))
+const withDefaults = (entry: WindowEntry) => ({
+  ...UNSET,
+  notify_subscribers: notifiesByDefault(entry.cron),
+  announce_minutes: DEFAULT_ANNOUNCE_MINUTES,
+  ...entry,
+})
 
 /** Returns a window with the names of the file, except its monitors, which are sorted ids. */
 export const toStoredWindowFields = (window: MaintenanceWindow): RecordFields =>
@@ -13,7 +20,7 @@ export const toStoredWindowFields = (window: MaintenanceWindow): RecordFields =>
 
 /** `monitorIds` are the resolved references. */
 export const toWindowFields = (entry: WindowEntry, monitorIds: string[]): RecordFields =>
-  normalizeFields({ ...UNSET, ...entry, monitors: monitorIds })
+  normalizeFields({ ...withDefaults(entry), monitors: monitorIds })
 
 /** Normalizes times and cron expressions, so that equal values are identical. */
 function normalizeFields(fields: RecordFields): RecordFields {
@@ -25,7 +32,7 @@ function normalizeFields(fields: RecordFields): RecordFields {
 
 /** Returns the body of a window for the API. */
 export const toWindowBody = (entry: WindowEntry, monitorIds: string[]) =>
-  ({ ...UNSET, ...pick(entry, ofItself), monitor_ids: monitorIds }) as WindowCreate
+  ({ ...pick(withDefaults(entry), ofItself), monitor_ids: monitorIds }) as WindowCreate
 
 /** Replaces ids of monitors by the references of the file. */
 export const createWindowDisplay =

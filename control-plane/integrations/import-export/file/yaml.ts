@@ -2,7 +2,7 @@ import { dump, load, YAMLException } from 'js-yaml'
 import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { validationError } from '../../../foundation/web/server/errors.ts'
 import { splitByWeight } from '../../../foundation/web/server/json-weight.ts'
-import { assertPlain, decodeUtf8 } from '../../../foundation/web/validation/body.ts'
+import { assertPlain, type BodyLimits, decodeUtf8 } from '../../../foundation/web/validation/body.ts'
 
 const MAX_DEPTH = 64
 /** Enough for a block that many monitors share. Expanded values count towards the limit of a body. */
@@ -12,10 +12,10 @@ const MAX_ALIASES = 1_000
  * Parses a YAML body with the limits of a JSON body. Only values of JSON are accepted: tags, keys that are not texts, and
  * repeated keys are refused. Throws 400 with the line.
  */
-export function parseYaml(bytes: Buffer): unknown {
+export function parseYaml(bytes: Buffer, limits?: BodyLimits): unknown {
   if (bytes.length === 0) return undefined
   const value = loadYaml(decodeUtf8(bytes))
-  assertPlain(value)
+  assertPlain(value, limits)
   return value
 }
 

@@ -1,4 +1,5 @@
 import { requestConfirmations } from '../../../accounts/email/confirmation/actions.ts'
+import { assertLateLimits, lockLimitsLate } from '../../../accounts/plans/actions.ts'
 import { DEFAULT_DIGEST_SETTINGS } from '../../../alerting/routing/digests/grouping.ts'
 import { changeSettings } from '../../../alerting/routing/settings-actions.ts'
 import { isDeadlock, query, type Tx, withSetting } from '../../../foundation/platform/postgres/client.ts'
@@ -27,15 +28,17 @@ import { importRules } from './resources/rule-actions.ts'
 import { importSources } from './resources/source-actions.ts'
 import { importWindows } from './resources/window-actions.ts'
 
-type ImportOptions = {
+export type ImportOptions = {
   /** the work is done and rolled back */
   isDryRun: boolean
   /** records that the file does not name are deleted, in the sections that it has */
   isPruning: boolean
   /** invalid entries are left out with a warning, for files of other products */
   isLenient: boolean
-  /** whether the client has disconnected; then nothing changes */
-  hasLeft: () => boolean
+  /** called between two entries; true, for example when the client has disconnected, ends the import, and nothing changes */
+  isStopped: (report: ImportReport) => boolean
+  /** called near the end of the transaction, with the report */
+  onEnd?: (tx: Tx, report: ImportReport) => Promise<unknown>
 }
 
 const MAX_ATTEMPTS = 3
@@ -53,26 +56,28 @@ export async function importProject(
   options: ImportOptions,
   now: Date,
 ): Promise<ImportReport> {
-  return await tools.heavyWrites.run(caller.projectId, () => importWithRetries(tools, caller, file, options, now))
+  return await tools.heavyWrites.run(caller.projectId, () => runImport(tools, caller, file, options, now))
 }
 
-async function importWithRetries(
+/** The same without waiting for a turn. */
+export async function runImport(
   tools: ImportTools,
   caller: ApiCaller,
   file: ProjectFile,
-  { isDryRun, isPruning, isLenient, hasLeft }: ImportOptions,
+  { isDryRun, isPruning, isLenient, isStopped, onEnd }: ImportOptions,
   now: Date,
 ): Promise<ImportReport> {
   for (let attempts = 1; ; attempts++) {
     let keepAlive = async () => {}
     const pause = createYieldPoint()
-    const report = createImportReport(async () => {
+    const report: ImportReport = createImportReport(async () => {
       await pause()
-      if (hasLeft()) throw new ClientDisconnected()
+      if (isStopped(report)) throw new ImportStopped()
       await keepAlive()
     })
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
+      lockLimitsLate(tx)
       keepAlive = createKeepAlive(tx)
       const addresses: string[] = []
       const txTools = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
@@ -80,6 +85,8 @@ async function importWithRetries(
       await importAll({ tx, tools: txTools, caller, file, state, report, isPruning, now })
       if (isLenient) downgradeToWarnings(report)
       if (report.refusals.length > 0) throw buildImportError(report.refusals, file)
+      await onEnd?.(tx, report)
+      await assertLateLimits(tx, caller.organizationId)
       // last, because creates and invitations of other organizations wait from here on
       await requestConfirmations(tx, tools, caller.organizationId, addresses, { again: false, now })
     }
@@ -87,7 +94,7 @@ async function importWithRetries(
       await (isDryRun ? runDryRun(tools, work) : tools.db.transaction(work))
       return report
     } catch (error) {
-      if (error instanceof ClientDisconnected) throw validationError([{ path: '', message: DISCONNECTED_MESSAGE }])
+      if (error instanceof ImportStopped) throw validationError([{ path: '', message: STOPPED_MESSAGE }])
       if (!isDeadlock(error) || attempts === MAX_ATTEMPTS) throw error
     }
   }
@@ -153,8 +160,8 @@ async function importSettings({ tx, caller, file, state, report, now }: ImportRu
 }
 
 class DryRunRollback extends Error {}
-class ClientDisconnected extends Error {}
-const DISCONNECTED_MESSAGE = 'the connection was closed before the end of the import; nothing has changed'
+class ImportStopped extends Error {}
+const STOPPED_MESSAGE = 'the connection was closed before the end of the import; nothing has changed'
 
 /** Does the work and rolls it back, without locks that would delay changes of monitors. */
 async function runDryRun({ db }: ImportTools, work: (tx: Tx) => Promise<void>): Promise<void> {

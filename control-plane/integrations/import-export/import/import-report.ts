@@ -20,7 +20,7 @@ export const RESOURCE_KINDS = [
 ] as const
 export type ResourceKind = (typeof RESOURCE_KINDS)[number]
 
-type ImportChange = {
+export type ImportChange = {
   action: (typeof IMPORT_ACTIONS)[number]
   resource: ResourceKind
   /** name for people: "Shop", "Shop → Ops" */
@@ -40,6 +40,10 @@ export type ImportReport = {
   /** refused entries, with their paths in the file */
   refusals: { path: string; error: ApiError }[]
   unchanged: number
+  /** the unchanged records, for plans that list every entry; without ids of subscriptions, which are only counted */
+  unchangedRecords: Pick<ImportChange, 'resource' | 'key' | 'id'>[]
+  /** entries that were examined, for the progress of a job */
+  steps: number
   /** records that the file does not name, and that are kept */
   extra: number
   /** yields to other work of the process */
@@ -47,7 +51,7 @@ export type ImportReport = {
 }
 
 export const createImportReport = (pause: ImportReport['pause']): ImportReport => ({
-  ...{ changes: [], warnings: [], refusals: [], unchanged: 0, extra: 0 },
+  ...{ changes: [], warnings: [], refusals: [], unchanged: 0, unchangedRecords: [], steps: 0, extra: 0 },
   pause,
 })
 
@@ -55,16 +59,21 @@ export const createImportReport = (pause: ImportReport['pause']): ImportReport =
 export function recordUpdate(report: ImportReport, change: Omit<ImportChange, 'action'>): boolean {
   const differs = Object.keys(change.fields).length > 0
   if (differs) report.changes.push({ action: 'update', ...change })
-  else report.unchanged++
+  else {
+    report.unchanged++
+    const { resource, key, id } = change
+    report.unchangedRecords.push({ resource, key, id })
+  }
   return differs
 }
 
 /** Runs one step of an import. A refusal is recorded with its path and returns null, so that the import continues. */
 export async function attempt<T>(
-  report: Pick<ImportReport, 'refusals' | 'pause'>,
+  report: Pick<ImportReport, 'refusals' | 'pause' | 'steps'>,
   path: string,
   work: () => Promise<T> | T,
 ): Promise<T | null> {
+  report.steps++
   await report.pause()
   try {
     return await work()

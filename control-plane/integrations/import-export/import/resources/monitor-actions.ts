@@ -16,6 +16,7 @@ import type { MonitorEntry } from '../../file/project-file.ts'
 import { createReferenceResolver, type ReferenceTarget, type ResolveReference } from '../../file/references.ts'
 import { attempt, recordUpdate } from '../import-report.ts'
 import type { ImportRun } from '../import-run.ts'
+import { lockPagesAndWindows } from '../lock-store.ts'
 import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
 import { changesParents, describeNewMonitor, diffMonitor, diffParents, type PlannedMonitor } from './monitor-plan.ts'
 
@@ -116,6 +117,7 @@ async function storeChanges(run: ImportRun, planned: DraftedMonitor[], deleted: 
     const fields = stored && (await attempt(report, place, () => diffMonitor(plan, stored, run.tools.secrets)))
     if (stored && fields && recordChange(run, plan, fields)) changing.push({ plan, stored, fields })
   }
+  if (changesPagesOrWindows(run)) await lockPagesAndWindows(tx, caller.projectId)
   // all in one statement and in the order of ids, as all code that locks several monitors does
   await lockParents(tx, caller.projectId)
   const locked = await lockMonitors(tx, [...changing.map(({ stored }) => stored.id), ...deleted.map(({ id }) => id)])
@@ -126,6 +128,10 @@ async function storeChanges(run: ImportRun, planned: DraftedMonitor[], deleted: 
   }
   await storeParents(run, planned)
 }
+
+/** A file of monitors and channels alone delays no change of a page or window. */
+const changesPagesOrWindows = ({ file, isPruning }: ImportRun): boolean =>
+  isPruning || [file.maintenance_windows, file.data_sources, file.dependencies, file.status_pages].some(Boolean)
 
 /** Stores all changes in one statement. */
 async function storeReplaced(run: ImportRun, changing: ChangedMonitor[], locked: ReadonlyMap<string, StoredMonitor>) {

@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import { formatCount } from '../../../core/format.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
+import { TextField } from '../../../parts/forms/fields.tsx'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { countChanges, type ImportJob, isRunning } from './file-kind.ts'
+
+const NO_ERRORS = buildFormErrors([])
+
+/** What can be done with an import: apply it, discard it, or continue elsewhere after it. */
+export function NextSteps({ job }: { job: ImportJob }) {
+  const { me } = useFrame()
+  if (isRunning(job)) return null
+  if (job.status === 'applied') return <AfterImport />
+  if (!canWrite(me))
+    return <p class="soft">Applying the plan needs the role editor or admin. Your role is {me.role}.</p>
+  return <ApplyForm job={job} />
+}
+
+function ApplyForm({ job }: { job: ImportJob }) {
+  const { execute, navigate, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [typed, setTyped] = useState('')
+  const changes = countChanges(job)
+  const deletions = job.summary?.delete ?? 0
+  const isConfirmed = deletions < 2 || typed.trim() === String(deletions)
+  const apply = async (event: Event) => {
+    event.preventDefault()
+    await run(() => execute('applyImport', { path: { id: job.id } }))
+  }
+  const discard = async () => {
+    if (await run(() => execute('deleteImport', { path: { id: job.id } }))) navigate('/settings/import')
+  }
+  const canApply = job.can_apply && (changes > 0 || job.status === 'failed')
+  return (
+    <form class="import-form" onSubmit={apply}>
+      <fieldset class="plain stack" disabled={!isInteractive || isBusy}>
+        {job.status === 'ready' && changes === 0 && <p>The project already is as the file describes it.</p>}
+        {canApply && deletions > 1 && (
+          <TextField
+            path="deletions"
+            label={`${formatCount(deletions, 'record')} will be deleted. Type ${deletions} to confirm`}
+            hint={<a href={`/settings/import/${job.id}?action=delete`}>Show what will be deleted</a>}
+            errors={NO_ERRORS}
+            value={typed}
+            inputMode="numeric"
+            onChange={setTyped}
+          />
+        )}
+        <FormMessages error={error} shown={[]} />
+        <div class="actions">
+          {canApply && (
+            <button type="submit" class="main" disabled={!isConfirmed}>
+              {job.status === 'failed' ? 'Try again' : `Apply ${formatCount(changes, 'change')}`}
+            </button>
+          )}
+          <button type="button" class="quiet" onClick={() => void discard()}>
+            {job.status === 'failed' ? 'Discard it and choose another file' : 'Discard the plan'}
+          </button>
+        </div>
+      </fieldset>
+    </form>
+  )
+}
+
+const AfterImport = () => (
+  <div class="next-step">
+    <a class="button main" href="/monitors">
+      Open the monitors
+    </a>
+    <a class="button" href="/monitors/unalerted">
+      Monitors without an alert channel
+    </a>
+    <a class="button quiet" href="/settings/import">
+      Import another file
+    </a>
+  </div>
+)

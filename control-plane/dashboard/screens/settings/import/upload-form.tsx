@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks'
+import { useFollowing } from '../../../browser/following.ts'
+import { useFrame } from '../../../core/frame-context.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
+import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { type FileSource, formatBytes, guessSource, HEAD_BYTES, SOURCE_NAMES } from './file-kind.ts'
+
+const SOURCES = Object.entries(SOURCE_NAMES) as [FileSource, string][]
+
+type Chosen = { file: File; guess: FileSource | null }
+
+/** A file is dropped or chosen, the person confirms what it is, and it is uploaded. Then its plan opens. */
+export function UploadForm() {
+  const { execute, isInteractive, holdPage, navigate } = useFrame()
+  const [chosen, choose] = useState<Chosen | null>(null)
+  const [source, setSource] = useState<FileSource | ''>('')
+  const [prune, setPrune] = useState(false)
+  const { isBusy, error, run, setError } = useAttempt()
+  const take = async (file: File | undefined) => {
+    if (!file || isBusy) return
+    setError(null)
+    // a byte is a character, because databases are not UTF-8
+    const guess = guessSource(new TextDecoder('latin1').decode(await file.slice(0, HEAD_BYTES).arrayBuffer()))
+    choose({ file, guess })
+    setSource(guess ?? '')
+  }
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (chosen === null || source === '') return
+    const query = { from: source, prune, file_name: chosen.file.name.slice(0, 255) || undefined }
+    const release = holdPage()
+    const created = await run(() => execute('createImport', { query, body: chosen.file }))
+    release()
+    if (created) navigate(`/settings/import/${created.data.id}?wait=1`)
+  }
+  const errors = buildFormErrors(error?.details ?? [])
+  return (
+    <form class="import-form scripted" onSubmit={submit}>
+      <fieldset class="plain stack" disabled={!isInteractive || isBusy}>
+        <DropPlace onFile={file => void take(file)} chosen={chosen} />
+        {chosen && (
+          <>
+            <SelectField
+              path="from"
+              label="What is it?"
+              errors={errors}
+              value={source}
+              options={[...(source === '' ? [['', 'Choose'] as [string, string]] : []), ...SOURCES]}
+              onChange={value => setSource(value as FileSource)}
+              hint={
+                chosen.guess === null
+                  ? 'The beginning of the file is not that of a known format.'
+                  : 'This is what the beginning of the file looks like.'
+              }
+            />
+            <CheckField
+              path="prune"
+              label="Delete what the file does not name"
+              hint="In the sections that the file has. The plan shows what goes before anything is deleted."
+              errors={errors}
+              value={prune}
+              onChange={setPrune}
+            />
+          </>
+        )}
+        <FormMessages error={error} shown={['from', 'prune']} />
+        {chosen && (
+          <div class="actions">
+            <button type="submit" class="main" disabled={source === ''}>
+              Upload and make a plan
+            </button>
+            <span class="soft small">Nothing is changed before you apply the plan.</span>
+          </div>
+        )}
+      </fieldset>
+      {isBusy && chosen && <UploadProgress bytes={chosen.file.size} />}
+    </form>
+  )
+}
+
+function DropPlace({ onFile, chosen }: { onFile(file: File | undefined): void; chosen: Chosen | null }) {
+  const { isInteractive } = useFrame()
+  const [isOver, setOver] = useState(false)
+  const stop = (event: DragEvent) => {
+    event.preventDefault()
+    setOver(event.type === 'dragover')
+  }
+  return (
+    <label
+      class={isOver ? 'drop over' : 'drop'}
+      onDragOver={stop}
+      onDragLeave={stop}
+      onDrop={event => {
+        stop(event)
+        onFile(event.dataTransfer?.files[0])
+      }}
+    >
+      <span class="drop-title" dir="auto">
+        {chosen ? chosen.file.name : 'Drop a file here, or choose one'}
+      </span>
+      <span class="soft small">
+        {chosen
+          ? `${formatBytes(chosen.file.size)}. Choose another file`
+          : 'kuma.db, a backup of Uptime Kuma, a configuration of Gatus or an exported project, up to 256 MiB'}
+      </span>
+      <input
+        type="file"
+        class="hidden"
+        disabled={!isInteractive}
+        onChange={event => onFile(event.currentTarget.files?.[0])}
+      />
+    </label>
+  )
+}
+
+/** How much the server has received. */
+function UploadProgress({ bytes }: { bytes: number }) {
+  const { execute } = useFrame()
+  const [received, setReceived] = useState(0)
+  const [asked, count] = useState(0)
+  useFollowing(`${asked}`, async () => {
+    const outcome = await execute('listImports', { query: { per_page: 1 } })
+    const job = 'data' in outcome ? outcome.data.data[0] : undefined
+    if (job?.status === 'uploading') setReceived(job.bytes)
+    count(asked + 1)
+  })
+  return (
+    <div class="import-progress" role="status">
+      <progress max={Math.max(1, bytes)} value={received} aria-label="Uploaded" />
+      <span class="soft">
+        {formatBytes(received)} of {formatBytes(bytes)} uploaded
+      </span>
+    </div>
+  )
+}

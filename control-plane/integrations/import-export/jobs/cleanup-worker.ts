@@ -1,0 +1,14 @@
+import { type Db, execute } from '../../../foundation/platform/postgres/client.ts'
+import { nowMs } from '../../../foundation/platform/time/clock.ts'
+import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+
+const INTERVAL_MS = 600_000
+const KEEP_MS = 24 * 3_600_000
+
+/** Deletes imports of uploaded files a day after their upload, with their stored files and plans. */
+export function startImportCleanup({ db, ...tools }: LoopTools & { db: Db }): Loop {
+  return startLoop('imports-prune', INTERVAL_MS, tools, () => deleteExpired(db, new Date(nowMs() - KEEP_MS)))
+}
+
+const deleteExpired = (db: Db, before: Date): Promise<number> =>
+  execute(db, 'DELETE FROM import_jobs WHERE created_at < ?', [before])

@@ -1,0 +1,236 @@
+import type { Readable } from 'node:stream'
+import type { Log } from '../../../../shared/process/log.ts'
+import { createFairLimiter } from '../../../foundation/platform/concurrency/fair-limiter.ts'
+import { newId } from '../../../foundation/platform/ids.ts'
+import { type Db, isUniqueViolation } from '../../../foundation/platform/postgres/client.ts'
+import { createYieldPoint, monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
+import type { ApiCaller } from '../../../foundation/web/auth/authentication.ts'
+import { ApiError, conflict, found, toErrorBody, tooBusy } from '../../../foundation/web/server/errors.ts'
+import { createOwnFaultFinder } from '../../../foundation/web/validation/schema-compiler.ts'
+import type { ConvertedFile } from '../converters/foreign-file.ts'
+import { type ImportOptions, runImport } from '../import/import-actions.ts'
+import type { ImportReport } from '../import/import-report.ts'
+import type { ImportTools } from '../import/import-run.ts'
+import { replaceItems } from './item-store.ts'
+import { buildItems, summarize } from './items.ts'
+import {
+  beginRun,
+  deleteFileParts,
+  deleteOlderJobs,
+  failAbandonedJobs,
+  findJob,
+  insertFileParts,
+  insertJob,
+  type JobError,
+  readFileParts,
+  type StoredJob,
+  updateRun,
+} from './job-store.ts'
+import { countEntries, joinFile } from './reading/file-parts.ts'
+import { readUploadedFile } from './reading/file-reader.ts'
+import type { ImportSource } from './reading/read-file.ts'
+import { storeUpload } from './upload-store.ts'
+
+/** A run that has not reported for this time counts as ended. */
+export const ABANDONED_AFTER_MS = 60_000
+const HEARTBEAT_MS = 5_000
+const PROGRESS_MS = 500
+/** Finished jobs of a project that are kept. */
+const KEPT_JOBS = 10
+/** Files on the disk of a process: each takes up to 256 MiB. */
+const MAX_FILES = 4
+/** Imports of a process that plan or apply at the same time, one of each project. */
+const MAX_RUNNING = 2
+const TURN_TIMEOUT_MS = 15 * 60_000
+
+export type JobTools = Omit<ImportTools, 'findFaults'>
+/** Who starts a run. `actorDb`: writes the audit log in their name. */
+export type ImportActor = { caller: ApiCaller; actorDb: Db; log: Pick<Log, 'error'> }
+type UploadRequest = {
+  body: Readable
+  declaredBytes: number | null
+  source: ImportSource
+  isPruning: boolean
+  isDryRun: boolean
+  fileName: string | null
+}
+
+type ImportJobs = {
+  /** Stores an upload and begins to read it. Throws 400, 409 when another import of the project is running, 413 and 503. */
+  start(starter: ImportActor, upload: UploadRequest): Promise<StoredJob>
+  /** Begins to apply the stored file. Throws 404, and 409 when the job or another one is running or it has no file. */
+  apply(starter: ImportActor, id: string): Promise<StoredJob>
+}
+
+export const ABANDONED_ERROR: JobError = {
+  ...{ status: 503, code: 'unavailable' },
+  message: 'the process that worked on this import has ended; nothing was changed',
+}
+
+/** The imports that run in this process (docs/design/import-jobs.md). */
+export function createImportJobs(tools: JobTools): ImportJobs {
+  let files = 0
+  const turns = createFairLimiter({
+    ...{ maxConcurrent: MAX_RUNNING, maxConcurrentPerKey: 1, maxWaitingPerKey: 1, waitTimeoutMs: TURN_TIMEOUT_MS },
+    refuse: () => tooBusy('other imports take too long'),
+  })
+  let findFaults: ImportTools['findFaults'] | null = null
+  const runInTurn = (starter: ImportActor, job: StoredJob, isDryRun: boolean, converted: ConvertedFile) =>
+    turns.run(job.projectId, () => {
+      findFaults ??= createOwnFaultFinder()
+      return runJob({ ...tools, findFaults }, starter, job, isDryRun, converted)
+    })
+
+  return {
+    async start(starter, { body, declaredBytes, source, isPruning, isDryRun, fileName }) {
+      if (files >= MAX_FILES) throw tooBusy(`${MAX_FILES} other files are being uploaded or read`)
+      files++
+      const job = newJob(starter.caller.projectId, { source, isPruning, fileName })
+      let isHandedOn = false
+      try {
+        await addJob(tools.db, job)
+        const upload = await storeUpload(body, declaredBytes, createProgress(tools.db, job)).catch(error =>
+          failAndThrow(tools.db, job, error),
+        )
+        const reading = { ...job, status: 'reading' as const, bytes: upload.bytes }
+        await updateRun(tools.db, job, { status: 'reading', bytes: upload.bytes }, now())
+        isHandedOn = true
+        void superviseRun(tools.db, starter, job, async () => {
+          const converted = await readAndStore(tools, job, upload.fd).finally(async () => {
+            files--
+            await upload.close()
+          })
+          await runInTurn(starter, job, isDryRun, converted)
+        })
+        return reading
+      } finally {
+        if (!isHandedOn) files--
+      }
+    },
+
+    async apply(starter, id) {
+      const { projectId } = starter.caller
+      await failAbandonedJobs(tools.db, projectId, new Date(nowMs() - ABANDONED_AFTER_MS), ABANDONED_ERROR)
+      const stored = found(await findJob(tools.db, projectId, id), 'import')
+      const job: StoredJob = { ...stored, status: 'applying', runId: newId(), error: null, done: 0 }
+      if (!stored.hasFile || !(await claim(() => beginRun(tools.db, job, 'applying', now()))))
+        throw conflict(
+          stored.status === 'applied'
+            ? 'this import is already applied; upload the file again to import it again'
+            : 'this import has no plan that could be applied',
+        )
+      void superviseRun(tools.db, starter, job, async () => {
+        const pause = createYieldPoint()
+        const parts = await readFileParts(tools.db, tools.secrets, { projectId, jobId: id }, pause)
+        await runInTurn(starter, job, false, await joinFile(parts, pause))
+      })
+      return job
+    },
+  }
+}
+
+const newJob = (projectId: string, of: Pick<StoredJob, 'source' | 'isPruning' | 'fileName'>): StoredJob => {
+  const at = now()
+  return {
+    ...{ id: newId(), projectId, status: 'uploading', ...of, bytes: 0, hasFile: false, done: 0, total: 0 },
+    ...{ summary: null, error: null, runId: newId(), aliveAt: at, createdAt: at, updatedAt: at },
+  }
+}
+
+async function addJob(db: Db, job: StoredJob): Promise<void> {
+  await failAbandonedJobs(db, job.projectId, new Date(nowMs() - ABANDONED_AFTER_MS), ABANDONED_ERROR)
+  await claim(() => insertJob(db, job))
+  await deleteOlderJobs(db, job.projectId, KEPT_JOBS)
+}
+
+/** Throws 409 when another job of the project is running. */
+async function claim<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUniqueViolation(error, 'import_jobs_running')) throw error
+    throw conflict('another import of this project is running; wait until it has ended')
+  }
+}
+
+/** Reads the file in a thread, and stores what it contains, so that every process can apply it. */
+async function readAndStore(tools: JobTools, job: StoredJob, fd: number): Promise<ConvertedFile> {
+  const { id: jobId, projectId } = job
+  const parts = await readUploadedFile(projectId, job.source, fd)
+  const converted = await joinFile(parts, createYieldPoint())
+  await tools.db.transaction(async tx => {
+    await insertFileParts(tx, tools.secrets, { projectId, jobId }, parts)
+    await updateRun(tx, job, { status: 'planning', hasFile: true }, now())
+  })
+  return converted
+}
+
+/** Plans or applies a file, and stores the result. The status changes in the transaction of an apply. */
+async function runJob(
+  tools: ImportTools,
+  { caller, actorDb }: ImportActor,
+  job: StoredJob,
+  isDryRun: boolean,
+  { file, warnings }: ConvertedFile,
+): Promise<void> {
+  const total = countEntries(file) * 2
+  await updateRun(tools.db, job, { status: isDryRun ? 'planning' : 'applying', total }, now())
+  const onStep = createProgress(tools.db, job, steps => ({ done: Math.min(steps, total) }))
+  const store = async (db: Db, report: ImportReport, status: 'ready' | 'applied') => {
+    const items = buildItems(report, warnings)
+    await replaceItems(db, job.id, items, createYieldPoint())
+    if (status === 'applied') await deleteFileParts(db, job.id)
+    const change = { status, summary: summarize(items, report.extra), done: total, hasFile: status === 'ready' }
+    if (!(await updateRun(db, job, change, now()))) throw new Error('another process has ended this import')
+  }
+  const options: ImportOptions = {
+    ...{ isDryRun, isPruning: job.isPruning, isLenient: job.source !== 'picket' },
+    isStopped(report) {
+      onStep(report.steps)
+      return false
+    },
+    ...(!isDryRun && { onEnd: (tx, report) => store(tx, report, 'applied') }),
+  }
+  const report = await runImport({ ...tools, db: actorDb }, caller, file, options, now())
+  if (isDryRun) await tools.db.transaction(tx => store(tx, report, 'ready'))
+}
+
+/** Reports progress at most twice a second. A report that cannot be stored is lost. */
+function createProgress(
+  db: Db,
+  job: StoredJob,
+  toChange: (value: number) => { bytes?: number; done?: number } = bytes => ({ bytes }),
+): (value: number) => void {
+  let reportedMs = monotonicMs()
+  return value => {
+    if (monotonicMs() - reportedMs < PROGRESS_MS) return
+    reportedMs = monotonicMs()
+    updateRun(db, job, toChange(value), now()).catch(() => {})
+  }
+}
+
+/** Runs work in the background, reports that it is alive, and stores its error. */
+async function superviseRun(db: Db, { log }: ImportActor, job: StoredJob, work: () => Promise<void>): Promise<void> {
+  const ended = new AbortController()
+  const outcome = work()
+    .catch(async (error: unknown) => {
+      if (!(error instanceof ApiError)) log.error({ err: error, import_id: job.id }, 'an import failed')
+      await updateRun(db, job, { status: 'failed', error: toJobError(error) }, now()).catch(() => {})
+    })
+    .finally(() => ended.abort())
+  while (!ended.signal.aborted) {
+    await sleep(HEARTBEAT_MS, ended.signal)
+    if (!ended.signal.aborted) await updateRun(db, job, {}, now()).catch(() => {})
+  }
+  await outcome
+}
+
+async function failAndThrow(db: Db, job: StoredJob, error: unknown): Promise<never> {
+  await updateRun(db, job, { status: 'failed', error: toJobError(error) }, now())
+  throw error
+}
+
+const toJobError = (error: unknown): JobError =>
+  error instanceof ApiError
+    ? toErrorBody(error).error
+    : { status: 503, code: 'unavailable', message: 'an error of the server ended the import; nothing was changed' }

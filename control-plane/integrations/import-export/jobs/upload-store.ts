@@ -1,0 +1,82 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { newId } from '../../../foundation/platform/ids.ts'
+import { ApiError, unavailable, validationError } from '../../../foundation/web/server/errors.ts'
+
+export const MAX_UPLOAD_BYTES = 256 * 1024 * 1024
+const MEBIBYTE = 1024 * 1024
+/** Bytes that are collected before they are written. */
+const WRITE_BYTES = 1 << 20
+
+/** A file without a name, which the system deletes when it is closed, also when the process is killed. */
+type Upload = { fd: number; bytes: number; close(): Promise<void> }
+
+/** Creates a file in the folder for temporary files (`TMPDIR`) that only this process can read. Throws 503. */
+async function createUnnamedFile(path: string): Promise<FileHandle> {
+  try {
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+    await unlink(path)
+    return file
+  } catch (error) {
+    throw unavailable(`the server cannot store the file: ${describe(error)}`)
+  }
+}
+
+/**
+ * Writes a body to disk. `onProgress` is called with the number of bytes so far. Throws 413 for too many bytes, 400 when the
+ * connection ends before the body does, and 503 when the disk is full. Nothing is left then.
+ */
+export async function storeUpload(
+  body: Readable,
+  declaredBytes: number | null,
+  onProgress: (bytes: number) => void,
+  openFile = () => createUnnamedFile(join(tmpdir(), `picket-import-${newId()}`)),
+): Promise<Upload> {
+  if (declaredBytes !== null && declaredBytes > MAX_UPLOAD_BYTES) throw tooLarge()
+  const file = await openFile()
+  try {
+    const bytes = await writeBody(body, file, onProgress)
+    if (declaredBytes !== null && bytes !== declaredBytes) throw incomplete()
+    return { fd: file.fd, bytes, close: () => file.close() }
+  } catch (error) {
+    await file.close()
+    if (error instanceof ApiError) throw error
+    throw isFileError(error) ? unavailable(`the server cannot store the file: ${describe(error)}`) : incomplete()
+  }
+}
+
+async function writeBody(body: Readable, file: FileHandle, onProgress: (bytes: number) => void): Promise<number> {
+  let [bytes, collected] = [0, 0]
+  let chunks: Buffer[] = []
+  const flush = async () => {
+    await file.writev(chunks)
+    chunks = []
+    collected = 0
+    onProgress(bytes)
+  }
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    collected += chunk.length
+    if (bytes > MAX_UPLOAD_BYTES) throw tooLarge()
+    chunks.push(chunk)
+    if (collected >= WRITE_BYTES) await flush()
+  }
+  if (chunks.length > 0) await flush()
+  return bytes
+}
+
+const isFileError = (error: unknown) => ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'].includes((error as { code: string }).code)
+
+const describe = (error: unknown) =>
+  (error as { code?: string }).code === 'ENOSPC'
+    ? 'its disk is full'
+    : `its disk reports ${(error as { code?: string }).code}`
+
+const tooLarge = () =>
+  new ApiError(413, 'payload_too_large', `the file must not be larger than ${MAX_UPLOAD_BYTES / MEBIBYTE} MiB`)
+
+const incomplete = () =>
+  validationError([{ path: '', message: 'the upload ended before the file was complete; nothing was changed' }])

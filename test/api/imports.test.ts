@@ -1,0 +1,157 @@
+import t from 'tap'
+import { shareApi } from '../support/api-server.ts'
+import { ended, OCTETS, planned, upload } from '../support/import-jobs.ts'
+import { buildKumaDatabase, buildLargeKumaDatabase, KUMA_TABLES } from '../support/kuma-database.ts'
+
+const api = await shareApi()
+const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
+const fileOf = (...monitors: object[]) => JSON.stringify({ version: 1, monitors })
+const get = (key: string, path: string) => api.call('GET', path, { key })
+
+for (const version of [1, 2] as const) {
+  t.test(`A kuma.db of version ${version} is planned, applied, and a second import changes nothing`, async t => {
+    const { key } = await api.tenant('business')
+    const bytes = buildKumaDatabase(version, KUMA_TABLES)
+    const job = await planned(api, key, 'from=uptime-kuma&file_name=kuma.db', bytes)
+    t.match(job, {
+      ...{
+        status: 'ready',
+        from: 'uptime-kuma',
+        file_name: 'kuma.db',
+        bytes: bytes.length,
+        can_apply: true,
+        error: null,
+      },
+      summary: { create: 5, update: 0, left_out: 2 },
+    })
+    t.equal((await get(key, '/monitors')).body.meta.total, 0, 'a plan changes nothing')
+    const items = (await get(key, `/imports/${job.id}/items?per_page=100`)).body.data
+    t.match(
+      items.find(({ key }: { key: string }) => key === 'Queue'),
+      { action: 'left_out', warnings: [/rabbitmq are not supported/] },
+    )
+    t.match(
+      items.find(({ key }: { key: string }) => key === 'Job'),
+      { action: 'create', resource: 'monitor', warnings: [/new ping address/] },
+    )
+    t.notMatch(JSON.stringify(items), /secret-of-slack/)
+    t.equal((await api.call('POST', `/imports/${job.id}/apply`, { key })).status, 202)
+    t.match(await ended(api, key, job.id), { status: 'applied', can_apply: false, summary: { create: 5 } })
+    const { data } = (await get(key, '/monitors?sort=name')).body
+    t.match(data, [
+      { name: 'Job', type: 'heartbeat' },
+      { name: 'Router', type: 'ping', is_paused: true, interval_seconds: 30 },
+      { name: 'Shop', url: 'https://shop.example.com/health', tags: ['Production', 'team: web'], auth_type: 'basic' },
+    ])
+    t.equal((await api.call('POST', `/imports/${job.id}/apply`, { key })).status, 409, 'it is applied once')
+    const again = await planned(api, key, 'from=uptime-kuma', bytes)
+    t.match(again.summary, { create: 0, update: 0, delete: 0 })
+    const unchanged = (await get(key, `/imports/${again.id}/items?action=unchanged&q=SHO`)).body
+    t.match(unchanged, { meta: { total: 2 }, data: [{ key: 'Shop' }, { key: /Shop/ }] })
+  })
+}
+
+t.test('A file of 3,000 monitors is planned and applied, and its items are listed by page', async t => {
+  const { key } = await api.tenant('business')
+  const job = await planned(api, key, 'from=uptime-kuma&dry_run=false', buildLargeKumaDatabase(3_000))
+  t.match(job, { status: 'applied', summary: { create: 6_001 } })
+  t.equal((await get(key, '/monitors')).body.meta.total, 3_000)
+  const { data, meta } = (await get(key, `/imports/${job.id}/items?per_page=50&page=2&action=create`)).body
+  t.equal(data.length, 50)
+  t.equal(meta.total, 6_001)
+  t.equal((await get(key, `/imports/${job.id}/items?page=0`)).status, 400)
+})
+
+t.test('Each change of an applied import is in the audit log in the name of the key', async t => {
+  const { key } = await api.tenant()
+  const job = await planned(api, key, 'dry_run=false', fileOf(MONITOR))
+  t.match(job, { status: 'applied', summary: { create: 1 } })
+  const { data } = (await get(key, '/audit-log')).body
+  t.match(data, [{ action: 'created', resource: 'monitor', resource_name: 'Shop', actor: { kind: 'api_key' } }])
+})
+
+t.test('Files in YAML and of Gatus are accepted, and prune deletes what a file does not name', async t => {
+  const { key } = await api.tenant()
+  const yaml = 'version: 1\nmonitors:\n  - name: Shop\n    type: http\n    url: https://shop.example.com/\n'
+  t.match(await planned(api, key, 'dry_run=false', yaml), { status: 'applied', summary: { create: 1 } })
+  const gatus = 'endpoints:\n  - name: Web\n    url: https://web.example.com\n    conditions: ["[STATUS] == 200"]\n'
+  t.match(await planned(api, key, 'from=gatus&prune=true', gatus), { summary: { create: 1, delete: 1 } })
+})
+
+t.test('A file with faults fails with all of them, and nothing is changed', async t => {
+  const { key } = await api.tenant('free')
+  const faulty = fileOf(MONITOR, { ...MONITOR, name: 'Fast', interval_seconds: 1 })
+  t.match(await planned(api, key, 'dry_run=false', faulty), {
+    ...{ status: 'failed', can_apply: false },
+    error: { status: 400, details: [{ path: 'monitors[1].interval_seconds', message: /at least 30 \(Fast\)/ }] },
+  })
+  const forbidden = fileOf(MONITOR, { ...MONITOR, name: 'Inside', url: 'http://169.254.169.254/' })
+  const job = await planned(api, key, 'dry_run=false', forbidden)
+  t.match(job, { status: 'failed', error: { status: 400, message: /blocked_target/ } })
+  t.equal((await get(key, '/monitors')).body.meta.total, 0)
+  const many = fileOf(...Array.from({ length: 51 }, (_, i) => ({ ...MONITOR, name: `Shop ${i}` })))
+  t.match(await planned(api, key, 'dry_run=false', many), { error: { status: 402, code: 'tier_limit_reached' } })
+  t.equal((await get(key, '/monitors')).body.meta.total, 0)
+})
+
+t.test('POST /imports 400, 403 and 415 for a wrong query, a read key, and another content type', async t => {
+  const { key, ...tenant } = await api.tenant()
+  t.match((await upload(api, key, 'from=nagios', 'x')).body.error.details, [{ path: 'from' }])
+  t.equal((await upload(api, await api.keyOf(tenant, 'read'), '', 'x')).status, 403)
+  t.equal((await api.call('POST', '/imports', { key, body: { version: 1 } })).status, 415)
+  t.equal((await api.call('POST', '/imports', { key })).status, 400)
+})
+
+t.test('The same Idempotency-Key uploads a file once', async t => {
+  const { key } = await api.tenant()
+  const headers = { ...OCTETS, 'idempotency-key': 'import-1' }
+  const first = await api.call('POST', '/imports', { key, body: fileOf(MONITOR), headers })
+  await ended(api, key, first.body.data.id)
+  const again = await api.call('POST', '/imports', { key, body: fileOf(MONITOR), headers })
+  t.equal(again.body.data.id, first.body.data.id)
+  t.equal((await get(key, '/imports')).body.meta.total, 1)
+  const other = await api.call('POST', '/imports?prune=true', { key, body: fileOf(MONITOR), headers })
+  t.equal(other.status, 409)
+})
+
+t.test('An import of another project is not found', async t => {
+  const { key } = await api.tenant()
+  const { key: foreign } = await api.tenant()
+  const { id } = await planned(api, key, '', fileOf(MONITOR))
+  for (const unknown of [id, 'x']) {
+    t.equal((await get(foreign, `/imports/${unknown}`)).status, 404)
+    t.equal((await get(foreign, `/imports/${unknown}/items`)).status, 404)
+    t.equal((await api.call('POST', `/imports/${unknown}/apply`, { key: foreign })).status, 404)
+    t.equal((await api.call('DELETE', `/imports/${unknown}`, { key: foreign })).status, 404)
+  }
+  t.equal((await get(foreign, '/imports')).body.meta.total, 0)
+  t.equal((await api.call('DELETE', `/imports/${id}`, { key })).status, 200)
+  t.equal((await get(key, `/imports/${id}`)).status, 404)
+})
+
+t.test('An import whose process has ended says so, does not block the next one, and can be applied', async t => {
+  const { key } = await api.tenant()
+  const { id } = await planned(api, key, '', fileOf(MONITOR))
+  const kill = () =>
+    api
+      .db('import_jobs')
+      .where({ id })
+      .update({ status: 'applying', alive_at: new Date(Date.now() - 120_000) })
+  await kill()
+  const { data } = (await get(key, `/imports/${id}`)).body
+  t.match(data, { status: 'failed', can_apply: true, error: { message: /process .* has ended; nothing was changed/ } })
+  t.equal((await planned(api, key, '', fileOf(MONITOR))).status, 'ready')
+  await kill()
+  t.equal((await api.call('POST', `/imports/${id}/apply`, { key })).status, 202)
+  t.match(await ended(api, key, id), { status: 'applied', summary: { create: 1 } })
+})
+
+t.test('DELETE /imports/{id} and a second upload are 409 while an import is running', async t => {
+  const { key } = await api.tenant()
+  const { id } = await planned(api, key, '', fileOf(MONITOR))
+  await api.db('import_jobs').where({ id }).update({ status: 'applying', alive_at: new Date() })
+  t.equal((await api.call('DELETE', `/imports/${id}`, { key })).status, 409)
+  t.equal((await api.call('POST', `/imports/${id}/apply`, { key })).status, 409)
+  const refused = await upload(api, key, '', fileOf(MONITOR))
+  t.match([refused.status, refused.body.error.message], [409, /another import of this project is running/])
+})

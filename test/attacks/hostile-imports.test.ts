@@ -1,0 +1,142 @@
+import { open } from 'node:fs/promises'
+import { request } from 'node:http'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { createOwnFaultFinder } from '../../control-plane/foundation/web/validation/schema-compiler.ts'
+import { readImportFile } from '../../control-plane/integrations/import-export/jobs/reading/read-file.ts'
+import { MAX_UPLOAD_BYTES, storeUpload } from '../../control-plane/integrations/import-export/jobs/upload-store.ts'
+import { shareApi } from '../support/api-server.ts'
+import { ended, OCTETS, planned } from '../support/import-jobs.ts'
+import { buildKumaDatabase, KUMA_TABLES, sqlite } from '../support/kuma-database.ts'
+import { recordReading } from '../support/read-answers.ts'
+import { answerBeforeBody } from '../support/unfinished-request.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await shareApi()
+const tools = { findFaults: createOwnFaultFinder(), sqlite }
+const readKuma = (bytes: Buffer | string) => readImportFile(Buffer.from(bytes), 'uptime-kuma', tools)
+const kuma = (alsoRun = '') => buildKumaDatabase(2, KUMA_TABLES, alsoRun)
+
+t.test('A text instead of a database, half of one, and an empty, damaged or foreign one are refused', async t => {
+  const whole = kuma()
+  const scrambled = Buffer.from(whole)
+  scrambled.fill(0xa5, 4_096)
+  const other = new sqlite.Database()
+  other.run('CREATE TABLE songs (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO songs (name) VALUES (1)')
+  const rows: [name: string, bytes: Buffer | string, message: RegExp][] = [
+    ['text', 'these are notes of the migration', /neither a backup of Uptime Kuma \(JSON\) nor its database/],
+    ['nothing', '', /the file is empty/],
+    ['half', whole.subarray(0, whole.length / 2), /the database is incomplete: it has \d+ of \d+ bytes/],
+    ['header', whole.subarray(0, 50), /incomplete: its header is missing/],
+    ['damaged', scrambled, /the database is damaged and cannot be read/],
+    ['of another program', Buffer.from(other.export()), /is not one of Uptime Kuma/],
+    ['without monitors', buildKumaDatabase(1, { user: KUMA_TABLES.user! }), /the database has no monitors/],
+    ['a list', '[]', /is not an Uptime Kuma backup/],
+  ]
+  for (const [name, bytes, message] of rows) t.throws(() => readKuma(bytes), { status: 400, message }, name)
+  t.throws(() => readImportFile(whole, 'picket', tools), { message: /with from=uptime-kuma/ })
+})
+
+t.test('Views, generated columns and virtual tables of a database are not evaluated', async t => {
+  const endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, x AS name FROM n'
+  const rows: [name: string, sql: string, message: RegExp | null][] = [
+    ['a view', `ALTER TABLE monitor RENAME TO m; CREATE VIEW monitor AS ${endless}`, /has no monitors/],
+    ['a view of tags', `DROP TABLE tag; CREATE VIEW tag AS ${endless}`, null],
+    ['a generated column', 'ALTER TABLE tag ADD color2 TEXT AS (hex(zeroblob(900000000)))', null],
+    [
+      'a generated name',
+      'DROP TABLE tag; CREATE TABLE tag (id INTEGER PRIMARY KEY, n TEXT, name TEXT AS (hex(zeroblob(900000000))))',
+      null,
+    ],
+    ['a trigger', 'CREATE TRIGGER boom AFTER INSERT ON monitor BEGIN DELETE FROM monitor; END', null],
+    ['an index with an expression', 'CREATE INDEX slow ON monitor (length(name))', null],
+  ]
+  for (const [name, sql, message] of rows) {
+    if (message) t.throws(() => readKuma(kuma(sql)), { status: 400, message }, name)
+    else t.equal(readKuma(kuma(sql)).file.monitors?.length, 3, name)
+  }
+})
+
+t.test('Enormous texts of a database are left out, and too many rows are refused', async t => {
+  const long = readKuma(
+    kuma(`UPDATE monitor SET description = hex(zeroblob(4000000)), keyword = hex(zeroblob(400000))`),
+  )
+  t.equal(long.file.monitors?.length, 3)
+  t.ok(JSON.stringify(long).length < 20_000)
+  const many = `WITH RECURSIVE n(x) AS (SELECT 100 UNION ALL SELECT x + 1 FROM n LIMIT 50001)
+    INSERT INTO monitor (id, name, type) SELECT x, 'Shop', 'http' FROM n`
+  t.throws(() => readKuma(kuma(many)), { status: 400, message: /monitor must have at most 50000 rows/ })
+})
+
+t.test('YAML with aliases of aliases, deep nesting and too many values are refused', async t => {
+  const read = (text: string) => readImportFile(Buffer.from(text), 'picket', tools)
+  const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]']
+  for (let i = 1; i < 9; i++)
+    bomb.push(
+      `a${i}: &a${i} [${Array(9)
+        .fill(`*a${i === 1 ? '' : i - 1}`)
+        .join(', ')}]`,
+    )
+  t.throws(() => read(bomb.join('\n')), { code: 'validation_error' })
+  t.throws(() => read('['.repeat(100_000)), { status: 400, message: /nested at most 64 levels/ })
+  t.throws(() => read(`{"version":1,"monitors":[${'1,'.repeat(3_000_000)}1]}`), { message: /at most 3000000 values/ })
+  t.throws(() => read(`# ${' '.repeat(64 * 1024 * 1024)}`), { message: /must not be larger than 64 MiB/ })
+})
+
+t.test('An upload that is too large is refused before it is read, and one that is cut off changes nothing', async t => {
+  const { key } = await api.tenant()
+  const headers = { ...OCTETS, authorization: `Bearer ${key}` }
+  const url = `${api.origin}/api/v1/imports`
+  const { status, text } = recordReading('POST', url, await answerBeforeBody(url, headers, MAX_UPLOAD_BYTES + 1))
+  t.equal(status, 413)
+  t.match(text, /the file must not be larger than 256 MiB/)
+  const cut = request(url, { method: 'POST', agent: false, headers: { ...headers, 'content-length': '5000000' } })
+  cut.on('error', () => {})
+  cut.write(Buffer.alloc(2_000_000))
+  const list = async () => (await api.call('GET', '/imports', { key })).body.data
+  const [job] = await waitFor(async () => {
+    const jobs = await list()
+    return jobs.some(({ status }: { status: string }) => status === 'uploading') && jobs
+  })
+  const second = await api.call('POST', '/imports', { key, body: '{"version":1}', headers: OCTETS })
+  t.equal(second.status, 409, 'one upload of a project at a time')
+  cut.destroy()
+  t.match(await ended(api, key, job.id), {
+    status: 'failed',
+    can_apply: false,
+    error: { message: /upload ended before/ },
+  })
+  t.equal((await planned(api, key, '', '{"version":1}')).status, 'ready', 'the next one works')
+})
+
+t.test('A full disk is 503, and no file is left', async t => {
+  const full = () => open('/dev/full', 'r+')
+  const body = Readable.from([Buffer.alloc(3_000_000)])
+  await t.rejects(
+    storeUpload(body, null, () => {}, full),
+    { status: 503, message: /its disk is full/ },
+  )
+  const endless = Readable.from(
+    (function* () {
+      for (;;) yield Buffer.alloc(1 << 22)
+    })(),
+  )
+  const sink = () => open('/dev/null', 'r+')
+  await t.rejects(
+    storeUpload(endless, null, () => {}, sink),
+    { code: 'payload_too_large' },
+  )
+  const short = Readable.from([Buffer.alloc(10)])
+  await t.rejects(
+    storeUpload(short, 20, () => {}, sink),
+    { status: 400, message: /before the file was complete/ },
+  )
+})
+
+t.test('A file name is a text and never a path', async t => {
+  const { key } = await api.tenant()
+  const name = '../../../etc/passwd'
+  const job = await planned(api, key, `file_name=${encodeURIComponent(name)}`, '{"version":1}')
+  t.match(job, { status: 'ready', file_name: name })
+  t.equal((await api.call('POST', '/imports?file_name=a%0Ab', { key, body: 'x', headers: OCTETS })).status, 400)
+})

@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { buildKumaDatabase, KUMA_TABLES } from '../support/kuma-database.ts'
+import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const api = await startApi(t, { HOST: 'localhost' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const owner = await createPerson(api, 'ann@example.com')
+const folder = t.testdir({ 'notes.db': 'dear diary' })
+writeFileSync(join(folder, 'kuma.db'), buildKumaDatabase(2, KUMA_TABLES))
+
+t.test('A person imports a database of Uptime Kuma and sees what is left out before anything changes', async t => {
+  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, origin)
+  const shoot = (name: string) =>
+    process.env.PICKET_SHOTS
+      ? page.screenshot({ path: join(process.env.PICKET_SHOTS, `${name}.png`), fullPage: true })
+      : null
+  await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: '/settings/import' })}`)
+  await page.getByLabel('Email address').fill(owner.email)
+  await page.getByLabel('Password').fill(PERSON_PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${origin}/settings/import`)
+  complaints.length = 0
+  const input = page.locator('input[type=file]')
+
+  await input.setInputFiles(join(folder, 'notes.db'))
+  await page.getByText('not that of a known format').waitFor()
+  await page.getByLabel('What is it?').selectOption('uptime-kuma')
+  await page.getByRole('button', { name: 'Upload and make a plan' }).click()
+  await page.getByText('neither a backup of Uptime Kuma (JSON) nor its database').waitFor()
+  await page.getByRole('button', { name: 'Discard it and choose another file' }).click()
+  await page.waitForURL(`${origin}/settings/import`)
+  // the page of the deleted import read it again
+  complaints.length = 0
+
+  await input.setInputFiles(join(folder, 'kuma.db'))
+  t.equal(await page.getByLabel('What is it?').inputValue(), 'uptime-kuma', 'it says what the file looks like')
+  await shoot('chosen')
+  await page.getByRole('button', { name: 'Upload and make a plan' }).click()
+  await page.getByText('Planned, nothing is changed yet').waitFor()
+  await page.getByText('monitors of type rabbitmq are not supported').waitFor()
+  t.equal((await api.call('GET', '/monitors', { key: owner.key })).body.meta.total, 0)
+  await shoot('plan')
+  await page.getByRole('searchbox', { name: 'Name' }).fill('shop')
+  await page.getByRole('searchbox', { name: 'Name' }).press('Enter')
+  await page.waitForURL(/q=shop/)
+  await page.getByText('Queue').waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'All', exact: true }).click()
+
+  await page.getByRole('button', { name: 'Apply 5 changes' }).click()
+  await page.getByRole('link', { name: 'Open the monitors' }).waitFor()
+  await shoot('result')
+  t.same(complaints, [])
+  await page.getByRole('link', { name: 'Open the monitors' }).click()
+  await page.getByRole('link', { name: 'Shop' }).first().waitFor()
+  t.equal((await api.call('GET', '/monitors', { key: owner.key })).body.meta.total, 3)
+})
+
+t.test('The import pages are accessible, fit a phone, in the dark too', async t => {
+  const context = await newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
+  t.teardown(() => context.close())
+  await addSession(context, owner.token)
+  const { page } = await openWatchedPage(context, origin)
+  const { data } = (await api.call('GET', '/imports', { key: owner.key })).body
+  for (const path of ['/settings/import', `/settings/import/${data[0].id}`]) {
+    await page.goto(origin + path)
+    t.equal(await readOverflow(page), 0, path)
+    await page.evaluate(AXE)
+    t.same(await findAccessibilityProblems(page), [], path)
+    if (process.env.PICKET_SHOTS)
+      await page.screenshot({ path: join(process.env.PICKET_SHOTS, `phone-${path.length > 20 ? 'job' : 'start'}.png`) })
+  }
+})

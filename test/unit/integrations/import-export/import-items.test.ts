@@ -1,0 +1,49 @@
+import t from 'tap'
+import { guessSource } from '../../../../control-plane/dashboard/screens/settings/import/file-kind.ts'
+import { createImportReport } from '../../../../control-plane/integrations/import-export/import/import-report.ts'
+import { buildItems, summarize } from '../../../../control-plane/integrations/import-export/jobs/items.ts'
+import { joinFile, splitFile } from '../../../../control-plane/integrations/import-export/jobs/reading/file-parts.ts'
+
+t.test('A warning is part of the entry that it names; an entry that is left out is an item of its own', async t => {
+  const report = createImportReport(async () => {})
+  const create = { action: 'create' as const, resource: 'monitor' as const, id: null, fields: {} }
+  report.changes.push({ ...create, key: 'Shop' }, { ...create, key: 'DB: replica' })
+  report.unchangedRecords.push({ resource: 'monitor', key: 'Router', id: 'r' })
+  const items = buildItems(report, [
+    { path: 'monitorList[0]', message: 'Shop: its proxy was not carried over' },
+    { path: 'monitorList[1]', message: 'DB: replica: its tags were cut' },
+    { path: 'monitorList[2]', message: 'Queue: monitors of type rabbitmq are not supported; it was left out' },
+    { path: 'statusPageList', message: 'statusPageList was not carried over' },
+  ])
+  t.strictSame(
+    items.map(({ action, key, warnings }) => [action, key, ...warnings]),
+    [
+      ['left_out', 'Queue', 'monitors of type rabbitmq are not supported; it was left out'],
+      ['create', 'Shop', 'its proxy was not carried over'],
+      ['create', 'DB: replica', 'its tags were cut'],
+      ['note', 'statusPageList', 'statusPageList was not carried over'],
+      ['unchanged', 'Router'],
+    ],
+  )
+  t.match(summarize(items, 3), { create: 2, left_out: 1, note: 1, unchanged: 1, warnings: 4, extra: 3 })
+})
+
+t.test('A file that is split into parts and joined is the same file', async t => {
+  const monitors = Array.from({ length: 250 }, (_, i) => ({ name: `Shop ${i}`, type: 'http' as const }))
+  const converted = { file: { version: 1 as const, monitors, alert_channels: [] }, warnings: [] }
+  const parts = splitFile(converted)
+  t.equal(parts.filter(part => part.startsWith('["monitors"')).length, 3)
+  t.strictSame(await joinFile(parts, async () => {}), converted)
+})
+
+t.test('The beginning of a file shows what it is', async t => {
+  const rows: [head: string, source: string | null][] = [
+    ['SQLite format 3\0\u0010\0', 'uptime-kuma'],
+    ['{"version":"1.23.0","notificationList":[', 'uptime-kuma'],
+    ['# gatus\nendpoints:\n  - name: a', 'gatus'],
+    ['version: 1\nmonitors: []', 'picket'],
+    ['{"version":1,"monitors":[]}', 'picket'],
+    ['dear diary', null],
+  ]
+  for (const [head, source] of rows) t.equal(guessSource(head), source, head)
+})
