@@ -3,20 +3,18 @@ import { readSession, toSessionCaller } from '../../../accounts/sessions/actions
 import { parseSessionToken } from '../../../accounts/sessions/cookie.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { type ApiCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
-import { sendErrorPage, sendPage } from '../../../foundation/web/html/forms.ts'
+import { sendErrorPage } from '../../../foundation/web/html/forms.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { insufficientScope, notFound } from '../../../foundation/web/server/errors.ts'
 import { addScope } from '../../../foundation/web/server/scope.ts'
 import { beginInstall, type InstallTools } from '../installations/install-actions.ts'
-import { listInstallations } from '../installations/installation-store.ts'
 import { connectRoutes } from './connect-routes.ts'
-import { renderSettingsPage } from './settings-page.tsx'
 
 const SETTINGS_PATH = '/settings/chat'
 
-/** Routes of the settings page, where a signed-in user begins an installation and where it ends. */
+/** Routes of an installation in a browser: where a signed-in user begins it, and where it ends. `/settings/chat` is a screen of the dashboard. */
 export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(host: string): boolean }): void {
-  const { db, settings } = tools
+  const { db } = tools
   app.setErrorHandler(sendErrorPage)
   app.addHook('preHandler', async request => {
     if (!tools.isOwnHost(request.host)) throw notFound('page')
@@ -35,14 +33,6 @@ export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(h
     if (!caller) throw insufficientScope('you are not a member of an organization; ask an admin to invite you')
     return caller
   }
-
-  app.get(SETTINGS_PATH, async (request, reply) => {
-    const caller = await requireCaller(request, reply)
-    if (!caller) return reply
-    const { rows: installations } = await listInstallations(db, caller.projectId, null)
-    const mayConnect = hasScope(caller, 'write')
-    return sendPage(reply, renderSettingsPage({ installations, hasApp: settings !== null, mayConnect }))
-  })
 
   app.get(`${SETTINGS_PATH}/install`, async (request, reply) => {
     const caller = await requireCaller(request, reply)

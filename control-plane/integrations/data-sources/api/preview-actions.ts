@@ -9,6 +9,7 @@ import { decryptSource } from '../configuration/encryption.ts'
 import { type SourceSettings, toFieldSettings } from '../configuration/settings.ts'
 import { draftSource } from '../configuration/source-actions.ts'
 import { findSource } from '../configuration/source-store.ts'
+import { MAX_SHOWN_BYTES } from '../document/shown-document.ts'
 import type { ScalarValue } from '../document/text.ts'
 import type { ChildOutcome, EvaluatedChild } from '../evaluation/evaluate.ts'
 import { evaluateRawDocument } from '../evaluation/examine-reader.ts'
@@ -17,7 +18,10 @@ import { buildRequestHeaders } from '../fetching/request-headers.ts'
 import type { FieldDefinition } from '../types.ts'
 import type { SourcePreview } from './request-schema.ts'
 
-/** The monitors that a source would make now, each with the index of its field. `failure`: why there is no document. */
+/**
+ * The monitors that a source would make now, each with the index of its field. `failure`: why there is no document. `document`: at
+ * most MAX_SHOWN_BYTES of it.
+ */
 type PreviewResult = {
   failure: { code: string; message: string } | null
   children: (Pick<EvaluatedChild, 'key' | 'name' | 'reason'> & {
@@ -26,6 +30,8 @@ type PreviewResult = {
     status: ChildOutcome
   })[]
   notes: string[]
+  document: unknown
+  document_note: string | null
 }
 
 /** A source that is not stored, with its fields. */
@@ -56,6 +62,8 @@ async function loadStoredSettings(
   return { ...source, ...decryptSource(source, secrets) }
 }
 
+const CUT_NOTE = `the document is larger than ${MAX_SHOWN_BYTES / 1_024} KiB; the last entries of long lists and objects are left out, and long texts are shortened`
+
 /** Fetches a draft and returns its children; stores nothing. A failed fetch is a result, not an error. */
 export async function previewSource(
   egress: Egress,
@@ -69,12 +77,14 @@ export async function previewSource(
       : await evaluateRawDocument(egress, { ...source, projectId, fields }, answer, 'preview')
   if ('failure' in examined) {
     const { code, message } = examined.failure
-    return { failure: { code, message }, children: [], notes: [] }
+    return { failure: { code, message }, children: [], notes: [], document: null, document_note: null }
   }
-  const { children, notes } = examined.evaluation
+  const { evaluation, document } = examined
+  const { children, notes } = evaluation
   const shown = children.map(({ fieldId, key, name, typed, outcome, reason }) => ({
     ...{ field_index: Number(fieldId), key, name, value: typed },
     ...{ status: outcome, reason },
   }))
-  return { failure: null, children: shown, notes }
+  const note = document?.isCut ? CUT_NOTE : null
+  return { failure: null, children: shown, notes, document: document?.value ?? null, document_note: note }
 }

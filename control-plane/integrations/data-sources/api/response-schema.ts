@@ -87,4 +87,10 @@ export const PreviewRecord = Type.Object({
   notes: Type.Array(
     Type.String({ description: 'Remarks about the list: paths that match nothing, limits that apply.' }),
   ),
+  document: Type.Unknown({
+    description: 'The fetched document, from root_path, at most 256 KiB. Null when there is none.',
+  }),
+  document_note: nullable(
+    Type.String({ description: 'What is missing in `document` because it is too large. Null: nothing.' }),
+  ),
 })

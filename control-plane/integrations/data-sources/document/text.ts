@@ -1,5 +1,5 @@
 /** Replaces what PostgreSQL cannot store: NUL and lone surrogates. */
-export const toStorableText = (text: string): string => Buffer.from(text).toString().replaceAll('\0', '\ufffd')
+export const toStorableText = (text: string): string => text.replace(/\p{Surrogate}|\0/gu, '\ufffd')
 
 /** Formats text of a document as one line of at most `maxLength` characters, without control and direction marks. */
 export function toLine(text: string, maxLength: number): string {

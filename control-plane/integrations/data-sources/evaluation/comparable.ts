@@ -39,3 +39,14 @@ export function computeDistance(a: Comparable, b: Comparable): { amount: number;
   // rounding hides the error of doubles (0.3 - 0.1); times are compared to the millisecond
   return { amount: Number(isTime ? Math.abs(amount).toFixed(3) : Math.abs(amount).toPrecision(12)), isTime }
 }
+
+/** Whether two values of JSON are equal, lists and objects completely. The order of keys does not count. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  return keys.every(key => Object.hasOwn(right, key) && isSameValue(left[key], right[key]))
+}

@@ -7,8 +7,7 @@ import type { FailedFetch, RawDocument } from '../document/document.ts'
 import { MAX_CONCURRENT_FETCHES } from '../fetching/fetch-result.ts'
 import { checkUrls } from '../fetching/http-reader.ts'
 import type { FieldDefinition } from '../types.ts'
-import type { Evaluation } from './evaluate.ts'
-import { type Examination, type ExaminationResult, examine } from './examine.ts'
+import { type DocumentExamination, type Examination, type ExaminationResult, examine } from './examine.ts'
 
 /** Smaller documents are examined on the main thread: 12 ms at worst. A larger one can block the event loop for a second. */
 const MAX_INLINE_BYTES = 65_536
@@ -28,7 +27,7 @@ type Source = { projectId: string; rootPath: string | null; fields: readonly Fie
 
 /**
  * Evaluates a response, after requesting the URLs that it contains. Meanwhile only the bytes are kept, because the
- * parsed document can be twenty times as large. Never rejects.
+ * parsed document can be twenty times as large. A preview also returns the document. Never rejects.
  */
 export async function evaluateRawDocument(
   egress: Egress,
@@ -36,8 +35,8 @@ export async function evaluateRawDocument(
   answer: RawDocument,
   caller: keyof typeof THREADS,
   signal?: DeadlineSignal,
-): Promise<FailedFetch | { evaluation: Evaluation }> {
-  const examination = { answer, rootPath, fields }
+): Promise<FailedFetch | DocumentExamination> {
+  const examination = { answer, rootPath, fields, isShown: caller === 'preview' }
   const inThread = (task: Examination) => THREADS[caller](projectId, task)
   const first = await examineSafely({ ...examination, now: now(), answers: null }, inThread)
   if (!('urls' in first)) return first

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { quoteValue, toLine } from '../document/text.ts'
 import type { RuleType } from '../types.ts'
+import { isSameValue } from './comparable.ts'
 import { compileDifferenceRule } from './difference-rule.ts'
 import type { CompiledRule, CompileRule, RuleContext, RuleFinding } from './rule.ts'
 
@@ -19,14 +19,13 @@ const MAX_SHOWN_VALUES = 5
 
 const buildProblem = (key: string, message: string) => ({ problems: [{ key, message }] })
 const isTooLong = (value: unknown) => JSON.stringify(value).length > MAX_CONFIG_CHARACTERS
-const isSame = (a: unknown, b: unknown) => a === b || (typeof b === 'object' && b !== null && isDeepStrictEqual(a, b))
 
 function compileEquals(config: Record<string, unknown>): ReturnType<CompileRule> {
   if (!Object.hasOwn(config, 'value')) return buildProblem('value', 'is required for the rule equals')
   const { value } = config
   if (isTooLong(value)) return buildProblem('value', `must have at most ${MAX_CONFIG_CHARACTERS} characters`)
   return match => {
-    const holds = isSame(match.value, value)
+    const holds = isSameValue(match.value, value)
     return { holds, message: `is ${quoteValue(match.value)}${holds ? '' : `, expected ${quoteValue(value)}`}` }
   }
 }
@@ -40,7 +39,7 @@ function compileIn({ values }: Record<string, unknown>): ReturnType<CompileRule>
   const more = values.length > MAX_SHOWN_VALUES ? ` and ${values.length - MAX_SHOWN_VALUES} more` : ''
   const expected = `, expected one of ${values.slice(0, MAX_SHOWN_VALUES).map(quoteValue).join(', ')}${more}`
   return match => {
-    const holds = values.some(value => isSame(match.value, value))
+    const holds = values.some(value => isSameValue(match.value, value))
     return { holds, message: `is ${quoteValue(match.value)}${holds ? '' : expected}` }
   }
 }

@@ -2,31 +2,6 @@ import type { FeedType } from '../feeds/index.ts'
 import type { JsonMapping } from '../feeds/json.ts'
 import vendors from './catalog.json' with { type: 'json' }
 
-/** The categories of vendors in the catalog. */
-export const CATEGORIES = [
-  'ai',
-  'analytics',
-  'auth',
-  'cdn',
-  'ci',
-  'cloud',
-  'commerce',
-  'communication',
-  'crm',
-  'data',
-  'design',
-  'developer',
-  'email',
-  'hosting',
-  'monitoring',
-  'payments',
-  'productivity',
-  'registry',
-  'security',
-  'social',
-  'support',
-] as const
-
 /** A vendor of the catalog and its public feed. */
 export type CatalogEntry = {
   slug: string

@@ -1,17 +1,21 @@
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { listOverrides } from '../../../alerting/routing/rules/dependency-override-store.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { now } from '../../../foundation/platform/time/clock.ts'
+import { now, nowMs } from '../../../foundation/platform/time/clock.ts'
 import { withActor, withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { found } from '../../../foundation/web/server/errors.ts'
+import { found, rateLimited } from '../../../foundation/web/server/errors.ts'
+import { createTestLimit, MAX_CONCURRENT_TESTS } from '../../../foundation/web/test-limit.ts'
 import { slicePage } from '../../../foundation/web/validation/pagination.ts'
+import { dataSchema, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { listVendorIncidents } from '../incidents/incident-store.ts'
 import { searchCatalog } from './catalog.ts'
 import { changeDependency, createDependency, type VendorTools } from './dependency-actions.ts'
 import { deleteDependency, findDependency, listDependencies } from './dependency-store.ts'
+import { testFeed } from './feed-test-actions.ts'
 import {
   type DependencyWithFeed,
   toCatalogEntryResponse,
@@ -24,14 +28,19 @@ import {
   DependencyCreate,
   DependencyRecord,
   DependencyUpdate,
+  FeedTest,
+  FeedTestRecord,
   VendorIncidentRecord,
 } from './schema.ts'
 
 const tags = ['Dependencies']
 
+type DependencyRouteContext = VendorTools & { egress: Egress; testsPerMinute: number }
+
 /** Routes of dependencies and their incidents (docs/design/vendors.md). */
-export function dependencyRoutes(app: App, tools: VendorTools): void {
+export function dependencyRoutes(app: App, { egress, testsPerMinute, ...tools }: DependencyRouteContext): void {
   catalogRoutes(app)
+  testRoute(app, egress, testsPerMinute)
   readRoutes(app, tools.db)
   writeRoutes(app, tools)
 }
@@ -48,6 +57,28 @@ function catalogRoutes(app: App): void {
       return { data: data.map(toCatalogEntryResponse), total }
     },
   })
+}
+
+function testRoute(app: App, egress: Egress, testsPerMinute: number): void {
+  const takeTurn = createTestLimit(testsPerMinute, 'tests of feeds')
+  app.post(
+    '/dependencies/test',
+    {
+      config: { isPatient: true },
+      schema: {
+        summary: 'Test a feed before it is tracked',
+        description: `Reads the feed once, as a dependency with this body would, and returns what it reports. Stores nothing. Limited to ${testsPerMinute} requests per minute and ${MAX_CONCURRENT_TESTS} concurrent requests per project; more are refused with 429.`,
+        tags,
+        body: FeedTest,
+        response: responseSchemas(200, dataSchema(FeedTestRecord), 400, 404),
+      },
+    },
+    async request => {
+      const turn = takeTurn(getCaller(request).projectId, nowMs())
+      if ('message' in turn) throw rateLimited(turn.message, turn.retryAfterSeconds)
+      return { data: await testFeed(egress, request.body).finally(turn.end) }
+    },
+  )
 }
 
 function readRoutes(app: App, db: Db): void {

@@ -13,7 +13,7 @@ import {
 import { FEED_TYPES } from '../feeds/index.ts'
 import { DEFAULT_MAPPING } from '../feeds/json.ts'
 import { VENDOR_INCIDENT_STATUSES, VENDOR_SEVERITIES, VENDOR_STATUSES } from '../feeds/report.ts'
-import { CATEGORIES } from './catalog.ts'
+import { CATEGORIES } from './categories.ts'
 
 const Address = Type.String({ minLength: 1, maxLength: 2_048 })
 const Category = lineText(1, 50)
@@ -62,6 +62,33 @@ export type DependencyCreate = Static<typeof DependencyCreate>
 
 export const DependencyUpdate = strictObject(fields)
 export type DependencyUpdate = Static<typeof DependencyUpdate>
+
+/** The parts of a create on which the feed depends. */
+const { overrides: _, ...feedFields } = fields
+export const FeedTest = strictObject(
+  { slug: Type.Optional(lineText(1, 50)), ...feedFields },
+  { description: 'The body of a create without overrides. Its name is not used.' },
+)
+export type FeedTest = Static<typeof FeedTest>
+
+/** What a feed reports now, as a dependency would read it. */
+export const FeedTestRecord = Type.Object({
+  feed_url: Type.String({ description: 'The address that was requested.' }),
+  error: nullable(Type.String({ description: 'Why the feed cannot be read. Null: it can.' })),
+  status: nullable(stringEnum(VENDOR_STATUSES)),
+  incidents: Type.Array(
+    Type.Object({
+      title: Type.String(),
+      severity: stringEnum(VENDOR_SEVERITIES),
+      status: stringEnum(VENDOR_INCIDENT_STATUSES),
+      components: Type.Array(Type.String()),
+      started_at: nullable(Type.String({ format: 'date-time' })),
+    }),
+    { description: 'At most 20, open ones first.' },
+  ),
+  open_incidents: Type.Integer(),
+  components: Type.Array(Type.String(), { description: 'Names of the components that the feed lists.' }),
+})
 
 export const DependencyRecord = Type.Object(
   {

@@ -19,9 +19,12 @@ const ACCEPT = {
   atom: 'application/atom+xml, application/xml, text/xml',
 }
 
+/** A feed, and what was read of it last. */
+type KnownFeed = Pick<StoredFeed, 'url' | 'type' | 'mapping' | 'report' | 'digest' | 'etag' | 'lastModified'>
+
 /** Fetches a feed through the egress guard, if it has changed. Never rejects because of the server. */
 export async function fetchFeed(
-  feed: StoredFeed,
+  feed: KnownFeed,
   egress: Egress,
   timeoutMs: number,
   now: () => Date,
@@ -36,7 +39,7 @@ export async function fetchFeed(
   return parseAnswer(feed, answer, now())
 }
 
-function buildHeaders({ type, report, etag, lastModified }: StoredFeed, now: Date): Record<string, string> {
+function buildHeaders({ type, report, etag, lastModified }: KnownFeed, now: Date): Record<string, string> {
   const headers = { Accept: `${ACCEPT[type]}, */*;q=0.1`, 'Accept-Encoding': 'gzip' }
   const isAgeing =
     (type === 'rss' || type === 'atom') && report?.incidents.some(incident => mayHaveEnded(incident, now))
@@ -53,7 +56,7 @@ const mayHaveEnded = (incident: ReportedIncident, now: Date): boolean =>
   isOpen(incident) &&
   (incident.updated_at === null || now.getTime() - Date.parse(incident.updated_at) > MAX_SILENT_ENTRY_AGE_MS)
 
-function parseAnswer(feed: StoredFeed, answer: HttpResponse, now: Date): FetchedFeed | FeedFetchFailure {
+function parseAnswer(feed: KnownFeed, answer: HttpResponse, now: Date): FetchedFeed | FeedFetchFailure {
   try {
     const report = parseFeed(decodeBody(answer), feed, now)
     const digest = computeReportDigest(report)

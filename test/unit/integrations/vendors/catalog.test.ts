@@ -2,10 +2,10 @@ import t from 'tap'
 import {
   buildSummaryUrl,
   CATALOG,
-  CATEGORIES,
   findCatalogEntry,
   searchCatalog,
 } from '../../../../control-plane/integrations/vendors/dependencies/catalog.ts'
+import { CATEGORIES } from '../../../../control-plane/integrations/vendors/dependencies/categories.ts'
 import { FEED_TYPES } from '../../../../control-plane/integrations/vendors/feeds/index.ts'
 import { DEFAULT_MAPPING } from '../../../../control-plane/integrations/vendors/feeds/json.ts'
 

@@ -1,0 +1,111 @@
+import { useMemo, useState } from 'preact/hooks'
+import { useFrame } from '../../../../core/frame-context.ts'
+import type { Execute, Outcome } from '../../../../core/operations.ts'
+import { type FormAttempt, useAttempt } from '../../../../parts/forms/attempt.ts'
+import { isCountConfirmed } from '../../../../parts/forms/delete-form.tsx'
+import { type FieldProblem, toFormError } from '../../../../parts/forms/field-errors.ts'
+import { findFieldProblems } from './evaluation.ts'
+import {
+  EMPTY_SOURCE,
+  findSourceFormProblems,
+  listRemovedChildren,
+  type SourceForm,
+  type SourceRecord,
+  type SourceUpdateBody,
+  toSourceBody,
+  toSourceForm,
+  toSourceUpdate,
+} from './source-form.ts'
+
+/** A form of a data source while a person edits it. */
+type SourceEditing = {
+  /** what is stored; null for a new source */
+  base: SourceRecord | null
+  form: SourceForm
+  change(part: Partial<SourceForm>): void
+  attempt: FormAttempt
+  /** what the server would refuse about the fields */
+  problems: FieldProblem[]
+  update: SourceUpdateBody | null
+  hasChanges: boolean
+  isSaved: boolean
+  /** another person changed the source since the form was opened */
+  isStale: boolean
+  /** the names of the monitors that saving archives, and their number as it is typed */
+  removed: string[]
+  typed: string
+  setTyped(typed: string): void
+  /** whether saving is possible */
+  canSave: boolean
+  save(): Promise<void>
+  /** forgets the changes and shows what is stored */
+  restart(): void
+}
+
+/** `source`: what is stored now; null for a new source. */
+export function useSourceEditing(source: SourceRecord | null): SourceEditing {
+  const { execute, navigate } = useFrame()
+  const [base, setBase] = useState(source)
+  const [form, setForm] = useState<SourceForm>(() => (source ? toSourceForm(source) : EMPTY_SOURCE))
+  const [typed, setTyped] = useState('')
+  const [isSaved, setSaved] = useState(false)
+  const attempt = useAttempt()
+  const problems = useMemo(() => findFieldProblems(form.fields), [form.fields])
+  const update = base && toSourceUpdate(base, form)
+  const removed = base ? listRemovedChildren(base, form).map(({ name }) => name) : []
+  const isForeign = source !== null && base !== null && source.updated_at > base.updated_at && !attempt.isBusy
+  const isStale = isForeign && toSourceUpdate(source, toSourceForm(base)) !== null
+  const hasChanges = base ? update !== null : JSON.stringify(form) !== JSON.stringify(EMPTY_SOURCE)
+  const change = (part: Partial<SourceForm>) => {
+    setForm(before => ({ ...before, ...part }))
+    setSaved(false)
+    if (attempt.error) attempt.setError(null)
+  }
+  const start = (record: SourceRecord) => {
+    setBase(record)
+    setForm(toSourceForm(record))
+    setTyped('')
+  }
+  const create = async () => {
+    const created = await attempt.run(() => execute('createDataSource', { body: toSourceBody(form) }))
+    if (!created) return
+    setSaved(true)
+    navigate(`/sources/${created.data.id}`)
+  }
+  const save = async () => {
+    const problem = toFormError([...findSourceFormProblems(form), ...problems])
+    if (problem) return attempt.setError(problem)
+    if (base === null) return await create()
+    if (!update || !isCountConfirmed(removed.length, typed)) return
+    const saved = await attempt.run(() => saveChanges(execute, base, update))
+    if (saved === null) return
+    if (saved.data === null) return attempt.setError(CONFLICT)
+    start(saved.data)
+    setSaved(true)
+  }
+  const canSave = hasChanges && !isStale && !attempt.isBusy && isCountConfirmed(removed.length, typed)
+  const restart = () => source && start(source)
+  return {
+    ...{ base, form, change, attempt, problems, update, hasChanges, isSaved, isStale, removed, typed, setTyped },
+    ...{ canSave, save, restart },
+  }
+}
+
+const CONFLICT = { status: 409, code: 'conflict', message: 'another person changed this data source; nothing is saved' }
+
+/**
+ * Reads the source again, and sends the changes unless another person changed it: then nothing is overwritten, the data are null, and the
+ * page shows what is stored.
+ */
+async function saveChanges(
+  execute: Execute,
+  base: SourceRecord,
+  body: SourceUpdateBody,
+): Promise<Outcome<{ data: SourceRecord | null }>> {
+  const path = { id: base.id }
+  const stored = await execute('readDataSource', { path })
+  if ('error' in stored) return stored
+  if (toSourceUpdate(stored.data.data, toSourceForm(base))) return { data: { data: null } }
+  const updated = await execute('updateDataSource', { path, body })
+  return 'error' in updated ? updated : await execute('readDataSource', { path })
+}

@@ -1,0 +1,36 @@
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { screen } from '../../../core/screen.ts'
+import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { SourceEditor } from './form/editor.tsx'
+
+const EXAMPLE = toCurl('POST', '/data-sources', {
+  name: 'Platform',
+  url: 'https://status.example.com/health.json',
+  fields: [{ path: 'services.*.status', name_template: '{{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }],
+})
+
+/** `/sources/new` */
+export const newSourceScreen = screen({
+  path: '/sources/new',
+  area: 'monitors',
+  queries: () => ({}),
+  title: () => 'New data source',
+  Body: () => {
+    const { me } = useFrame()
+    return (
+      <>
+        <p class="trail">
+          <a href="/sources">Data sources</a>
+        </p>
+        <h1>New data source</h1>
+        <p class="soft">A JSON document whose values become monitors.</p>
+        <NeedsScript what="Creating a data source" command={EXAMPLE} />
+        {canWrite(me) ? (
+          <SourceEditor source={null} />
+        ) : (
+          <p class="missing">Your role can see data sources, but not create them. This needs the role editor.</p>
+        )}
+      </>
+    )
+  },
+})

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks'
+import { formatCount } from '../../../core/format.ts'
+import { useFrame } from '../../../core/frame-context.ts'
+import type { OperationError } from '../../../core/operations.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { CountConfirmation, DeleteForm, isCountConfirmed } from '../../../parts/forms/delete-form.tsx'
+import { Section } from '../../../parts/layout/section.tsx'
+import type { SourceRecord } from './form/source-form.ts'
+
+type SourceProps = { source: SourceRecord }
+
+const AttemptError = ({ error }: { error: OperationError | null }) =>
+  error && (
+    <p class="wrong" role="alert">
+      {error.message}.
+    </p>
+  )
+
+/** Fetches the stored source now. Its time of the last fetch changes when that is done. */
+export function RefreshButton({ source: { id } }: SourceProps) {
+  const { execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [isAsked, setAsked] = useState(false)
+  const refresh = async () => {
+    setAsked(false)
+    if (await run(() => execute('refreshDataSource', { path: { id } }))) setAsked(true)
+  }
+  return (
+    <div>
+      <button type="button" disabled={isBusy || !isInteractive} onClick={refresh}>
+        Fetch now
+      </button>
+      <p class="soft small" role="status">
+        {isAsked && 'The monitors are updated.'}
+      </p>
+      <AttemptError error={error} />
+    </div>
+  )
+}
+
+const listChildren = ({ fields }: SourceRecord) => fields.flatMap(field => field.child_monitors)
+
+/** Pauses or resumes the monitors of the source. The document is still fetched. */
+export function PauseSection({ source }: SourceProps) {
+  const { execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [sentence, setSentence] = useState<string | null>(null)
+  const ids = listChildren(source).map(child => child.monitor_id)
+  if (ids.length === 0) return null
+  const setPaused = async (isPaused: boolean) => {
+    setSentence(null)
+    const body = { monitor_ids: ids, change: { is_paused: isPaused }, dry_run: false }
+    const outcome = await run(() => execute('changeMonitors', { body }))
+    if (outcome) setSentence(`${formatCount(outcome.data.changed, 'monitor')} ${isPaused ? 'paused' : 'resumed'}.`)
+  }
+  return (
+    <Section id="pause" title="Pause">
+      <p>
+        Paused monitors have no status and send no alerts. The document is still fetched, and new keys become monitors
+        that are not paused.
+      </p>
+      <div class="actions">
+        <button type="button" disabled={isBusy || !isInteractive} onClick={() => setPaused(true)}>
+          Pause {formatCount(ids.length, 'monitor')}
+        </button>
+        <button type="button" disabled={isBusy || !isInteractive} onClick={() => setPaused(false)}>
+          Resume {formatCount(ids.length, 'monitor')}
+        </button>
+      </div>
+      <p role="status">{sentence}</p>
+      <AttemptError error={error} />
+    </Section>
+  )
+}
+
+/** Deletes the source with its monitors. More than one monitor is shown and counted. */
+export function DeleteSection({ source }: SourceProps) {
+  const { execute, navigate, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [typed, setTyped] = useState('')
+  const names = listChildren(source).map(({ name }) => name)
+  const remove = () => execute('deleteDataSource', { path: { id: source.id } })
+  const onDone = () => navigate('/sources')
+  const isConfirmed = isCountConfirmed(names.length, typed)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (isConfirmed && (await run(remove)) !== null) onDone()
+  }
+  return (
+    <Section id="delete" title="Delete">
+      {names.length < 2 ? (
+        <DeleteForm
+          what="data source"
+          name={source.name}
+          consequences={`${names.length === 0 ? 'It has no monitor.' : `Its monitor ${names[0]} is deleted too.`} This cannot be undone.`}
+          remove={remove}
+          onDone={onDone}
+        />
+      ) : (
+        <form class="stack" onSubmit={submit} autocomplete="off">
+          <p>The data source and these monitors are deleted. They leave status pages. This cannot be undone.</p>
+          <CountConfirmation
+            names={names}
+            effect={`delete the data source with ${formatCount(names.length, 'monitor')}`}
+            typed={typed}
+            onType={setTyped}
+          />
+          <div class="actions">
+            <button type="submit" class="danger" disabled={!isConfirmed || isBusy || !isInteractive}>
+              Delete the data source
+            </button>
+          </div>
+          <AttemptError error={error} />
+        </form>
+      )}
+    </Section>
+  )
+}

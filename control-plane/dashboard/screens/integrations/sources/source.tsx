@@ -1,0 +1,84 @@
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { Ago } from '../../../parts/moment.tsx'
+import { SourceEditor } from './form/editor.tsx'
+import type { SourceRecord } from './form/source-form.ts'
+import { PublishSection } from './publish-section.tsx'
+import { DeleteSection, PauseSection, RefreshButton } from './source-operations.tsx'
+import { describeSource } from './source-words.ts'
+
+/** `/sources/:id` */
+export const sourceScreen = screen({
+  path: '/sources/:id',
+  area: 'monitors',
+  record: 'source',
+  queries: ({ params: { id = '' } }) => ({
+    source: read('readDataSource', { path: { id } }),
+    pages: read('listStatusPages', { query: { per_page: 100 } }),
+  }),
+  title: ({ results }) => results.source.data!.data.name,
+  Body: ({ results }) => {
+    const { me } = useFrame()
+    const source = results.source.data!.data
+    return (
+      <>
+        <p class="trail">
+          <a href="/sources">Data sources</a>
+        </p>
+        <div class="screen-head">
+          <div>
+            <h1 dir="auto">{source.name}</h1>
+            <SourceCondition source={source} />
+          </div>
+          {canWrite(me) && <RefreshButton source={source} />}
+        </div>
+        {!canWrite(me) && (
+          <p class="missing">
+            Your role can see this data source, but not change it or fetch its document. This needs the role editor.
+          </p>
+        )}
+        <NeedsScript
+          what="Changing a data source"
+          command={toCurl('PUT', `/data-sources/${source.id}`, { fetch_interval_s: 300 })}
+        />
+        <SourceEditor key={source.id} source={source} />
+        {canWrite(me) && (
+          <>
+            <PublishSection source={source} pages={results.pages} />
+            <PauseSection source={source} />
+            <DeleteSection source={source} />
+          </>
+        )}
+      </>
+    )
+  },
+})
+
+/** Whether the document is fetched, when, and what is wrong. */
+function SourceCondition({ source }: { source: SourceRecord }) {
+  const { state, text, problem } = describeSource(source)
+  return (
+    <>
+      <p class="figures-line">
+        <span class={state === 'failing' ? 'down' : state === 'partial' ? 'degraded' : 'soft'}>{text}</span>
+        {source.last_fetched_at && (
+          <span class="soft">
+            last fetch <Ago at={source.last_fetched_at} />
+          </span>
+        )}
+        {state === 'failing' && source.last_success_at && (
+          <span class="soft">
+            last success <Ago at={source.last_success_at} />
+          </span>
+        )}
+      </p>
+      {problem !== null && (
+        <p class={state === 'failing' ? 'down' : 'degraded'} dir="auto">
+          {problem}.
+        </p>
+      )}
+    </>
+  )
+}
