@@ -1,0 +1,118 @@
+import { formatCount, formatDuration, formatTime } from '../core/format.ts'
+import type { WallData } from './wall-data.ts'
+import { layoutTiles, layoutWall } from './wall-layout.ts'
+
+/** The place for the bars and the size of the window, in pixels. */
+export type WallBounds = { width: number; height: number; windowWidth: number; windowHeight: number }
+
+/** Of a television, until the browser has measured. */
+export const DEFAULT_SIZE: WallBounds = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
+
+/** A screen that reads every 15 seconds has missed three reads then. */
+const OLD_MS = 45_000
+
+type WallProps = {
+  data: WallData
+  nowMs: number
+  timeZone: string
+  /** how old the data are */
+  ageMs: number
+  size: WallBounds
+}
+
+/** All monitors of a link on one screen. Pure: the server renders it, and the browser takes over the same elements. */
+export function Wall({ data, nowMs, timeZone, ageMs, size }: WallProps) {
+  const { name, groups, troubles } = data
+  const { columns, shown } = layoutTiles(troubles.length, size.windowWidth, size.windowHeight)
+  const hidden = troubles.length - shown + data.omitted
+  const isOld = ageMs >= OLD_MS
+  const look = isOld ? 'wall old' : troubles.length === 0 ? 'wall quiet' : 'wall'
+  return (
+    <main class={look}>
+      <header>
+        <h1 dir="auto">{name}</h1>
+        <p class="clock">
+          <time dateTime={new Date(nowMs).toISOString()}>{formatTime(nowMs, timeZone, 'time')}</time>
+          {timeZone === 'UTC' && ' UTC'}
+        </p>
+        <p class="sentence">{describe(data)}</p>
+        <p class="age">
+          {isOld ? `No contact for ${formatDuration(ageMs)}: this is old` : `Read ${formatDuration(ageMs)} ago`}
+        </p>
+      </header>
+      {troubles.length > 0 && (
+        <section aria-label="Not up">
+          <ul class={`tiles columns-${columns}`}>
+            {troubles.slice(0, shown).map((trouble, i) => (
+              <Tile key={`${i} ${trouble.name}`} trouble={trouble} nowMs={nowMs} />
+            ))}
+          </ul>
+          {hidden > 0 && <p class="more">and {hidden.toLocaleString('en')} more</p>}
+        </section>
+      )}
+      <Bars groups={groups} size={size} label={describe(data)} />
+    </main>
+  )
+}
+
+/** A monitor that fails. */
+const Tile = ({
+  trouble: { name, status, cause, since, tag },
+  nowMs,
+}: {
+  trouble: WallData['troubles'][number]
+  nowMs: number
+}) => (
+  <li class={status}>
+    <h2 dir="auto">{name}</h2>
+    <p dir="auto">{cause ?? status}</p>
+    <p class="since">
+      {status === 'down' ? 'Down' : 'Degraded'}
+      {since !== null && ` for ${formatDuration(nowMs - Date.parse(since))}`}
+      {tag !== null && (
+        <>
+          {' '}
+          · <bdi>{tag}</bdi>
+        </>
+      )}
+    </p>
+  </li>
+)
+
+const CHARACTER_WIDTH = 9
+
+function Bars({ groups, size, label }: { groups: WallData['groups']; size: WallBounds; label: string }) {
+  const { width, height } = size
+  return (
+    <div class="bars">
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="xMidYMin meet" role="img" aria-label={label}>
+        {layoutWall(groups, width, height).map(group => (
+          <g key={group.tag ?? ''}>
+            <text x={group.x} y={group.y + 16}>
+              {shorten(group.tag ?? 'no tag', Math.floor(group.width / CHARACTER_WIDTH))}
+            </text>
+            {group.paths.map(({ status, path }) => (
+              <path key={status} class={`of-${status}`} d={path} />
+            ))}
+          </g>
+        ))}
+      </svg>
+    </div>
+  )
+}
+
+const shorten = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
+
+/** `2 down, 1 degraded of 40 monitors`, `All 40 monitors are quiet`. */
+function describe({ total, groups }: WallData): string {
+  if (total === 0) return 'There is no monitor'
+  const all = groups.map(({ statuses }) => statuses).join('')
+  const count = (letter: string) => all.split(letter).length - 1
+  const parts = [
+    [count('d'), 'down'],
+    [count('w'), 'degraded'],
+  ].filter(([number]) => number !== 0)
+  if (parts.length === 0)
+    return total === 1 ? 'The monitor is quiet' : `All ${total.toLocaleString('en')} monitors are quiet`
+  return `${parts.map(([number, word]) => `${number} ${word}`).join(', ')} of ${formatCount(total, 'monitor')}`
+}

@@ -1,0 +1,81 @@
+import { createLruCache } from '../../../foundation/platform/cache/lru-cache.ts'
+import { sha256 } from '../../../foundation/platform/crypto/encryption.ts'
+import { isId, newId, randomToken } from '../../../foundation/platform/ids.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { createYieldPoint, nowMs } from '../../../foundation/platform/time/clock.ts'
+import { createPublicLookup } from '../../../foundation/web/limits/public-lookup.ts'
+import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
+import { buildBoardJson } from '../board/board-body.ts'
+import type { BoardReader } from '../board/board-reader.ts'
+import type { WallLinkCreate } from './schemas.ts'
+import {
+  findWallLink,
+  insertWallLink,
+  lockWallLinkCount,
+  markWallLinkUsed,
+  removeWallLink,
+  type StoredWallLink,
+} from './store.ts'
+
+const MAX_LINKS = 20
+const TOKEN_BYTES = 24
+/** 24 bytes as base64url */
+const TOKEN = /^[\w-]{32}$/
+
+/** Creates a link. Only this result contains its token. Throws 409 when the project has too many. */
+export function createWallLink(
+  db: Db,
+  projectId: string,
+  { name, query = '' }: WallLinkCreate,
+  now: Date,
+): Promise<{ link: StoredWallLink; token: string }> {
+  const token = randomToken(TOKEN_BYTES)
+  const link = { id: newId(), name, query, createdAt: now }
+  return db.transaction(async tx => {
+    if ((await lockWallLinkCount(tx, projectId)) >= MAX_LINKS)
+      throw conflict(`a project can have at most ${MAX_LINKS} wall links; delete one that is not used`)
+    await insertWallLink(tx, { ...link, projectId, tokenHash: sha256(token) })
+    return { link: { ...link, lastUsedAt: null }, token }
+  })
+}
+
+/** Throws 404. The link stops working at the next read. */
+export async function deleteWallLink(db: Db, projectId: string, id: string): Promise<void> {
+  if (!isId(id)) throw notFound('wall link')
+  const isRemoved = await db.transaction(tx => removeWallLink(tx, projectId, id))
+  if (!isRemoved) throw notFound('wall link')
+}
+
+/** What a link gives access to. `monitors`: the columns of the board, as in the API. */
+type WallBoard = { name: string; query: string; monitors: Record<string, unknown[]>; atMs: number }
+
+/** Reads the board of a token. Null for one that does not exist; throws 429 for a network with too many of those. */
+export type ReadWallBoard = (token: string, network: string) => Promise<WallBoard | null>
+
+const MISSES_PER_MINUTE = 60
+const MAX_BOARDS = 100
+/** Several screens with the same link cause one reading of the board in this time. */
+const KEEP_MS = 5_000
+
+export function createWallBoardReader({ db, boards }: { db: Db; boards: BoardReader }): ReadWallBoard {
+  const lookUp = createPublicLookup({ what: 'wall links', missesPerMinute: MISSES_PER_MINUTE })
+  const kept = createLruCache<WallBoard>(MAX_BOARDS)
+  return async (token, network) => {
+    const hash = sha256(token)
+    const link = await lookUp(network, hash.toString('base64'), async () =>
+      TOKEN.test(token) ? findWallLink(db, hash) : null,
+    )
+    if (!link) return null
+    const minute = new Date(Math.floor(nowMs() / 60_000) * 60_000)
+    if (link.lastUsedAt === null || link.lastUsedAt < minute) await markWallLinkUsed(db, link.id, minute)
+    const known = kept.get(link.id)
+    if (known && nowMs() - known.atMs < KEEP_MS) return known
+    const atMs = nowMs()
+    const board = await boards.read(link.projectId)
+    const scope = { position: board.position, ids: null, regionsWithoutProbe: [] }
+    const { monitors } = JSON.parse(await buildBoardJson(board, scope, createYieldPoint())) as WallBoard
+    const read = { name: link.name, query: link.query, monitors, atMs }
+    kept.set(link.id, read)
+    return read
+  }
+}
