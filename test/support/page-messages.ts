@@ -1,5 +1,9 @@
 import type { PageMessage } from '../../control-plane/alerting/channels/subscribers/subscriber-types.ts'
-import { type PageChange, toPublicChange } from '../../control-plane/alerting/events/page-event.ts'
+import {
+  type PageChange,
+  type PageIncidentChange,
+  toPublicChange,
+} from '../../control-plane/alerting/events/page-event.ts'
 import { SAMPLES } from './channel-events.ts'
 
 const page = { id: '0190a0a0-0000-7000-8000-0000000000a1', name: 'Acme', url: 'https://status.acme.example.com' }
@@ -15,10 +19,24 @@ export const SUBSCRIBER_CONFIGS = {
   page_webhook: { url: 'https://hooks.example.com/acme?token=1', key: 'a key of links' },
 }
 
-function change(name: PageChange['event']): PageChange {
+function change(name: PageIncidentChange['event']): PageIncidentChange {
   return toPublicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
 }
 const changes = (['incident.created', 'incident.updated', 'incident.resolved'] as const).map(change)
+const maintenance = (['announced', 'begun', 'ended', 'cancelled'] as const).map(
+  (stage): PageChange => ({
+    event: `maintenance.${stage}`,
+    at: '2026-08-01T12:00:00.000Z',
+    maintenance: {
+      id: '0190a0a0-0000-7000-8000-0000000000f1',
+      title: 'New database',
+      description: 'It is read-only meanwhile.',
+      starts_at: '2026-08-02T02:00:00.000Z',
+      ends_at: '2026-08-02T04:00:00.000Z',
+    },
+    components,
+  }),
+)
 const notice = (changes: PageChange[]): PageMessage => ({ ...sent, name: 'page.notice', data: { page, changes } })
 const confirmation = (isKnown: boolean): PageMessage => ({
   ...sent,
@@ -29,6 +47,7 @@ const confirmation = (isKnown: boolean): PageMessage => ({
 /** All messages to a subscriber, by name. */
 export const PAGE_MESSAGES: Record<string, PageMessage> = {
   ...Object.fromEntries(changes.map(one => [one.event, notice([one])])),
+  ...Object.fromEntries(maintenance.map(one => [one.event, notice([one])])),
   several: notice(changes),
   confirmation: confirmation(false),
   known: confirmation(true),
@@ -36,12 +55,17 @@ export const PAGE_MESSAGES: Record<string, PageMessage> = {
 
 /** The same with `text` in every field of users. */
 export function hostilePageMessages(text: string): PageMessage[] {
-  const hostile = (one: PageChange): PageChange => ({
-    ...one,
-    incident: { ...one.incident, title: text },
-    update: one.update && { ...one.update, message: text },
-    components: one.components.map(component => ({ ...component, name: text })),
-  })
+  const hostile = (one: PageChange): PageChange => {
+    const components = one.components.map(component => ({ ...component, name: text }))
+    return 'incident' in one
+      ? {
+          ...one,
+          components,
+          incident: { ...one.incident, title: text },
+          update: one.update && { ...one.update, message: text },
+        }
+      : { ...one, components, maintenance: { ...one.maintenance, title: text, description: text } }
+  }
   const named = { ...page, name: text }
   return Object.values(PAGE_MESSAGES).map(message =>
     message.name === 'page.notice'

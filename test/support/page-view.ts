@@ -28,6 +28,7 @@ export const incidentView = (change: Partial<IncidentView> = {}): IncidentView =
     { id: uuid('e2'), status: 'monitoring', message: 'A fix is in place.', at: '2026-08-01T12:20:00.000Z' },
     { id: uuid('e1'), status: 'investigating', message: 'We are looking\ninto it.', at: '2026-08-01T12:00:00.000Z' },
   ],
+  postmortem: null,
   componentIds: [uuid('c1')],
   componentNames: ['Shop'],
   ...change,
@@ -87,6 +88,7 @@ export const pageView = (change: Partial<PageView> = {}): PageView => ({
       componentNames: [],
     }),
   ],
+  noticedMaintenance: [],
   maintenance: [
     {
       id: uuid('f1'),

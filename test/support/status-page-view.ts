@@ -97,6 +97,7 @@ const openIncident: IncidentView = {
       at: ago(1.3),
     },
   ],
+  postmortem: null,
   componentIds: [idOf(3)],
   componentNames: ['Checkout'],
 }
@@ -114,6 +115,7 @@ const pastIncidents: IncidentView[] = [
       { id: idOf(722), status: 'monitoring', message: 'The queue is getting shorter.', at: ago(52) },
       { id: idOf(721), status: 'investigating', message: 'Webhooks arrive up to ten minutes late.', at: ago(52.9) },
     ],
+    postmortem: null,
     componentIds: [idOf(6)],
     componentNames: ['Webhooks'],
   },
@@ -132,6 +134,7 @@ const pastIncidents: IncidentView[] = [
         at: ago(195.3),
       },
     ],
+    postmortem: null,
     componentIds: [idOf(5)],
     componentNames: ['Search'],
   },
@@ -211,6 +214,7 @@ export function ordinaryView(given: Partial<PageView> = {}): PageView {
     openIncidents: [openIncident],
     pastIncidents,
     maintenance,
+    noticedMaintenance: [],
     ...given,
   }
 }

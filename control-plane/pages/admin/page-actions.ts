@@ -54,6 +54,7 @@ export async function createPage(
     customDomainVerifiedAt: null,
     logo: null,
     favicon: null,
+    componentCount: 0,
     createdAt: now,
     updatedAt: now,
   }
@@ -91,7 +92,8 @@ export async function changePage(
   })
 }
 
-function applyUpdate(page: StoredPage, body: PageUpdate): StoredPage {
+/** The page with the fields that the body contains. Its images are not changed. */
+export function applyUpdate(page: StoredPage, body: PageUpdate): StoredPage {
   return {
     ...page,
     name: body.name ?? page.name,

@@ -23,6 +23,7 @@ export function toPageResponse(page: StoredPage, publicUrl: string) {
     show_uptime_percentage: page.showUptimePercentage,
     custom_domain: page.customDomain,
     custom_domain_verified_at: page.customDomainVerifiedAt,
+    component_count: page.componentCount,
     public_url: buildPublicUrl(page, publicUrl),
     created_at: page.createdAt,
     updated_at: page.updatedAt,

@@ -81,6 +81,7 @@ export const PageRecord = Type.Object(
     show_uptime_percentage: Type.Boolean(),
     custom_domain: nullable(Type.String()),
     custom_domain_verified_at: nullable(Timestamp),
+    component_count: Type.Integer(),
     public_url: Type.String({ description: 'The address for visitors, once the page is published.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -114,7 +115,8 @@ export const ComponentOrder = strictObject({
     minItems: 1,
     maxItems: 1_000,
     uniqueItems: true,
-    description: 'These components exchange their positions. All other items keep theirs.',
+    description:
+      'These components exchange their positions. All other items keep theirs. Groups have positions too: their ids are accepted here.',
   }),
 })
 

@@ -9,6 +9,7 @@ export const PAGE_COLUMNS = `
   p.is_published AS "isPublished", p.show_response_times AS "showResponseTimes",
   p.show_uptime_percentage AS "showUptimePercentage", p.custom_domain AS "customDomain",
   p.custom_domain_verified_at AS "customDomainVerifiedAt", p.created_at AS "createdAt", p.updated_at AS "updatedAt",
+  (SELECT count(*) FROM status_page_components c WHERE c.page_id = p.id) AS "componentCount",
   ${buildImageColumn('logo')}, ${buildImageColumn('favicon')}`
 
 function buildImageColumn(kind: ImageKind): string {

@@ -18,6 +18,7 @@ export type StoredPage = {
   customDomainVerifiedAt: Date | null
   logo: ImageReference | null
   favicon: ImageReference | null
+  componentCount: number
   createdAt: Date
   updatedAt: Date
 }

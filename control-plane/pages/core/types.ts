@@ -64,6 +64,8 @@ export type IncidentView = {
   resolvedAt: string | null
   /** newest first */
   updates: readonly UpdateView[]
+  /** of a resolved incident; null unless it is published */
+  postmortem: { text: string; publishedAt: string } | null
   componentIds: readonly string[]
   componentNames: readonly string[]
 }
@@ -76,6 +78,12 @@ export type MaintenanceView = {
   startsAt: string
   endsAt: string
   componentNames: readonly string[]
+}
+
+/** A period of maintenance of which subscribers were sent notices. `id` as in `MaintenanceView`. */
+export type NoticedMaintenanceView = Omit<MaintenanceView, 'isRunning'> & {
+  /** oldest first, at least one; `at`: ISO 8601 UTC */
+  notices: readonly { stage: 'announced' | 'begun' | 'ended'; at: string }[]
 }
 
 export type OverallStatus = 'operational' | 'degraded' | 'partial_outage' | 'outage' | 'maintenance' | 'unknown'
@@ -112,6 +120,8 @@ export type PageView = {
   pastIncidents: readonly IncidentView[]
   /** running ones and those of the next 14 days, soonest first */
   maintenance: readonly MaintenanceView[]
+  /** announced, running and recent ones with notices, newest first; feeds show them */
+  noticedMaintenance: readonly NoticedMaintenanceView[]
 }
 
 export type ImageKind = 'logo' | 'favicon'

@@ -1,6 +1,7 @@
 import { enqueueDeliveries } from '../../alerting/deliveries/queue/enqueue-actions.ts'
 import {
   PAGE_NOTICE,
+  type PageChange,
   type PageEventRow,
   type PageNoticeData,
   toPageSubject,
@@ -11,12 +12,20 @@ import { newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { buildPublicUrl } from '../core/public-url.ts'
 import type { StoredPage } from '../core/records.ts'
-import { buildRecipientFilter, pickNextBatch, toPageChanges } from './notice-batching.ts'
+import {
+  buildRecipientFilter,
+  isMaintenanceNotice,
+  listObsoleteNotices,
+  pickNextBatch,
+  toPageChanges,
+} from './notice-batching.ts'
 import {
   deleteNotices,
   findNextNoticeDue,
   findPublishedPage,
+  type IncidentNotice,
   listAffectedComponents,
+  listComponentsOfMonitors,
   listNotices,
   listPagesWithDueNotices,
   listRecipients,
@@ -45,7 +54,13 @@ export async function notifySubscribers(db: Db, publicUrl: string, now: Date): P
 
 async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, now: Date): Promise<void> {
   await lockNotices(tx, pageId)
-  const notices = await listNotices(tx, pageId, MAX_NOTICES)
+  const stored = await listNotices(tx, pageId, MAX_NOTICES)
+  const obsolete = listObsoleteNotices(stored, now)
+  await deleteNotices(
+    tx,
+    obsolete.map(notice => notice.seq),
+  )
+  const notices = stored.filter(notice => !obsolete.includes(notice))
   const [oldest] = notices
   if (!oldest || oldest.dueAt > now) return
   const page = await findPublishedPage(tx, pageId)
@@ -73,8 +88,7 @@ async function createPageEvent(
   publicUrl: string,
   now: Date,
 ): Promise<PageNoticeEvent | null> {
-  const incidentIds = notices.map(({ data }) => data.incident.id)
-  const changes = toPageChanges(notices, await listAffectedComponents(tx, page.id, incidentIds))
+  const changes = await loadChanges(tx, page.id, notices)
   const done = changes.length === 0 ? notices : notices.slice(1)
   await deleteNotices(
     tx,
@@ -93,6 +107,20 @@ async function createPageEvent(
   }
   await insertEvents(tx, [event])
   return { eventId: event.id, data }
+}
+
+/** The changes that concern the page, with its affected components. Maintenance is never combined with other changes. */
+async function loadChanges(tx: Tx, pageId: string, notices: PageNotice[]): Promise<PageChange[]> {
+  const [first] = notices
+  if (!first || !isMaintenanceNotice(first)) {
+    const incidents = notices as IncidentNotice[]
+    const ids = incidents.map(({ data }) => data.incident.id)
+    return toPageChanges(incidents, await listAffectedComponents(tx, pageId, ids))
+  }
+  const components = await listComponentsOfMonitors(tx, pageId, first.data.monitor_ids)
+  if (components.length === 0) return []
+  const { maintenance } = first.data
+  return [{ event: first.name, at: first.occurredAt.toISOString(), maintenance, components }]
 }
 
 async function enqueueBatch(

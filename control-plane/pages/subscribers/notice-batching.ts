@@ -1,19 +1,44 @@
 import { isAutomaticUpdate, type PageChange, toPublicChange } from '../../alerting/events/page-event.ts'
-import type { AffectedComponents, PageNotice } from './notice-store.ts'
+import type { AffectedComponents, IncidentNotice, MaintenanceNotice, PageNotice } from './notice-store.ts'
 
 /** More automatic changes than this that are due together become one message. */
 const MAX_UNBATCHED = 3
 
+export const isMaintenanceNotice = (notice: PageNotice): notice is MaintenanceNotice =>
+  notice.name.startsWith('maintenance.')
+
+const isIncidentNotice = (notice: PageNotice): notice is IncidentNotice => !isMaintenanceNotice(notice)
+
+/**
+ * The notices that are not sent, because they became wrong while they waited: the announcement of maintenance that has
+ * begun or was cancelled, a cancellation of what was not announced, and the beginning of what has ended.
+ */
+export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotice[] {
+  const waiting = notices.filter(isMaintenanceNotice).filter(({ pageEventId }) => pageEventId === null)
+  const keysOf = (stage: MaintenanceNotice['name']) =>
+    new Set(waiting.filter(({ name }) => name === stage).map(toPeriodKey))
+  const [announced, cancelled] = [keysOf('maintenance.announced'), keysOf('maintenance.cancelled')]
+  return waiting.filter(notice => {
+    const { starts_at, ends_at } = notice.data.maintenance
+    if (notice.name === 'maintenance.announced') return new Date(starts_at) <= now || cancelled.has(toPeriodKey(notice))
+    if (notice.name === 'maintenance.begun') return new Date(ends_at) <= now
+    return notice.name === 'maintenance.cancelled' && announced.has(toPeriodKey(notice))
+  })
+}
+
+const toPeriodKey = ({ data: { maintenance } }: MaintenanceNotice) => `${maintenance.id} ${maintenance.starts_at}`
+
 /** The notices of a page for the next message: the oldest, or a series of automatic ones that begins with it. */
 export function pickNextBatch(notices: PageNotice[], now: Date): PageNotice[] {
-  const isBatchable = ({ data, dueAt }: PageNotice) => dueAt <= now && isAutomaticUpdate(data)
+  const isBatchable = (notice: PageNotice) =>
+    notice.dueAt <= now && isIncidentNotice(notice) && isAutomaticUpdate(notice.data)
   const end = notices.findIndex(notice => !isBatchable(notice))
   const batch = end === -1 ? notices : notices.slice(0, end)
   return batch.length > MAX_UNBATCHED ? batch : notices.slice(0, 1)
 }
 
 /** The changes that concern the page: of incidents about the whole page or about one of its components. */
-export function toPageChanges(notices: PageNotice[], affected: AffectedComponents[]): PageChange[] {
+export function toPageChanges(notices: IncidentNotice[], affected: AffectedComponents[]): PageChange[] {
   const byIncident = new Map(affected.map(one => [one.incidentId, one]))
   return notices.flatMap(notice => {
     const found = byIncident.get(notice.data.incident.id)

@@ -1,19 +1,23 @@
 import type { IncidentEventData } from '../../alerting/events/catalog.ts'
+import type { MaintenanceEventData, MaintenanceEventName } from '../../alerting/events/maintenance-event.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 import { PAGE_COLUMNS } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
 /** A change that must still be sent to the subscribers of a page, in the order of events. */
-export type PageNotice = {
+export type PageNotice = IncidentNotice | MaintenanceNotice
+
+export type IncidentNotice = QueuedNotice & { name: string; data: IncidentEventData }
+export type MaintenanceNotice = QueuedNotice & { name: MaintenanceEventName; data: MaintenanceEventData }
+
+type QueuedNotice = {
   seq: number
   dueAt: Date
   /** the page's own event, once sending has begun; null before */
   pageEventId: string | null
   /** the last subscriber for which a delivery was created */
   lastSubscriberId: string | null
-  name: string
-  data: IncidentEventData
   occurredAt: Date
 }
 
@@ -71,6 +75,20 @@ export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: stri
        ), '[]') AS components
      FROM incidents i WHERE i.id = ANY (CAST(:incidentIds AS uuid[]))`,
     { pageId, incidentIds },
+  )
+}
+
+/** The components of a page that show one of the monitors, in display order. */
+export function listComponentsOfMonitors(
+  tx: Tx,
+  pageId: string,
+  monitorIds: string[],
+): Promise<{ id: string; name: string }[]> {
+  return query(
+    tx,
+    `SELECT id, name FROM status_page_components
+     WHERE page_id = :pageId AND monitor_id = ANY (CAST(:monitorIds AS uuid[])) ORDER BY display_order, id`,
+    { pageId, monitorIds },
   )
 }
 

@@ -89,3 +89,14 @@ t.test('CSS that loads, runs, covers the page or is invalid is refused, with its
     else t.match('problem' in made ? made.problem : `accepted ${made.css}`, problem, source.slice(0, 80))
   }
 })
+
+t.test('Each refused line is named once, in the order of the lines', t => {
+  const refused = sanitizeCss('.a{position:fixed;background:url(x)}\n.b{color:}\n@page{margin:0}')
+  t.match(refused, {
+    problems: [
+      { line: 1, message: /position: fixed/ },
+      { line: 3, message: /@page/ },
+    ],
+  })
+  t.end()
+})

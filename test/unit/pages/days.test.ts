@@ -103,6 +103,7 @@ t.test('A day lists the incidents that overlap it', async t => {
     resolvedAt: to === null ? null : new Date(to),
     monitorIds: ['m'],
     updates: [],
+    postmortem: null,
   })
   const days = daysOf(
     [],

@@ -13,7 +13,7 @@ import {
   pickNextBatch,
   toPageChanges,
 } from '../../../control-plane/pages/subscribers/notice-batching.ts'
-import type { PageNotice } from '../../../control-plane/pages/subscribers/notice-store.ts'
+import type { IncidentNotice } from '../../../control-plane/pages/subscribers/notice-store.ts'
 import { SAMPLES } from '../../support/channel-events.ts'
 import { HOSTILE_TEXTS, hostileView, pageView } from '../../support/page-view.ts'
 
@@ -21,7 +21,7 @@ const NOW = new Date('2026-08-01T12:00:00Z')
 const LATER = new Date('2026-08-01T12:00:10Z')
 
 /** `author` null: an automatic update. */
-function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'): PageNotice {
+function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'): IncidentNotice {
   const { update, ...data } = SAMPLES['incident.updated']
   return {
     seq,
@@ -34,7 +34,7 @@ function notice(seq: number, author: string | null, dueAt = NOW, incident = 'i1'
   }
 }
 
-const RUNS: [string, PageNotice[], number[]][] = [
+const RUNS: [string, IncidentNotice[], number[]][] = [
   ['one', [notice(1, null)], [1]],
   ['a few', [1, 2, 3].map(seq => notice(seq, null)), [1]],
   ['many together', [1, 2, 3, 4].map(seq => notice(seq, null)), [1, 2, 3, 4]],
@@ -72,7 +72,7 @@ t.test('A page notifies the subscribers of the affected components', async t => 
     touched,
   )
   t.same(
-    changes.map(change => change.incident.id),
+    changes.map(change => 'incident' in change && change.incident.id),
     ['i1', 'i3'],
   )
   t.same(buildRecipientFilter(changes), { componentIds: ['c1'], isWhole: true })

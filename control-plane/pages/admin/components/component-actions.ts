@@ -149,12 +149,12 @@ export function deleteComponent(db: Db, projectId: string, pageId: string, id: s
   })
 }
 
-/** Exchanges the positions of the given components of a page. Throws 404 for an unknown page or component. */
+/** Exchanges the positions of the given components and groups of a page. Throws 404 for an unknown page or item. */
 export function reorderComponents(db: Db, projectId: string, pageId: string, ids: string[], now: Date): Promise<void> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     const orderedIds = [...new Set(ids.map(id => id.toLowerCase()))]
     const positions = await listPagePositions(tx, page.id)
-    const known = new Set(positions.filter(({ isComponent }) => isComponent).map(({ id }) => id))
+    const known = new Set(positions.map(({ id }) => id))
     if (!orderedIds.every(id => known.has(id))) throw notFound('component')
     await savePagePositions(tx, page.id, reorderItems(positions, orderedIds), now)
   })

@@ -92,7 +92,7 @@ function writeRoutes(app: App, db: Db): void {
 function orderRoute(app: App, db: Db): void {
   updateRoute(app, '/status-pages/:id/components/reorder', {
     summary: 'Reorder components',
-    description: 'The given components exchange their positions. All other items keep theirs.',
+    description: 'The given components and groups exchange their positions. All other items keep theirs.',
     tags,
     body: ComponentOrder,
     record: Type.Array(ComponentRecord),

@@ -30,51 +30,69 @@ const LOADING_FUNCTIONS = new Set([
 ])
 const RUNNING_PROPERTIES = new Set(['behavior', '-ms-behavior', '-moz-binding'])
 
-export type SanitizedCss = { css: string } | { problem: string }
-type RejectedNode = { node: CssNode; problem: string }
+/** `line`, `column`: from 1. `message` completes "custom_css …". */
+type CssProblem = { line: number; column: number; message: string }
+/** `problem`: the first of them, with its line. */
+export type SanitizedCss = { css: string } | { problem: string; problems: CssProblem[] }
+
+const MAX_PROBLEMS = 20
 
 /**
  * Makes a customer's CSS safe for the page (docs/design/status-pages.md#custom-css): it is parsed, every selector is
  * placed below the page's root, and it is written again. It loads nothing: no `@import`, no `@font-face`, no `url()` in
  * any spelling. Invalid CSS is refused, not repaired, because a browser may repair it differently. `problem` completes
- * "custom_css …" and contains the line: "must not use @import (line 3)".
+ * "custom_css …" and contains the line: "must not use @import (line 3)". At most 20 problems are returned, by line.
  */
 export function sanitizeCss(source: string): SanitizedCss {
-  if (measureNesting(source) > MAX_NESTING) return { problem: `must not nest more than ${MAX_NESTING} levels deep` }
-  const sheet = parseSheet(source)
-  if ('problem' in sheet) return sheet
-  const rejected = findFirstRejected(sheet)
-  if (rejected) return { problem: `${rejected.problem} (line ${rejected.node.loc?.start.line ?? 1})` }
+  if (measureNesting(source) > MAX_NESTING) {
+    const message = `must not nest more than ${MAX_NESTING} levels deep`
+    return { problem: message, problems: [{ line: 1, column: 1, message }] }
+  }
+  const { sheet, errors } = parseSheet(source)
+  const rejected = listRejected(sheet)
+  const [error, node] = [errors[0], rejected[0]]
+  if (error) {
+    const problem = `${error.message} (line ${error.line}, column ${error.column})`
+    return { problem, problems: sortProblems(errors, rejected) }
+  }
+  if (node) return { problem: `${node.message} (line ${node.line})`, problems: sortProblems([], rejected) }
   dropComments(sheet)
   scopeSelectors(sheet)
   return { css: generate(sheet).replaceAll('</', '<\\/') }
 }
 
-function parseSheet(source: string): StyleSheet | { problem: string } {
-  const errors: string[] = []
+function parseSheet(source: string): { sheet: StyleSheet; errors: CssProblem[] } {
+  const errors: CssProblem[] = []
   const sheet = parse(source, {
     positions: true,
     parseCustomProperty: true,
-    onParseError: ({ message, line, column }) =>
-      errors.push(`is not valid CSS: ${message} (line ${line}, column ${column})`),
+    onParseError: ({ message, line, column }) => errors.push({ line, column, message: `is not valid CSS: ${message}` }),
   })
-  return errors[0] === undefined ? (sheet as StyleSheet) : { problem: errors[0] }
+  return { sheet: sheet as StyleSheet, errors }
 }
 
-function findFirstRejected(sheet: StyleSheet): RejectedNode | null {
-  const found: RejectedNode[] = []
+function listRejected(sheet: StyleSheet): CssProblem[] {
+  const found: CssProblem[] = []
   let rules = 0
   walk(sheet, {
     enter(node: CssNode) {
       if (node.type === 'Rule') rules++
-      const problem = findProblem(node, rules > 1)
-      if (problem !== null) found.push({ node, problem })
+      const message = findProblem(node, rules > 1)
+      const { line = 1, column = 1 } = node.loc?.start ?? {}
+      if (message !== null) found.push({ line, column, message })
     },
     leave(node: CssNode) {
       if (node.type === 'Rule') rules--
     },
   })
-  return found[0] ?? null
+  return found
+}
+
+/** One problem of each line: what does not parse is also a rejected node. */
+function sortProblems(errors: readonly CssProblem[], rejected: readonly CssProblem[]): CssProblem[] {
+  const byLine = new Map<number, CssProblem>()
+  for (const problem of [...errors, ...rejected]) if (!byLine.has(problem.line)) byLine.set(problem.line, problem)
+  return [...byLine.values()].sort((a, b) => a.line - b.line).slice(0, MAX_PROBLEMS)
 }
 
 /** Why a node is not allowed; null when it is. `isNested`: in a rule inside a rule. */

@@ -1,8 +1,6 @@
 import { escapeXml } from '../../../foundation/web/html/escape.ts'
+import type { BadgeStyle } from './embed-options.ts'
 import { measureText } from './text-width.ts'
-
-export const BADGE_STYLES = ['flat', 'flat-square'] as const
-export type BadgeStyle = (typeof BADGE_STYLES)[number]
 
 /** Texts are not escaped; `colour` is `#rrggbb`. */
 export type Badge = { label: string; message: string; colour: string; style: BadgeStyle }

@@ -2,7 +2,8 @@ import { formatState, truncate } from '../../../alerting/channels/notices/wordin
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import type { ComponentView, DisplayStatus, OverallStatus, PageView } from '../../core/types.ts'
 import { formatPercent } from '../../templates/labels.ts'
-import { BADGE_STYLES, type Badge, type BadgeStyle } from './badge-svg.ts'
+import type { Badge } from './badge-svg.ts'
+import { BADGE_STYLES, type BadgeStyle } from './embed-options.ts'
 
 /** The query of a badge: `type`, `component` (an id), `label` and `style`, all optional. */
 export type BadgeQuery = { type?: string; component?: string; label?: string; style?: string }

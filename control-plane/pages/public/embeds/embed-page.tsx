@@ -3,9 +3,7 @@ import type { OverallStatus, PageView } from '../../core/types.ts'
 import { SCRIPT } from '../../templates/assets.ts'
 import { getFaviconPath } from '../../templates/template.ts'
 import { buildIncidentUrl } from '../feeds/statuspage.ts'
-
-export const EMBED_THEMES = ['auto', 'light', 'dark'] as const
-type EmbedTheme = (typeof EMBED_THEMES)[number]
+import type { EMBED_THEMES } from './embed-options.ts'
 
 const DOTS: Record<OverallStatus, string> = {
   operational: '#17b26a',
@@ -30,7 +28,7 @@ const STYLE = [
 ].join('\n')
 
 /** A small page for frames on other sites: the overall status and the newest open incidents. It updates itself. */
-export function renderEmbedPage(view: PageView, theme: EmbedTheme): RenderedDocument {
+export function renderEmbedPage(view: PageView, theme: (typeof EMBED_THEMES)[number]): RenderedDocument {
   const { name, overall, publicUrl, openIncidents } = view
   const shown = openIncidents.slice(0, MAX_INCIDENTS)
   return renderDocument({

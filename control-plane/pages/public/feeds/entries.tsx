@@ -1,7 +1,7 @@
 import { formatDateTime, formatState } from '../../../alerting/channels/notices/wording.ts'
 import { renderHtml } from '../../../foundation/web/html/render.ts'
 import { TextLines } from '../../../foundation/web/html/text-lines.tsx'
-import type { IncidentView, MaintenanceView, PageView, UpdateView } from '../../core/types.ts'
+import type { IncidentView, MaintenanceView, NoticedMaintenanceView, PageView, UpdateView } from '../../core/types.ts'
 import { findLastIncidentChange } from './changed-at.ts'
 import { buildIncidentUrl } from './statuspage.ts'
 
@@ -16,15 +16,21 @@ type PageFeedEntry = {
   updatedAt: string
 }
 
-/** Incidents and started maintenance of a page, last changed first. Planned maintenance has no publication time yet. */
+/**
+ * Incidents and maintenance of a page, last changed first. Maintenance is published when subscribers are sent its first
+ * notice, without notices when it begins.
+ */
 export function buildFeedEntries(view: PageView): PageFeedEntry[] {
   const incidents = [...view.openIncidents, ...view.pastIncidents].map(incident => toIncidentEntry(view, incident))
-  const maintenance = view.maintenance.filter(one => one.isRunning).map(one => toMaintenanceEntry(view, one))
-  return [...incidents, ...maintenance].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+  const noticed = view.noticedMaintenance.map(one => toNoticedEntry(view, one))
+  const started = view.maintenance
+    .filter(({ id, isRunning }) => isRunning && !view.noticedMaintenance.some(one => one.id === id))
+    .map(one => toMaintenanceEntry(view, one))
+  return [...incidents, ...noticed, ...started].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
 }
 
 function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry {
-  const { id, title, status, startedAt, updates, componentNames } = incident
+  const { id, title, status, startedAt, updates, postmortem, componentNames } = incident
   const shown = updates.length > 0 ? updates : [{ status, at: startedAt, message: '' }]
   return {
     id: `urn:uuid:${id}`,
@@ -32,6 +38,7 @@ function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry 
     link: buildIncidentUrl(view, id),
     html: renderHtml(
       <>
+        {postmortem !== null && <Postmortem {...postmortem} />}
         {shown.map(update => (
           <Update {...update} />
         ))}
@@ -63,6 +70,35 @@ function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry
     updatedAt: startsAt,
   }
 }
+
+const STAGES = { announced: 'Announced', begun: 'In progress', ended: 'Completed' }
+
+/** The entry of running maintenance, with the stages of which subscribers were sent notices. */
+function toNoticedEntry(view: PageView, { notices, ...period }: NoticedMaintenanceView): PageFeedEntry {
+  const entry = toMaintenanceEntry(view, { ...period, isRunning: true })
+  const stages = notices.toReversed().map(({ stage, at }) =>
+    renderHtml(
+      <p>
+        <strong>{STAGES[stage]}</strong>, <small>{formatDateTime(at)}</small>
+      </p>,
+    ),
+  )
+  return {
+    ...entry,
+    html: [...stages, entry.html].join(''),
+    publishedAt: notices[0]?.at ?? entry.publishedAt,
+    updatedAt: notices.at(-1)?.at ?? entry.updatedAt,
+  }
+}
+
+const Postmortem = ({ text, publishedAt }: NonNullable<IncidentView['postmortem']>) => (
+  <>
+    <p>
+      <strong>Post-mortem</strong>, <small>{formatDateTime(publishedAt)}</small>
+    </p>
+    <Paragraph text={text} />
+  </>
+)
 
 const Update = ({ status, at, message }: Omit<UpdateView, 'id'>) => (
   <>

@@ -4,7 +4,7 @@ import { PAGE_COLUMNS } from '../../core/page-store.ts'
 import type { StoredPage } from '../../core/records.ts'
 import type { DailyMedians } from '../../core/types.ts'
 import type { Site } from '../site.ts'
-import type { PageIncident, PageMaintenance } from './page-data.ts'
+import type { PageIncident, PageMaintenance, PageNoticedMaintenance } from './page-data.ts'
 
 /** All open incidents first, then the newest resolved ones. */
 const MAX_INCIDENTS = 500
@@ -22,7 +22,9 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
                          ';' ORDER BY mp.monitor_id, mp.starts_at, mp.window_id))
    FROM status_page_components c JOIN maintenance_periods mp ON mp.monitor_id = c.monitor_id
      JOIN maintenance_windows w ON w.id = mp.window_id
-   WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon))`
+   WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon),
+  (SELECT concat_ws(',', count(*), max(n.sent_at)) FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
+   WHERE w.project_id = p.project_id AND n.ends_at > :recent))`
 
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }
@@ -65,7 +67,9 @@ export function listPageIncidents(
                                                        'at', u.created_at) ORDER BY u.id DESC), '[]')
           FROM (SELECT id, status, message, created_at FROM incident_updates
                 WHERE incident_id = i.id AND NOT is_internal ORDER BY id DESC LIMIT ${MAX_UPDATES_PER_INCIDENT}) u)
-       ELSE '[]' END AS updates
+       ELSE '[]' END AS updates,
+       CASE WHEN i.postmortem_published_at IS NOT NULL AND i.resolved_at > :recent THEN
+         jsonb_build_object('text', i.postmortem, 'publishedAt', i.postmortem_published_at) END AS postmortem
      FROM incidents i
      WHERE i.project_id = :projectId AND (i.resolved_at IS NULL OR i.resolved_at > :from)
        AND (EXISTS (SELECT FROM incident_monitors
@@ -86,6 +90,30 @@ export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }:
      WHERE mp.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND mp.ends_at > :now AND mp.starts_at < :soon
      GROUP BY w.id, mp.starts_at, mp.ends_at ORDER BY mp.starts_at, w.id`,
     { monitorIds, now, soon },
+  )
+}
+
+const MAX_NOTICED_PERIODS = 100
+
+/** The newest periods of which notices were sent and that ended after `recent` or later. */
+export function listNoticedMaintenance(
+  db: Db,
+  projectId: string,
+  monitorIds: string[],
+  { recent }: Horizon,
+): Promise<PageNoticedMaintenance[]> {
+  return query(
+    db,
+    `SELECT * FROM (
+       SELECT w.id AS "windowId", w.title, w.description, n.starts_at AS "startsAt", max(n.ends_at) AS "endsAt",
+         ARRAY (SELECT monitor_id FROM maintenance_window_monitors
+                WHERE window_id = w.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[]))) AS "monitorIds",
+         jsonb_agg(jsonb_build_object('stage', n.stage, 'at', n.sent_at) ORDER BY n.sent_at, n.stage) AS notices
+       FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
+       WHERE w.project_id = :projectId AND n.ends_at > :recent AND n.sent_at IS NOT NULL
+       GROUP BY w.id, n.starts_at
+     ) noticed WHERE "monitorIds" <> '{}' ORDER BY "startsAt" DESC LIMIT ${MAX_NOTICED_PERIODS}`,
+    { projectId, monitorIds, recent },
   )
 }
 

@@ -15,6 +15,8 @@ export type PageIncident = {
   /** in any order; includes monitors that are not on the page */
   monitorIds: string[]
   updates: { id: string; status: IncidentStatus; message: string; at: string }[]
+  /** null unless it is published */
+  postmortem: { text: string; publishedAt: string } | null
 }
 
 /** Running or planned maintenance of monitors of the page. */
@@ -27,6 +29,11 @@ export type PageMaintenance = {
   monitorIds: string[]
 }
 
+/** A period of which notices were sent, oldest notice first. */
+export type PageNoticedMaintenance = PageMaintenance & {
+  notices: { stage: 'announced' | 'begun' | 'ended'; at: string }[]
+}
+
 /** The data of a view. */
 export type PageData = {
   page: StoredPage
@@ -35,6 +42,7 @@ export type PageData = {
   times: MonitorStatusTime[]
   incidents: PageIncident[]
   maintenance: PageMaintenance[]
+  noticedMaintenance: PageNoticedMaintenance[]
   /** null: ClickHouse did not answer, or response times are hidden */
   medians: DailyMedians | null
 }

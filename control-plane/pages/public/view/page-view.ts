@@ -49,6 +49,10 @@ export function buildPageView(data: PageData, origin: string, customCss: string 
     openIncidents: open.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('startedAt')),
     pastIncidents: past.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('resolvedAt')),
     maintenance: data.maintenance.map(fact => buildMaintenanceView(fact, data.components, now)),
+    noticedMaintenance: data.noticedMaintenance.map(fact => {
+      const { isRunning: _, ...view } = buildMaintenanceView(fact, data.components, now)
+      return { ...view, notices: fact.notices.map(({ stage, at }) => ({ stage, at: new Date(at).toISOString() })) }
+    }),
   }
 }
 
@@ -126,6 +130,10 @@ function buildIncidentView(incident: PageIncident, components: readonly StoredCo
     startedAt: incident.startedAt.toISOString(),
     resolvedAt: incident.resolvedAt?.toISOString() ?? null,
     updates: incident.updates.map(update => ({ ...update, at: new Date(update.at).toISOString() })),
+    postmortem: incident.postmortem && {
+      ...incident.postmortem,
+      publishedAt: new Date(incident.postmortem.publishedAt).toISOString(),
+    },
     componentIds: affected.map(({ id }) => id),
     componentNames: affected.map(({ name }) => name),
   }

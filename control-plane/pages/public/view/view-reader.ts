@@ -1,3 +1,4 @@
+import { createLruCache } from '../../../foundation/platform/cache/lru-cache.ts'
 import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now as clockNow, createYieldPoint, nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
@@ -14,6 +15,7 @@ import type { PageData } from './page-data.ts'
 import {
   findPageBySite,
   type Horizon,
+  listNoticedMaintenance,
   listPageIncidents,
   listPageMaintenance,
   loadDailyMedians,
@@ -37,72 +39,90 @@ type ViewTools = {
   historyTimeoutMs?: number
 }
 
-/**
- * Reads public pages. One statement finds out whether a page is unchanged; otherwise everything is read
- * (docs/design/status-pages.md#cache). While ClickHouse is unreachable, the last known response times are used.
- */
-export function createViewReader(tools: ViewTools) {
-  const { now = clockNow, historyTimeoutMs = HISTORY_TIMEOUT_MS } = tools
+/** Reads everything that a view shows. While ClickHouse is unreachable, the last known response times are used. */
+function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_MS }: ViewTools) {
   let clickhouseFailedMs = 0
 
   async function readMedians(ids: string[], from: Date, known: LoadedPage['medians']): Promise<LoadedPage['medians']> {
     const isKnown = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && ids.every(id => known.ids.has(id))
     if (isKnown || nowMs() - clickhouseFailedMs < CLICKHOUSE_PAUSE_MS) return known
-    const byMonitor = await withTimeout(loadDailyMedians(tools.clickhouse, ids, from), historyTimeoutMs).catch(
-      () => null,
-    )
+    const byMonitor = await withTimeout(loadDailyMedians(clickhouse, ids, from), historyTimeoutMs).catch(() => null)
     if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
     clickhouseFailedMs = nowMs()
     return known
   }
 
-  async function load(page: StoredPage, fingerprint: string, horizon: Horizon, known: LoadedPage | null) {
-    const { db, publicUrl } = tools
-    const isSameImages =
-      known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
-    const [groups, components, images] = await Promise.all([
-      listPageGroups(db, page.id),
-      listPageComponents(db, page.id),
-      isSameImages ? known.images : loadPageImages(db, page.id),
-    ])
+  return async function readData(page: StoredPage, horizon: Horizon, known: LoadedPage['medians']) {
+    const [groups, components] = await Promise.all([listPageGroups(db, page.id), listPageComponents(db, page.id)])
     const ids = [...new Set(components.flatMap(({ monitor }) => (monitor ? [monitor.id] : [])))]
     const from = new Date(listBarDays(horizon.now)[0]!.startMs)
-    const [times, incidents, maintenance, medians] = await Promise.all([
+    const [times, incidents, maintenance, noticedMaintenance, medians] = await Promise.all([
       listStatusTimes(db, ids, { from, now: horizon.now, stepMs: DAY_MS }),
       listPageIncidents(db, page.projectId, ids, from, horizon.recent),
       listPageMaintenance(db, ids, horizon),
-      page.showResponseTimes ? readMedians(ids, from, known?.medians ?? null) : null,
+      listNoticedMaintenance(db, page.projectId, ids, horizon),
+      page.showResponseTimes ? readMedians(ids, from, known) : null,
     ])
-    const data: PageData = {
-      page,
-      groups,
-      components,
-      times,
-      incidents,
-      maintenance,
-      medians: medians?.byMonitor ?? null,
-    }
+    const shown = { page, groups, components, times, incidents, maintenance, noticedMaintenance }
+    const data: PageData = { ...shown, medians: medians?.byMonitor ?? null }
+    return { data, medians }
+  }
+}
+
+const toHorizon = (at: Date): Horizon => ({
+  now: at,
+  recent: new Date(at.getTime() - RECENT_MS),
+  soon: new Date(at.getTime() + RECENT_MS),
+})
+
+/**
+ * Reads public pages. One statement finds out whether a page is unchanged; otherwise everything is read
+ * (docs/design/status-pages.md#cache).
+ */
+export function createViewReader(tools: ViewTools) {
+  const { db, publicUrl, now = clockNow } = tools
+  const readData = createDataReader(tools)
+
+  async function load(page: StoredPage, fingerprint: string, horizon: Horizon, known: LoadedPage | null) {
+    const isSameImages =
+      known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
+    const [{ data, medians }, images] = await Promise.all([
+      readData(page, horizon, known?.medians ?? null),
+      isSameImages ? known.images : loadPageImages(db, page.id),
+    ])
     const pause = createYieldPoint(0)
     const view = buildPageView(data, publicUrl, await loadCustomCss(page, known), horizon.now)
     // a view of 500 components takes 15 ms, and its rendering 30 ms
     await pause()
-    return {
-      view,
-      fingerprint,
-      loadedMs: horizon.now.getTime(),
-      medians,
-      images,
-      sizeBytes: estimateBytes(view, images),
-    }
+    const sizeBytes = estimateBytes(view, images)
+    return { view, fingerprint, loadedMs: horizon.now.getTime(), medians, images, sizeBytes }
   }
 
   return async function read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null> {
-    const at = now()
-    const horizon = { now: at, recent: new Date(at.getTime() - RECENT_MS), soon: new Date(at.getTime() + RECENT_MS) }
-    const found = await findPageBySite(tools.db, site, horizon)
+    const horizon = toHorizon(now())
+    const found = await findPageBySite(db, site, horizon)
     if (found === null) return null
-    const isSame = known?.fingerprint === found.fingerprint && at.getTime() - known.loadedMs < MAX_AGE_MS
+    const isSame = known?.fingerprint === found.fingerprint && horizon.now.getTime() - known.loadedMs < MAX_AGE_MS
     return isSame ? known : load(found.page, found.fingerprint, horizon, known)
+  }
+}
+
+/** Pages whose response times are kept between two previews. */
+const MAX_PREVIEWED = 50
+
+/**
+ * Reads the view of a page with settings that are not stored, also while it is not published
+ * (docs/design/status-pages.md#preview). `customCss` is sanitized.
+ */
+export function createPreviewReader(tools: ViewTools) {
+  const { publicUrl, now = clockNow } = tools
+  const readData = createDataReader(tools)
+  const medians = createLruCache<NonNullable<LoadedPage['medians']>>(MAX_PREVIEWED)
+  return async function readPreview(page: StoredPage, customCss: string | null): Promise<PageView> {
+    const horizon = toHorizon(now())
+    const read = await readData(page, horizon, medians.get(page.id) ?? null)
+    if (read.medians) medians.set(page.id, read.medians)
+    return buildPageView(read.data, publicUrl, customCss, horizon.now)
   }
 }
 

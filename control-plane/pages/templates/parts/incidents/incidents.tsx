@@ -47,7 +47,20 @@ export const PastIncident = ({ incident }: { incident: IncidentView }) => (
       <Affected names={incident.componentNames} />
     </p>
     {incident.updates.length > 0 && <PastUpdates updates={incident.updates} />}
+    {incident.postmortem !== null && <Postmortem {...incident.postmortem} />}
   </article>
+)
+
+const Postmortem = ({ text, publishedAt }: NonNullable<IncidentView['postmortem']>) => (
+  <details class="earlier">
+    <summary>Post-mortem</summary>
+    <p class="meta">
+      <Moment at={publishedAt} />
+    </p>
+    <p class="text" dir="auto">
+      {text}
+    </p>
+  </details>
 )
 
 function PastUpdates({ updates }: { updates: readonly UpdateView[] }) {

@@ -1,0 +1,152 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { BoardRow } from '../../../../core/board/board-row.ts'
+import { formatCount } from '../../../../core/format.ts'
+import { useFrame } from '../../../../core/frame-context.ts'
+import { useAttempt } from '../../../../parts/forms/attempt.ts'
+import { FormError } from '../../../../parts/forms/operation-form.tsx'
+import { NAMES } from '../../../../parts/status.tsx'
+import type { ComponentRecord } from './arrangement.ts'
+
+const MAX_FOUND = 8
+
+/** Adds monitors, components without a monitor, and groups at the end of a page. */
+export function AddItems({ pageId, components }: { pageId: string; components: readonly ComponentRecord[] }) {
+  const { execute, isInteractive } = useFrame()
+  const attempt = useAttempt()
+  const [added, setAdded] = useState('')
+  const path = { id: pageId }
+  const addComponent = async (body: { name: string; monitor_id?: string }) => {
+    if (await attempt.run(() => execute('createStatusPageComponent', { path, body }))) setAdded(body.name)
+  }
+  const addGroup = async (name: string) => {
+    if (await attempt.run(() => execute('createStatusPageGroup', { path, body: { name } }))) setAdded(name)
+  }
+  return (
+    <fieldset class="plain stack add-items" disabled={!isInteractive || attempt.isBusy}>
+      <legend>Add to the page</legend>
+      <MonitorChoice
+        shown={new Set(components.map(({ monitor_id: id }) => id))}
+        add={row => addComponent({ name: row.name, monitor_id: row.id })}
+      />
+      <NamedItem
+        label="Component without a monitor"
+        hint="You set its status by hand."
+        text="Add the component"
+        add={name => addComponent({ name })}
+      />
+      <NamedItem
+        label="Group"
+        hint="It combines components, and shows their worst status."
+        text="Add the group"
+        add={addGroup}
+      />
+      <FormError error={attempt.error} />
+      <p role="status" class="soft small">
+        {added !== '' && !attempt.error && (
+          <>
+            <bdi>{added}</bdi> is on the page.
+          </>
+        )}
+      </p>
+    </fieldset>
+  )
+}
+
+/** The monitors that match what is typed, without those that are on the page. */
+function MonitorChoice({ shown, add }: { shown: ReadonlySet<string | null>; add(row: BoardRow): void }) {
+  const { findMonitors, isInteractive } = useFrame()
+  const [text, setText] = useState('')
+  const [found, setFound] = useState<{ rows: BoardRow[]; isComplete: boolean } | null>(null)
+  const key = [...shown].join()
+  useEffect(() => {
+    let isCurrent = true
+    if (isInteractive)
+      void findMonitors({ text, limit: MAX_FOUND + shown.size }).then(selection => {
+        if (!isCurrent || !selection) return
+        const rows = selection.rows.filter(({ id }) => !shown.has(id))
+        setFound({ rows: rows.slice(0, MAX_FOUND), isComplete: rows.length <= MAX_FOUND })
+      })
+    return () => {
+      isCurrent = false
+    }
+  }, [isInteractive, text, key])
+  return (
+    <div class="field">
+      <label for="add-monitor">Monitor</label>
+      <input
+        id="add-monitor"
+        type="search"
+        value={text}
+        placeholder="Name, or tag:production"
+        autocomplete="off"
+        spellcheck={false}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+      {found && (
+        <ul class="found-monitors">
+          {found.rows.map(row => (
+            <li key={row.id}>
+              <span>
+                <bdi>{row.name}</bdi> <span class="soft small">{NAMES[row.status]}</span>
+              </span>
+              <button type="button" onClick={() => add(row)}>
+                Add
+                <span class="hidden">
+                  {' '}
+                  <bdi>{row.name}</bdi>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <small role="status">{found && describeFound(found.rows.length, found.isComplete)}</small>
+    </div>
+  )
+}
+
+const describeFound = (count: number, isComplete: boolean): string =>
+  count === 0
+    ? 'No other monitor matches.'
+    : isComplete
+      ? `${formatCount(count, 'monitor')} can be added.`
+      : `The first ${count} are shown; type to find others.`
+
+function NamedItem({
+  label,
+  hint,
+  text,
+  add,
+}: {
+  label: string
+  hint: string
+  text: string
+  add(name: string): Promise<void>
+}) {
+  const [name, setName] = useState('')
+  const id = `add-${text.split(' ').at(-1)}`
+  const submit = async () => {
+    if (name.trim() === '') return
+    await add(name.trim())
+    setName('')
+  }
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="joined wide">
+        <input
+          id={id}
+          value={name}
+          autocomplete="off"
+          aria-describedby={`${id}-hint`}
+          onInput={event => setName(event.currentTarget.value)}
+          onKeyDown={event => event.key === 'Enter' && void submit()}
+        />
+        <button type="button" disabled={name.trim() === ''} onClick={submit}>
+          {text}
+        </button>
+      </div>
+      <small id={`${id}-hint`}>{hint}</small>
+    </div>
+  )
+}

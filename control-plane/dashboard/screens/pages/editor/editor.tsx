@@ -1,0 +1,94 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { buildAddress, parsePage } from '../../../core/address.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { Pager } from '../../../parts/layout/pager.tsx'
+import { Section } from '../../../parts/layout/section.tsx'
+import { Loaded } from '../../../parts/layout/states.tsx'
+import { PageTabs } from '../page-tabs.tsx'
+import { ItemList } from './components/item-list.tsx'
+import { PreviewPart } from './preview/preview-part.tsx'
+import { usePagePreview } from './preview/use-preview.ts'
+import { DeletePage, Publication } from './publication.tsx'
+import { type PageRecord, toPageForm, toPageUpdate } from './settings/page-form.ts'
+import { SettingsForm } from './settings/settings-form.tsx'
+
+/** `/pages/:id`: what the page looks like, and what is on it. */
+export const pageEditorScreen = screen({
+  path: '/pages/:id',
+  area: 'pages',
+  record: 'page',
+  queries: ({ params: { id = '' }, search }) => ({
+    page: read('readStatusPage', { path: { id } }),
+    components: read('listStatusPageComponents', { path: { id }, query: { per_page: 100, page: parsePage(search) } }),
+    groups: read('listStatusPageGroups', { path: { id }, query: { per_page: 100 } }),
+  }),
+  title: ({ results }) => results.page.data!.data.name,
+  Body: ({ results }) => {
+    const { me } = useFrame()
+    const page = results.page.data!.data
+    const items = { components: results.components.data?.data ?? [], groups: results.groups.data?.data ?? [] }
+    // the preview is read again when anything that it shows has changed
+    const revision = JSON.stringify([
+      ...[page.logo_url, page.favicon_url, page.updated_at],
+      ...[...items.components, ...items.groups].map(one => [one.id, one.updated_at, 'status' in one && one.status]),
+    ])
+    return (
+      <>
+        <p class="trail">
+          <a href="/pages">Status pages</a>
+        </p>
+        <h1 dir="auto">{page.name}</h1>
+        <PageTabs id={page.id} current="Editor" />
+        <NeedsScript
+          what="Changing a status page"
+          command={toCurl('PUT', `/status-pages/${page.id}`, { is_published: true })}
+        />
+        {!canWrite(me) && <p class="missing">Your role can see this page. Changing it needs the role editor.</p>}
+        <Editor key={page.id} page={page} revision={revision}>
+          <Section id="components" title="Components">
+            <Loaded result={results.groups} what="The groups">
+              {({ data: groups }) => (
+                <Loaded result={results.components} what="The components">
+                  {({ data: components, meta }) => (
+                    <>
+                      <ItemList pageId={page.id} components={components} groups={groups} />
+                      <Pager
+                        meta={meta}
+                        what="components"
+                        buildPath={number => buildAddress(`/pages/${page.id}`, { page: number })}
+                      />
+                    </>
+                  )}
+                </Loaded>
+              )}
+            </Loaded>
+          </Section>
+        </Editor>
+      </>
+    )
+  },
+})
+
+/** The form and the preview share what is typed. `children`: what is on the page. */
+function Editor({ page, revision, children }: { page: PageRecord; revision: string; children: ComponentChildren }) {
+  const { me } = useFrame()
+  const [form, setForm] = useState(() => toPageForm(page))
+  const judgement = usePagePreview(page.id, form.custom_css, revision)
+  return (
+    <>
+      <Publication page={page} hasChanges={toPageUpdate(page, form) !== null} />
+      <div class="page-editor">
+        <div>
+          <SettingsForm page={page} form={form} setForm={setForm} judgement={judgement} />
+          {children}
+          {canWrite(me) && <DeletePage page={page} />}
+        </div>
+        <PreviewPart form={form} judgement={judgement} isPublished={page.is_published} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ComponentView, PageView } from '../../../../../pages/core/types.ts'
+import { isColor, type PageDraft } from '../settings/page-form.ts'
+
+/**
+ * The view of a page with settings that are not stored, without asking the server. `view`: as the server reads it with all figures
+ * shown. `safeCss`: the custom CSS that the server accepted last.
+ */
+export function buildDraftView(view: PageView, form: PageDraft, safeCss: string | null): PageView {
+  const hide = (component: ComponentView): ComponentView => ({
+    ...component,
+    uptimePercent: form.show_uptime_percentage ? component.uptimePercent : null,
+    responseTimes: form.show_response_times ? component.responseTimes : null,
+  })
+  return {
+    ...view,
+    name: form.name,
+    template: form.template,
+    // a colour that is being typed changes nothing until it is complete
+    brandColor: isColor(form.brand_color) ? form.brand_color : view.brandColor,
+    customCss: safeCss,
+    seoTitle: form.seo_title || null,
+    seoDescription: form.seo_description || null,
+    showResponseTimes: form.show_response_times,
+    showUptimePercentage: form.show_uptime_percentage,
+    sections: mapComponents(view.sections, hide),
+  }
+}
+
+/** The sections of a page with changed components, in the same order. */
+export const mapComponents = (
+  sections: PageView['sections'],
+  change: (component: ComponentView) => ComponentView,
+): PageView['sections'] =>
+  sections.map(section =>
+    section.kind === 'component'
+      ? { ...section, component: change(section.component) }
+      : { ...section, group: { ...section.group, components: section.group.components.map(change) } },
+  )

@@ -1,0 +1,62 @@
+import { h, render } from 'preact'
+import type { PageView } from '../../../../../pages/core/types.ts'
+import { STYLES } from '../../../../../pages/templates/assets.ts'
+import { PageRoot } from '../../../../../pages/templates/document/body.tsx'
+import { buildBrandStyle } from '../../../../../pages/templates/document/brand-style.ts'
+
+export type ColorScheme = 'light' | 'dark'
+
+/** Renders views into the document of a frame. The same element and the same styles as on the published page. */
+export type PreviewDocument = { show(view: PageView, scheme: ColorScheme): void }
+
+/**
+ * Prepares the document of a frame of this origin. The styles are constructed style sheets, which a strict policy allows: no text of
+ * a person becomes HTML. They are those of `renderPage`, in its order: template, colours, custom CSS.
+ */
+export function preparePreview(frame: Document): PreviewDocument {
+  const { CSSStyleSheet: FrameSheet } = frame.defaultView as unknown as { CSSStyleSheet: typeof CSSStyleSheet }
+  const sheets = Array.from({ length: 4 }, () => new FrameSheet())
+  const texts: string[] = []
+  frame.adoptedStyleSheets = sheets
+  frame.addEventListener('click', stayHere)
+  return {
+    show(view, scheme) {
+      const next = [
+        STYLES.base + STYLES[view.template],
+        buildBrandStyle(view.brandColor),
+        view.customCss ?? '',
+        `:root{color-scheme:${scheme}}`,
+      ]
+      for (const [i, css] of next.entries()) {
+        const text = `${scheme} ${css}`
+        if (texts[i] === text) continue
+        texts[i] = text
+        sheets[i]!.replaceSync(css)
+        chooseScheme(sheets[i]!.cssRules, scheme)
+      }
+      render(h(PageRoot, { view }), frame.body)
+    },
+  }
+}
+
+/** Links of the preview open nothing, except places in the page. */
+function stayHere(event: Event): void {
+  const link = (event.target as Element | null)?.closest?.('a')
+  if (link && !link.getAttribute('href')?.startsWith('#')) event.preventDefault()
+}
+
+const SCHEME = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi
+
+/** Decides the queries for the colour scheme, which otherwise follow the system of the person. */
+function chooseScheme(rules: CSSRuleList, scheme: ColorScheme): void {
+  for (const rule of Array.from(rules)) {
+    if ('media' in rule) {
+      const { media } = rule as CSSMediaRule
+      const decided = media.mediaText.replace(SCHEME, (_, wanted: string) =>
+        wanted.toLowerCase() === scheme ? '(min-width: 0px)' : '(max-width: 0px)',
+      )
+      if (decided !== media.mediaText) media.mediaText = decided
+    }
+    if ('cssRules' in rule) chooseScheme((rule as CSSGroupingRule).cssRules, scheme)
+  }
+}

@@ -1,0 +1,111 @@
+import type { Dispatch, StateUpdater } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import { canWrite, useFrame } from '../../../../core/frame-context.ts'
+import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
+import { toFormError } from '../../../../parts/forms/field-errors.ts'
+import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../../parts/forms/leave-question.ts'
+import type { Judgement } from '../preview/use-preview.ts'
+import {
+  findPageProblems,
+  type PageDraft,
+  type PageRecord,
+  SHOWN_FIELDS,
+  toPageForm,
+  toPageUpdate,
+} from './page-form.ts'
+import { SettingsFields } from './settings-fields.tsx'
+
+/** The settings of a page. `form` belongs to the editor, because the preview shows it at each keystroke. */
+export function SettingsForm({
+  page,
+  form,
+  setForm,
+  judgement,
+}: {
+  page: PageRecord
+  form: PageDraft
+  setForm: Dispatch<StateUpdater<PageDraft>>
+  judgement: Judgement
+}) {
+  const { me, execute, isInteractive } = useFrame()
+  const [base, setBase] = useState(page)
+  const [isSaved, setSaved] = useState(false)
+  const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
+  const body = toPageUpdate(base, form)
+  useLeaveQuestion(body !== null)
+  const start = (record: PageRecord) => {
+    setBase(record)
+    setForm(toPageForm(record))
+  }
+  const change = (part: Partial<PageDraft>) => {
+    setSaved(false)
+    setForm(current => ({ ...current, ...part }))
+  }
+  const onUpload = (kind: 'logo' | 'favicon', url: string | null) => {
+    setBase(current => ({ ...current, [`${kind}_url`]: url }))
+    change({ [`${kind}_url`]: url ?? '' })
+  }
+  // a change of another person: shown at once while nothing was typed here
+  const isForeign = !attempt.isBusy && isChanged(page, base)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const problem = toFormError(findPageProblems(form))
+    if (problem) return attempt.setError(problem)
+    const saved = await attempt.run(async () => {
+      const current = await execute('readStatusPage', { path: { id: page.id } })
+      if ('error' in current || isChanged(current.data.data, base)) return current
+      return await execute('updateStatusPage', { path: { id: page.id }, body: body! })
+    })
+    // settings that another person changed meanwhile are not overwritten; the banner shows that
+    if (!saved || toPageUpdate(saved.data, form)) return
+    start(saved.data)
+    setSaved(true)
+  }
+  return (
+    <form class="page-settings" ref={element} noValidate onSubmit={submit}>
+      <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
+        <legend class="hidden">Settings</legend>
+        {isForeign && (
+          <p class="banner" role="alert">
+            The stored settings are no longer those with which you began. Nothing of yours is saved.{' '}
+            <button type="button" class="plain" onClick={() => start(page)}>
+              Show what is stored now
+            </button>
+          </p>
+        )}
+        <SettingsFields {...{ page, form, judgement, change, onUpload }} error={attempt.error} />
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
+        {canWrite(me) && (
+          <Buttons
+            canSave={!attempt.isBusy && body !== null && !isForeign}
+            canDiscard={!attempt.isBusy && body !== null}
+            discard={() => {
+              attempt.setError(null)
+              start(page)
+            }}
+          />
+        )}
+        <p role="status" class="soft small">
+          {isSaved && body === null && (page.is_published ? 'Saved. Visitors see it now.' : 'Saved.')}
+        </p>
+      </fieldset>
+    </form>
+  )
+}
+
+/** Whether another person changed the settings. An upload is stored at once, so the addresses of images do not count. */
+const isChanged = (page: PageRecord, { logo_url, favicon_url, ...base }: PageRecord): boolean =>
+  toPageUpdate({ ...page, logo_url, favicon_url }, toPageForm({ ...base, logo_url, favicon_url })) !== null
+
+const Buttons = (state: { canSave: boolean; canDiscard: boolean; discard(): void }) => (
+  <div class="actions">
+    <button type="submit" class="main" disabled={!state.canSave}>
+      Save the changes
+    </button>
+    <button type="button" disabled={!state.canDiscard} onClick={state.discard}>
+      Discard them
+    </button>
+  </div>
+)

@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+import type { TemplateName } from '../../../../pages/core/types.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { FRAME_READS } from '../../../core/frame-reads.ts'
+import { screen } from '../../../core/screen.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
+import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { TEMPLATE_OPTIONS } from '../template-labels.ts'
+import { findNewPageProblems, proposeSlug } from './slug.ts'
+
+const EXAMPLE = toCurl('POST', '/status-pages', { name: 'Acme', slug: 'acme', template: 'minimal' })
+const SHOWN_FIELDS = ['name', 'slug', 'template']
+
+/** `/pages/new` */
+export const newPageScreen = screen({
+  path: '/pages/new',
+  area: 'pages',
+  queries: () => ({ ...FRAME_READS }),
+  title: () => 'New status page',
+  Body: () => {
+    const { me } = useFrame()
+    return (
+      <>
+        <p class="trail">
+          <a href="/pages">Status pages</a>
+        </p>
+        <h1>New status page</h1>
+        <NeedsScript what="Creating a status page" command={EXAMPLE} />
+        {canWrite(me) ? (
+          <NewPage />
+        ) : (
+          <p class="missing">Your role can see status pages. Creating one needs the role editor.</p>
+        )}
+      </>
+    )
+  },
+})
+
+function NewPage() {
+  const { execute, navigate, isInteractive } = useFrame()
+  const [name, setName] = useState('')
+  const [typedSlug, setTypedSlug] = useState<string | null>(null)
+  const [template, setTemplate] = useState<TemplateName>('minimal')
+  const [isCreated, setCreated] = useState(false)
+  const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
+  useLeaveQuestion(!isCreated && (name !== '' || typedSlug !== null))
+  const body = { name: name.trim(), slug: typedSlug ?? proposeSlug(name), template }
+  const errors = buildFormErrors(attempt.error?.details ?? [])
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const problem = toFormError(findNewPageProblems(body))
+    if (problem) return attempt.setError(problem)
+    const outcome = await attempt.run(() => execute('createStatusPage', { body }))
+    if (outcome) setCreated(true)
+    if (outcome) navigate(`/pages/${outcome.data.id}`)
+  }
+  return (
+    <form class="setup" ref={element} noValidate onSubmit={submit}>
+      <fieldset class="plain stack" disabled={!isInteractive}>
+        <TextField path="name" label="Name" value={name} errors={errors} isRequired onChange={setName} />
+        <TextField
+          path="slug"
+          label="Address"
+          hint={`Visitors open /status/${body.slug || '…'} on this installation. It cannot be changed later; a domain of your own can be added.`}
+          value={body.slug}
+          errors={errors}
+          isRequired
+          onChange={setTypedSlug}
+        />
+        <SelectField
+          path="template"
+          label="Template"
+          hint="It can be changed at any time."
+          value={template}
+          options={TEMPLATE_OPTIONS}
+          errors={errors}
+          onChange={next => setTemplate(next)}
+        />
+        <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
+        <div class="actions">
+          <button type="submit" class="main" disabled={attempt.isBusy}>
+            Create the page
+          </button>
+        </div>
+        <p class="soft small">The new page is not published: only your organization can see it.</p>
+      </fieldset>
+      <div class="consequences">
+        <AsCall command={toCurl('POST', '/status-pages', body)} />
+      </div>
+    </form>
+  )
+}

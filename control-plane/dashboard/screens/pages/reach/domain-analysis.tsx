@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks'
+import { useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { Scroll } from '../../../parts/layout/section.tsx'
+import { Moment } from '../../../parts/moment.tsx'
+import { CopyField } from './copy-field.tsx'
+
+export type DomainAnalysisRecord = OperationResponse<'analyzeStatusPageCustomDomain'>['data']
+
+/** What a domain has and still needs: the steps, the records to copy, and what to do next. */
+export function Analysis({ analysis, pageId }: { analysis: DomainAnalysisRecord; pageId: string }) {
+  const { dns_provider: provider, instructions, domain_connect: connect, verified } = analysis
+  return (
+    <div class="stack analysis">
+      <Steps analysis={analysis} />
+      <Scroll name="Records">
+        <table class="rows records">
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col">Type</th>
+              <th scope="col">Name</th>
+              <th scope="col">Value</th>
+            </tr>
+          </thead>
+          <tbody>
+            {analysis.records.map(({ type, name, value, ok }) => (
+              <tr key={type}>
+                <td class="nowrap">{ok ? '✓ in place' : <span class="degraded">not found</span>}</td>
+                <td class="nowrap">{type}</td>
+                <td>
+                  <CopyField label={`the name of the ${type} record`} value={name} />
+                </td>
+                <td>
+                  <CopyField label={`the value of the ${type} record`} value={value} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p class="soft small">
+        {provider.name ? `The zone is at ${provider.name}` : 'The DNS provider is not known'}
+        {provider.nameservers.length > 0 && ` (${provider.nameservers.join(', ')})`}.
+      </p>
+      {!verified && connect.available && <Connect analysis={analysis} pageId={pageId} />}
+      <ul class="instructions">
+        {instructions.map(text => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const CERTIFICATE_WORDS = {
+  none: 'The certificate follows when the domain points here.',
+  pending: 'The certificate is issued when the page is opened for the first time.',
+  active: 'The certificate is there.',
+  error: 'The certificate that visitors get is not trusted.',
+}
+
+/** The way to a page that is served at the domain, with what is done. */
+function Steps({ analysis: { domain, records, verified, ssl } }: { analysis: DomainAnalysisRecord }) {
+  const [pointing, proof] = [records.filter(one => one.type !== 'TXT'), records.filter(one => one.type === 'TXT')]
+  const steps: [isDone: boolean, text: string][] = [
+    [pointing.every(({ ok }) => ok), `${domain} points here`],
+    [proof.every(({ ok }) => ok), 'The TXT record proves that it is yours'],
+    [verified, 'The domain is verified'],
+    [ssl.status === 'active', CERTIFICATE_WORDS[ssl.status]],
+  ]
+  return (
+    <ol class="steps" aria-label="Steps">
+      {steps.map(([isDone, text]) => (
+        <li key={text} class={isDone ? 'done' : undefined}>
+          <span aria-hidden="true">{isDone ? '✓' : '○'}</span> {text}
+          <span class="hidden">{isDone ? ': done' : ': not yet'}</span>
+        </li>
+      ))}
+      {ssl.status === 'active' && (
+        <li class="done">
+          <span aria-hidden="true">✓</span>{' '}
+          <a href={`https://${domain}/`} target="_blank" rel="noreferrer">
+            Open {domain}
+          </a>
+          {ssl.issuer && <small class="soft"> Certificate of {ssl.issuer}</small>}
+          {ssl.expires_at && (
+            <small class="soft">
+              , valid until <Moment at={ssl.expires_at} part="date" />
+            </small>
+          )}
+        </li>
+      )}
+      {verified && ssl.status === 'pending' && (
+        <li>
+          <a class="button" href={`https://${domain}/`} target="_blank" rel="noreferrer">
+            Open {domain} once
+          </a>
+        </li>
+      )}
+    </ol>
+  )
+}
+
+/** Lets the DNS provider set the records (Domain Connect). */
+function Connect({
+  analysis: { domain, dns_provider: provider },
+  pageId,
+}: {
+  analysis: DomainAnalysisRecord
+  pageId: string
+}) {
+  const { execute } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [url, setUrl] = useState<string | null>(null)
+  const start = async () => {
+    const call = { path: { id: pageId }, body: { domain } }
+    const launched = await run(() => execute('connectStatusPageCustomDomain', call))
+    if (launched) setUrl(launched.data.url)
+  }
+  const name = provider.name ?? 'Your DNS provider'
+  return (
+    <div class="banner">
+      <p>{name} can set both records for you. It asks for your consent and changes nothing before.</p>
+      <div class="actions">
+        {url === null ? (
+          <button type="button" class="main" disabled={isBusy} onClick={start}>
+            Prepare Domain Connect
+          </button>
+        ) : (
+          <a class="button main" href={url} target="_blank" rel="noreferrer">
+            Continue at {name}
+          </a>
+        )}
+      </div>
+      {error && (
+        <p class="wrong" role="alert">
+          {error.message}.
+        </p>
+      )}
+    </div>
+  )
+}

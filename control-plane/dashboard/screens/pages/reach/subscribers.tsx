@@ -1,0 +1,162 @@
+import { useState } from 'preact/hooks'
+import { buildAddress, parsePage } from '../../../core/address.ts'
+import { formatCount } from '../../../core/format.ts'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { type OperationResponse, read } from '../../../core/operations.ts'
+import { screen } from '../../../core/screen.ts'
+import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
+import { Pager } from '../../../parts/layout/pager.tsx'
+import { Scroll } from '../../../parts/layout/section.tsx'
+import { Empty, Loaded } from '../../../parts/layout/states.tsx'
+import { Moment } from '../../../parts/moment.tsx'
+import { Dialog } from '../../overlays/dialog.tsx'
+import { CopyField } from './copy-field.tsx'
+import { PageHead, type StatusPageRecord } from './page-head.tsx'
+
+type Subscriber = OperationResponse<'listStatusPageSubscribers'>['data'][number]
+type ComponentNames = ReadonlyMap<string, string>
+
+/** `/pages/:id/subscribers` */
+export const pageSubscribersScreen = screen({
+  path: '/pages/:id/subscribers',
+  area: 'pages',
+  record: 'page',
+  queries: ({ params: { id = '' }, search }) => ({
+    page: read('readStatusPage', { path: { id } }),
+    subscribers: read('listStatusPageSubscribers', { path: { id }, query: { per_page: 50, page: parsePage(search) } }),
+    components: read('listStatusPageComponents', { path: { id }, query: { per_page: 100 } }),
+  }),
+  title: ({ results }) => `Subscribers of ${results.page.data!.data.name}`,
+  Body: ({ results }) => {
+    const { me } = useFrame()
+    const page = results.page.data!.data
+    const names = new Map((results.components.data?.data ?? []).map(({ id, name }) => [id, name]))
+    return (
+      <>
+        <PageHead page={page} current="Subscribers" />
+        {!canWrite(me) && <p class="missing">Your role can see the subscribers. Removing one needs the role editor.</p>}
+        <Loaded result={results.subscribers} what="The subscribers">
+          {({ data, meta }) =>
+            meta.total === 0 ? (
+              <NoSubscribers page={page} />
+            ) : (
+              <>
+                <p class="sentence">
+                  {formatCount(meta.total, 'subscriber')}: {meta.email.toLocaleString('en')} by mail,{' '}
+                  {meta.webhook.toLocaleString('en')} by webhook.
+                </p>
+                <SubscriberTable page={page} subscribers={data} names={names} />
+                <Pager
+                  meta={meta}
+                  what="subscribers"
+                  buildPath={number => buildAddress(`/pages/${page.id}/subscribers`, { page: number })}
+                />
+                <p class="soft small">
+                  Only confirmed subscribers are listed. Addresses are masked, because they belong to your visitors.
+                </p>
+              </>
+            )
+          }
+        </Loaded>
+      </>
+    )
+  },
+})
+
+const NoSubscribers = ({ page }: { page: StatusPageRecord }) => (
+  <Empty text="There is no confirmed subscriber. Visitors subscribe on the page and confirm by a link.">
+    {page.is_published && <CopyField label="the address of the form" value={`${page.public_url}/subscribe`} />}
+  </Empty>
+)
+
+function SubscriberTable({
+  page,
+  subscribers,
+  names,
+}: {
+  page: StatusPageRecord
+  subscribers: readonly Subscriber[]
+  names: ComponentNames
+}) {
+  const { me, execute } = useFrame()
+  const [removed, setRemoved] = useState<Subscriber | null>(null)
+  const close = () => setRemoved(null)
+  return (
+    <>
+      <Scroll name="Subscribers">
+        <table class="rows subscribers">
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">By</th>
+              <th scope="col">Components</th>
+              <th scope="col">State</th>
+              <th scope="col">Since</th>
+              {canWrite(me) && (
+                <th scope="col">
+                  <span class="hidden">Remove</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {subscribers.map(one => (
+              <tr key={one.id}>
+                <td>
+                  <b dir="ltr">{one.address}</b>
+                </td>
+                <td>{one.type === 'email' ? 'mail' : 'webhook'}</td>
+                <td dir="auto">{describeComponents(one, names)}</td>
+                <td>
+                  <State subscriber={one} />
+                </td>
+                <td class="nowrap soft">
+                  <Moment at={one.confirmed_at} part="date" />
+                </td>
+                {canWrite(me) && (
+                  <td>
+                    <button type="button" onClick={() => setRemoved(one)}>
+                      Remove{' '}
+                      <span class="hidden">
+                        <bdi>{one.address}</bdi>
+                      </span>
+                    </button>
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {removed && (
+        <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={close}>
+          <DeleteForm
+            what="subscriber"
+            name={removed.address}
+            consequences="Pending messages are deleted too. The address can subscribe again."
+            remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: removed.id } })}
+            onDone={close}
+          />
+          <p>
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function describeComponents({ component_ids: ids }: Subscriber, names: ComponentNames): string {
+  if (ids === null) return 'all'
+  const known = ids.flatMap(id => names.get(id) ?? [])
+  return known.length === 0 ? formatCount(ids.length, 'component') : known.join(', ')
+}
+
+function State({ subscriber }: { subscriber: Subscriber }) {
+  const { is_paused: isPaused, consecutive_failures: failures } = subscriber
+  if (isPaused) return <span class="down">paused after {formatCount(failures, 'failure')}</span>
+  if (failures > 0) return <span class="degraded">the last {failures === 1 ? 'message' : `${failures}`} failed</span>
+  return <>receives messages</>
+}

@@ -1,0 +1,217 @@
+import type { Locator, Page } from 'playwright-core'
+import t from 'tap'
+import { startApi } from '../support/api-server.ts'
+import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { createPerson } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
+
+const api = await startApi(t, { HOST: 'localhost' })
+const origin = api.origin.replace('127.0.0.1', 'localhost')
+const { newContext } = await openBrowser(t)
+const owner = await createPerson(api, 'ann@example.com')
+const call = (method: string, path: string, body?: unknown) => api.call(method, path, { key: owner.key, body })
+const create = async (path: string, body: object) => (await call('POST', path, body)).body.data.id as string
+
+async function openAt(t: Teardown, path: string, { token = owner.token, ...options }: Record<string, unknown> = {}) {
+  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  t.teardown(() => context.close())
+  await addSession(context, token as string)
+  const { page, complaints } = await openWatchedPage(context, origin)
+  await page.goto(origin + path)
+  return { page, complaints, context }
+}
+
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const preview = (page: Page) => page.frameLocator('iframe[title="Preview of the page"]')
+/** The order of a page, as the server has it. */
+const orderOf = async (id: string) => {
+  const lists = await Promise.all(['components', 'groups'].map(kind => call('GET', `/status-pages/${id}/${kind}`)))
+  const items = lists.flatMap(({ body }) => body.data as { name: string; display_order: number; group_id?: string }[])
+  return items
+    .filter(({ group_id }) => !group_id)
+    .sort((a, b) => a.display_order - b.display_order)
+    .map(({ name }) => name)
+}
+
+/** The HTML of an element without the minutes at which it was made. */
+const readHtml = async (element: Locator) =>
+  (await element.evaluate(node => node.outerHTML)).replace(/<time [^>]*>[^<]*<.time>/g, '')
+
+t.test(
+  'A page is created, filled, ordered by keys and published, and its preview equals what visitors get',
+  async t => {
+    await create('/monitors', { name: 'Website', type: 'http', url: 'https://www.example.com' })
+    const { page, complaints } = await openAt(t, '/pages')
+    await page.getByRole('link', { name: 'New status page' }).click()
+    await field(page, 'Name').fill('Acmé Cloud')
+    t.equal(await field(page, 'Address').inputValue(), 'acme-cloud')
+    await button(page, 'Create the page').click()
+    await page.waitForURL(/\/pages\/[0-9a-f-]{36}$/)
+    const id = page.url().split('/').at(-1)!
+    await preview(page).getByText('No components have been added').or(preview(page).locator('.empty')).first().waitFor()
+
+    await page.getByRole('button', { name: 'Add Website' }).click()
+    await page.getByRole('button', { name: 'Edit Website' }).waitFor()
+    await field(page, 'Component without a monitor').fill('Mail <b>')
+    await button(page, 'Add the component').click()
+    await page.getByRole('button', { name: 'Edit Mail <b>' }).waitFor()
+    await field(page, 'Group').fill('Core')
+    await field(page, 'Group').press('Enter')
+    await page.getByRole('button', { name: 'Edit Core' }).waitFor()
+    await page.getByRole('button', { name: 'Move Core up' }).press('Enter')
+    await page.getByText('Core is now 2 of 3.').waitFor()
+    t.equal(await page.evaluate('document.activeElement.textContent'), '↑Move Core up', 'the focus stays at the button')
+    t.same(await orderOf(id), ['Website', 'Core', 'Mail <b>'])
+    await page.getByRole('button', { name: 'Edit Website' }).click()
+    await page.locator('#field-group_id').selectOption({ label: 'Core' })
+    await button(page, 'Save the component').click()
+    await preview(page).locator('.group .component', { hasText: 'Website' }).waitFor()
+
+    await field(page, 'Template').selectOption('clean')
+    await field(page, 'Name').fill('Acmé Cloud 2')
+    t.equal(await preview(page).locator('.page.clean .masthead').textContent(), 'Acmé Cloud 2', 'at the keystroke')
+    await button(page, 'Save the changes').click()
+    await page.getByText('Saved.', { exact: true }).waitFor()
+    await button(page, 'Publish').click()
+    await page.getByText('Every visitor of').waitFor()
+
+    const visitor = await newContext({ javaScriptEnabled: false })
+    t.teardown(() => visitor.close())
+    const published = await visitor.newPage()
+    for (const template of ['minimal', 'brand', 'terminal', 'modern', 'clean', 'developer']) {
+      await field(page, 'Template').selectOption(template)
+      await call('PUT', `/status-pages/${id}`, { template })
+      await waitFor(
+        async () => {
+          await published.goto(`${origin}/status/acme-cloud`)
+          return (await published.content()).includes(`class="page ${template}"`)
+        },
+        { label: `${template} is published` },
+      )
+      t.equal(
+        await readHtml(preview(page).locator('.page')),
+        await readHtml(published.locator('.page')),
+        `${template}: the preview equals the page`,
+      )
+    }
+    t.same(complaints, [])
+  },
+)
+
+t.test(
+  'Refused CSS is shown at its line 300 ms after the last key, and the preview keeps what was accepted',
+  async t => {
+    const { page, complaints, id } = await openPage(t)
+    await page.getByText('Custom CSS').first().click()
+    const css = page.getByLabel('Custom CSS')
+    const nameColor = () =>
+      preview(page)
+        .locator('.masthead span')
+        .evaluate(node => getComputedStyle(node).color)
+    await css.fill('.masthead span { color: rgb(1, 2, 3) }')
+    await waitFor(async () => (await nameColor()) === 'rgb(1, 2, 3)', { label: 'the CSS applies' })
+    await css.fill('.masthead span { color: rgb(9, 9, 9) }\n\n@import "x";')
+    await page.locator('.code-lines .refused', { hasText: 'must not use @import' }).waitFor()
+    t.equal(await page.locator('.code-lines > div').nth(2).getAttribute('class'), 'refused')
+    t.equal(await css.getAttribute('aria-invalid'), 'true')
+    t.equal(await nameColor(), 'rgb(1, 2, 3)', 'the accepted CSS stays')
+    await button(page, 'Line 3').click()
+    t.equal(await css.evaluate(node => (node as unknown as { selectionStart: number }).selectionStart), 40)
+    await button(page, 'Save the changes').click()
+    await page.getByText('Some fields are not accepted.').waitFor()
+    t.equal((await call('GET', `/status-pages/${id}`)).body.data.custom_css, null, 'nothing is stored')
+    await button(page, 'Dark').click()
+    await button(page, 'Staged outage').click()
+    await preview(page).getByText('Mail is down').first().waitFor()
+    t.equal(
+      await preview(page)
+        .locator('body')
+        .evaluate(() => getComputedStyle(document.documentElement).colorScheme),
+      'dark',
+    )
+    t.same(
+      complaints.filter(text => !/Failed to load resource.*400/.test(text)),
+      [],
+      'browsers report the refused request only',
+    )
+  },
+)
+
+t.test('Components are dragged into a group, and a file that is not an image is refused as a logo', async t => {
+  const { page, id } = await openPage(t)
+  const row = (name: string) => page.locator('.page-item', { hasText: name }).first()
+  await row('Mail').dragTo(row('Core'))
+  await page.getByText('Mail is now 1 of 1 in Core.').waitFor()
+  t.same(await orderOf(id), ['Search', 'Core'])
+  await row('Core').dragTo(row('Search'), { targetPosition: { x: 5, y: 2 } })
+  await page.getByText('Core is now 1 of 2.').waitFor()
+  t.same(await orderOf(id), ['Core', 'Search'])
+  await page.getByRole('button', { name: 'Edit Search' }).click()
+  await button(page, 'Delete the component').click()
+  await button(page, 'Delete it').click()
+  await page.getByRole('button', { name: 'Edit Search' }).waitFor({ state: 'detached' })
+
+  await page.getByText('Logo and favicon').click()
+  const file = (name: string, mimeType: string, text: string) => ({ name, mimeType, buffer: Buffer.from(text) })
+  await page.getByLabel('Upload a logo').setInputFiles(file('logo.png', 'image/png', 'a text'))
+  await page.getByText(/^the logo /).waitFor()
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>'
+  await page.getByLabel('Upload a logo').setInputFiles(file('logo.svg', 'image/svg+xml', svg))
+  await page.getByText('logo.svg is stored').waitFor()
+  t.match((await call('GET', `/status-pages/${id}`)).body.data.logo_url, /\/status\/.*\/logo\?v=/)
+  await page.getByRole('alert').filter({ hasText: 'no longer those' }).waitFor({ state: 'detached' })
+})
+
+t.test(
+  'A page is unpublished and deleted after its name is typed; a form with changes asks before it is left',
+  async t => {
+    const { page, complaints, slug } = await openPage(t)
+    await button(page, 'Publish').click()
+    await page.getByText('Every visitor of').waitFor()
+    await waitFor(async () => (await fetch(`${api.origin}/status/${slug}`)).status === 200, { label: 'published' })
+    await button(page, 'Unpublish').click()
+    await page.getByText('Visitors of').waitFor()
+    await waitFor(async () => (await fetch(`${api.origin}/status/${slug}`)).status === 404, { label: 'unpublished' })
+    await field(page, 'Name').fill('Other')
+    await page.getByRole('link', { name: 'Status pages' }).first().click()
+    t.match(complaints, [/dialog: Leave this page\?/])
+    await button(page, 'Discard them').click()
+    await page.getByLabel('Type Acme to delete the page').fill('Acme')
+    await button(page, 'Delete the page').click()
+    await page.waitForURL(`${origin}/pages`)
+    await page.getByText('There is no status page.').waitFor()
+  },
+)
+
+t.test('A viewer sees the page and its preview, without buttons, on a phone in the dark', async t => {
+  const { id } = await openPage(t)
+  const viewer = await createPerson(api, 'vic@example.com', { role: 'viewer', invitedBy: owner })
+  const look = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }
+  const { page, complaints } = await openAt(t, `/pages/${id}`, { token: viewer.token, ...look })
+  await preview(page).getByText('Mail', { exact: true }).first().waitFor()
+  await page.getByText('Changing it needs the role editor.').waitFor()
+  t.equal(await page.getByRole('button', { name: /Save|Publish|Edit|Add|Delete|Upload/ }).count(), 0)
+  t.equal(await readOverflow(page), 0)
+  await page.evaluate(AXE)
+  t.same(await findAccessibilityProblems(page), [])
+  t.same(complaints, [])
+})
+
+let slugs = 0
+/** The editor of a new page with two components and a group. The plan allows one page, so earlier ones are deleted. */
+async function openPage(t: Teardown) {
+  for (const { id } of (await call('GET', '/status-pages')).body.data) await call('DELETE', `/status-pages/${id}`)
+  const slug = `acme-${++slugs}`
+  const id = await create('/status-pages', { name: 'Acme', slug })
+  await create(`/status-pages/${id}/components`, { name: 'Mail', status: 'operational' })
+  await create(`/status-pages/${id}/components`, { name: 'Search', status: 'operational' })
+  await create(`/status-pages/${id}/groups`, { name: 'Core' })
+  const { page, complaints } = await openAt(t, `/pages/${id}`)
+  await preview(page).getByText('Mail', { exact: true }).first().waitFor()
+  return { page, complaints, id, slug }
+}

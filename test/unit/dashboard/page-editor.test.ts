@@ -1,0 +1,104 @@
+import t from 'tap'
+import {
+  buildItems,
+  findItemGroup,
+  listSiblings,
+  moveStep,
+  planDrop,
+} from '../../../control-plane/dashboard/screens/pages/editor/components/arrangement.ts'
+import { buildDraftView } from '../../../control-plane/dashboard/screens/pages/editor/preview/draft-view.ts'
+import { stageOutage } from '../../../control-plane/dashboard/screens/pages/editor/preview/staged-outage.ts'
+import {
+  findPageProblems,
+  toPageForm,
+  toPageUpdate,
+} from '../../../control-plane/dashboard/screens/pages/editor/settings/page-form.ts'
+import { findNewPageProblems, proposeSlug } from '../../../control-plane/dashboard/screens/pages/list/slug.ts'
+import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
+import { componentOf, groupOf, pageOf } from '../../support/page-records.ts'
+import { emptyView, ordinaryView } from '../../support/status-page-view.ts'
+
+const ITEMS = buildItems(
+  [
+    componentOf({ id: 'mail', display_order: 5 }),
+    componentOf({ id: 'web', display_order: 1 }),
+    componentOf({ id: 'api', display_order: 9, group_id: 'core' }),
+    componentOf({ id: 'shop', display_order: 2, group_id: 'core' }),
+    componentOf({ id: 'lost', display_order: 7, group_id: 'on another page of the list' }),
+  ],
+  [groupOf({ id: 'core', display_order: 3 })],
+)
+
+t.test('Components and groups are listed in the order that visitors see', async t => {
+  t.same(listSiblings(ITEMS, null), ['web', 'core', 'mail', 'lost'])
+  t.same(listSiblings(ITEMS, 'core'), ['shop', 'api'])
+  t.equal(findItemGroup(ITEMS, 'api'), 'core')
+  t.equal(findItemGroup(ITEMS, 'core'), null)
+})
+
+t.test('A step exchanges an item with its neighbour among its siblings', async t => {
+  t.same(moveStep(ITEMS, 'core', -1), ['core', 'web', 'mail', 'lost'])
+  t.same(moveStep(ITEMS, 'web', 1), ['core', 'web', 'mail', 'lost'])
+  t.same(moveStep(ITEMS, 'api', -1), ['api', 'shop'])
+  t.equal(moveStep(ITEMS, 'shop', -1), null, 'the first of its group')
+  t.equal(moveStep(ITEMS, 'lost', 1), null)
+  t.equal(moveStep(ITEMS, 'unknown', 1), null)
+})
+
+t.test('A drop moves an item before another one, to the end, or into a group', async t => {
+  const at = (groupId: string | null, beforeId: string | null) => ({ groupId, beforeId })
+  const cases: [string, ReturnType<typeof at>, ReturnType<typeof planDrop>][] = [
+    ['mail', at(null, 'web'), { isOtherGroup: false, order: ['mail', 'web', 'core', 'lost'] }],
+    ['web', at(null, null), { isOtherGroup: false, order: ['core', 'mail', 'lost', 'web'] }],
+    ['web', at('core', null), { isOtherGroup: true, order: ['shop', 'api', 'web'] }],
+    ['api', at(null, 'core'), { isOtherGroup: true, order: ['web', 'api', 'core', 'mail', 'lost'] }],
+    ['web', at(null, 'core'), null],
+    ['web', at(null, 'web'), null],
+    ['core', at('core', 'api'), null],
+  ]
+  for (const [id, place, plan] of cases) t.same(planDrop(ITEMS, id, place), plan, `${id} ${JSON.stringify(place)}`)
+})
+
+t.test('An update contains the fields that differ, and empty texts are null', async t => {
+  const page = pageOf()
+  const form = toPageForm(page)
+  t.equal(toPageUpdate(page, form), null)
+  t.same(toPageUpdate(page, { ...form, custom_css: '', name: 'Acme' }), { name: 'Acme', custom_css: null })
+  t.same(findPageProblems(form), [])
+  t.match(findPageProblems({ ...form, name: ' ', brand_color: 'blue' }), [{ path: 'name' }, { path: 'brand_color' }])
+})
+
+t.test('The address of a page is proposed from its name', async t => {
+  const cases = { 'Ähnliche Dienste!': 'ahnliche-dienste', '  Acme  ': 'acme', 状態: '', a: 'a', '-x-': 'x' }
+  for (const [name, slug] of Object.entries(cases)) t.equal(proposeSlug(name), slug, name)
+  t.match(proposeSlug(`${'long '.repeat(20)}`), /^[a-z-]{1,50}$/)
+  t.match(findNewPageProblems({ name: '', slug: 'No' }), [{ path: 'name' }, { path: 'slug' }])
+  t.same(findNewPageProblems({ name: 'Acme', slug: 'acme' }), [])
+})
+
+t.test('The draft shows what is typed, and hides figures as the server does', async t => {
+  const view = ordinaryView()
+  const form = { ...toPageForm(pageOf()), name: 'New name', template: 'terminal' as const, brand_color: '#12' }
+  const hidden = { ...form, show_response_times: false, show_uptime_percentage: false }
+  const draft = buildDraftView(view, hidden, '.page h1{color:red}')
+  t.match(draft, { name: 'New name', template: 'terminal', brandColor: view.brandColor })
+  const { html } = renderPage(draft)
+  t.match(html, /New name/)
+  t.match(html, /\.page h1\{color:red\}/)
+  t.notMatch(JSON.stringify(draft.sections), /"uptimePercent":\d|"medianMs"/)
+})
+
+t.test('A staged outage shows a component in outage with an incident, on every page', async t => {
+  const view = ordinaryView()
+  const before = JSON.stringify(view)
+  const staged = stageOutage(view)
+  t.equal(JSON.stringify(view), before, 'the view itself stays')
+  t.equal(staged.overall.status, 'partial_outage')
+  t.match(staged.openIncidents, [{ title: /is down$/, status: 'identified', updates: [{}, {}] }])
+  const statuses = staged.sections.flatMap(one =>
+    one.kind === 'group' ? one.group.components.map(({ status }) => status) : one.component.status,
+  )
+  t.same(statuses.slice(0, 3), ['outage', 'degraded', 'maintenance'])
+  t.match(renderPage(staged).html, /We have found the cause/)
+  t.match(stageOutage(emptyView()).overall.sentence, /major incident/, 'also without components')
+})
