@@ -1,0 +1,160 @@
+import { useState } from 'preact/hooks'
+import { useFrame } from '../../../core/frame-context.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { FormError } from '../../../parts/forms/operation-form.tsx'
+import { Secret } from '../../../parts/forms/secret.tsx'
+import { Moment } from '../../../parts/moment.tsx'
+import { describeCondition, type MemberEntry, ROLE_OPTIONS, type Role } from './member-words.ts'
+
+type Key = OperationResponse<'listApiKeys'>['data'][number]
+
+/** A member with the role, and what an admin can do. `keys`: the API keys that the member created; null: not known. */
+export function MemberRow({ member, keys }: { member: MemberEntry; keys: readonly Key[] | null }) {
+  const { me, execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [link, setLink] = useState<string | null>(null)
+  const [isRemoving, setRemoving] = useState(false)
+  const { id, email, name } = member
+  const condition = describeCondition(member)
+  const createLink = async () => {
+    const answer = await run(() => execute('createMemberClaimLink', { path: { id } }))
+    if (answer) setLink(answer.data.claim_url)
+  }
+  return (
+    <li>
+      <div class="channel">
+        <div>
+          <h2 dir="auto">{email}</h2>
+          <p class="soft small">
+            {name !== null && (
+              <>
+                <bdi>{name}</bdi>,{' '}
+              </>
+            )}
+            {id === me.user?.id && 'you, '}
+            since <Moment at={member.created_at} part="date" />
+          </p>
+          {condition !== null && (
+            <p class="degraded small">
+              {condition} {member.suspended_at !== null && <a href="/account/access">Decide</a>}
+            </p>
+          )}
+        </div>
+        <div class="actions">
+          <RoleForm member={member} />
+          {!member.is_claimed && !member.awaits_proof && (
+            <button type="button" disabled={!isInteractive || isBusy} onClick={createLink}>
+              New claim link
+              <OfMember email={email} />
+            </button>
+          )}
+          <button
+            type="button"
+            disabled={!isInteractive}
+            aria-expanded={isRemoving}
+            onClick={() => setRemoving(!isRemoving)}
+          >
+            Remove…
+            <OfMember email={email} />
+          </button>
+        </div>
+      </div>
+      <FormError error={error} />
+      {link !== null && (
+        <Secret
+          label="The link with which this person sets a password. It works once, for 72 hours; earlier links do not work any more. It is shown only now."
+          value={link}
+        />
+      )}
+      {isRemoving && <RemoveForm member={member} keys={keys} />}
+    </li>
+  )
+}
+
+const OfMember = ({ email }: { email: string }) => (
+  <span class="hidden">
+    {' '}
+    of <bdi>{email}</bdi>
+  </span>
+)
+
+/** The choice of a role. It is saved by a button, so that the arrow keys change nothing by mistake. */
+function RoleForm({ member: { id, email, role } }: { member: MemberEntry }) {
+  const { me, execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const [chosen, setChosen] = useState<Role>(role)
+  const isChanged = chosen !== role
+  useLeaveQuestion(isChanged)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (!isChanged) return
+    await run(() => execute('updateMember', { path: { id }, body: { role: chosen } }))
+  }
+  return (
+    <form class="role" onSubmit={submit}>
+      <select
+        aria-label={`Role of ${email}`}
+        disabled={!isInteractive}
+        value={chosen}
+        onChange={event => setChosen(event.currentTarget.value as Role)}
+      >
+        {ROLE_OPTIONS.map(([option, name]) => (
+          <option key={option} value={option} selected={option === chosen}>
+            {name.split(':')[0]}
+          </option>
+        ))}
+      </select>
+      {isChanged && (
+        <button type="submit" class="main" disabled={isBusy}>
+          Save the role
+        </button>
+      )}
+      {isChanged && id === me.user?.id && <p class="small degraded">You will not be an admin any more.</p>}
+      <FormError error={error} />
+    </form>
+  )
+}
+
+/** Removes a member, after what goes and what stays was shown. */
+function RemoveForm({ member: { id, email }, keys }: { member: MemberEntry; keys: readonly Key[] | null }) {
+  const { me, execute, navigate } = useFrame()
+  const consequences = (
+    <ul class="consequences-list">
+      <li>
+        <bdi>{email}</bdi> loses access to <bdi>{me.organization.name}</bdi> at once, on every device.
+      </li>
+      <li>An account that never had a password and is in no other organization is deleted.</li>
+      {keys === null ? (
+        <li>API keys that this person created keep working.</li>
+      ) : keys.length === 0 ? (
+        <li>This person created no API key.</li>
+      ) : (
+        <li>
+          API keys that this person created keep working until you <a href="/settings/keys">delete them</a>:{' '}
+          {keys.map((key, i) => (
+            <span key={key.id}>
+              {i > 0 && ', '}
+              <bdi>{key.name}</bdi>
+            </span>
+          ))}
+          .
+        </li>
+      )}
+    </ul>
+  )
+  return (
+    <div class="banner">
+      <DeleteForm
+        what="member"
+        name={email}
+        verb="remove"
+        consequences={consequences}
+        remove={() => execute('deleteMember', { path: { id } })}
+        onDone={() => navigate(id === me.user?.id ? '/account' : '/settings/members')}
+      />
+    </div>
+  )
+}
