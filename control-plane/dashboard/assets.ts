@@ -4,10 +4,13 @@ type DashboardAssets = {
   /** the path of the first script; null without a build */
   script: string | null
   style: string | null
+  /** of the wallboard */
+  wallScript: string | null
+  wallStyle: string | null
 }
 
 /** For programs that run from the sources: pages work without scripts and styles. */
-const NO_ASSETS: DashboardAssets = { files: {}, script: null, style: null }
+const NO_ASSETS: DashboardAssets = { files: {}, script: null, style: null, wallScript: null, wallStyle: null }
 
 /** The build replaces the value by the files that it makes of `control-plane/dashboard/browser` (tools/build/dashboard-assets.mjs). */
 export const ASSETS: DashboardAssets = NO_ASSETS

@@ -14,6 +14,7 @@ export const DASHBOARD_CSP = [
   "font-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
+  "frame-src 'self'",
   "img-src 'self' data:",
   "script-src 'self'",
   "style-src 'self'",

@@ -2,7 +2,8 @@ import { createPicket } from '../../deploy/client/index.ts'
 import type { App, IncomingRequest } from '../foundation/web/server/app.ts'
 import { type BoardData, type BoardSelection, selectRows, toBoardRows } from './core/board/board.ts'
 import { parseBoardQuery } from './core/board/board-query.ts'
-import type { BoardRequest, BoardRow } from './core/board/board-row.ts'
+import type { BoardRequest } from './core/board/board-row.ts'
+import { type SortedBoard, sortBoard } from './core/board/sorted-board.ts'
 import { createExecute, type Execute, type OperationError, toOperationError } from './core/operations.ts'
 import type { Queries, Result, Results } from './core/screen.ts'
 
@@ -66,46 +67,46 @@ export type LoadBoard = (
  * neither sent nor parsed again. A tag is a hash of the content, so it names the same rows in every session.
  */
 export function createLoadBoard(app: App): LoadBoard {
-  const cache = createRowsCache()
+  const cache = createBoardCache()
   return async (request, wanted, atMs) => {
     if (!wanted) return { data: null, atMs, error: null }
     const known = cache.list()
     const headers = { 'if-none-match': [...known.keys()].join(', ') }
     const send = createSessionFetch(app, request)
     const response = await send(new Request(`${SESSION_ORIGIN}/api/v1/monitors/board`, { headers }))
-    const outcome = await readRows(response, known)
+    const outcome = await readBoard(response, known)
     if ('error' in outcome) return { data: null, atMs, error: outcome.error }
-    cache.keep(response.headers.get('etag')!, outcome.rows)
+    cache.keep(response.headers.get('etag')!, outcome.board)
     const { matches } = parseBoardQuery(wanted.text, atMs)
-    return { data: selectRows(outcome.rows, matches, wanted), atMs, error: null }
+    return { data: selectRows(outcome.board, matches, wanted), atMs, error: null }
   }
 }
 
-type KnownRows = ReadonlyMap<string, BoardRow[]>
+type KnownBoards = ReadonlyMap<string, SortedBoard>
 
-async function readRows(
+async function readBoard(
   response: Response,
-  known: KnownRows,
-): Promise<{ rows: BoardRow[] } | { error: OperationError }> {
-  if (response.status === 304) return { rows: known.get(response.headers.get('etag')!)! }
+  known: KnownBoards,
+): Promise<{ board: SortedBoard } | { error: OperationError }> {
+  if (response.status === 304) return { board: known.get(response.headers.get('etag')!)! }
   const body: unknown = await response.json().catch(() => null)
   if (!response.ok) return { error: toOperationError(body, response.status) }
-  return { rows: toBoardRows((body as { data: BoardData }).data) }
+  return { board: sortBoard(toBoardRows((body as { data: BoardData }).data)) }
 }
 
-/** Rows by the tag of their board. Those that were used last stay. */
-function createRowsCache() {
+/** Boards by their tag. Those that were used last stay. */
+function createBoardCache() {
   // a map keeps its order: the first entry is the least recently used
-  const boards = new Map<string, BoardRow[]>()
+  const boards = new Map<string, SortedBoard>()
   return {
-    list: (): KnownRows => new Map(boards),
-    keep(tag: string, rows: BoardRow[]): void {
+    list: (): KnownBoards => new Map(boards),
+    keep(tag: string, board: SortedBoard): void {
       boards.delete(tag)
-      boards.set(tag, rows)
-      let total = [...boards.values()].reduce((sum, { length }) => sum + length, 0)
-      for (const [oldest, { length }] of boards) {
+      boards.set(tag, board)
+      let total = [...boards.values()].reduce((sum, { rows }) => sum + rows.length, 0)
+      for (const [oldest, { rows }] of boards) {
         if (total <= MAX_ROWS && boards.size <= MAX_BOARDS) break
-        total -= length
+        total -= rows.length
         boards.delete(oldest)
       }
     },

@@ -10,14 +10,15 @@ import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from './core/frame-reads.ts'
+import { PREVIEW_FRAME_PATH } from './core/navigation.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import { loadScreen, type Queries, type Results, type ScreenEntry, type ScreenLocation } from './core/screen.ts'
 import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { formRoutes } from './form-routes.ts'
 import { createLoadBoard, createSessionExecute, type LoadBoard, loadResults } from './load-actions.ts'
-import { Frame } from './parts/frame.tsx'
-import { buildTitle, ScreenContent, type Shown } from './parts/screen-content.tsx'
+import { Frame } from './parts/layout/frame.tsx'
+import { buildTitle, ScreenContent, type Shown } from './parts/layout/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
 
 type DashboardTools = {
@@ -100,8 +101,19 @@ function renderScreen(shown: Shown, me: Me, nowMs: number, build: string): strin
   return renderPage(buildTitle(shown), content, state)
 }
 
+/** The document in which the page editor renders its preview: nothing runs in it, and it shows images of this origin only. */
+const PREVIEW_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; img-src 'self'"
+const PREVIEW_FRAME =
+  '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Preview</title></head><body></body></html>'
+
 /** Scripts, styles and fonts. Their names contain a hash, so browsers keep them for ever. */
 function assetRoutes(app: App): void {
+  app.get(PREVIEW_FRAME_PATH, (_request, reply) =>
+    reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PREVIEW_CSP })
+      .header('cache-control', 'no-cache')
+      .send(PREVIEW_FRAME),
+  )
   const documents = new Map<string, PreparedDocument>()
   app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
     const path = `/assets/${request.params.name}`

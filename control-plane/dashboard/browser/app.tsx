@@ -7,8 +7,8 @@ import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
 import { buildDisplay, type DocumentState } from '../core/page-state.ts'
 import type { Result, ScreenLocation } from '../core/screen.ts'
-import { Frame, type FrameNotice } from '../parts/frame.tsx'
-import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/screen-content.tsx'
+import { Frame, type FrameNotice } from '../parts/layout/frame.tsx'
+import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/layout/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
 import { holdPage, loadWholePages } from './leave-question.ts'
@@ -51,7 +51,7 @@ function Page({ initial }: { initial: DocumentState }) {
   useDisplay(preferences)
   const execute: Execute = async (name, args) => {
     const outcome = await connection.execute(name, args)
-    if (/^(list|read)/.test(name)) return outcome
+    if (/^(list|read|preview)/.test(name)) return outcome
     if (name === 'updateMePreferences' && 'data' in outcome)
       setPreferences((outcome.data as { data: DisplaySettings }).data)
     await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
@@ -98,17 +98,19 @@ function Page({ initial }: { initial: DocumentState }) {
 }
 
 const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
+const NEEDS_OPERATOR = { ...NEEDS_ADMIN, message: 'only the operator project can read this' }
 
 type Connection = { execute: Execute; isSessionOver: boolean; lastContactMs: number }
 
 /** The API through the session bridge, and what is known about the connection to it. */
-function useConnection({ scope }: Me): Connection {
+function useConnection({ scope, is_operator: isOperator }: Me): Connection {
   const [isSessionOver, endSession] = useState(false)
   const lastContactMs = useRef(Date.now())
   const execute = useMemo(() => {
     const send = createExecute(createPicket({ origin: `${location.origin}/session` }))
     const observed: Execute = async (name, args) => {
       if (scope !== 'admin' && ADMIN_READS.includes(name)) return { error: NEEDS_ADMIN }
+      if (!isOperator && name === 'listProbes') return { error: NEEDS_OPERATOR }
       const outcome = await send(name, args)
       const status = 'error' in outcome ? outcome.error.status : 200
       if (status !== 0) lastContactMs.current = Date.now()

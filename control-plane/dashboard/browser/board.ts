@@ -2,6 +2,7 @@ import { useEffect, useMemo, useReducer } from 'preact/hooks'
 import { type BoardSelection, selectRows, toBoardRows } from '../core/board/board.ts'
 import { parseBoardQuery } from '../core/board/board-query.ts'
 import type { BoardRequest, BoardRow } from '../core/board/board-row.ts'
+import { type SortedBoard, sortBoard } from '../core/board/sorted-board.ts'
 import type { Execute, OperationError, OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
 
@@ -13,6 +14,8 @@ const REFRESH_MS = 15_000
 export type BoardIndex = {
   /** null until the first read */
   rows: Map<string, BoardRow> | null
+  /** The rows in their order, which is computed when it is needed. Null until the first read. */
+  sorted(): SortedBoard | null
   atMs: number
   error: OperationError | null
   /** Reads what changed since the last read. */
@@ -27,11 +30,20 @@ export type BoardIndex = {
 export function createBoardIndex(execute: Execute): BoardIndex {
   let revision: string | null = null
   let reading: Promise<void> | null = null
+  let sorted: SortedBoard | null = null
+  let sortedRows: Map<string, BoardRow> | null = null
   const listeners = new Set<() => void>()
   const index: BoardIndex = {
     rows: null,
     atMs: 0,
     error: null,
+    sorted() {
+      if (index.rows !== sortedRows) {
+        sorted = index.rows && sortBoard([...index.rows.values()], sorted)
+        sortedRows = index.rows
+      }
+      return sorted
+    },
     refresh: () => {
       reading ??= read().finally(() => {
         reading = null
@@ -79,7 +91,8 @@ export async function findMonitors(
   nowMs: number,
 ): Promise<BoardSelection | null> {
   if (index.rows === null) await index.refresh()
-  return index.rows && selectRows([...index.rows.values()], parseBoardQuery(request.text, nowMs).matches, request)
+  const sorted = index.sorted()
+  return sorted && selectRows(sorted, parseBoardQuery(request.text, nowMs).matches, request)
 }
 
 /** The monitors that a screen shows, up to date while it is shown; until the first read those of the server. */
@@ -106,8 +119,8 @@ export function useBoard(
   const { rows, atMs, error } = index
   const minute = Math.floor(nowMs / 60_000)
   const data = useMemo(() => {
-    if (!rows || !request) return null
-    return selectRows([...rows.values()], parseBoardQuery(request.text, nowMs).matches, request)
+    const sorted = request && index.sorted()
+    return sorted && selectRows(sorted, parseBoardQuery(request.text, nowMs).matches, request)
   }, [rows, JSON.stringify(request), minute])
   if (data) return { data, atMs, error }
   return initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }

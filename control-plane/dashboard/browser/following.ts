@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 /** After a change, the next reads come after these times. Later the page's own reads are enough. */
 const STEPS_MS = [500, 1_000, 1_500, 2_500, 4_000, 6_000]
@@ -21,4 +21,14 @@ export function useFollowing(key: string | null, read: () => Promise<unknown>): 
     readAfter(0)
     return () => clearTimeout(timer)
   }, [key])
+}
+
+/** The value that has not changed for `ms`; the first one at once. */
+export function useRested<T>(value: T, ms: number): T {
+  const [rested, setRested] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(() => value), ms)
+    return () => clearTimeout(timer)
+  }, [value, ms])
+  return rested
 }

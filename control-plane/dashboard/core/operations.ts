@@ -21,7 +21,7 @@ export type OperationResponse<Name extends OperationName> = NonNullable<Awaited<
 export type DataQuery<Name extends OperationName = OperationName> = { name: Name; arguments: OperationArguments<Name> }
 
 /** Reads that need an admin. Browsers of other people do not send them: the screens show what they can without. */
-export const ADMIN_READS: readonly OperationName[] = ['listMembers', 'listAuditLog']
+export const ADMIN_READS: readonly OperationName[] = ['listMembers', 'listAuditLog', 'listApiKeys']
 
 /** A read by the name of its operation: `read('readMonitor', { path: { id } })`. */
 export const read = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): DataQuery<Name> => ({

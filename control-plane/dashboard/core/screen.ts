@@ -37,7 +37,7 @@ export type Screen<Q extends Queries = Queries> = {
   Body(props: ScreenProps<Q>): ComponentChildren
 }
 
-export type ScreenArea = 'overview' | 'monitors' | 'incidents' | 'alerts' | 'settings'
+export type ScreenArea = 'overview' | 'monitors' | 'incidents' | 'pages' | 'alerts' | 'settings'
 
 /** Declares a screen, so that the types of its results follow from its queries. */
 export const screen = <Q extends Queries>(declared: Screen<Q>): Screen => declared as unknown as Screen

@@ -1,7 +1,7 @@
 import type { ExplainedCheck, ExplainedVote, Explanation } from '../../verdict/core/types.ts'
 import { formatCount, formatDuration, formatMs } from '../core/format.ts'
+import { Scroll } from './layout/section.tsx'
 import { Moment } from './moment.tsx'
-import { Scroll } from './section.tsx'
 import { type Bar, Strip } from './strip.tsx'
 
 /** Whose fault a failed check was. */

@@ -2,24 +2,40 @@ import type { ScreenEntry } from '../core/screen.ts'
 import { channelListScreen } from './alerts/channel-list.tsx'
 import { deliveryScreen } from './alerts/delivery.tsx'
 import { deliveryListScreen } from './alerts/delivery-list.tsx'
+import { ALERTING_SCREENS } from './alerts/settings/index.ts'
+import { HANDLING_SCREENS } from './incidents/handling/index.ts'
 import { incidentScreen } from './incidents/incident.tsx'
 import { incidentListScreen } from './incidents/incident-list.tsx'
+import { INTEGRATION_SCREENS } from './integrations/index.ts'
 import { monitorsScreen } from './monitors/list/monitors.tsx'
 import { monitorScreen } from './monitors/monitor.tsx'
-import { overviewScreen } from './overview.tsx'
+import { overviewScreen } from './overview/overview.tsx'
+import { PAGES_SCREENS } from './pages/index.ts'
+import { REACH_SCREENS } from './pages/reach/index.ts'
+import { IMPORT_SCREENS } from './settings/import/index.ts'
+import { SETTINGS_SCREENS } from './settings/index.ts'
 import { SETUP_SCREENS } from './setup/index.ts'
-import { START_SCREENS } from './start/index.ts'
+import { START_SCREENS } from './setup/start/index.ts'
+import { MAINTENANCE_SCREENS } from './suppression/maintenance/index.ts'
 
 /** Every page of the dashboard. The server and the browser make their routes from this list; the first match counts. */
 export const SCREENS: readonly ScreenEntry[] = [
   overviewScreen,
   monitorsScreen,
   incidentListScreen,
+  ...HANDLING_SCREENS,
   incidentScreen,
   deliveryListScreen,
+  ...ALERTING_SCREENS,
   deliveryScreen,
   channelListScreen,
+  ...IMPORT_SCREENS,
+  ...INTEGRATION_SCREENS,
   ...SETUP_SCREENS,
+  ...PAGES_SCREENS,
   ...START_SCREENS,
+  ...MAINTENANCE_SCREENS,
+  ...REACH_SCREENS,
+  ...SETTINGS_SCREENS,
   monitorScreen,
 ]

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { selectRows } from '../../../control-plane/dashboard/core/board/board.ts'
 import { groupByTag, MAX_GROUP_ROWS } from '../../../control-plane/dashboard/core/board/board-groups.ts'
+import { sortBoard } from '../../../control-plane/dashboard/core/board/sorted-board.ts'
 import { ago, boardOf, rowOf, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
 
 const select = (rows: ReturnType<typeof rowOf>[], open: string[] | null = null) =>
-  selectRows(rows, () => true, { limit: 60, groups: { open } }).groups!
+  selectRows(sortBoard(rows), () => true, { limit: 60, groups: { open } }).groups!
 const ROWS = [
   rowOf({ name: 'Mail', tags: ['calm'] }),
   rowOf({ name: 'Till', tags: ['shop', 'berlin'], status: 'down' }),

@@ -2,6 +2,7 @@ import t from 'tap'
 import { applyBoard, createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
 import { selectRows, toBoardRows } from '../../../control-plane/dashboard/core/board/board.ts'
 import type { BoardRow } from '../../../control-plane/dashboard/core/board/board-row.ts'
+import { sortBoard } from '../../../control-plane/dashboard/core/board/sorted-board.ts'
 import type { Execute, OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
 import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
 
@@ -51,7 +52,7 @@ t.test('Monitors that cannot be checked are counted, five are listed; regions co
     rowOf({ name: 'Mail', bars: [region('us-east')] }),
     rowOf({ name: 'Paused', status: 'paused', bars: [region('ap-southeast')] }),
   ]
-  const { issues, regions } = selectRows(rows, () => false, { limit: 3 })
+  const { issues, regions } = selectRows(sortBoard(rows), () => false, { limit: 3 })
   t.same([namesOf(issues.rows).length, issues.total], [5, 7])
   t.same(regions, { 'us-east': 2, 'eu-west': 1 })
   t.end()
@@ -74,13 +75,31 @@ t.test('Trouble comes first, the newest trouble before older, then names in natu
     ...['down, new', 'down, old', 'down, unknown since', 'degraded, new', 'degraded, old', 'unknown'],
     ...['älter', 'shop 2', 'Shop 10', 'paused'],
   ]
-  t.same(namesOf(selectRows(rows, everything, { limit: 100 }).rows), expected)
-  t.same(namesOf(selectRows(rows.toReversed(), everything, { limit: 100 }).rows), expected, 'in any order of the input')
+  t.same(namesOf(selectRows(sortBoard(rows), everything, { limit: 100 }).rows), expected)
+  t.same(
+    namesOf(selectRows(sortBoard(rows.toReversed()), everything, { limit: 100 }).rows),
+    expected,
+    'in any order of the input',
+  )
   const twins = [rowOf({ id: 'b', name: 'Twin' }), rowOf({ id: 'a', name: 'Twin' })]
   t.same(
-    selectRows(twins, everything, { limit: 2 }).rows.map(({ id }) => id),
+    selectRows(sortBoard(twins), everything, { limit: 2 }).rows.map(({ id }) => id),
     ['a', 'b'],
   )
+  t.end()
+})
+
+t.test('After a change the order is that of a board that is sorted from the beginning', t => {
+  const before = sortBoard(['c', 'B', 'a 10', 'a 9'].map(name => rowOf({ name })))
+  t.same(namesOf(before.rows), ['a 9', 'a 10', 'B', 'c'])
+  const changes: [string, BoardRow[]][] = [
+    ['a monitor goes down', [...before.rows].map(row => (row.name === 'B' ? { ...row, status: 'down' } : row))],
+    ['a monitor is renamed', [...before.rows].map(row => (row.name === 'B' ? { ...row, name: 'z' } : row))],
+    ['a monitor is added', [...before.rows, rowOf({ name: 'b' })]],
+    ['a monitor is removed', before.rows.slice(1)],
+    ['one is added and one removed', [...before.rows.slice(1), rowOf({ name: '0' })]],
+  ]
+  for (const [what, rows] of changes) t.same(sortBoard(rows.toReversed(), before), sortBoard(rows.toReversed()), what)
   t.end()
 })
 
@@ -90,11 +109,11 @@ t.test('Counts and tags are of all monitors, rows are of those that match, up to
     rowOf({ name: 'up', tags: ['a', 'b'] }),
     rowOf({ name: 'paused', status: 'paused', tags: ['c 10', 'c 9'] }),
   ]
-  const selection = selectRows(rows, ({ status }) => status === 'down', { limit: 3 })
+  const selection = selectRows(sortBoard(rows), ({ status }) => status === 'down', { limit: 3 })
   t.same(namesOf(selection.rows), ['down 0', 'down 1', 'down 2'])
   t.match(selection, { matching: 5, total: 7, tags: ['a', 'b', 'c 9', 'c 10'] })
   t.same(selection.counts, { down: 5, degraded: 0, unknown: 0, up: 1, paused: 1 })
-  t.match(selectRows([], everything, { limit: 3 }), { rows: [], matching: 0, total: 0, tags: [] })
+  t.match(selectRows(sortBoard([]), everything, { limit: 3 }), { rows: [], matching: 0, total: 0, tags: [] })
   t.end()
 })
 

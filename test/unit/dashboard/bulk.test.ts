@@ -141,12 +141,13 @@ t.test('The palette lists pages and actions, and with a text the monitors that m
   t.ok(namesOf('').includes('New monitor'))
   t.notOk(namesOf('', VIEWER).includes('New monitor'))
   t.notOk(namesOf('', ADMIN, ['Shop']).includes('Shop'), 'no monitors before a text')
-  t.same(namesOf('incid'), ['Incidents'])
+  t.same(namesOf('incid'), ['Incidents', 'Incidents: Maintenance', 'Incidents: Templates', 'Open an incident'])
   t.same(namesOf('new', ADMIN, ['Old and new', 'Newsletter']), [
     'Newsletter',
     'Old and new',
     'New monitor',
     'New alert channel',
+    'New status page',
   ])
   t.equal(
     namesOf(

@@ -3,8 +3,8 @@ import { matchScreen, screen } from '../../../control-plane/dashboard/core/scree
 import { toCurl } from '../../../control-plane/dashboard/parts/forms/curl.tsx'
 import { findUnit } from '../../../control-plane/dashboard/parts/forms/duration-field.tsx'
 import { buildFormErrors, listOtherMessages } from '../../../control-plane/dashboard/parts/forms/field-errors.ts'
-import { FirstMinute } from '../../../control-plane/dashboard/screens/first-minute.tsx'
 import { SCREENS } from '../../../control-plane/dashboard/screens/index.ts'
+import { FirstMinute } from '../../../control-plane/dashboard/screens/overview/first-minute.tsx'
 import { channelSettingsScreen } from '../../../control-plane/dashboard/screens/setup/channels/channel-settings.tsx'
 import { newChannelScreen } from '../../../control-plane/dashboard/screens/setup/channels/new-channel.tsx'
 import { monitorSettingsScreen } from '../../../control-plane/dashboard/screens/setup/monitors/monitor-settings.tsx'
@@ -24,6 +24,7 @@ const settings = (part: object = {}, scope: 'read' | 'write' = 'write', rules: o
       regions: REGIONS,
       rules: listOf(rules),
       channels: listOf([STORED_CHANNEL]),
+      parents: { data: { monitor_id: STORED_MONITOR.id, parent_ids: [], parents: [] } },
     },
     params: { id: STORED_MONITOR.id },
     scope,

@@ -3,7 +3,7 @@ import {
   EMPTY_SILENCE,
   readSilenceForm,
   type SilenceForm,
-} from '../../../control-plane/dashboard/screens/silences/silence-form.ts'
+} from '../../../control-plane/dashboard/screens/suppression/silences/silence-form.ts'
 import { listOf, monitorOf, votesNowOf } from '../../support/dashboard-answers.ts'
 import { ago, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'

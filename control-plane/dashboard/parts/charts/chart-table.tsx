@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Scroll } from '../section.tsx'
+import { Scroll } from '../layout/section.tsx'
 
 export type Column<Row> = { name: string; isNumber?: boolean; show(row: Row): ComponentChildren }
 

@@ -14,7 +14,7 @@ export const AsCall = ({ command }: { command: string }) => (
     <summary>
       <span class="group-title">The same as an API call</span> <span class="soft small">curl</span>
     </summary>
-    <pre>{command}</pre>
+    <pre dir="ltr">{command}</pre>
   </details>
 )
 
@@ -22,6 +22,6 @@ export const AsCall = ({ command }: { command: string }) => (
 export const NeedsScript = ({ what, command }: { what: string; command: string }) => (
   <div class="needs-script">
     <p class="missing">{what} in this page needs scripts, which this browser does not run. The API does the same:</p>
-    <pre>{command}</pre>
+    <pre dir="ltr">{command}</pre>
   </div>
 )

@@ -1,11 +1,13 @@
-import { useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
 import type { Outcome } from '../../core/operations.ts'
 import { useAttempt } from './attempt.ts'
 
-/** Deletes a record after its name was typed. */
+/** Deletes a record after its name was typed. `verb`: another word for it, in lower case. */
 export function DeleteForm<T>({
   what,
   name,
+  verb = 'delete',
   consequences,
   remove,
   onDone,
@@ -13,11 +15,13 @@ export function DeleteForm<T>({
   /** `monitor` */
   what: string
   name: string
+  verb?: 'delete' | 'remove' | 'disconnect' | 'revoke'
   /** what is lost, as a sentence */
-  consequences: string
+  consequences: ComponentChildren
   remove(): Promise<Outcome<T>>
   onDone(): void
 }) {
+  const id = useId()
   const [typed, setTyped] = useState('')
   const { isBusy, error, run } = useAttempt()
   const isConfirmed = typed.trim() === name.trim()
@@ -27,17 +31,17 @@ export function DeleteForm<T>({
   }
   return (
     <form class="stack" onSubmit={submit} autocomplete="off">
-      <p>{consequences}</p>
+      {typeof consequences === 'string' ? <p>{consequences}</p> : consequences}
       <div class="field">
-        <label for="delete-name">
+        <label for={id}>
           Type{' '}
           <span class="mono" dir="auto">
             {name}
           </span>{' '}
-          to delete the {what}
+          to {verb} the {what}
         </label>
         <input
-          id="delete-name"
+          id={id}
           value={typed}
           autocomplete="off"
           spellcheck={false}
@@ -46,7 +50,7 @@ export function DeleteForm<T>({
       </div>
       <div class="actions">
         <button type="submit" class="danger" disabled={!isConfirmed || isBusy}>
-          Delete the {what}
+          {verb[0]!.toUpperCase() + verb.slice(1)} the {what}
         </button>
       </div>
       {error && (
@@ -55,5 +59,52 @@ export function DeleteForm<T>({
         </p>
       )}
     </form>
+  )
+}
+
+/** Whether the number that was typed is the number of records that go. One record needs no number. */
+export const isCountConfirmed = (count: number, typed: string): boolean => count < 2 || typed.trim() === String(count)
+
+const MAX_NAMES = 20
+
+/** What goes when more than one record is deleted, and the field for their number. `effect`: `archive 3 monitors`. */
+export function CountConfirmation({
+  names,
+  effect,
+  typed,
+  onType,
+}: {
+  names: readonly string[]
+  effect: string
+  typed: string
+  onType(typed: string): void
+}) {
+  const id = useId()
+  const more = names.length - MAX_NAMES
+  return (
+    <>
+      <ul class="names" aria-label={`What goes: ${names.length}`}>
+        {names.slice(0, MAX_NAMES).map((name, i) => (
+          <li key={i} dir="auto">
+            {name}
+          </li>
+        ))}
+        {more > 0 && <li class="soft">and {more.toLocaleString('en')} more</li>}
+      </ul>
+      {names.length > 1 && (
+        <div class="field">
+          <label for={id}>
+            Type <span class="mono">{names.length}</span> to {effect}
+          </label>
+          <input
+            id={id}
+            inputMode="numeric"
+            autocomplete="off"
+            value={typed}
+            onInput={event => onType(event.currentTarget.value)}
+          />
+        </div>
+      )}
+    </>
   )
 }

@@ -37,7 +37,9 @@ export const FieldError = ({ path, errors }: { path: string; errors: FormErrors 
 /** A label, a control, a hint and the error. */
 export const Field = ({ path, label, errors, hint, children }: FieldOptions & { children: ComponentChildren }) => (
   <div class="field">
-    <label for={toId(path)}>{label}</label>
+    <label for={toId(path)} dir="auto">
+      {label}
+    </label>
     {children}
     {hint && <small id={`${toId(path)}-hint`}>{hint}</small>}
     <FieldError path={path} errors={errors} />
@@ -85,6 +87,7 @@ export const TextAreaField = ({
     <textarea
       {...describeControl(props)}
       class="mono"
+      dir="auto"
       rows={rows}
       value={value}
       autocomplete="off"
@@ -125,7 +128,9 @@ export const CheckField = ({
     <div class="choice">
       <input {...control} type="checkbox" checked={value} onChange={event => onChange(event.currentTarget.checked)} />
       <div>
-        <label for={control.id}>{label}</label>
+        <label for={control.id} dir="auto">
+          {label}
+        </label>
         {hint && (
           <p class="soft small" id={`${control.id}-hint`}>
             {hint}

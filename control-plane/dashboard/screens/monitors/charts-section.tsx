@@ -9,8 +9,8 @@ import { HeatMap } from '../../parts/charts/heat-map.tsx'
 import { LatencyChart } from '../../parts/charts/latency-chart.tsx'
 import { PhasesChart } from '../../parts/charts/phases-chart.tsx'
 import { describeMoment } from '../../parts/charts/readout.ts'
-import { Section } from '../../parts/section.tsx'
-import { Loaded } from '../../parts/states.tsx'
+import { Section } from '../../parts/layout/section.tsx'
+import { Loaded } from '../../parts/layout/states.tsx'
 
 type Results = {
   latency: Result<OperationResponse<'readAnalyticsLatency'>>

@@ -2,8 +2,8 @@ import { formatDuration, formatMs } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
-import { Facts, Section } from '../../parts/section.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Facts, Section } from '../../parts/layout/section.tsx'
+import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import type { Monitor } from './types.ts'
 
 type Rules = Result<OperationResponse<'listAlertRules'>>

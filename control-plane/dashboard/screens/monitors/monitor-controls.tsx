@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../core/frame-context.ts'
-import { SilenceDialog } from '../silences/silence-dialog.tsx'
+import { SilenceDialog } from '../suppression/silences/silence-dialog.tsx'
 import type { Monitor } from './types.ts'
 
 /** What a member may do with the monitor here. */

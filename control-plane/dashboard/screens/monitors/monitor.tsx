@@ -4,8 +4,9 @@ import { read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
 import { readRange } from '../../core/time-range.ts'
 import { DayBars } from '../../parts/charts/day-bars.tsx'
-import { Section } from '../../parts/section.tsx'
-import { Loaded } from '../../parts/states.tsx'
+import { Section } from '../../parts/layout/section.tsx'
+import { Loaded } from '../../parts/layout/states.tsx'
+import { useLazyPart } from '../../parts/lazy-part.tsx'
 import { ChartsSection } from './charts-section.tsx'
 import { buildCheckReads, CheckDrawer } from './checks/check-drawer.tsx'
 import { ChecksSection } from './checks/checks-section.tsx'
@@ -15,6 +16,8 @@ import { MonitorHead } from './monitor-head.tsx'
 import { toChangeMarks } from './setting-changes.ts'
 import { TransitionsSection } from './transitions-section.tsx'
 import { VotesSection } from './votes-section.tsx'
+
+const loadHeartbeat = async () => (await import('./checks/heartbeats/heartbeat-sections.tsx')).HeartbeatSections
 
 /** `/monitors/:id`, to which alerts lead: what is the case now, why, and what was before. */
 export const monitorScreen = screen({
@@ -52,11 +55,13 @@ export const monitorScreen = screen({
     const { me } = useFrame()
     const monitor = results.monitor.data!.data
     const changes = toChangeMarks(results.changes.data)
+    const Heartbeat = useLazyPart(loadHeartbeat, monitor.type === 'heartbeat')
     return (
       <>
         <MonitorHead monitor={monitor} transitions={results.transitions} />
         {canWrite(me) && <MonitorControls monitor={monitor} />}
         <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
+        {Heartbeat && <Heartbeat monitor={monitor} checks={results.checks} />}
         <Section id="days" title="90 days" aside={<Uptime result={results.strips} />}>
           <Loaded result={results.strips} what="The days">
             {({ data: [strip], meta }) =>

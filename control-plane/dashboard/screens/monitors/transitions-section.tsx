@@ -2,9 +2,9 @@ import type { Explanation } from '../../../verdict/core/types.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { ExplanationPanel } from '../../parts/explanation.tsx'
+import { Section } from '../../parts/layout/section.tsx'
+import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../parts/moment.tsx'
-import { Section } from '../../parts/section.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
 import { Status } from '../../parts/status.tsx'
 
 type Transition = OperationResponse<'listMonitorTransitions'>['data'][number]

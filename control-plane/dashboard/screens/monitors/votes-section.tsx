@@ -3,11 +3,11 @@ import { formatDuration } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { toBars, VoteTable } from '../../parts/explanation.tsx'
+import { Section } from '../../parts/layout/section.tsx'
+import { Loaded } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Section } from '../../parts/section.tsx'
-import { Loaded } from '../../parts/states.tsx'
 import { Strip } from '../../parts/strip.tsx'
-import { MonitorSilence } from '../silences/silences-in-force.tsx'
+import { MonitorSilence } from '../suppression/silences/silences-in-force.tsx'
 
 type Votes = OperationResponse<'listMonitorVotes'>['data']
 

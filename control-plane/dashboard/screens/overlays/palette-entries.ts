@@ -1,6 +1,8 @@
 import { buildAddress } from '../../core/address.ts'
 import type { BoardRow } from '../../core/board/board-row.ts'
 import { canWrite, type Me, type OverlayKind } from '../../core/frame-context.ts'
+import { AREA_PAGES, AREAS, type AreaPage } from '../../core/navigation.ts'
+import type { ScreenArea } from '../../core/screen.ts'
 import { NAMES } from '../../parts/status.tsx'
 
 /** Something that the palette can open. */
@@ -13,13 +15,12 @@ export type PaletteEntry = {
 }
 
 const PAGES: readonly (readonly [name: string, address: string])[] = [
-  ['Overview', '/'],
-  ['Monitors', '/monitors'],
+  ...AREAS.map(({ name, path }) => [name, path] as const),
   ['Monitors that are down', '/monitors?q=is:down'],
-  ['Incidents', '/incidents'],
-  ['Alerts: log of deliveries', '/log'],
-  ['Alert channels', '/settings/channels'],
-  ['Chat', '/settings/chat'],
+  ...AREAS.flatMap(({ area, name, path }) => {
+    const pages: readonly AreaPage[] = (AREA_PAGES as Partial<Record<ScreenArea, readonly AreaPage[]>>)[area] ?? []
+    return pages.filter(page => page.path !== path).map(page => [`${name}: ${page.name}`, page.path] as const)
+  }),
   ['Account and sessions', '/account'],
   ['API reference', '/docs'],
 ]
@@ -27,6 +28,8 @@ const PAGES: readonly (readonly [name: string, address: string])[] = [
 const CHANGES: readonly (readonly [name: string, address: string])[] = [
   ['New monitor', '/monitors/new'],
   ['New alert channel', '/settings/channels/new'],
+  ['Open an incident', '/incidents/new'],
+  ['New status page', '/pages/new'],
 ]
 
 const MAX_MONITORS = 12

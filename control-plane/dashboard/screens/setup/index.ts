@@ -14,12 +14,12 @@ export const SETUP_SCREENS: readonly ScreenEntry[] = [
   },
   {
     path: '/settings/channels/new',
-    area: 'settings',
+    area: 'alerts',
     load: async () => (await import('./channels/new-channel.tsx')).newChannelScreen,
   },
   {
     path: '/settings/channels/:id',
-    area: 'settings',
+    area: 'alerts',
     load: async () => (await import('./channels/channel-settings.tsx')).channelSettingsScreen,
   },
 ]

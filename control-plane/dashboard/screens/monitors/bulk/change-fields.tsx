@@ -4,7 +4,7 @@ import { useFrame } from '../../../core/frame-context.ts'
 import { DurationField } from '../../../parts/forms/duration-field.tsx'
 import type { FormErrors } from '../../../parts/forms/field-errors.ts'
 import { FieldError, SelectField, TextField } from '../../../parts/forms/fields.tsx'
-import { SilenceFields } from '../../silences/silence-fields.tsx'
+import { SilenceFields } from '../../suppression/silences/silence-fields.tsx'
 import { CHANGE_KINDS, type ChangeForm, type Edit } from './change-request.ts'
 
 type FieldsProps = {

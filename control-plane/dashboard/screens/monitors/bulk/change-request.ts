@@ -2,7 +2,7 @@
 
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import type { Region } from '../../../../../shared/checks/check.ts'
-import { EMPTY_SILENCE, readSilenceForm, type SilenceForm } from '../../silences/silence-form.ts'
+import { EMPTY_SILENCE, readSilenceForm, type SilenceForm } from '../../suppression/silences/silence-form.ts'
 
 export const CHANGE_KINDS = [
   ['interval', 'Interval'],

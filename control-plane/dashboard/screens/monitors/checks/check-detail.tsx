@@ -1,5 +1,5 @@
 import { formatMs } from '../../../core/format.ts'
-import { Facts } from '../../../parts/section.tsx'
+import { Facts } from '../../../parts/layout/section.tsx'
 import type { Check } from '../types.ts'
 import { Certificates, Screenshots } from './check-parts.tsx'
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { Facts } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
-import { Facts } from '../../../parts/section.tsx'
 import type { Check } from '../types.ts'
 
 /** The screenshot of a failed check, next to the picture to which it was compared. */

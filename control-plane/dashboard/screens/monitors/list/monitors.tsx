@@ -5,7 +5,8 @@ import type { BoardCounts } from '../../../core/board/board-row.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { Loaded } from '../../../parts/states.tsx'
+import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
+import { Loaded } from '../../../parts/layout/states.tsx'
 import { NAMES, type ShownStatus, STATUS_ORDER } from '../../../parts/status.tsx'
 import { buildGroupAddress, buildQueryAddress, isGrouped, parseListSearch, parseText } from './list-search.ts'
 import { Rows } from './rows.tsx'
@@ -30,6 +31,7 @@ export const monitorsScreen = screen({
             </a>
           )}
         </div>
+        <AreaTabs area="monitors" current="/monitors" />
         <Filter search={search} board={board.data} />
         <Views result={results.views} search={search} />
         <Loaded result={board} what="The monitors">

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
-import { Missing } from '../../../parts/states.tsx'
+import { Missing } from '../../../parts/layout/states.tsx'
 import { buildQueryAddress, parseText } from './list-search.ts'
 import type { View, ViewOptions } from './view-dialog.tsx'
 

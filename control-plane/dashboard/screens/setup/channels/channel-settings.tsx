@@ -7,7 +7,7 @@ import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
-import { Facts, Section } from '../../../parts/section.tsx'
+import { Facts, Section } from '../../../parts/layout/section.tsx'
 import { ChannelFields, SHOWN_FIELDS } from './channel-fields.tsx'
 import { type ChannelRecord, findChannelProblems, isInstalled, toChannelForm, toChannelUpdate } from './channel-form.ts'
 import { CHANNEL_KINDS } from './channel-kinds.ts'
@@ -16,7 +16,7 @@ import { PausedBanner, SecretSection, TestSection } from './channel-operations.t
 /** `/settings/channels/:id` */
 export const channelSettingsScreen = screen({
   path: '/settings/channels/:id',
-  area: 'settings',
+  area: 'alerts',
   record: 'channel',
   queries: ({ params: { id = '' } }) => ({ channel: read('readAlertChannel', { path: { id } }) }),
   title: ({ results }) => results.channel.data!.data.name,

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { formatMs } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
-import { Facts } from '../../../parts/section.tsx'
+import { Facts } from '../../../parts/layout/section.tsx'
 
 export type UnstoredTest = OperationResponse<'testUnstoredAlertChannel'>['data']
 export type StoredTest = OperationResponse<'testAlertChannel'>['data']

@@ -16,7 +16,7 @@ const EXAMPLE = toCurl('POST', '/alerts/channels', {
 /** `/settings/channels/new`, also with `?type=`. */
 export const newChannelScreen = screen({
   path: '/settings/channels/new',
-  area: 'settings',
+  area: 'alerts',
   queries: () => ({ ...FRAME_READS }),
   title: () => 'New channel',
   Body: ({ search, results }) => {

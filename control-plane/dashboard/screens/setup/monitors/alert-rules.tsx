@@ -1,7 +1,8 @@
+import { formatDuration } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
-import { Empty } from '../../../parts/states.tsx'
+import { Empty } from '../../../parts/layout/states.tsx'
 import { CHANNEL_KINDS } from '../channels/channel-kinds.ts'
 
 type Channels = OperationResponse<'listAlertChannels'>
@@ -50,6 +51,17 @@ export function AlertRules({ monitorId, channels, rules }: { monitorId: string; 
   )
 }
 
+/** The choices of how often a channel is reminded of an outage, with the current one. Minutes as text; empty: never. */
+export function listReminders(current: number | null): [minutes: string, name: string][] {
+  const minutes = [...new Set([5, 15, 30, 60, 240, 1_440, ...(current === null ? [] : [current])])].sort(
+    (a, b) => a - b,
+  )
+  return [
+    ['', 'never'],
+    ...minutes.map((one): [string, string] => [String(one), `every ${formatDuration(one * 60_000)}`]),
+  ]
+}
+
 function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: Channel; rule: Rule | null }) {
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
@@ -93,6 +105,23 @@ function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: 
                 <span>{label}</span>
               </label>
             ))}
+            <label class="choice">
+              <span>Remind</span>
+              <select
+                value={String(rule.remind_every_minutes ?? '')}
+                onChange={event => {
+                  const minutes = event.currentTarget.value
+                  const body = { remind_every_minutes: minutes === '' ? null : Number(minutes) }
+                  void run(() => execute('updateAlertRule', { path: { id: rule.id }, body }))
+                }}
+              >
+                {listReminders(rule.remind_every_minutes).map(([minutes, name]) => (
+                  <option key={name} value={minutes} selected={minutes === String(rule.remind_every_minutes ?? '')}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
           </fieldset>
         )}
       </div>

@@ -1,4 +1,4 @@
-import { Scroll } from '../../../parts/section.tsx'
+import { Scroll } from '../../../parts/layout/section.tsx'
 import type { Difference } from './state/differences.ts'
 
 /** What another person changed since the form was opened, next to what would be saved. */

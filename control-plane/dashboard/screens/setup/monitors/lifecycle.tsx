@@ -1,7 +1,7 @@
 import { useFrame } from '../../../core/frame-context.ts'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
-import { Section } from '../../../parts/section.tsx'
+import { Section } from '../../../parts/layout/section.tsx'
 import type { MonitorRecord } from './state/monitor-form.ts'
 
 /** Pausing, resuming and deleting a monitor. */

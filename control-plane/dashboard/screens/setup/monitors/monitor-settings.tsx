@@ -2,9 +2,10 @@ import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
-import { Section } from '../../../parts/section.tsx'
-import { Loaded } from '../../../parts/states.tsx'
+import { Section } from '../../../parts/layout/section.tsx'
+import { Loaded } from '../../../parts/layout/states.tsx'
 import { AlertRules } from './alert-rules.tsx'
+import { ParentFields } from './fields/parents.tsx'
 import { LifecycleSection } from './lifecycle.tsx'
 import { SettingsForm } from './settings-form.tsx'
 
@@ -18,6 +19,7 @@ export const monitorSettingsScreen = screen({
     regions: read('listRegions', { query: { per_page: 100 } }),
     rules: read('listAlertRules', { query: { monitor_id: id } }),
     channels: read('listAlertChannels', { query: { per_page: 100 } }),
+    parents: read('listMonitorParents', { path: { id } }),
   }),
   title: ({ results }) => `Settings of ${results.monitor.data!.data.name}`,
   Body: ({ results }) => {
@@ -54,6 +56,11 @@ export const monitorSettingsScreen = screen({
                 {rules => <AlertRules monitorId={monitor.id} channels={channels} rules={rules.data} />}
               </Loaded>
             )}
+          </Loaded>
+        </Section>
+        <Section id="parents" title="Parents">
+          <Loaded result={results.parents} what="The parents">
+            {({ data }) => <ParentFields key={data.monitor_id} stored={data} />}
           </Loaded>
         </Section>
         {canWrite(me) && <LifecycleSection monitor={monitor} />}

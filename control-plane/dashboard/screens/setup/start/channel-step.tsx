@@ -1,9 +1,9 @@
-import { formatCount } from '../../core/format.ts'
-import { useFrame } from '../../core/frame-context.ts'
-import { UNALERTED_PATH } from '../../core/frame-reads.ts'
-import type { OperationResponse } from '../../core/operations.ts'
-import { EMPTY_CHANNEL } from '../setup/channels/channel-form.ts'
-import { NewChannel } from '../setup/channels/new-channel-form.tsx'
+import { formatCount } from '../../../core/format.ts'
+import { useFrame } from '../../../core/frame-context.ts'
+import { UNALERTED_PATH } from '../../../core/frame-reads.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
+import { EMPTY_CHANNEL } from '../channels/channel-form.ts'
+import { NewChannel } from '../channels/new-channel-form.tsx'
 import { NextStep } from './next-step.tsx'
 
 type Channel = OperationResponse<'listAlertChannels'>['data'][number]

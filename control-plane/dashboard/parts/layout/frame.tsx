@@ -1,15 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { formatCount } from '../core/format.ts'
-import { canWrite, type Me, useFrame } from '../core/frame-context.ts'
-import { UNALERTED_PATH } from '../core/frame-reads.ts'
-import type { ScreenArea } from '../core/screen.ts'
-
-const NAVIGATION: { area: ScreenArea; path: string; name: string; icon: string }[] = [
-  { area: 'overview', path: '/', name: 'Overview', icon: 'M3 11.5 12 4l9 7.5M5.5 10v9.5h13V10' },
-  { area: 'monitors', path: '/monitors', name: 'Monitors', icon: 'M4 6h16M4 12h16M4 18h16' },
-  { area: 'incidents', path: '/incidents', name: 'Incidents', icon: 'M12 4 2.5 20h19zM12 10v5M12 17.2v.3' },
-  { area: 'alerts', path: '/log', name: 'Alerts', icon: 'M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15zM10 20.5h4' },
-]
+import { formatCount } from '../../core/format.ts'
+import { canWrite, type Me, useFrame } from '../../core/frame-context.ts'
+import { UNALERTED_PATH } from '../../core/frame-reads.ts'
+import { AREAS } from '../../core/navigation.ts'
+import type { ScreenArea } from '../../core/screen.ts'
 
 /** What the page says about itself above its content. */
 export type FrameNotice = {
@@ -43,7 +37,7 @@ export function Frame({
           <span>Picket</span>
         </a>
         <nav aria-label="Main">
-          {NAVIGATION.map(({ path, name, icon, ...entry }) => (
+          {AREAS.map(({ path, name, icon, ...entry }) => (
             <a key={path} href={path} aria-current={entry.area === area ? 'page' : undefined}>
               <svg viewBox="0 0 24 24" aria-hidden="true">
                 <path d={icon} />
@@ -106,7 +100,7 @@ const Account = ({ me, isInteractive, openDisplay }: { me: Me; isInteractive: bo
         Role {me.role}, plan {me.organization.plan}
       </p>
       <a href="/settings/channels">Alert channels</a>
-      <a href="/settings/chat">Chat</a>
+      <a href="/settings">Settings</a>
       <button type="button" class="plain" disabled={!isInteractive} onClick={openDisplay}>
         Display
       </button>

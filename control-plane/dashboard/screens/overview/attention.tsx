@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import type { BoardSelection } from '../core/board/board.ts'
-import { formatCount } from '../core/format.ts'
-import type { OperationResponse } from '../core/operations.ts'
-import type { Result } from '../core/screen.ts'
+import type { BoardSelection } from '../../core/board/board.ts'
+import { formatCount } from '../../core/format.ts'
+import type { OperationResponse } from '../../core/operations.ts'
+import type { Result } from '../../core/screen.ts'
 
 type Parts = {
   channels: Result<OperationResponse<'listAlertChannels'>>

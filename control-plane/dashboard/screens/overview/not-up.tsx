@@ -1,13 +1,13 @@
-import type { BoardSelection } from '../core/board/board.ts'
-import { countStatuses } from '../core/board/board-groups.ts'
-import { type CauseGroup, type CauseName, groupByCause, parseHost } from '../core/board/common-cause.ts'
-import { formatCount } from '../core/format.ts'
-import type { OperationResponse } from '../core/operations.ts'
-import type { Result } from '../core/screen.ts'
-import { MonitorTable } from '../parts/monitors/monitor-table.tsx'
-import { Section } from '../parts/section.tsx'
-import { Loaded } from '../parts/states.tsx'
-import { NAMES, Shape, STATUS_ORDER } from '../parts/status.tsx'
+import type { BoardSelection } from '../../core/board/board.ts'
+import { countStatuses } from '../../core/board/board-groups.ts'
+import { type CauseGroup, type CauseName, groupByCause, parseHost } from '../../core/board/common-cause.ts'
+import { formatCount } from '../../core/format.ts'
+import type { OperationResponse } from '../../core/operations.ts'
+import type { Result } from '../../core/screen.ts'
+import { Section } from '../../parts/layout/section.tsx'
+import { Loaded } from '../../parts/layout/states.tsx'
+import { MonitorTable } from '../../parts/monitors/monitor-table.tsx'
+import { NAMES, Shape, STATUS_ORDER } from '../../parts/status.tsx'
 
 /**
  * Everything that is not up: monitors with a common cause as one line that opens to them, then the others. `addresses`: the

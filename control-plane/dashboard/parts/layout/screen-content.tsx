@@ -1,6 +1,6 @@
-import type { BoardSelection } from '../core/board/board.ts'
-import type { OperationError } from '../core/operations.ts'
-import type { Queries, Result, Results, Screen, ScreenLocation } from '../core/screen.ts'
+import type { BoardSelection } from '../../core/board/board.ts'
+import type { OperationError } from '../../core/operations.ts'
+import type { Queries, Result, Results, Screen, ScreenLocation } from '../../core/screen.ts'
 
 /** What a screen is rendered from. */
 export type Shown = {

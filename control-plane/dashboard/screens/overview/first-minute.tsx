@@ -1,5 +1,5 @@
-import { canWrite, useFrame } from '../core/frame-context.ts'
-import { keepTypedAddress } from './start/typed-address.ts'
+import { canWrite, useFrame } from '../../core/frame-context.ts'
+import { keepTypedAddress } from '../setup/start/typed-address.ts'
 
 /** The empty overview: one field, from which the first monitor begins. Without scripts it leads to the first step. */
 export function FirstMinute() {

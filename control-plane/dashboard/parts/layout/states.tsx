@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { OperationError } from '../core/operations.ts'
-import type { Result } from '../core/screen.ts'
-import { Ago } from './moment.tsx'
+import type { OperationError } from '../../core/operations.ts'
+import type { Result } from '../../core/screen.ts'
+import { Ago } from '../moment.tsx'
 
 /** Where a part of a screen shows its data: skeleton, error, old data with an error, or the data. */
 export function Loaded<T>({

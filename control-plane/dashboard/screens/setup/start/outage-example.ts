@@ -1,6 +1,6 @@
 /** A fixed example of an outage, as the API would answer it. Nothing of it is stored. Pure. */
-import type { ExplainedCheck, ExplainedVote, Explanation } from '../../../verdict/core/types.ts'
-import type { OperationResponse } from '../../core/operations.ts'
+import type { ExplainedCheck, ExplainedVote, Explanation } from '../../../../verdict/core/types.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
 
 type Timeline = OperationResponse<'readIncidentTimeline'>['data']
 type ExampleIncident = OperationResponse<'listIncidents'>['data'][number]
@@ -81,7 +81,7 @@ export function buildOutageExample({ monitorId, name, userId }: Subject, nowMs: 
     ...{ source: 'automatic', caused_by_monitor_id: monitorId, monitor_ids: [monitorId] },
     monitors: [{ id: monitorId, name, status: 'up' }],
     ...{ started_at: at(0), resolved_at: at(540), acknowledged_at: at(74), acknowledged_by: userId },
-    ...{ created_at: at(0), updated_at: at(540) },
+    ...{ postmortem: null, postmortem_published_at: null, created_at: at(0), updated_at: at(540) },
   }
   return { timeline, incident }
 }

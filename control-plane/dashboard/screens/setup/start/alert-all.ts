@@ -1,6 +1,6 @@
 /** Makes a channel alert about every active monitor without an alert channel. Pure. */
-import { formatCount } from '../../core/format.ts'
-import type { Execute, OperationResponse } from '../../core/operations.ts'
+import { formatCount } from '../../../core/format.ts'
+import type { Execute, OperationResponse } from '../../../core/operations.ts'
 
 type AlertAllResult = OperationResponse<'changeMonitors'>['data']
 

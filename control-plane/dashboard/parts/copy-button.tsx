@@ -1,0 +1,30 @@
+import { useState } from 'preact/hooks'
+
+/** Copies a text. `what`: the text, for screen readers. */
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [state, setState] = useState<'new' | 'copied' | 'failed'>('new')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setState('copied')
+    } catch {
+      // browsers refuse without a secure connection or without permission
+      setState('failed')
+    }
+  }
+  return (
+    <>
+      <button type="button" onClick={copy}>
+        Copy
+        <span class="hidden">
+          {' '}
+          <bdi>{what}</bdi>
+        </span>
+      </button>
+      <span class="small soft" role="status">
+        {state === 'copied' && 'Copied.'}
+        {state === 'failed' && 'The browser does not allow copying. Select the text and copy it.'}
+      </span>
+    </>
+  )
+}

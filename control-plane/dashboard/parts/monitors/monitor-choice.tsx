@@ -1,0 +1,154 @@
+import { useEffect, useState } from 'preact/hooks'
+import { parseBoardQuery } from '../../core/board/board-query.ts'
+import type { BoardRow } from '../../core/board/board-row.ts'
+import { formatCount } from '../../core/format.ts'
+import { useFrame } from '../../core/frame-context.ts'
+import type { FormErrors } from '../forms/field-errors.ts'
+import { FieldError } from '../forms/fields.tsx'
+
+const MAX_SHOWN = 12
+
+/** Chooses monitors: each by its name, or all that match a query of the list of monitors, such as `tag:shop`. */
+export function MonitorChoice({
+  path,
+  legend,
+  hint,
+  max,
+  exceptId = null,
+  ids,
+  errors,
+  onChange,
+}: {
+  /** of the field in the body */
+  path: string
+  legend: string
+  hint: string
+  /** how many can be chosen */
+  max: number
+  /** a monitor that cannot be chosen */
+  exceptId?: string | null
+  ids: readonly string[]
+  errors: FormErrors
+  onChange(ids: readonly string[]): void
+}) {
+  const { findMonitors, nowMs } = useFrame()
+  const [text, setText] = useState('')
+  const [all, setAll] = useState<BoardRow[] | null>(null)
+  useEffect(() => {
+    findMonitors({ text: '', limit: 100_000 }).then(found => setAll(found?.rows ?? []))
+  }, [])
+  const query = parseBoardQuery(text, nowMs)
+  const chosen = new Set(ids)
+  const matching = (all ?? []).filter(query.matches)
+  const open = matching.filter(({ id }) => !chosen.has(id) && id !== exceptId)
+  const names = new Map((all ?? []).map(({ id, name }) => [id, name]))
+  const add = (more: readonly string[]) => onChange([...new Set([...ids, ...more])].slice(0, max))
+  return (
+    <fieldset class="monitor-choice" id={`field-${path}`} aria-describedby={`field-${path}-error`}>
+      <legend>{legend}</legend>
+      <Chosen ids={ids} names={names} onChange={onChange} />
+      <div class="joined">
+        <input
+          type="search"
+          aria-label="Find monitors"
+          aria-invalid={errors.at(path).length > 0 ? 'true' : undefined}
+          placeholder="Name, or a query such as tag:shop or type:http"
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={event => setText(event.currentTarget.value)}
+          onKeyDown={event => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            add(open.map(({ id }) => id))
+          }}
+        />
+        <button type="button" disabled={open.length === 0} onClick={() => add(open.map(({ id }) => id))}>
+          {text.trim() === '' ? 'Add all' : `Add ${open.length.toLocaleString('en')}`}
+        </button>
+      </div>
+      {query.problems.map(problem => (
+        <p key={problem} class="wrong small">
+          {problem}
+        </p>
+      ))}
+      {text.trim() !== '' && <Matches open={open} areAllChosen={matching.length > 0} onAdd={id => add([id])} />}
+      <p class="soft small">{hint}</p>
+      <FieldError path={path} errors={errors} />
+    </fieldset>
+  )
+}
+
+/** The monitors that match and are not chosen yet. */
+const Matches = ({
+  open,
+  areAllChosen,
+  onAdd,
+}: {
+  open: readonly BoardRow[]
+  areAllChosen: boolean
+  onAdd(id: string): void
+}) => (
+  <ul class="matches">
+    {open.slice(0, MAX_SHOWN).map(({ id, name, tags }) => (
+      <li key={id}>
+        <button type="button" class="plain" onClick={() => onAdd(id)}>
+          <span class="hidden">Add </span>
+          <bdi>{name}</bdi>
+        </button>{' '}
+        <small class="soft" dir="auto">
+          {tags.join(', ')}
+        </small>
+      </li>
+    ))}
+    {open.length > MAX_SHOWN && <li class="soft small">and {open.length - MAX_SHOWN} more</li>}
+    {open.length === 0 && (
+      <li class="soft small">{areAllChosen ? 'All of them are chosen.' : 'No monitor matches.'}</li>
+    )}
+  </ul>
+)
+
+function Chosen({
+  ids,
+  names,
+  onChange,
+}: {
+  ids: readonly string[]
+  names: ReadonlyMap<string, string>
+  onChange(ids: readonly string[]): void
+}) {
+  const [isOpen, open] = useState(false)
+  if (ids.length === 0) return <p class="soft small">No monitor is chosen.</p>
+  const shown = isOpen ? ids : ids.slice(0, MAX_SHOWN)
+  return (
+    <>
+      <p class="small">
+        {formatCount(ids.length, 'monitor')}{' '}
+        <button type="button" class="plain" onClick={() => onChange([])}>
+          Remove all
+        </button>
+      </p>
+      <ul class="chosen">
+        {shown.map(id => (
+          <li key={id}>
+            <bdi>{names.get(id) ?? '…'}</bdi>
+            <button
+              type="button"
+              aria-label={`Remove ${names.get(id) ?? id}`}
+              onClick={() => onChange(ids.filter(one => one !== id))}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+        {shown.length < ids.length && (
+          <li>
+            <button type="button" class="plain" onClick={() => open(true)}>
+              {ids.length - shown.length} more
+            </button>
+          </li>
+        )}
+      </ul>
+    </>
+  )
+}
