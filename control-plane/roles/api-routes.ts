@@ -14,6 +14,7 @@ import { subscriptionRoutes } from '../alerting/routing/rules/subscription-route
 import { settingsRoutes } from '../alerting/routing/settings-routes.ts'
 import { ASSETS } from '../dashboard/assets.ts'
 import { dashboardRoutes } from '../dashboard/routes.tsx'
+import { wallRoutes } from '../dashboard/wall/wall-routes.ts'
 import { createPasswords } from '../foundation/platform/crypto/passwords.ts'
 import { createSigner } from '../foundation/platform/crypto/signer.ts'
 import { createHeavyWrites } from '../foundation/web/limits/heavy-writes.ts'
@@ -30,6 +31,8 @@ import { timelineRoutes } from '../insight/explanations/timeline/timeline-routes
 import { voteRoutes } from '../insight/explanations/votes/votes-routes.ts'
 import { boardRoutes } from '../insight/live/board/board-routes.ts'
 import { eventRoutes } from '../insight/live/events/event-routes.ts'
+import { createWallBoardReader } from '../insight/live/wall-links/actions.ts'
+import { wallLinkRoutes } from '../insight/live/wall-links/routes.ts'
 import { chatRequestRoutes } from '../integrations/chat/requests/request-routes.ts'
 import { chatRoutes } from '../integrations/chat/routes.ts'
 import { chatSettingsRoutes } from '../integrations/chat/settings-pages/settings-routes.ts'
@@ -52,6 +55,7 @@ import { statusPageRoutes } from '../pages/admin/page-routes.ts'
 import { projectRoutes } from '../pages/admin/project-routes.ts'
 import { customDomainRoutes } from '../pages/custom-domains/routes.ts'
 import { tlsCheckRoutes } from '../pages/custom-domains/tls-check-routes.ts'
+import { pagePreviewRoutes } from '../pages/public/preview-routes.ts'
 import { publicPageRoutes } from '../pages/public/public-routes.ts'
 import { createCustomHostParser } from '../pages/public/site.ts'
 import { trustRoutes } from '../pages/public/trust/trust-routes.ts'
@@ -61,6 +65,7 @@ import { clearVerdict } from '../verdict/core/monitor-lifecycle-actions.ts'
 import { monitorLifecycleRoutes } from '../verdict/core/monitor-lifecycle-routes.ts'
 import { pingRoutes } from '../verdict/heartbeats/intake/routes.ts'
 import { incidentRoutes } from '../verdict/incidents/api/routes.ts'
+import { incidentTemplateRoutes } from '../verdict/incidents/api/templates/routes.ts'
 import { incidentUpdateRoutes } from '../verdict/incidents/api/update-routes.ts'
 import { maintenanceRoutes } from '../verdict/maintenance/routes.ts'
 import { silenceRoutes } from '../verdict/silences/routes.ts'
@@ -113,6 +118,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   probeRoutes(app, { db })
   incidentRoutes(app, { db, publicUrl, limits })
   incidentUpdateRoutes(app, { db, publicUrl, limits })
+  incidentTemplateRoutes(app, { db })
   maintenanceRoutes(app, { db, review: scheduleReview, limits })
   silenceRoutes(app, { db, review: scheduleReview })
   monitorLifecycleRoutes(app, { db, secrets, publicUrl, watching })
@@ -122,11 +128,13 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   voteRoutes(app, { db, clickhouse })
   boardRoutes(app, handles.live)
   eventRoutes(app, { ...handles.live, metrics: handles.metrics, build: getBuild(handles) })
+  wallLinkRoutes(app, { db, publicUrl })
   timelineRoutes(app, { db, clickhouse })
   rehearsalRoutes(app, { db, clickhouse, secrets, checkLiteral, metrics: handles.metrics })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })
   pageImageRoutes(app, { db, publicUrl })
+  pagePreviewRoutes(app, { db, clickhouse, checkLiteral, publicUrl })
   componentRoutes(app, { db })
   groupRoutes(app, { db })
   subscriberRoutes(app, { db, secrets })
@@ -142,7 +150,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
     heavyWrites,
     review: scheduleReview,
   })
-  dependencyRoutes(app, { db, checkLiteral })
+  dependencyRoutes(app, { db, checkLiteral, egress: handles.egress, testsPerMinute })
   chatRoutes(app, buildChatTools(handles))
   sourceRoutes(app, { db, secrets, egress: handles.egress, publicUrl, limits })
   sourceOperationRoutes(app, { db, secrets, egress: handles.egress, testsPerMinute })
@@ -174,5 +182,7 @@ export function publicRoutes(app: App, handles: ProcessContext): void {
   addScope(app, scope => chatRequestRoutes(scope, { ...buildChatTools(handles), log: handles.log }))
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
   addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost, build: getBuild(handles) }))
+  const readBoard = createWallBoardReader({ db, boards: handles.live.boards })
+  addScope(app, scope => wallRoutes(scope, { isOwnHost, readBoard }))
   addScope(app, scope => publicPageRoutes(scope, buildPageTools(handles)))
 }

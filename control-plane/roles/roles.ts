@@ -18,6 +18,7 @@ import { startCanaryWorker } from '../insight/canaries/worker.ts'
 import { startChangeCleanup } from '../insight/live/cleanup-worker.ts'
 import { startChatWorker } from '../integrations/chat/worker.ts'
 import { startDataSourceWorker } from '../integrations/data-sources/fetching/worker.ts'
+import { startImportCleanup } from '../integrations/import-export/jobs/cleanup-worker.ts'
 import { startVendorWorker } from '../integrations/vendors/feed-reading/worker.ts'
 import { startFleet } from '../monitoring/fleet/worker.ts'
 import { startScreenshotRecorder } from '../monitoring/screenshots/intake/recorder.ts'
@@ -92,6 +93,7 @@ export const ROLE_STARTERS: Record<
     handles => startVendorWorker({ ...handles, ...handles.config }),
     handles => startRetentionWorker({ ...handles, ...handles.config }),
     startChangeCleanup,
+    startImportCleanup,
   ],
 }
 

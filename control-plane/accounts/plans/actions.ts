@@ -11,7 +11,7 @@ import {
   PLANS,
   type PlanName,
 } from './plans.ts'
-import { getOrganizationId, lockUsage, updatePlan } from './store.ts'
+import { getOrganizationId, lockUsage, readUsage, updatePlan } from './store.ts'
 
 /**
  * Throws 402 `tier_limit_reached` unless the organization's plan allows `adding` more (docs/design/accounts.md#plans). Locks
@@ -24,8 +24,27 @@ export async function assertWithinLimit(
   adding: number,
   limits: InstallationLimits = DEFAULT_LIMITS,
 ) {
-  const refusal = checkPlanLimit(await lockUsage(tx, organizationId, counted, limits), adding)
+  const late = lateLimits.get(tx)
+  late?.set(counted, limits)
+  const usage = await (late ? readUsage : lockUsage)(tx, organizationId, counted, limits)
+  const refusal = checkPlanLimit(usage, adding)
   if (refusal !== null) throw tierLimitReached(refusal)
+}
+
+/** Transactions that lock the organization's row at their end, with the limits that they have checked without a lock. */
+const lateLimits = new WeakMap<Tx, Map<CountedResource, InstallationLimits>>()
+
+/**
+ * Lets a long transaction check limits without a lock, so that creates of the organization do not wait for all of it. Call
+ * `assertLateLimits` before it ends.
+ */
+export const lockLimitsLate = (tx: Tx): unknown => lateLimits.set(tx, new Map())
+
+/** Locks the organization's row and checks the limits again, with the rows that the transaction has added. Throws 402. */
+export async function assertLateLimits(tx: Tx, organizationId: string): Promise<void> {
+  const late = [...(lateLimits.get(tx) ?? [])]
+  lateLimits.delete(tx)
+  for (const [counted, limits] of late) await assertWithinLimit(tx, organizationId, counted, 0, limits)
 }
 
 /** The same, for a project's organization. */

@@ -1,7 +1,8 @@
-import { discord } from './kinds/discord.ts'
+import { defineChatWebhook } from './kinds/chat-webhook.ts'
+import { buildDiscordLayout } from './kinds/discord.ts'
 import { email } from './kinds/email.ts'
 import { slack } from './kinds/slack.ts'
-import { teams } from './kinds/teams.ts'
+import { buildTeamsLayout } from './kinds/teams.ts'
 import { webhook } from './kinds/webhook.ts'
 import type { ChannelKind } from './types.ts'
 
@@ -18,8 +19,8 @@ const CHANNEL_KINDS = {
   webhook,
   email,
   chat_a: slack,
-  chat_b: discord,
-  chat_c: teams,
+  chat_b: defineChatWebhook(buildDiscordLayout, { changes: 50 }),
+  chat_c: defineChatWebhook(buildTeamsLayout, { changes: 25 }),
 } satisfies Record<string, ChannelKind>
 export type ChannelType = keyof typeof CHANNEL_KINDS
 

@@ -1,4 +1,5 @@
 import type { IncidentEventData } from './catalog.ts'
+import type { MaintenanceEventData, MaintenanceEventName } from './maintenance-event.ts'
 
 /** Names of the messages to subscribers of status pages. They are not in the catalogue; alert channels never receive them. */
 export const PAGE_NOTICE = 'page.notice'
@@ -10,14 +11,26 @@ export const isPageEvent = (name: string): name is PageEventName => name === PAG
 /** `url`: address of the page, without a slash at the end. */
 export type EventPage = { id: string; name: string; url: string }
 
+/** A change that subscribers are sent. */
+export type PageChange = PageIncidentChange | PageMaintenanceChange
+
 /** The public part of a change of an incident. Times are ISO 8601 UTC. */
-export type PageChange = {
+export type PageIncidentChange = {
   event: 'incident.created' | 'incident.updated' | 'incident.resolved'
   at: string
   incident: Pick<IncidentEventData['incident'], 'id' | 'title' | 'status' | 'severity' | 'started_at' | 'resolved_at'>
   /** a public update; null without a message */
   update: { id: string; status: string; message: string; created_at: string } | null
   /** affected components of the page; empty: the whole page */
+  components: { id: string; name: string }[]
+}
+
+/** A period of maintenance that is announced, begins, ends or is cancelled. Times are ISO 8601 UTC. */
+export type PageMaintenanceChange = {
+  event: MaintenanceEventName
+  at: string
+  maintenance: MaintenanceEventData['maintenance']
+  /** affected components of the page, at least one */
   components: { id: string; name: string }[]
 }
 
@@ -49,7 +62,7 @@ const PUBLIC_EVENTS = ['incident.created', 'incident.updated', 'incident.resolve
 export function toPublicChange(
   event: { name: string; occurredAt: Date; data: IncidentEventData },
   components: PageChange['components'],
-): PageChange | null {
+): PageIncidentChange | null {
   const name = PUBLIC_EVENTS.find(one => one === event.name)
   const { incident, update } = event.data
   const isInternal = update?.is_internal === true

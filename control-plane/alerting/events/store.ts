@@ -1,10 +1,14 @@
 import { execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { EventRow } from './catalog.ts'
 import type { DigestRow } from './digest.ts'
+import type { MaintenanceEventRow } from './maintenance-event.ts'
 import type { PageEventRow } from './page-event.ts'
 
 /** Inserts events in one statement, in the transaction of their cause. */
-export async function insertEvents(tx: Tx, events: (EventRow | DigestRow | PageEventRow)[]): Promise<void> {
+export async function insertEvents(
+  tx: Tx,
+  events: (EventRow | DigestRow | PageEventRow | MaintenanceEventRow)[],
+): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(event => ({
     id: event.id,

@@ -7,6 +7,7 @@ import { createSigner } from '../../foundation/platform/crypto/signer.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { ENCRYPTED_IDEMPOTENCY_COLUMNS } from '../../foundation/web/server/idempotency.ts'
 import { ENCRYPTED_SOURCE_COLUMNS } from '../../integrations/data-sources/configuration/encryption.ts'
+import { ENCRYPTED_IMPORT_COLUMNS } from '../../integrations/import-export/jobs/job-store.ts'
 import { ENCRYPTED_MONITOR_COLUMNS } from '../../monitoring/monitors/settings/encryption.ts'
 import { hashAddress, SUBSCRIBER_KEY_PURPOSE } from '../../pages/subscribers/address.ts'
 import { mergeDuplicateSubscriber } from '../../pages/subscribers/store.ts'
@@ -43,4 +44,5 @@ export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   ...ENCRYPTED_IDEMPOTENCY_COLUMNS,
   ...ENCRYPTED_MAIL_COLUMNS,
   ...ENCRYPTED_DELIVERY_COLUMNS,
+  ...ENCRYPTED_IMPORT_COLUMNS,
 ]

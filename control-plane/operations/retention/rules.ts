@@ -131,6 +131,18 @@ export const RETENTION_RULES: RetentionRule[] = [
     batchSize: 1_000,
   },
   {
+    name: 'maintenance_notices',
+    table: 'maintenance_notices',
+    setting: 'transitions',
+    candidates: 't.starts_at < :before',
+    order: null,
+    // the newest period of a window says which one is next
+    condition: `t.ends_at < :before AND EXISTS (
+      SELECT FROM maintenance_notices later WHERE later.window_id = t.window_id AND later.starts_at > t.starts_at)`,
+    age: { column: 'starts_at' },
+    batchSize: 1_000,
+  },
+  {
     name: 'maintenance_windows',
     table: 'maintenance_windows',
     setting: 'transitions',

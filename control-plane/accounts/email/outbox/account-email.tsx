@@ -1,4 +1,5 @@
-import { MAIL_BLUE, MailButton, renderMail } from '../../../foundation/web/html/mail-layout.tsx'
+import { MAIL_BLUE, MailButton } from '../../../foundation/web/html/mail-layout.tsx'
+import { renderMail } from '../../../foundation/web/html/render-mail.tsx'
 import { sanitizeNameForEmail } from '../confirmation/address.ts'
 
 /** An email about an account. `link.url` contains a secret; `to` is one plain address. */

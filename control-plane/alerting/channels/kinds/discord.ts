@@ -1,7 +1,6 @@
 import type { ChangeLine } from '../notices/digest-notice.ts'
 import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, truncateEscaped } from '../notices/wording.ts'
-import { defineChatWebhook } from './chat-webhook.ts'
 
 /** Discord accepts more in each part, but at most 6,000 characters in one embed. */
 const MAX_TITLE_LENGTH = 256
@@ -11,28 +10,25 @@ const MAX_VALUE_LENGTH = 300
 
 const COLOURS: Record<Tone, number> = { down: 0xd92d20, degraded: 0xf79009, up: 0x079455, neutral: 0x2e6fd9 }
 
-/** Discord-compatible webhook: one embed without mentions. */
-export const discord = defineChatWebhook(
-  (notice, changes, more) => ({
-    allowed_mentions: { parse: [] },
-    embeds: [
-      {
-        title: truncateEscaped(notice.title, MAX_TITLE_LENGTH, escapeMarkdown),
-        ...(notice.open && { url: notice.open.url }),
-        description: [...buildText(notice), ...buildChangeLines(changes, more), ...buildLinks(notice)].join('\n\n'),
-        color: COLOURS[notice.tone],
-        fields: notice.facts.map(({ label, value }) => ({
-          name: label,
-          value: truncateEscaped(value, MAX_VALUE_LENGTH, escapeMarkdown),
-          inline: value.length <= 40,
-        })),
-        footer: { text: 'Picket' },
-        timestamp: notice.at,
-      },
-    ],
-  }),
-  { changes: 50 },
-)
+/** Discord-compatible: one embed without mentions. */
+export const buildDiscordLayout = (notice: NoticeContent, changes: ChangeLine[], more: number) => ({
+  allowed_mentions: { parse: [] },
+  embeds: [
+    {
+      title: truncateEscaped(notice.title, MAX_TITLE_LENGTH, escapeMarkdown),
+      ...(notice.open && { url: notice.open.url }),
+      description: [...buildText(notice), ...buildChangeLines(changes, more), ...buildLinks(notice)].join('\n\n'),
+      color: COLOURS[notice.tone],
+      fields: notice.facts.map(({ label, value }) => ({
+        name: label,
+        value: truncateEscaped(value, MAX_VALUE_LENGTH, escapeMarkdown),
+        inline: value.length <= 40,
+      })),
+      footer: { text: 'Picket' },
+      timestamp: notice.at,
+    },
+  ],
+})
 
 /** Escapes Discord's Markdown with backslashes, both inline and at the start of a line. */
 function escapeMarkdown(text: string): string {

@@ -1,7 +1,6 @@
 import type { ChangeLine } from '../notices/digest-notice.ts'
 import type { NoticeContent, Tone } from '../notices/notice-content.ts'
 import { disarmMentions, formatDateTime, truncate } from '../notices/wording.ts'
-import { defineChatWebhook } from './chat-webhook.ts'
 
 /** Teams accepts 28 kB, and a character can have three bytes. */
 const MAX_TITLE_LENGTH = 200
@@ -12,36 +11,33 @@ const MAX_LINES = 20
 const STYLES: Record<Tone, string> = { down: 'attention', degraded: 'warning', up: 'good', neutral: 'accent' }
 
 /**
- * Teams-compatible workflow webhook: an Adaptive Card. Text from users is in text runs only, which have no Markdown; `{{…}}`
- * would be a template function and is broken up.
+ * Teams-compatible: an Adaptive Card. Text from users is in text runs only, which have no Markdown; `{{…}}` would be a template function and is
+ * broken up.
  */
-export const teams = defineChatWebhook(
-  (notice, changes, more) => ({
-    type: 'message',
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        contentUrl: null,
-        content: {
-          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          type: 'AdaptiveCard',
-          version: '1.4',
-          fallbackText: escapeLiteral(notice.title, MAX_TITLE_LENGTH),
-          msteams: { width: 'Full' },
-          body: [
-            buildHeader(notice),
-            ...buildTextBlocks(notice),
-            ...buildFactBlocks(notice),
-            ...buildChangeBlocks(changes, more),
-            buildFooter(notice),
-          ],
-          actions: buildActions(notice),
-        },
+export const buildTeamsLayout = (notice: NoticeContent, changes: ChangeLine[], more: number) => ({
+  type: 'message',
+  attachments: [
+    {
+      contentType: 'application/vnd.microsoft.card.adaptive',
+      contentUrl: null,
+      content: {
+        $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+        type: 'AdaptiveCard',
+        version: '1.4',
+        fallbackText: escapeLiteral(notice.title, MAX_TITLE_LENGTH),
+        msteams: { width: 'Full' },
+        body: [
+          buildHeader(notice),
+          ...buildTextBlocks(notice),
+          ...buildFactBlocks(notice),
+          ...buildChangeBlocks(changes, more),
+          buildFooter(notice),
+        ],
+        actions: buildActions(notice),
       },
-    ],
-  }),
-  { changes: 25 },
-)
+    },
+  ],
+})
 
 function escapeLiteral(text: string, limit: number): string {
   return truncate(disarmMentions(text), limit).replaceAll('{{', '{\u200b{').replaceAll('<at>', '<\u200bat>')

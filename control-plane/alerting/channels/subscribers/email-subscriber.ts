@@ -2,7 +2,7 @@ import { sanitizeNameForEmail } from '../../../accounts/email/confirmation/addre
 import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import { PAGE_NOTICE } from '../../events/page-event.ts'
-import { renderNoticeHtml } from '../notices/notice-html.tsx'
+import { renderNoticeHtml } from '../notices/notice-html.ts'
 import { renderNoticeText } from '../notices/notice-text.ts'
 import { toConfirmationNotice, toPageNotice } from '../notices/page-notice.ts'
 import { truncate } from '../notices/wording.ts'

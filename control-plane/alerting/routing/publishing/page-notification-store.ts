@@ -1,5 +1,6 @@
 import { execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { EventRow, IncidentEventData } from '../../events/catalog.ts'
+import type { MaintenanceEventRow } from '../../events/maintenance-event.ts'
 import { isAutomaticUpdate, toPublicChange } from '../../events/page-event.ts'
 
 /** Automatic changes wait this long, so that many outages at the same time become one message. */
@@ -16,6 +17,17 @@ export async function queuePageNotifications(tx: Tx, events: EventRow[], now: Da
     const dueAt = isAutomaticUpdate(event.data) ? new Date(now.getTime() + BATCH_DELAY_MS) : now
     return [{ id: event.id, projectId: event.projectId, dueAt }]
   })
+  await insertPageNotices(tx, rows)
+}
+
+/** Stores a notice of a stage of maintenance for the same pages, in the transaction of its event. It is due at once. */
+export const queueMaintenanceNotification = (
+  tx: Tx,
+  { id, projectId }: MaintenanceEventRow,
+  now: Date,
+): Promise<void> => insertPageNotices(tx, [{ id, projectId, dueAt: now }])
+
+async function insertPageNotices(tx: Tx, rows: { id: string; projectId: string; dueAt: Date }[]): Promise<void> {
   if (rows.length === 0) return
   await execute(
     tx,

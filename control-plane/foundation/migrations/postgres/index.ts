@@ -49,6 +49,10 @@ import * as alertSilences from './0049-alert-silences.ts'
 import * as views from './0050-views.ts'
 import * as verdictInputs from './0052-verdict-inputs.ts'
 import * as firstMonitorPolicies from './0053-first-monitor-policies.ts'
+import * as maintenanceNotices from './0055-maintenance-notices.ts'
+import * as incidentTexts from './0057-incident-texts.ts'
+import * as wallLinks from './0058-wall-links.ts'
+import * as imports from './0059-imports.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -101,6 +105,10 @@ const MIGRATIONS = {
   '0050-views': views,
   '0052-verdict-inputs': verdictInputs,
   '0053-first-monitor-policies': firstMonitorPolicies,
+  '0055-maintenance-notices': maintenanceNotices,
+  '0057-incident-texts': incidentTexts,
+  '0058-wall-links': wallLinks,
+  '0059-imports': imports,
 }
 
 /**

@@ -36,6 +36,12 @@ export function createSetBackDetector(): () => boolean {
   }
 }
 
+/** Calls `work` after `ms`, unless the returned function is called before. Does not keep the process alive. */
+export function startTimer(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms).unref()
+  return () => clearTimeout(timer)
+}
+
 /** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {

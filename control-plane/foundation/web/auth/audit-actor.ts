@@ -19,7 +19,7 @@ export const OPERATOR_ACTOR: AuditActor = {
 }
 
 /** The actor of an authenticated request. */
-function getAuditActor(request: FastifyRequest): AuditActor {
+export function getAuditActor(request: FastifyRequest): AuditActor {
   const { actor, projectId, organizationId } = getCaller(request)
   return { ...actor, ip: request.ip, projectId, organizationId }
 }

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { MAIL_STYLE } from './mail-style.ts'
-import { renderHtml } from './render.ts'
 import { TextLines } from './text-lines.tsx'
 
-/** The content of a mail. */
-type MailLayout = {
+/** The parts of a mail. */
+export type MailParts = {
   title: string
   /** a coloured label above the title; null: none */
   badge: string | null
@@ -18,52 +16,36 @@ type MailLayout = {
   footer: ComponentChildren
 }
 
-/** Renders a mail as HTML for mail programs: tables, inline styles, with a dark mode. */
-export function renderMail({ title, badge, colour, preview, paragraphs, rows, footer }: MailLayout): string {
-  const html = renderHtml(
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="supported-color-schemes" content="light dark" />
-        <title>{title}</title>
-        <style>{MAIL_STYLE}</style>
-      </head>
-      <body class="page" style="margin:0;padding:0;background:#f2f4f7">
-        <div style="display:none;max-height:0;overflow:hidden">{preview}</div>
-        <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7">
+/** What a reader sees of a mail. */
+export const MailBody = ({ title, badge, colour, paragraphs, rows, footer }: MailParts) => (
+  <table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7">
+    <tr>
+      <td align="center" class="around" style="padding:32px 16px">
+        <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style={CARD}>
           <tr>
-            <td align="center" class="around" style="padding:32px 16px">
-              <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style={CARD}>
-                <tr>
-                  <td height="6" style={`height:6px;line-height:6px;font-size:0;background:${colour}`}>
-                    &nbsp;
-                  </td>
-                </tr>
-                <tr>
-                  <td class="inside" style="padding:28px 32px 8px">
-                    <Heading title={title} badge={badge} colour={colour} />
-                    {paragraphs.map(text => (
-                      <Paragraph text={text} />
-                    ))}
-                  </td>
-                </tr>
-                {rows.map(row => row !== null && <Row>{row}</Row>)}
-                <tr>
-                  <td class="inside line soft" style={FOOTER}>
-                    {footer}
-                  </td>
-                </tr>
-              </table>
+            <td height="6" style={`height:6px;line-height:6px;font-size:0;background:${colour}`}>
+              &nbsp;
+            </td>
+          </tr>
+          <tr>
+            <td class="inside" style="padding:28px 32px 8px">
+              <Heading title={title} badge={badge} colour={colour} />
+              {paragraphs.map(text => (
+                <Paragraph text={text} />
+              ))}
+            </td>
+          </tr>
+          {rows.map(row => row !== null && <Row>{row}</Row>)}
+          <tr>
+            <td class="inside line soft" style={FOOTER}>
+              {footer}
             </td>
           </tr>
         </table>
-      </body>
-    </html>,
-  )
-  return `<!doctype html>\n${html}\n`
-}
+      </td>
+    </tr>
+  </table>
+)
 
 /** The neutral colour. */
 export const MAIL_BLUE = '#175cd3'
@@ -96,7 +78,7 @@ export function MailButton({ label, url, colour }: { label: string; url: string;
   )
 }
 
-const Heading = ({ title, badge, colour }: Pick<MailLayout, 'title' | 'badge' | 'colour'>) => (
+const Heading = ({ title, badge, colour }: Pick<MailParts, 'title' | 'badge' | 'colour'>) => (
   <>
     {badge !== null && <MailBadge text={badge} colour={colour} />}
     <h1 class="strong" style={`margin:${badge === null ? '0' : '14px 0 0'};${HEADING}`}>
@@ -119,3 +101,23 @@ const Row = ({ children }: { children: ComponentChildren }) => (
     </td>
   </tr>
 )
+
+/** Styles that cannot be inline: dark colours, and small screens. Mail programs that drop them show the light mail. */
+export const MAIL_STYLE = [
+  ':root{color-scheme:light dark;supported-color-schemes:light dark}',
+  '@media (max-width:480px){',
+  '.around{padding:0!important}',
+  '.card{border-radius:0!important}',
+  '.inside{padding-left:20px!important;padding-right:20px!important}',
+  '.button{display:block!important;margin-right:0!important}',
+  '}',
+  '@media (prefers-color-scheme:dark){',
+  '.page{background:#0c111d!important}',
+  '.card{background:#161b26!important}',
+  '.strong{color:#f5f5f6!important}',
+  '.text{color:#cecfd2!important}',
+  '.soft{color:#94969c!important}',
+  '.line{border-color:#1f242f!important}',
+  '.plain{color:#cecfd2!important;border-color:#333741!important}',
+  '}',
+].join('\n')

@@ -8,6 +8,8 @@ type ProjectThreadOptions = {
   /** for each project */
   maxWaiting: number
   memoryMb: number
+  /** for a question; default: 20 s */
+  timeoutMs?: number
   /** the noun for messages, singular and plural */
   one: string
   many: string
@@ -22,10 +24,10 @@ export function createProjectThread<Q, A>(
   askedFrom: string,
   options: ProjectThreadOptions,
 ): ThreadRunner<Q, A> {
-  const { maxWaiting, memoryMb, one, many } = options
+  const { maxWaiting, memoryMb, timeoutMs = ANSWER_TIMEOUT_MS, one, many } = options
   const full = `${maxWaiting} ${many} of this project are already waiting; they are processed one at a time`
   const ask = createThreadRunner<Q, A>(name, askedFrom, {
-    ...{ timeoutMs: ANSWER_TIMEOUT_MS, maxWaiting, memoryMb },
+    ...{ timeoutMs, maxWaiting, memoryMb },
     refuse: why => (why === 'late' ? tooBusy(`other ${many} take too long`) : rateLimited(full, RETRY_AFTER_S)),
   })
   return async (projectId, question) => {

@@ -41,6 +41,7 @@ const TAGS = [
   ['Chat', "The app in a team's chat: install it, choose channels, remove it"],
   ['Import and export', 'A whole project as a file, and the changes that a file would make'],
   ['Analytics', 'Hourly latency percentiles, and the time in each status'],
+  ['Wallboards', 'Read-only links to one screen with all monitors'],
   ['Operator', 'The fleet; for keys of the operator project'],
 ] as const
 

@@ -6,7 +6,7 @@ import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { SecretCipher } from '../../platform/crypto/encryption.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres/client.ts'
-import { nowMs } from '../../platform/time/clock.ts'
+import { nowMs, startTimer } from '../../platform/time/clock.ts'
 import {
   type ApiCaller,
   type Authenticate,
@@ -44,6 +44,13 @@ import type { App } from './types.ts'
  */
 export type { App, HttpReply, IncomingRequest } from './types.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** how long a client may take to send a body; default: 30 s */
+    bodyTimeoutMs?: number
+  }
+}
+
 type AppContext = {
   log: Log
   metrics: Metrics
@@ -64,6 +71,9 @@ type AppContext = {
 
 export const API_PREFIX = '/api/v1'
 const MAX_BODY_BYTES = 1024 * 1024
+const PLUGIN_TIMEOUT_MS = 300_000
+const BODY_TIMEOUT_MS = 30_000
+const MAX_REQUEST_MS = 15 * 60_000
 /** Half a year, without subdomains: a customer may move a domain elsewhere. */
 const HSTS_HEADER = 'max-age=15552000'
 
@@ -106,7 +116,11 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
     // log lines name their request; a logger for each request would cost more than a cached page
     childLoggerFactory: logger => logger,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: 30_000,
+    // the longest upload; other bodies have less time (limitBodyTime)
+    requestTimeout: MAX_REQUEST_MS,
+    http: { headersTimeout: BODY_TIMEOUT_MS },
+    // the default of 10 s ends the start of a process on a slow or busy machine
+    pluginTimeout: PLUGIN_TIMEOUT_MS,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -119,6 +133,7 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
   app.decorateRequest('idempotencyClaim', null)
   app.decorateRequest('endTurn', null)
   app.setErrorHandler(sendError)
+  limitBodyTime(app)
   closeConnectionsOnShutdown(app)
   return app
 }
@@ -231,6 +246,21 @@ function isEmpty(record: Record<string, unknown>): boolean {
 function listUnknownInBody(body: unknown): string[] {
   if (body === undefined || body === null) return []
   return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
+}
+
+/** Closes connections on which a body is not complete in time. */
+function limitBodyTime(app: App): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { raw } = request
+    if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return done()
+    const cancel = startTimer(request.routeOptions.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS, () => {
+      // a request of this process (inject) has no connection
+      if (raw.complete !== false) return
+      app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
+    })
+    for (const event of ['close', 'end']) raw.once(event, cancel)
+    done()
+  })
 }
 
 /**

@@ -2,8 +2,10 @@ import { validationError } from '../server/errors.ts'
 import { measureJson } from './json-size.ts'
 import { joinPath } from './validation-errors.ts'
 
-const MAX_DEPTH = 32
-const MAX_VALUES = 50_000
+/** The number of values and levels of a body. */
+export type BodyLimits = { values: number; depth: number }
+
+const BODY_LIMITS: BodyLimits = { values: 50_000, depth: 32 }
 
 /** Characters that PostgreSQL cannot store: NUL, and lone surrogates. */
 const UNSTORABLE = /\0|\p{Surrogate}/u
@@ -12,13 +14,13 @@ const UNSTORABLE = /\0|\p{Surrogate}/u
  * The value of a JSON body; undefined for an empty one. Throws a 400 for bytes that are not UTF-8 or JSON, for text that
  * cannot be stored, for `__proto__` keys, and for too many values or levels, which are counted before anything is parsed.
  */
-export function parseBody(bytes: Buffer): unknown {
+export function parseBody(bytes: Buffer, limits = BODY_LIMITS): unknown {
   if (bytes.length === 0) return undefined
-  const size = measureJson(bytes, { values: MAX_VALUES, depth: MAX_DEPTH })
-  if (size.values > MAX_VALUES) throw tooManyValues()
-  if (size.depth > MAX_DEPTH) throw tooDeep()
+  const size = measureJson(bytes, limits)
+  if (size.values > limits.values) throw tooManyValues(limits)
+  if (size.depth > limits.depth) throw tooDeep(limits)
   const value = parseJson(decodeUtf8(bytes))
-  assertPlain(value)
+  assertPlain(value, limits)
   return value
 }
 
@@ -43,8 +45,8 @@ function parseJson(text: string): unknown {
 }
 
 /** Throws 400 for values that no body may contain, in whatever format it was written. */
-export function assertPlain(root: unknown): void {
-  const fault = findBodyFault(root, 0, { values: 1 })
+export function assertPlain(root: unknown, limits = BODY_LIMITS): void {
+  const fault = findBodyFault(root, 0, { values: 1 }, limits)
   if (fault)
     throw buildRefusal(
       fault.keys.reduce((path, { key, isItem }) => joinPath(path, key, isItem), ''),
@@ -56,22 +58,22 @@ type Key = { key: string; isItem: boolean }
 /** The problem of a value. `keys` is the path to it, collected on the way back, so that valid bodies cost nothing. */
 type BodyFault = { keys: Key[]; sentence: string }
 
-function findBodyFault(value: unknown, depth: number, count: { values: number }): BodyFault | null {
+function findBodyFault(value: unknown, depth: number, count: { values: number }, limits: BodyLimits): BodyFault | null {
   if (typeof value === 'string') return isStorable(value) ? null : buildFault('contains invalid characters')
   if (value === Infinity || value === -Infinity) return buildFault('is too large for a number')
   if (Number.isNaN(value)) return buildFault('is not a number')
   if (typeof value !== 'object' || value === null) return null
-  if (depth === MAX_DEPTH) throw tooDeep()
+  if (depth === limits.depth) throw tooDeep(limits)
   const isItem = Array.isArray(value)
   const keys = isItem ? null : Object.keys(value)
   const inner = isItem ? value : Object.values(value)
   count.values += inner.length
-  if (count.values > MAX_VALUES) throw tooManyValues()
+  if (count.values > limits.values) throw tooManyValues(limits)
   for (let i = 0; i < inner.length; i++) {
     const key = keys?.[i]
     if (key !== undefined && (key === '__proto__' || !isStorable(key)))
       return buildFault('has a key that is not allowed')
-    const fault = findBodyFault(inner[i], depth + 1, count)
+    const fault = findBodyFault(inner[i], depth + 1, count, limits)
     if (fault) return { ...fault, keys: [{ key: key ?? String(i), isItem }, ...fault.keys] }
   }
   return null
@@ -79,8 +81,8 @@ function findBodyFault(value: unknown, depth: number, count: { values: number })
 
 const buildFault = (sentence: string): BodyFault => ({ keys: [], sentence })
 
-const tooManyValues = () => buildRefusal('', `must have at most ${MAX_VALUES} values`)
-const tooDeep = () => buildRefusal('', `must be nested at most ${MAX_DEPTH} levels deep`)
+const tooManyValues = ({ values }: BodyLimits) => buildRefusal('', `must have at most ${values} values`)
+const tooDeep = ({ depth }: BodyLimits) => buildRefusal('', `must be nested at most ${depth} levels deep`)
 
 const buildRefusal = (path: string, sentence: string) =>
   validationError([{ path, message: `${path || 'the body'} ${sentence}` }])
