@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { AcceptMonitorScreenshotsData, AcceptMonitorScreenshotsErrors, AcceptMonitorScreenshotsResponses, AcknowledgeIncidentData, AcknowledgeIncidentErrors, AcknowledgeIncidentResponses, AnalyzeStatusPageCustomDomainData, AnalyzeStatusPageCustomDomainErrors, AnalyzeStatusPageCustomDomainResponses, BeginChatInstallationData, BeginChatInstallationErrors, BeginChatInstallationResponses, BootstrapAgentData, BootstrapAgentErrors, BootstrapAgentResponses, ChangeMonitorsData, ChangeMonitorsErrors, ChangeMonitorsResponses, CheckMonitorData, CheckMonitorErrors, CheckMonitorResponses, CompleteChatInstallationData, CompleteChatInstallationErrors, CompleteChatInstallationResponses, ConnectStatusPageCustomDomainData, ConnectStatusPageCustomDomainErrors, ConnectStatusPageCustomDomainResponses, CreateAlertChannelData, CreateAlertChannelErrors, CreateAlertChannelResponses, CreateAlertProjectChannelData, CreateAlertProjectChannelErrors, CreateAlertProjectChannelResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateDataSourceData, CreateDataSourceErrors, CreateDataSourceFieldData, CreateDataSourceFieldErrors, CreateDataSourceFieldResponses, CreateDataSourceResponses, CreateDependencyData, CreateDependencyErrors, CreateDependencyResponses, CreateIncidentData, CreateIncidentErrors, CreateIncidentResponses, CreateIncidentUpdateData, CreateIncidentUpdateErrors, CreateIncidentUpdateResponses, CreateMaintenanceWindowData, CreateMaintenanceWindowErrors, CreateMaintenanceWindowResponses, CreateMemberClaimLinkData, CreateMemberClaimLinkErrors, CreateMemberClaimLinkResponses, CreateMonitorData, CreateMonitorErrors, CreateMonitorResponses, CreateMonitorsData, CreateMonitorsErrors, CreateMonitorsResponses, CreateSilenceData, CreateSilenceErrors, CreateSilenceResponses, CreateStatusPageComponentData, CreateStatusPageComponentErrors, CreateStatusPageComponentResponses, CreateStatusPageData, CreateStatusPageErrors, CreateStatusPageGroupData, CreateStatusPageGroupErrors, CreateStatusPageGroupResponses, CreateStatusPageResponses, CreateViewData, CreateViewErrors, CreateViewResponses, DeleteAlertChannelData, DeleteAlertChannelErrors, DeleteAlertChannelResponses, DeleteAlertProjectChannelData, DeleteAlertProjectChannelErrors, DeleteAlertProjectChannelResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteChatInstallationData, DeleteChatInstallationErrors, DeleteChatInstallationResponses, DeleteDataSourceData, DeleteDataSourceErrors, DeleteDataSourceFieldData, DeleteDataSourceFieldErrors, DeleteDataSourceFieldResponses, DeleteDataSourceResponses, DeleteDependencyData, DeleteDependencyErrors, DeleteDependencyResponses, DeleteIncidentData, DeleteIncidentErrors, DeleteIncidentResponses, DeleteMaintenanceWindowData, DeleteMaintenanceWindowErrors, DeleteMaintenanceWindowResponses, DeleteMemberData, DeleteMemberErrors, DeleteMemberResponses, DeleteMonitorData, DeleteMonitorErrors, DeleteMonitorResponses, DeleteSilenceData, DeleteSilenceErrors, DeleteSilenceResponses, DeleteStatusPageComponentData, DeleteStatusPageComponentErrors, DeleteStatusPageComponentResponses, DeleteStatusPageCustomDomainData, DeleteStatusPageCustomDomainErrors, DeleteStatusPageCustomDomainResponses, DeleteStatusPageData, DeleteStatusPageErrors, DeleteStatusPageGroupData, DeleteStatusPageGroupErrors, DeleteStatusPageGroupResponses, DeleteStatusPageResponses, DeleteStatusPageSubscriberData, DeleteStatusPageSubscriberErrors, DeleteStatusPageSubscriberResponses, DeleteViewData, DeleteViewErrors, DeleteViewResponses, ExportProjectData, ExportProjectErrors, ExportProjectResponses, ImportProjectData, ImportProjectErrors, ImportProjectResponses, InviteMemberData, InviteMemberErrors, InviteMemberResponses, ListAlertChannelsData, ListAlertChannelsErrors, ListAlertChannelsResponses, ListAlertLogData, ListAlertLogErrors, ListAlertLogResponses, ListAlertProjectChannelsData, ListAlertProjectChannelsErrors, ListAlertProjectChannelsResponses, ListAlertRelayData, ListAlertRelayErrors, ListAlertRelayResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListAnalyticsStripsData, ListAnalyticsStripsErrors, ListAnalyticsStripsResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogData, ListAuditLogErrors, ListAuditLogResponses, ListChatIdentitiesData, ListChatIdentitiesErrors, ListChatIdentitiesResponses, ListChatInstallationChannelsData, ListChatInstallationChannelsErrors, ListChatInstallationChannelsResponses, ListChatInstallationsData, ListChatInstallationsErrors, ListChatInstallationsResponses, ListDataSourceFieldsData, ListDataSourceFieldsErrors, ListDataSourceFieldsResponses, ListDataSourcesData, ListDataSourcesErrors, ListDataSourcesResponses, ListDependenciesData, ListDependenciesErrors, ListDependenciesResponses, ListDependencyCatalogData, ListDependencyCatalogErrors, ListDependencyCatalogResponses, ListDependencyIncidentsData, ListDependencyIncidentsErrors, ListDependencyIncidentsResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListIncidentUpdatesData, ListIncidentUpdatesErrors, ListIncidentUpdatesResponses, ListMaintenanceWindowsData, ListMaintenanceWindowsErrors, ListMaintenanceWindowsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListMonitorChecksData, ListMonitorChecksErrors, ListMonitorChecksResponses, ListMonitorParentsData, ListMonitorParentsErrors, ListMonitorParentsResponses, ListMonitorScreenshotsData, ListMonitorScreenshotsErrors, ListMonitorScreenshotsResponses, ListMonitorsData, ListMonitorsErrors, ListMonitorsResponses, ListMonitorTransitionsData, ListMonitorTransitionsErrors, ListMonitorTransitionsResponses, ListMonitorVotesData, ListMonitorVotesErrors, ListMonitorVotesResponses, ListProbesData, ListProbesErrors, ListProbesResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListSilencesData, ListSilencesErrors, ListSilencesResponses, ListStatusPageComponentsData, ListStatusPageComponentsErrors, ListStatusPageComponentsResponses, ListStatusPageGroupsData, ListStatusPageGroupsErrors, ListStatusPageGroupsResponses, ListStatusPagesData, ListStatusPagesErrors, ListStatusPagesResponses, ListStatusPageSubscribersData, ListStatusPageSubscribersErrors, ListStatusPageSubscribersResponses, ListViewsData, ListViewsErrors, ListViewsResponses, OrderStatusPageComponentsData, OrderStatusPageComponentsErrors, OrderStatusPageComponentsResponses, PauseMonitorData, PauseMonitorErrors, PauseMonitorResponses, PreviewDataSourceData, PreviewDataSourceErrors, PreviewDataSourceResponses, PublishDataSourceData, PublishDataSourceErrors, PublishDataSourceResponses, ReadAlertChannelData, ReadAlertChannelErrors, ReadAlertChannelResponses, ReadAlertLogData, ReadAlertLogErrors, ReadAlertLogResponses, ReadAlertRuleData, ReadAlertRuleErrors, ReadAlertRuleResponses, ReadAlertSettingsData, ReadAlertSettingsErrors, ReadAlertSettingsResponses, ReadAnalyticsHeatmapData, ReadAnalyticsHeatmapErrors, ReadAnalyticsHeatmapResponses, ReadAnalyticsLatencyData, ReadAnalyticsLatencyErrors, ReadAnalyticsLatencyResponses, ReadAnalyticsSummaryData, ReadAnalyticsSummaryErrors, ReadAnalyticsSummaryResponses, ReadAnalyticsUptimeData, ReadAnalyticsUptimeErrors, ReadAnalyticsUptimeResponses, ReadDataSourceData, ReadDataSourceErrors, ReadDataSourceResponses, ReadDependencyData, ReadDependencyErrors, ReadDependencyResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadIncidentTimelineData, ReadIncidentTimelineErrors, ReadIncidentTimelineResponses, ReadMaintenanceWindowData, ReadMaintenanceWindowErrors, ReadMaintenanceWindowResponses, ReadMeData, ReadMeErrors, ReadMeResponses, ReadMonitorBoardData, ReadMonitorBoardErrors, ReadMonitorBoardResponses, ReadMonitorData, ReadMonitorErrors, ReadMonitorGuaranteeData, ReadMonitorGuaranteeErrors, ReadMonitorGuaranteeResponses, ReadMonitorResponses, ReadProjectData, ReadProjectErrors, ReadProjectResponses, ReadSilenceData, ReadSilenceErrors, ReadSilenceResponses, ReadStatusPageComponentData, ReadStatusPageComponentErrors, ReadStatusPageComponentResponses, ReadStatusPageData, ReadStatusPageErrors, ReadStatusPageGroupData, ReadStatusPageGroupErrors, ReadStatusPageGroupResponses, ReadStatusPageResponses, ReadViewData, ReadViewErrors, ReadViewResponses, RedriveAlertRelayData, RedriveAlertRelayErrors, RedriveAlertRelayResponses, RefreshDataSourceData, RefreshDataSourceErrors, RefreshDataSourceResponses, RehearseMonitorData, RehearseMonitorErrors, RehearseMonitorResponses, ResumeAlertChannelData, ResumeAlertChannelErrors, ResumeAlertChannelResponses, ResumeMonitorData, ResumeMonitorErrors, ResumeMonitorResponses, RetryAlertLogData, RetryAlertLogErrors, RetryAlertLogResponses, RotateAlertChannelSecretData, RotateAlertChannelSecretErrors, RotateAlertChannelSecretResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, TestAlertChannelData, TestAlertChannelErrors, TestAlertChannelResponses, TestMonitorData, TestMonitorErrors, TestMonitorResponses, TestUnstoredAlertChannelData, TestUnstoredAlertChannelErrors, TestUnstoredAlertChannelResponses, UpdateAlertChannelData, UpdateAlertChannelErrors, UpdateAlertChannelResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateAlertSettingsData, UpdateAlertSettingsErrors, UpdateAlertSettingsResponses, UpdateDataSourceData, UpdateDataSourceErrors, UpdateDataSourceFieldData, UpdateDataSourceFieldErrors, UpdateDataSourceFieldResponses, UpdateDataSourceResponses, UpdateDependencyData, UpdateDependencyErrors, UpdateDependencyResponses, UpdateIncidentData, UpdateIncidentErrors, UpdateIncidentResponses, UpdateMaintenanceWindowData, UpdateMaintenanceWindowErrors, UpdateMaintenanceWindowResponses, UpdateMemberData, UpdateMemberErrors, UpdateMemberResponses, UpdateMePreferencesData, UpdateMePreferencesErrors, UpdateMePreferencesResponses, UpdateMonitorAuthData, UpdateMonitorAuthErrors, UpdateMonitorAuthResponses, UpdateMonitorData, UpdateMonitorErrors, UpdateMonitorParentsData, UpdateMonitorParentsErrors, UpdateMonitorParentsResponses, UpdateMonitorResponses, UpdateStatusPageComponentData, UpdateStatusPageComponentErrors, UpdateStatusPageComponentResponses, UpdateStatusPageCustomDomainData, UpdateStatusPageCustomDomainErrors, UpdateStatusPageCustomDomainResponses, UpdateStatusPageData, UpdateStatusPageErrors, UpdateStatusPageFaviconData, UpdateStatusPageFaviconErrors, UpdateStatusPageFaviconResponses, UpdateStatusPageGroupData, UpdateStatusPageGroupErrors, UpdateStatusPageGroupResponses, UpdateStatusPageLogoData, UpdateStatusPageLogoErrors, UpdateStatusPageLogoResponses, UpdateStatusPageResponses, UpdateViewData, UpdateViewErrors, UpdateViewResponses, VerifyStatusPageCustomDomainData, VerifyStatusPageCustomDomainErrors, VerifyStatusPageCustomDomainResponses } from './types.gen.ts';
+import type { AcceptMonitorScreenshotsData, AcceptMonitorScreenshotsErrors, AcceptMonitorScreenshotsResponses, AcknowledgeIncidentData, AcknowledgeIncidentErrors, AcknowledgeIncidentResponses, AnalyzeStatusPageCustomDomainData, AnalyzeStatusPageCustomDomainErrors, AnalyzeStatusPageCustomDomainResponses, ApplyImportData, ApplyImportErrors, ApplyImportResponses, BeginChatInstallationData, BeginChatInstallationErrors, BeginChatInstallationResponses, BootstrapAgentData, BootstrapAgentErrors, BootstrapAgentResponses, ChangeMonitorsData, ChangeMonitorsErrors, ChangeMonitorsResponses, CheckMonitorData, CheckMonitorErrors, CheckMonitorResponses, CompleteChatInstallationData, CompleteChatInstallationErrors, CompleteChatInstallationResponses, ConnectStatusPageCustomDomainData, ConnectStatusPageCustomDomainErrors, ConnectStatusPageCustomDomainResponses, CreateAlertChannelData, CreateAlertChannelErrors, CreateAlertChannelResponses, CreateAlertProjectChannelData, CreateAlertProjectChannelErrors, CreateAlertProjectChannelResponses, CreateAlertRuleData, CreateAlertRuleErrors, CreateAlertRuleResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateDataSourceData, CreateDataSourceErrors, CreateDataSourceFieldData, CreateDataSourceFieldErrors, CreateDataSourceFieldResponses, CreateDataSourceResponses, CreateDependencyData, CreateDependencyErrors, CreateDependencyResponses, CreateImportData, CreateImportErrors, CreateImportResponses, CreateIncidentData, CreateIncidentErrors, CreateIncidentResponses, CreateIncidentTemplateData, CreateIncidentTemplateErrors, CreateIncidentTemplateResponses, CreateIncidentUpdateData, CreateIncidentUpdateErrors, CreateIncidentUpdateResponses, CreateMaintenanceWindowData, CreateMaintenanceWindowErrors, CreateMaintenanceWindowResponses, CreateMemberClaimLinkData, CreateMemberClaimLinkErrors, CreateMemberClaimLinkResponses, CreateMonitorData, CreateMonitorErrors, CreateMonitorResponses, CreateMonitorsData, CreateMonitorsErrors, CreateMonitorsResponses, CreateSilenceData, CreateSilenceErrors, CreateSilenceResponses, CreateStatusPageComponentData, CreateStatusPageComponentErrors, CreateStatusPageComponentResponses, CreateStatusPageData, CreateStatusPageErrors, CreateStatusPageGroupData, CreateStatusPageGroupErrors, CreateStatusPageGroupResponses, CreateStatusPageResponses, CreateViewData, CreateViewErrors, CreateViewResponses, CreateWallLinkData, CreateWallLinkErrors, CreateWallLinkResponses, DeleteAlertChannelData, DeleteAlertChannelErrors, DeleteAlertChannelResponses, DeleteAlertProjectChannelData, DeleteAlertProjectChannelErrors, DeleteAlertProjectChannelResponses, DeleteAlertRuleData, DeleteAlertRuleErrors, DeleteAlertRuleResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteChatInstallationData, DeleteChatInstallationErrors, DeleteChatInstallationResponses, DeleteDataSourceData, DeleteDataSourceErrors, DeleteDataSourceFieldData, DeleteDataSourceFieldErrors, DeleteDataSourceFieldResponses, DeleteDataSourceResponses, DeleteDependencyData, DeleteDependencyErrors, DeleteDependencyResponses, DeleteImportData, DeleteImportErrors, DeleteImportResponses, DeleteIncidentData, DeleteIncidentErrors, DeleteIncidentResponses, DeleteIncidentTemplateData, DeleteIncidentTemplateErrors, DeleteIncidentTemplateResponses, DeleteMaintenanceWindowData, DeleteMaintenanceWindowErrors, DeleteMaintenanceWindowResponses, DeleteMemberData, DeleteMemberErrors, DeleteMemberResponses, DeleteMonitorData, DeleteMonitorErrors, DeleteMonitorResponses, DeleteSilenceData, DeleteSilenceErrors, DeleteSilenceResponses, DeleteStatusPageComponentData, DeleteStatusPageComponentErrors, DeleteStatusPageComponentResponses, DeleteStatusPageCustomDomainData, DeleteStatusPageCustomDomainErrors, DeleteStatusPageCustomDomainResponses, DeleteStatusPageData, DeleteStatusPageErrors, DeleteStatusPageGroupData, DeleteStatusPageGroupErrors, DeleteStatusPageGroupResponses, DeleteStatusPageResponses, DeleteStatusPageSubscriberData, DeleteStatusPageSubscriberErrors, DeleteStatusPageSubscriberResponses, DeleteViewData, DeleteViewErrors, DeleteViewResponses, DeleteWallLinkData, DeleteWallLinkErrors, DeleteWallLinkResponses, ExportProjectData, ExportProjectErrors, ExportProjectResponses, ImportProjectData, ImportProjectErrors, ImportProjectResponses, InviteMemberData, InviteMemberErrors, InviteMemberResponses, ListAlertChannelsData, ListAlertChannelsErrors, ListAlertChannelsResponses, ListAlertLogData, ListAlertLogErrors, ListAlertLogResponses, ListAlertProjectChannelsData, ListAlertProjectChannelsErrors, ListAlertProjectChannelsResponses, ListAlertRelayData, ListAlertRelayErrors, ListAlertRelayResponses, ListAlertRulesData, ListAlertRulesErrors, ListAlertRulesResponses, ListAnalyticsStripsData, ListAnalyticsStripsErrors, ListAnalyticsStripsResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogData, ListAuditLogErrors, ListAuditLogResponses, ListChatIdentitiesData, ListChatIdentitiesErrors, ListChatIdentitiesResponses, ListChatInstallationChannelsData, ListChatInstallationChannelsErrors, ListChatInstallationChannelsResponses, ListChatInstallationsData, ListChatInstallationsErrors, ListChatInstallationsResponses, ListDataSourceFieldsData, ListDataSourceFieldsErrors, ListDataSourceFieldsResponses, ListDataSourcesData, ListDataSourcesErrors, ListDataSourcesResponses, ListDependenciesData, ListDependenciesErrors, ListDependenciesResponses, ListDependencyCatalogData, ListDependencyCatalogErrors, ListDependencyCatalogResponses, ListDependencyIncidentsData, ListDependencyIncidentsErrors, ListDependencyIncidentsResponses, ListImportItemsData, ListImportItemsErrors, ListImportItemsResponses, ListImportsData, ListImportsErrors, ListImportsResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListIncidentTemplatesData, ListIncidentTemplatesErrors, ListIncidentTemplatesResponses, ListIncidentUpdatesData, ListIncidentUpdatesErrors, ListIncidentUpdatesResponses, ListMaintenanceWindowsData, ListMaintenanceWindowsErrors, ListMaintenanceWindowsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListMonitorChecksData, ListMonitorChecksErrors, ListMonitorChecksResponses, ListMonitorParentsData, ListMonitorParentsErrors, ListMonitorParentsResponses, ListMonitorScreenshotsData, ListMonitorScreenshotsErrors, ListMonitorScreenshotsResponses, ListMonitorsData, ListMonitorsErrors, ListMonitorsResponses, ListMonitorTransitionsData, ListMonitorTransitionsErrors, ListMonitorTransitionsResponses, ListMonitorVotesData, ListMonitorVotesErrors, ListMonitorVotesResponses, ListProbesData, ListProbesErrors, ListProbesResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListSilencesData, ListSilencesErrors, ListSilencesResponses, ListStatusPageComponentsData, ListStatusPageComponentsErrors, ListStatusPageComponentsResponses, ListStatusPageGroupsData, ListStatusPageGroupsErrors, ListStatusPageGroupsResponses, ListStatusPagesData, ListStatusPagesErrors, ListStatusPagesResponses, ListStatusPageSubscribersData, ListStatusPageSubscribersErrors, ListStatusPageSubscribersResponses, ListViewsData, ListViewsErrors, ListViewsResponses, ListWallLinksData, ListWallLinksErrors, ListWallLinksResponses, OrderStatusPageComponentsData, OrderStatusPageComponentsErrors, OrderStatusPageComponentsResponses, PauseMonitorData, PauseMonitorErrors, PauseMonitorResponses, PreviewDataSourceData, PreviewDataSourceErrors, PreviewDataSourceResponses, PreviewStatusPageData, PreviewStatusPageErrors, PreviewStatusPageResponses, PublishDataSourceData, PublishDataSourceErrors, PublishDataSourceResponses, ReadAlertChannelData, ReadAlertChannelErrors, ReadAlertChannelResponses, ReadAlertLogData, ReadAlertLogErrors, ReadAlertLogResponses, ReadAlertRuleData, ReadAlertRuleErrors, ReadAlertRuleResponses, ReadAlertSettingsData, ReadAlertSettingsErrors, ReadAlertSettingsResponses, ReadAnalyticsHeatmapData, ReadAnalyticsHeatmapErrors, ReadAnalyticsHeatmapResponses, ReadAnalyticsLatencyData, ReadAnalyticsLatencyErrors, ReadAnalyticsLatencyResponses, ReadAnalyticsSummaryData, ReadAnalyticsSummaryErrors, ReadAnalyticsSummaryResponses, ReadAnalyticsUptimeData, ReadAnalyticsUptimeErrors, ReadAnalyticsUptimeResponses, ReadDataSourceData, ReadDataSourceErrors, ReadDataSourceResponses, ReadDependencyData, ReadDependencyErrors, ReadDependencyResponses, ReadImportData, ReadImportErrors, ReadImportResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadIncidentTemplateData, ReadIncidentTemplateErrors, ReadIncidentTemplateResponses, ReadIncidentTimelineData, ReadIncidentTimelineErrors, ReadIncidentTimelineResponses, ReadMaintenanceWindowData, ReadMaintenanceWindowErrors, ReadMaintenanceWindowResponses, ReadMeData, ReadMeErrors, ReadMeResponses, ReadMonitorBoardData, ReadMonitorBoardErrors, ReadMonitorBoardResponses, ReadMonitorData, ReadMonitorErrors, ReadMonitorGuaranteeData, ReadMonitorGuaranteeErrors, ReadMonitorGuaranteeResponses, ReadMonitorResponses, ReadProjectData, ReadProjectErrors, ReadProjectResponses, ReadSilenceData, ReadSilenceErrors, ReadSilenceResponses, ReadStatusPageComponentData, ReadStatusPageComponentErrors, ReadStatusPageComponentResponses, ReadStatusPageData, ReadStatusPageErrors, ReadStatusPageGroupData, ReadStatusPageGroupErrors, ReadStatusPageGroupResponses, ReadStatusPageResponses, ReadViewData, ReadViewErrors, ReadViewResponses, RedriveAlertRelayData, RedriveAlertRelayErrors, RedriveAlertRelayResponses, RefreshDataSourceData, RefreshDataSourceErrors, RefreshDataSourceResponses, RehearseMonitorData, RehearseMonitorErrors, RehearseMonitorResponses, ResumeAlertChannelData, ResumeAlertChannelErrors, ResumeAlertChannelResponses, ResumeMonitorData, ResumeMonitorErrors, ResumeMonitorResponses, RetryAlertLogData, RetryAlertLogErrors, RetryAlertLogResponses, RotateAlertChannelSecretData, RotateAlertChannelSecretErrors, RotateAlertChannelSecretResponses, StreamEventsData, StreamEventsErrors, StreamEventsResponse, StreamEventsResponses, TestAlertChannelData, TestAlertChannelErrors, TestAlertChannelResponses, TestDependencyData, TestDependencyErrors, TestDependencyResponses, TestMonitorData, TestMonitorErrors, TestMonitorResponses, TestUnstoredAlertChannelData, TestUnstoredAlertChannelErrors, TestUnstoredAlertChannelResponses, UpdateAlertChannelData, UpdateAlertChannelErrors, UpdateAlertChannelResponses, UpdateAlertRuleData, UpdateAlertRuleErrors, UpdateAlertRuleResponses, UpdateAlertSettingsData, UpdateAlertSettingsErrors, UpdateAlertSettingsResponses, UpdateDataSourceData, UpdateDataSourceErrors, UpdateDataSourceFieldData, UpdateDataSourceFieldErrors, UpdateDataSourceFieldResponses, UpdateDataSourceResponses, UpdateDependencyData, UpdateDependencyErrors, UpdateDependencyResponses, UpdateIncidentData, UpdateIncidentErrors, UpdateIncidentResponses, UpdateIncidentTemplateData, UpdateIncidentTemplateErrors, UpdateIncidentTemplateResponses, UpdateMaintenanceWindowData, UpdateMaintenanceWindowErrors, UpdateMaintenanceWindowResponses, UpdateMemberData, UpdateMemberErrors, UpdateMemberResponses, UpdateMePreferencesData, UpdateMePreferencesErrors, UpdateMePreferencesResponses, UpdateMonitorAuthData, UpdateMonitorAuthErrors, UpdateMonitorAuthResponses, UpdateMonitorData, UpdateMonitorErrors, UpdateMonitorParentsData, UpdateMonitorParentsErrors, UpdateMonitorParentsResponses, UpdateMonitorResponses, UpdateStatusPageComponentData, UpdateStatusPageComponentErrors, UpdateStatusPageComponentResponses, UpdateStatusPageCustomDomainData, UpdateStatusPageCustomDomainErrors, UpdateStatusPageCustomDomainResponses, UpdateStatusPageData, UpdateStatusPageErrors, UpdateStatusPageFaviconData, UpdateStatusPageFaviconErrors, UpdateStatusPageFaviconResponses, UpdateStatusPageGroupData, UpdateStatusPageGroupErrors, UpdateStatusPageGroupResponses, UpdateStatusPageLogoData, UpdateStatusPageLogoErrors, UpdateStatusPageLogoResponses, UpdateStatusPageResponses, UpdateViewData, UpdateViewErrors, UpdateViewResponses, VerifyStatusPageCustomDomainData, VerifyStatusPageCustomDomainErrors, VerifyStatusPageCustomDomainResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -912,6 +912,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * Update an incident; a new status or severity also posts an update
+     *
+     * `monitor_ids` replaces the monitors of the incident.
      */
     public updateIncident<ThrowOnError extends boolean = false>(options: Options<UpdateIncidentData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateIncidentResponses, UpdateIncidentErrors, ThrowOnError>({
@@ -954,6 +956,71 @@ export class Picket extends HeyApiClient {
         return (options.client ?? this.client).post<CreateIncidentUpdateResponses, CreateIncidentUpdateErrors, ThrowOnError>({
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/incidents/{id}/updates',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List incident templates, by name
+     */
+    public listIncidentTemplates<ThrowOnError extends boolean = false>(options?: Options<ListIncidentTemplatesData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListIncidentTemplatesResponses, ListIncidentTemplatesErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/incident-templates',
+            ...options
+        });
+    }
+    
+    /**
+     * Create an incident template
+     *
+     * A text for updates that recur, with the values that it proposes. A project can have 100.
+     */
+    public createIncidentTemplate<ThrowOnError extends boolean = false>(options: Options<CreateIncidentTemplateData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateIncidentTemplateResponses, CreateIncidentTemplateErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/incident-templates',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete an incident template
+     */
+    public deleteIncidentTemplate<ThrowOnError extends boolean = false>(options: Options<DeleteIncidentTemplateData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteIncidentTemplateResponses, DeleteIncidentTemplateErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/incident-templates/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get an incident template
+     */
+    public readIncidentTemplate<ThrowOnError extends boolean = false>(options: Options<ReadIncidentTemplateData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ReadIncidentTemplateResponses, ReadIncidentTemplateErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/incident-templates/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Update an incident template; omitted fields stay the same
+     */
+    public updateIncidentTemplate<ThrowOnError extends boolean = false>(options: Options<UpdateIncidentTemplateData, ThrowOnError>) {
+        return (options.client ?? this.client).put<UpdateIncidentTemplateResponses, UpdateIncidentTemplateErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/incident-templates/{id}',
             ...options,
             headers: {
                 'Content-Type': 'application/json',
@@ -1237,6 +1304,49 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * List wall links
+     *
+     * Newest first. Their tokens cannot be read.
+     */
+    public listWallLinks<ThrowOnError extends boolean = false>(options?: Options<ListWallLinksData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListWallLinksResponses, ListWallLinksErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/wall-links',
+            ...options
+        });
+    }
+    
+    /**
+     * Create a wall link
+     *
+     * An address that shows the monitors of a query without a session: their number by tag, and name, cause and duration of those that fail. A project can have 20.
+     */
+    public createWallLink<ThrowOnError extends boolean = false>(options: Options<CreateWallLinkData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateWallLinkResponses, CreateWallLinkErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/wall-links',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete a wall link
+     *
+     * Screens with the link show nothing more at their next read, within 15 seconds.
+     */
+    public deleteWallLink<ThrowOnError extends boolean = false>(options: Options<DeleteWallLinkData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteWallLinkResponses, DeleteWallLinkErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/wall-links/{id}',
+            ...options
+        });
+    }
+    
+    /**
      * Get what happened around an incident, oldest first
      *
      * Checks, transitions, updates, deliveries, maintenance, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.
@@ -1347,6 +1457,23 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * Preview a status page
+     *
+     * Returns what visitors would see with the given settings, also of an unpublished page. Omitted fields have their stored values. Stores nothing and fetches no image. Refused CSS is not an error: the problems name its lines.
+     */
+    public previewStatusPage<ThrowOnError extends boolean = false>(options: Options<PreviewStatusPageData, ThrowOnError>) {
+        return (options.client ?? this.client).post<PreviewStatusPageResponses, PreviewStatusPageErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/status-pages/{id}/preview',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
      * List the components of a status page in display order
      */
     public listStatusPageComponents<ThrowOnError extends boolean = false>(options: Options<ListStatusPageComponentsData, ThrowOnError>) {
@@ -1416,7 +1543,7 @@ export class Picket extends HeyApiClient {
     /**
      * Reorder components
      *
-     * The given components exchange their positions. All other items keep theirs.
+     * The given components and groups exchange their positions. All other items keep theirs.
      */
     public orderStatusPageComponents<ThrowOnError extends boolean = false>(options: Options<OrderStatusPageComponentsData, ThrowOnError>) {
         return (options.client ?? this.client).put<OrderStatusPageComponentsResponses, OrderStatusPageComponentsErrors, ThrowOnError>({
@@ -1601,6 +1728,83 @@ export class Picket extends HeyApiClient {
     }
     
     /**
+     * List imports of uploaded files, newest first
+     */
+    public listImports<ThrowOnError extends boolean = false>(options?: Options<ListImportsData, ThrowOnError>) {
+        return (options?.client ?? this.client).get<ListImportsResponses, ListImportsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/imports',
+            ...options
+        });
+    }
+    
+    /**
+     * Upload a file to import
+     *
+     * Accepts up to 256 MiB: a Picket file, a backup or a database (`kuma.db`) of Uptime Kuma, or a configuration of Gatus. The response comes when the file is stored; then the import is planned.
+     */
+    public createImport<ThrowOnError extends boolean = false>(options: Options<CreateImportData, ThrowOnError>) {
+        return (options.client ?? this.client).post<CreateImportResponses, CreateImportErrors, ThrowOnError>({
+            bodySerializer: null,
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/imports',
+            ...options,
+            headers: {
+                'Content-Type': 'application/octet-stream',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Delete an import and its stored file
+     */
+    public deleteImport<ThrowOnError extends boolean = false>(options: Options<DeleteImportData, ThrowOnError>) {
+        return (options.client ?? this.client).delete<DeleteImportResponses, DeleteImportErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/imports/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * Get an import with its progress
+     */
+    public readImport<ThrowOnError extends boolean = false>(options: Options<ReadImportData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ReadImportResponses, ReadImportErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/imports/{id}',
+            ...options
+        });
+    }
+    
+    /**
+     * List what an import changes, entry by entry
+     *
+     * The plan before it is applied, then the result. Secrets are masked.
+     */
+    public listImportItems<ThrowOnError extends boolean = false>(options: Options<ListImportItemsData, ThrowOnError>) {
+        return (options.client ?? this.client).get<ListImportItemsResponses, ListImportItemsErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/imports/{id}/items',
+            ...options
+        });
+    }
+    
+    /**
+     * Apply the plan of an import
+     *
+     * Applies the stored file. The plan is made again, so the result shows what has changed meanwhile.
+     */
+    public applyImport<ThrowOnError extends boolean = false>(options: Options<ApplyImportData, ThrowOnError>) {
+        return (options.client ?? this.client).post<ApplyImportResponses, ApplyImportErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/imports/{id}/apply',
+            ...options
+        });
+    }
+    
+    /**
      * List the vendors of the catalog
      *
      * Sorted by name. A vendor of the catalog can be tracked by its slug.
@@ -1610,6 +1814,23 @@ export class Picket extends HeyApiClient {
             security: [{ scheme: 'bearer', type: 'http' }],
             url: '/api/v1/dependencies/catalog',
             ...options
+        });
+    }
+    
+    /**
+     * Test a feed before it is tracked
+     *
+     * Reads the feed once, as a dependency with this body would, and returns what it reports. Stores nothing. Limited to 30 requests per minute and 10 concurrent requests per project; more are refused with 429.
+     */
+    public testDependency<ThrowOnError extends boolean = false>(options: Options<TestDependencyData, ThrowOnError>) {
+        return (options.client ?? this.client).post<TestDependencyResponses, TestDependencyErrors, ThrowOnError>({
+            security: [{ scheme: 'bearer', type: 'http' }],
+            url: '/api/v1/dependencies/test',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     

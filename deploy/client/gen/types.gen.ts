@@ -990,6 +990,8 @@ export type Incident = {
     resolved_at: string | null;
     acknowledged_at: string | null;
     acknowledged_by: string | null;
+    postmortem: string | null;
+    postmortem_published_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -1002,6 +1004,10 @@ export type IncidentCreate = {
      * The text of the first update.
      */
     message?: string;
+    /**
+     * Whether the first update is internal, so that visitors do not see it.
+     */
+    is_internal?: boolean;
     monitor_ids?: Array<string>;
 };
 
@@ -1029,6 +1035,8 @@ export type IncidentWithCauses = {
     resolved_at: string | null;
     acknowledged_at: string | null;
     acknowledged_by: string | null;
+    postmortem: string | null;
+    postmortem_published_at: string | null;
     created_at: string;
     updated_at: string;
     /**
@@ -1065,6 +1073,72 @@ export type IncidentUpdate = {
     updated_at: string;
 };
 
+export type IncidentTemplate = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    name: string;
+    /**
+     * The title of an incident. Null: the template has none.
+     */
+    title: string | null;
+    /**
+     * Null: the template does not set it.
+     */
+    severity: 'minor' | 'major' | 'critical' | null;
+    /**
+     * Null: the template does not set it.
+     */
+    status: 'investigating' | 'identified' | 'monitoring' | 'resolved' | null;
+    /**
+     * The text of an update.
+     */
+    message: string;
+    created_at: string;
+    updated_at: string;
+};
+
+export type IncidentTemplateCreate = {
+    name: string;
+    /**
+     * The title of an incident. Null: the template has none.
+     */
+    title?: string | null;
+    /**
+     * Null: the template does not set it.
+     */
+    severity?: 'minor' | 'major' | 'critical' | null;
+    /**
+     * Null: the template does not set it.
+     */
+    status?: 'investigating' | 'identified' | 'monitoring' | 'resolved' | null;
+    /**
+     * The text of an update.
+     */
+    message: string;
+};
+
+export type IncidentTemplateUpdate = {
+    name?: string;
+    /**
+     * The title of an incident. Null: the template has none.
+     */
+    title?: string | null;
+    /**
+     * Null: the template does not set it.
+     */
+    severity?: 'minor' | 'major' | 'critical' | null;
+    /**
+     * Null: the template does not set it.
+     */
+    status?: 'investigating' | 'identified' | 'monitoring' | 'resolved' | null;
+    /**
+     * The text of an update.
+     */
+    message?: string;
+};
+
 export type MaintenanceWindow = {
     /**
      * UUIDv7
@@ -1078,6 +1152,8 @@ export type MaintenanceWindow = {
     time_zone: string | null;
     starts_at: string | null;
     ends_at: string | null;
+    notify_subscribers: boolean;
+    announce_minutes: number;
     status: 'scheduled' | 'active' | 'ended';
     next_starts_at: string | null;
     created_at: string;
@@ -1096,6 +1172,14 @@ export type MaintenanceWindowCreate = {
     time_zone?: string | null;
     starts_at?: string | null;
     ends_at?: string | null;
+    /**
+     * Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.
+     */
+    notify_subscribers?: boolean;
+    /**
+     * How many minutes before its beginning a period is announced. 0: not at all. Defaults to 1440 (a day).
+     */
+    announce_minutes?: number;
 };
 
 export type MaintenanceWindowUpdate = {
@@ -1107,6 +1191,14 @@ export type MaintenanceWindowUpdate = {
     time_zone?: string | null;
     starts_at?: string | null;
     ends_at?: string | null;
+    /**
+     * Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.
+     */
+    notify_subscribers?: boolean;
+    /**
+     * How many minutes before its beginning a period is announced. 0: not at all. Defaults to 1440 (a day).
+     */
+    announce_minutes?: number;
 };
 
 export type Silence = {
@@ -1516,6 +1608,46 @@ export type ServerEvent = {
     build: string;
 };
 
+export type WallLink = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    name: string;
+    /**
+     * A query of the list of monitors, such as `tag:shop`. Empty: all monitors.
+     */
+    query: string;
+    /**
+     * When a screen last read it, to the minute.
+     */
+    last_used_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type CreatedWallLink = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    name: string;
+    /**
+     * A query of the list of monitors, such as `tag:shop`. Empty: all monitors.
+     */
+    query: string;
+    /**
+     * When a screen last read it, to the minute.
+     */
+    last_used_at: string | null;
+    created_at: string;
+    updated_at: string;
+    /**
+     * The address of the wallboard, which contains the token. It is shown only once.
+     */
+    url: string;
+};
+
 export type IncidentTimeline = {
     /**
      * UUIDv7
@@ -1807,6 +1939,7 @@ export type StatusPage = {
     show_uptime_percentage: boolean;
     custom_domain: string | null;
     custom_domain_verified_at: string | null;
+    component_count: number;
     /**
      * The address for visitors, once the page is published.
      */
@@ -1834,6 +1967,27 @@ export type StatusPageUpdate = {
     is_published?: boolean;
     show_response_times?: boolean;
     show_uptime_percentage?: boolean;
+};
+
+export type StatusPageCssProblem = {
+    path: 'custom_css';
+    line: number;
+    column: number;
+    message: string;
+};
+
+export type StatusPagePreview = {
+    /**
+     * Everything that the page shows, as the templates of this version render it. Its properties can change with every version.
+     */
+    view: {
+        [key: string]: unknown;
+    };
+    safe_css: string | null;
+    /**
+     * Why the custom CSS is refused: at most 20 lines, in their order, each with its first problem.
+     */
+    problems: Array<StatusPageCssProblem>;
 };
 
 export type StatusPageComponent = {
@@ -1890,6 +2044,77 @@ export type StatusPageGroupUpdate = {
      */
     display_order?: number;
     is_collapsed?: boolean;
+};
+
+export type Import = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    /**
+     * `ready`: the plan can be applied. `failed`: nothing was changed; see `error`.
+     */
+    status: 'uploading' | 'reading' | 'planning' | 'ready' | 'applying' | 'applied' | 'failed';
+    from: 'picket' | 'uptime-kuma' | 'gatus';
+    prune: boolean;
+    file_name: string | null;
+    /**
+     * Size of the file; while it is uploaded, the bytes so far.
+     */
+    bytes: number;
+    /**
+     * The converted file is stored, and nothing is running.
+     */
+    can_apply: boolean;
+    progress: {
+        done: number;
+        total: number;
+    };
+    summary: {
+        create: number;
+        update: number;
+        delete: number;
+        unchanged: number;
+        left_out: number;
+        note: number;
+        warnings: number;
+        /**
+         * Records that the file does not name and that are kept.
+         */
+        extra: number;
+    } | null;
+    error: {
+        status: number;
+        code: string;
+        message: string;
+        details?: Array<{
+            path: string;
+            message: string;
+        }>;
+    } | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type ImportItem = {
+    /**
+     * `left_out`: an entry that is not imported. `note`: a warning that concerns no single entry.
+     */
+    action: 'create' | 'update' | 'delete' | 'unchanged' | 'left_out' | 'note';
+    resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component' | null;
+    /**
+     * Name of the record for people, or the place in the file.
+     */
+    key: string;
+    id: string | null;
+    fields: {
+        [key: string]: {
+            from: unknown;
+            to: unknown;
+            is_secret?: boolean;
+        };
+    };
+    warnings: Array<string>;
 };
 
 export type CatalogEntry = {
@@ -2251,6 +2476,14 @@ export type ProjectFile = {
         time_zone?: string | null;
         starts_at?: string | null;
         ends_at?: string | null;
+        /**
+         * Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.
+         */
+        notify_subscribers?: boolean;
+        /**
+         * How many minutes before its beginning a period is announced. 0: not at all. Defaults to 1440 (a day).
+         */
+        announce_minutes?: number;
         monitors: Array<string>;
     }>;
     data_sources?: Array<{
@@ -6117,6 +6350,15 @@ export type UpdateIncidentData = {
         title?: string;
         severity?: 'minor' | 'major' | 'critical';
         status?: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+        monitor_ids?: Array<string>;
+        /**
+         * What happened, why, and what will change. Null removes it.
+         */
+        postmortem?: string | null;
+        /**
+         * Whether status pages show the post-mortem. The incident must be resolved.
+         */
+        is_postmortem_published?: boolean;
     };
     path: {
         id: string;
@@ -6146,6 +6388,10 @@ export type UpdateIncidentErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -6348,6 +6594,261 @@ export type CreateIncidentUpdateResponses = {
 };
 
 export type CreateIncidentUpdateResponse = CreateIncidentUpdateResponses[keyof CreateIncidentUpdateResponses];
+
+export type ListIncidentTemplatesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 1. Default 1.
+         */
+        page?: number;
+        /**
+         * Records on a page. Default 25.
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/incident-templates';
+};
+
+export type ListIncidentTemplatesErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListIncidentTemplatesError = ListIncidentTemplatesErrors[keyof ListIncidentTemplatesErrors];
+
+export type ListIncidentTemplatesResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<IncidentTemplate>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListIncidentTemplatesResponse = ListIncidentTemplatesResponses[keyof ListIncidentTemplatesResponses];
+
+export type CreateIncidentTemplateData = {
+    body: IncidentTemplateCreate;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/incident-templates';
+};
+
+export type CreateIncidentTemplateErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type CreateIncidentTemplateError = CreateIncidentTemplateErrors[keyof CreateIncidentTemplateErrors];
+
+export type CreateIncidentTemplateResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: IncidentTemplate;
+    };
+};
+
+export type CreateIncidentTemplateResponse = CreateIncidentTemplateResponses[keyof CreateIncidentTemplateResponses];
+
+export type DeleteIncidentTemplateData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/incident-templates/{id}';
+};
+
+export type DeleteIncidentTemplateErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type DeleteIncidentTemplateError = DeleteIncidentTemplateErrors[keyof DeleteIncidentTemplateErrors];
+
+export type DeleteIncidentTemplateResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteIncidentTemplateResponse = DeleteIncidentTemplateResponses[keyof DeleteIncidentTemplateResponses];
+
+export type ReadIncidentTemplateData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/incident-templates/{id}';
+};
+
+export type ReadIncidentTemplateErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadIncidentTemplateError = ReadIncidentTemplateErrors[keyof ReadIncidentTemplateErrors];
+
+export type ReadIncidentTemplateResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: IncidentTemplate;
+    };
+};
+
+export type ReadIncidentTemplateResponse = ReadIncidentTemplateResponses[keyof ReadIncidentTemplateResponses];
+
+export type UpdateIncidentTemplateData = {
+    body: IncidentTemplateUpdate;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/incident-templates/{id}';
+};
+
+export type UpdateIncidentTemplateErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type UpdateIncidentTemplateError = UpdateIncidentTemplateErrors[keyof UpdateIncidentTemplateErrors];
+
+export type UpdateIncidentTemplateResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: IncidentTemplate;
+    };
+};
+
+export type UpdateIncidentTemplateResponse = UpdateIncidentTemplateResponses[keyof UpdateIncidentTemplateResponses];
 
 export type ListMaintenanceWindowsData = {
     body?: never;
@@ -7651,6 +8152,169 @@ export type StreamEventsResponses = {
 
 export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];
 
+export type ListWallLinksData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 1. Default 1.
+         */
+        page?: number;
+        /**
+         * Records on a page. Default 25.
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/wall-links';
+};
+
+export type ListWallLinksErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListWallLinksError = ListWallLinksErrors[keyof ListWallLinksErrors];
+
+export type ListWallLinksResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<WallLink>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListWallLinksResponse = ListWallLinksResponses[keyof ListWallLinksResponses];
+
+export type CreateWallLinkData = {
+    body: {
+        name: string;
+        /**
+         * A query of the list of monitors, such as `tag:shop`. Empty: all monitors.
+         */
+        query?: string;
+    };
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/wall-links';
+};
+
+export type CreateWallLinkErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type CreateWallLinkError = CreateWallLinkErrors[keyof CreateWallLinkErrors];
+
+export type CreateWallLinkResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: CreatedWallLink;
+    };
+};
+
+export type CreateWallLinkResponse = CreateWallLinkResponses[keyof CreateWallLinkResponses];
+
+export type DeleteWallLinkData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/wall-links/{id}';
+};
+
+export type DeleteWallLinkErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type DeleteWallLinkError = DeleteWallLinkErrors[keyof DeleteWallLinkErrors];
+
+export type DeleteWallLinkResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteWallLinkResponse = DeleteWallLinkResponses[keyof DeleteWallLinkResponses];
+
 export type ReadIncidentTimelineData = {
     body?: never;
     path: {
@@ -8142,6 +8806,65 @@ export type UpdateStatusPageResponses = {
 
 export type UpdateStatusPageResponse = UpdateStatusPageResponses[keyof UpdateStatusPageResponses];
 
+export type PreviewStatusPageData = {
+    body: StatusPageUpdate;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/status-pages/{id}/preview';
+};
+
+export type PreviewStatusPageErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type PreviewStatusPageError = PreviewStatusPageErrors[keyof PreviewStatusPageErrors];
+
+export type PreviewStatusPageResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: StatusPagePreview;
+    };
+};
+
+export type PreviewStatusPageResponse = PreviewStatusPageResponses[keyof PreviewStatusPageResponses];
+
 export type ListStatusPageComponentsData = {
     body?: never;
     path: {
@@ -8437,7 +9160,7 @@ export type UpdateStatusPageComponentResponse = UpdateStatusPageComponentRespons
 export type OrderStatusPageComponentsData = {
     body: {
         /**
-         * These components exchange their positions. All other items keep theirs.
+         * These components exchange their positions. All other items keep theirs. Groups have positions too: their ids are accepted here.
          */
         component_ids: Array<string>;
     };
@@ -9280,6 +10003,361 @@ export type VerifyStatusPageCustomDomainResponses = {
 
 export type VerifyStatusPageCustomDomainResponse = VerifyStatusPageCustomDomainResponses[keyof VerifyStatusPageCustomDomainResponses];
 
+export type ListImportsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 1. Default 1.
+         */
+        page?: number;
+        /**
+         * Records on a page. Default 25.
+         */
+        per_page?: number;
+    };
+    url: '/api/v1/imports';
+};
+
+export type ListImportsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListImportsError = ListImportsErrors[keyof ListImportsErrors];
+
+export type ListImportsResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<Import>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListImportsResponse = ListImportsResponses[keyof ListImportsResponses];
+
+export type CreateImportData = {
+    /**
+     * The file.
+     */
+    body: Blob | File;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * A Picket file, a backup or database of Uptime Kuma, or a configuration of Gatus.
+         */
+        from?: 'picket' | 'uptime-kuma' | 'gatus';
+        /**
+         * Only plan; `POST /imports/{id}/apply` applies the plan. Defaults to true.
+         */
+        dry_run?: boolean;
+        /**
+         * Delete records that the file does not name, in the sections that it has. Defaults to false.
+         */
+        prune?: boolean;
+        file_name?: string;
+    };
+    url: '/api/v1/imports';
+};
+
+export type CreateImportErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * The body is too large
+     */
+    413: Error;
+    /**
+     * The content type of the body is not supported
+     */
+    415: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Temporarily unavailable; `Retry-After` is the time to wait in seconds
+     */
+    503: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type CreateImportError = CreateImportErrors[keyof CreateImportErrors];
+
+export type CreateImportResponses = {
+    /**
+     * Error
+     */
+    202: {
+        data: Import;
+    };
+};
+
+export type CreateImportResponse = CreateImportResponses[keyof CreateImportResponses];
+
+export type DeleteImportData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/imports/{id}';
+};
+
+export type DeleteImportErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type DeleteImportError = DeleteImportErrors[keyof DeleteImportErrors];
+
+export type DeleteImportResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            deleted: true;
+        };
+    };
+};
+
+export type DeleteImportResponse = DeleteImportResponses[keyof DeleteImportResponses];
+
+export type ReadImportData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/imports/{id}';
+};
+
+export type ReadImportErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadImportError = ReadImportErrors[keyof ReadImportErrors];
+
+export type ReadImportResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Import;
+    };
+};
+
+export type ReadImportResponse = ReadImportResponses[keyof ReadImportResponses];
+
+export type ListImportItemsData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Number of the page, from 1. Default 1.
+         */
+        page?: number;
+        /**
+         * Records on a page. Default 25.
+         */
+        per_page?: number;
+        action?: 'create' | 'update' | 'delete' | 'unchanged' | 'left_out' | 'note';
+        has_warnings?: boolean;
+        /**
+         * A part of the name, in any case.
+         */
+        q?: string;
+    };
+    url: '/api/v1/imports/{id}/items';
+};
+
+export type ListImportItemsErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ListImportItemsError = ListImportItemsErrors[keyof ListImportItemsErrors];
+
+export type ListImportItemsResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: Array<ImportItem>;
+        meta: PaginationMeta;
+    };
+};
+
+export type ListImportItemsResponse = ListImportItemsResponses[keyof ListImportItemsResponses];
+
+export type ApplyImportData = {
+    body?: never;
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/imports/{id}/apply';
+};
+
+export type ApplyImportErrors = {
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ApplyImportError = ApplyImportErrors[keyof ApplyImportErrors];
+
+export type ApplyImportResponses = {
+    /**
+     * Error
+     */
+    202: {
+        data: Import;
+    };
+};
+
+export type ApplyImportResponse = ApplyImportResponses[keyof ApplyImportResponses];
+
 export type ListDependencyCatalogData = {
     body?: never;
     path?: never;
@@ -9337,6 +10415,110 @@ export type ListDependencyCatalogResponses = {
 };
 
 export type ListDependencyCatalogResponse = ListDependencyCatalogResponses[keyof ListDependencyCatalogResponses];
+
+export type TestDependencyData = {
+    /**
+     * The body of a create without overrides. Its name is not used.
+     */
+    body: {
+        slug?: string;
+        name?: string;
+        category?: string;
+        status_url?: string;
+        feed_type?: 'statuspage' | 'rss' | 'atom' | 'json';
+        feed_url?: string;
+        /**
+         * Paths in the document of a feed of type json: keys separated by dots, through lists. `incidents` starts at the document ($ is the document itself), the other paths start at each incident.
+         */
+        feed_mapping?: {
+            incidents?: string;
+            id?: string;
+            title?: string;
+            severity?: string;
+            status?: string;
+            components?: string;
+            started_at?: string;
+            resolved_at?: string;
+            updated_at?: string;
+            url?: string;
+        };
+        /**
+         * Names of the components that count. Empty: everything that the vendor reports.
+         */
+        components?: Array<string>;
+    };
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/dependencies/test';
+};
+
+export type TestDependencyErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type TestDependencyError = TestDependencyErrors[keyof TestDependencyErrors];
+
+export type TestDependencyResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * The address that was requested.
+             */
+            feed_url: string;
+            error: string | null;
+            status: 'operational' | 'degraded' | 'down' | 'unknown' | null;
+            /**
+             * At most 20, open ones first.
+             */
+            incidents: Array<{
+                title: string;
+                severity: 'none' | 'minor' | 'major' | 'critical';
+                status: 'investigating' | 'identified' | 'monitoring' | 'resolved';
+                components: Array<string>;
+                started_at: string | null;
+            }>;
+            open_incidents: number;
+            /**
+             * Names of the components that the feed lists.
+             */
+            components: Array<string>;
+        };
+    };
+};
+
+export type TestDependencyResponse = TestDependencyResponses[keyof TestDependencyResponses];
 
 export type ListDependenciesData = {
     body?: never;
@@ -10584,6 +11766,11 @@ export type PreviewDataSourceResponses = {
                 reason: string;
             }>;
             notes: Array<string>;
+            /**
+             * The fetched document, from root_path, at most 256 KiB. Null when there is none.
+             */
+            document: unknown;
+            document_note: string | null;
         };
     };
 };
