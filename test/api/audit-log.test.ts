@@ -15,18 +15,25 @@ const CHANGES_NOTHING = [
   'POST /monitors/{id}/rehearse',
   'POST /alerts/channels/test',
   'POST /alerts/channels/{id}/test',
+  'POST /status-pages/{id}/preview',
   'POST /status-pages/{id}/custom-domain/analyze',
   'POST /status-pages/{id}/custom-domain/domain-connect',
   'POST /status-pages/{id}/custom-domain/verify',
   'POST /data-sources/preview',
+  'POST /dependencies/test',
   'POST /data-sources/{id}/refresh',
   'PUT /me/preferences',
+  // what an import changes is recorded while it runs (imports.test.ts)
+  'POST /imports',
+  'POST /imports/{id}/apply',
+  'DELETE /imports/{id}',
 ]
 
 /** The resource that a path changes, as named in the log: the first match. A new kind of path needs a line. */
 const RESOURCES: [RegExp, string][] = [
   [/^\/monitors/, 'monitor'],
   [/^\/views/, 'view'],
+  [/^\/wall-links/, 'wall_link'],
   [/^\/maintenance-windows/, 'maintenance_window'],
   [/^\/silences/, 'silence'],
   [/^\/alerts\/channels/, 'alert_channel'],
@@ -35,6 +42,7 @@ const RESOURCES: [RegExp, string][] = [
   [/^\/alerts\/settings/, 'alert_settings'],
   [/^\/alerts\/(log|relay)/, 'delivery'],
   [/^\/incidents\/\{id\}\/updates/, 'incident_update'],
+  [/^\/incident-templates/, 'incident_template'],
   [/^\/incidents/, 'incident'],
   [/^\/api-keys/, 'api_key'],
   [/^\/(members|agent\/invite)/, 'member'],

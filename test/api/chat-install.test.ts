@@ -163,7 +163,7 @@ async function comeBack(visitor: ReturnType<typeof createVisitor>, fields: Recor
 
 t.test('A signed-in editor installs the app without confirmation', async t => {
   const { visitor, key } = await member('editor')
-  t.match((await visitor.get('/settings/chat')).text, /No team is connected yet/)
+  t.match((await visitor.get('/settings/chat')).text, /No team is connected/)
   const { status, location } = await visitor.get('/settings/chat/install')
   t.equal(status, 302)
   const state = new URL(location!).searchParams.get('state')!
@@ -248,7 +248,7 @@ t.test('A failed installation shows the reason', async t => {
 t.test('The settings show the teams of the own project, and viewers cannot connect', async t => {
   t.match(await createVisitor(api.origin).get('/settings/chat'), {
     status: 303,
-    location: '/sign-in?return_to=/settings/chat',
+    location: '/sign-in?return_to=%2Fsettings%2Fchat',
   })
   const { visitor, ...tenant } = await member('viewer')
   t.match(await visitor.get('/settings/chat'), { status: 200, text: /No team is connected/ })

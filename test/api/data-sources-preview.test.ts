@@ -56,6 +56,21 @@ t.test('POST /data-sources/preview 200 returns the children that a create would 
   t.same(await query(api.db, 'SELECT (SELECT count(*) FROM data_sources), (SELECT count(*) FROM monitors)'), before)
 })
 
+t.test('A preview returns the document from its root path, and cuts a large one with a note', async t => {
+  const preview = await previewer()
+  serve(DOCUMENT)
+  const whole = (await preview({ url: target.url, root_path: 'data' })).body.data
+  t.same(whole.document, DOCUMENT.data)
+  t.equal(whole.document_note, null)
+  t.same((await preview({ url: target.url, root_path: 'data.services.web.status' })).body.data.document, 'ok')
+  serve({ services: Array.from({ length: 20_000 }, (_, id) => ({ id, status: 'ok', text: 'x'.repeat(60) })) })
+  const { document, document_note: note, children } = (await preview({ url: target.url, fields: [FIELD] })).body.data
+  t.ok(JSON.stringify(document).length <= 262_144)
+  t.same(document.services[0], { id: 0, status: 'ok', text: 'x'.repeat(60) })
+  t.match(note, /^the document is larger than 256 KiB; the last entries of long lists/)
+  t.equal(children.length, 200, 'rules are evaluated on the whole document')
+})
+
 t.test('A preview returns each value with its type', async t => {
   const long = 'x'.repeat(300)
   serve({ a: false, b: 'false', c: 0, d: '0', e: null, f: 'null', g: [1, 2], h: { a: 1 }, i: 1.5e300, j: '', k: long })

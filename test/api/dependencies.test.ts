@@ -8,7 +8,7 @@ import { insertChannel, insertMonitor } from '../support/verdict.ts'
 import { runWhileLocked } from '../support/while-held.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
-  dependencyRoutes(app, handles)
+  dependencyRoutes(app, { ...handles, testsPerMinute: 60 })
   incidentRoutes(app, handles)
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'

@@ -32,6 +32,8 @@ t.test('POST /incidents 201 with a title only', async t => {
     resolved_at: null,
     acknowledged_at: null,
     acknowledged_by: null,
+    postmortem: null,
+    postmortem_published_at: null,
     created_at: started_at,
     updated_at: started_at,
   })
@@ -149,7 +151,7 @@ t.test('PUT /incidents/{id} 200: a title alone, or no change, publishes no event
   const id = await open(account)
   t.equal((await account.call(`PUT /incidents/${id}`, { title: 'Cards fail' })).body.data.title, 'Cards fail')
   const before = await account.call(`PUT /incidents/${id}`, {})
-  for (const body of [{}, { title: 'Cards fail', status: 'investigating', severity: 'minor' }]) {
+  for (const body of [{}, { title: 'Cards fail', status: 'investigating', severity: 'minor' }, { monitor_ids: [] }]) {
     t.match(await account.call(`PUT /incidents/${id}`, body), { status: 200, body: before.body })
   }
   t.same(await updatesOf(account, id), [])
@@ -180,7 +182,13 @@ t.test('PUT /incidents/{id} 400, 403 and 404, in this order', async t => {
   const id = await open(account)
   const read = await account.callWith('read')
   t.equal((await read(`PUT /incidents/${NOBODY}`, { color: 'red' })).status, 403)
-  for (const body of [{ color: 'red' }, { title: '' }, { status: 'open' }, { message: 'x' }, { monitor_ids: [] }]) {
+  for (const body of [
+    { color: 'red' },
+    { title: '' },
+    { status: 'open' },
+    { message: 'x' },
+    { monitor_ids: ['x', 'x'] },
+  ]) {
     t.equal((await account.call(`PUT /incidents/${NOBODY}`, body)).status, 400, JSON.stringify(body))
   }
   const other = await api.account()

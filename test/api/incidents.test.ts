@@ -51,6 +51,8 @@ t.test('GET /incidents 200 lists incidents newest first, in pages, with all fiel
     resolved_at: '2026-08-01T12:04:12.000Z',
     acknowledged_at: null,
     acknowledged_by: null,
+    postmortem: null,
+    postmortem_published_at: null,
     created_at: '2026-08-01T12:00:00.000Z',
     updated_at: '2026-08-01T12:04:12.000Z',
   })

@@ -8,6 +8,7 @@ import { encryptAddress } from '../../control-plane/alerting/deliveries/renderin
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { OPERATOR_ACTOR, withAuditActor } from '../../control-plane/foundation/web/auth/audit-actor.ts'
+import { insertFileParts } from '../../control-plane/integrations/import-export/jobs/job-store.ts'
 import { SECRET_COMMANDS } from '../../control-plane/operations/admin/commands/secrets.ts'
 import { ENCRYPTED_COLUMNS } from '../../control-plane/operations/admin/encrypted-columns.ts'
 import { startApi } from '../support/api-server.ts'
@@ -42,6 +43,14 @@ await db.transaction(tx =>
 )
 
 await sealAddressOfDelivery()
+await db.transaction(tx =>
+  insertFileParts(
+    tx,
+    createSecretCipher(Buffer.from(before, 'base64')),
+    { projectId: account.projectId, jobId: records.import_id },
+    ['version: 1'],
+  ),
+)
 
 /** As the delivery worker does, which does not run here. */
 async function sealAddressOfDelivery(): Promise<void> {

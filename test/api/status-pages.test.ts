@@ -50,6 +50,7 @@ t.test('POST /status-pages 201 with the defaults; the page can be read, listed, 
     show_uptime_percentage: true,
     custom_domain: null,
     custom_domain_verified_at: null,
+    component_count: 0,
     public_url: `http://picket.test/status/${slug}`,
   })
   t.equal(created_at, updated_at)
@@ -248,6 +249,21 @@ t.test('PUT /status-pages/{id}/components/reorder 200 exchanges the positions of
   t.equal((await call(`PUT ${path}/reorder`, { component_ids: [a, UNKNOWN] })).status, 404)
   t.equal((await call(`PUT ${path}/reorder`, { component_ids: [] })).status, 400)
 })
+
+t.test(
+  'PUT /status-pages/{id}/components/reorder 200 exchanges a component and a group; the page counts its components',
+  async t => {
+    const { call } = await api.account()
+    const page = await addPage(call)
+    const [path, groups] = [`/status-pages/${page}/components`, `/status-pages/${page}/groups`]
+    const first = await idOf(call, `POST ${path}`, { name: 'first' })
+    const group = await idOf(call, `POST ${groups}`, { name: 'group' })
+    t.equal((await call(`PUT ${path}/reorder`, { component_ids: [group, first] })).status, 200)
+    t.match((await call(`GET ${groups}`)).body.data, [{ id: group, display_order: 0 }])
+    t.match((await call(`GET ${path}`)).body.data, [{ id: first, display_order: 1 }])
+    t.equal((await call(`GET /status-pages/${page}`)).body.data.component_count, 1)
+  },
+)
 
 t.test('Groups can be created, listed, changed and deleted, and their components stay', async t => {
   const { call } = await api.account()

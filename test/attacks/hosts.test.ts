@@ -35,7 +35,15 @@ t.test('The API and its pages accept only hosts of the installation', async t =>
     t.equal((await ask(host, '/openapi.json')).status, 200, host)
   }
   for (const host of [...INSIDE, ...FOREIGN]) {
-    for (const path of ['/api/v1/monitors', '/openapi.json', '/docs', '/sign-in', '/trust', '/status/acme']) {
+    for (const path of [
+      '/api/v1/monitors',
+      '/openapi.json',
+      '/docs',
+      '/sign-in',
+      '/trust',
+      '/wall/x',
+      '/status/acme',
+    ]) {
       const { status, body } = await ask(host, path, headers)
       t.equal(status, 421, `${host} ${path}`)
       t.match(JSON.parse(body), {

@@ -106,27 +106,27 @@ function describe(loads: Load[], { serverMs, keysMs, pixelMs, taskMs }: Work): F
   ]
 }
 
-/** `script`: what every page loads. `all`: with everything that is loaded later. */
-type Sizes = { script: number; all: number; style: number }
+/** `script`: what every page loads. `largest`: with what the screen with the most code loads later. */
+type Sizes = { script: number; largest: number; style: number }
 
 /** The sizes with Brotli, in kB. */
 async function measureSizes(): Promise<Sizes> {
-  const { files, style, everywhere } = await makeDashboardAssets()
+  const { files, style, everywhere, later } = await makeDashboardAssets()
   const sum = (paths: string[]) =>
     paths.reduce((bytes, path) => bytes + brotliCompressSync(Buffer.from(files[path]!.base64, 'base64')).length, 0) /
     1_000
-  const all = Object.keys(files).filter(path => path.endsWith('.js'))
-  return { script: sum(everywhere), all: sum(all), style: sum([style]) }
+  const screens = later.map(paths => sum([...new Set([...everywhere, ...paths])]))
+  return { script: sum(everywhere), largest: Math.max(...screens), style: sum([style]) }
 }
 
-const describeSizes = ({ script, all, style }: Sizes): Figure[] => [
+const describeSizes = ({ script, largest, style }: Sizes): Figure[] => [
   figure(
     'scripts of the dashboard that every page loads, compressed',
     `${script.toFixed(1)} kB`,
     '≤ 60 kB',
     script <= 60,
   ),
-  figure('all its scripts, compressed', `${all.toFixed(1)} kB`, '≤ 150 kB', all <= 150),
+  figure('  with those of the largest screen', `${largest.toFixed(1)} kB`, '≤ 150 kB', largest <= 150),
   figure('its style sheet, compressed', `${style.toFixed(1)} kB`, '≤ 15 kB', style <= 15),
 ]
 

@@ -22,6 +22,7 @@ import { benchHealthyHour } from './healthy-hour.ts'
 import { benchHeartbeats } from './heartbeats.ts'
 import { benchHourly } from './hourly.ts'
 import { benchIdle } from './idle.ts'
+import { benchImport } from './import.ts'
 import { benchIngest } from './ingest.ts'
 import { benchMonitorsList } from './monitors-list.ts'
 import { benchPartitions } from './partitions.ts'
@@ -57,6 +58,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
   dashboard: benchDashboard,
+  import: benchImport,
   'event-streams': benchEventStreams,
   api: benchApi,
   stalls: benchStalls,

@@ -178,7 +178,10 @@ t.test('The palette opens monitors, pages and actions by keys and by its button'
 
   await page.getByRole('button', { name: 'Go to' }).click()
   await field.fill('incid')
-  await page.getByRole('option', { name: /^Incidents/ }).click()
+  await page
+    .getByRole('option', { name: /^Incidents/ })
+    .first()
+    .click()
   await page.waitForURL(`${origin}/incidents`)
   await keyboard.press('Control+k')
   await field.fill('no such thing')

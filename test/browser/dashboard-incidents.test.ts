@@ -47,10 +47,10 @@ t.test('A person finds an outage, acknowledges it, posts updates and resolves it
 
   await page.getByLabel('Message').fill('We are restarting it.')
   await page.getByLabel('Status of the incident').selectOption('identified')
-  await page.getByRole('blockquote').getByText('We are restarting it.').waitFor()
+  await page.getByRole('group', { name: 'Preview of the status page' }).getByText('We are restarting it.').waitFor()
   await page.getByLabel('Your team only').check()
   await page.getByText('Visitors of status pages will not see this message.').waitFor()
-  t.equal(await page.getByRole('blockquote').count(), 0)
+  t.equal(await page.getByRole('group', { name: 'Preview of the status page' }).count(), 0)
   await page.getByRole('button', { name: 'Add the update' }).click()
   await axis.getByText('We are restarting it.').waitFor()
   await axis.getByText('internal', { exact: true }).waitFor()

@@ -190,7 +190,7 @@ t.test('Pages have the policy of the design and are not stored; their files are 
     t.equal(
       headers.get('content-security-policy'),
       "default-src 'none'; base-uri 'none'; connect-src 'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
-        "img-src 'self' data:; script-src 'self'; style-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
+        "frame-src 'self'; img-src 'self' data:; script-src 'self'; style-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
     )
     t.match(headers.get('cache-control'), 'no-store')
     t.equal(headers.get('x-content-type-options'), 'nosniff')
@@ -200,8 +200,12 @@ t.test('Pages have the policy of the design and are not stored; their files are 
       const answer = await fetch(origin + file, { headers: { 'accept-encoding': 'gzip' } })
       t.equal(answer.status, 200, file)
       t.match(answer.headers.get('cache-control'), /public, max-age=31536000, immutable/)
-      t.equal(answer.headers.get('content-encoding'), file.endsWith('.woff2') ? null : 'gzip', file)
-      t.ok((await answer.arrayBuffer()).byteLength > 1_000, file)
+      const { byteLength } = await answer.arrayBuffer()
+      // the first script only starts the shared one, and is too short to be compressed
+      const isFirst = file.startsWith('/assets/main-')
+      const encoding = file.endsWith('.woff2') || isFirst ? null : 'gzip'
+      t.equal(answer.headers.get('content-encoding'), encoding, file)
+      t.ok(byteLength > (isFirst ? 100 : 1_000), `${file}: ${byteLength}`)
     }
   }
   for (const file of ['main-AAAAAAAA.js', 'constructor', '__proto__', '..%2f..%2fpackage.json', ''])

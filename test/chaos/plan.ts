@@ -70,7 +70,7 @@ const programs = (scale: ChaosScale) => [...Object.keys(scale.controlPlanes), ..
 
 /**
  * The processes whose clock can be set. The clock of NATS is not included: a replay does not know which offset each process had
- * measured for it (test/flow/clocks.test.ts sets it).
+ * measured for it (test/faults/clocks.test.ts sets it).
  */
 const listClockNames = (scale: ChaosScale) => [...programs(scale), ...(scale.isShort ? [] : ['PostgreSQL'])]
 

@@ -172,15 +172,16 @@ async function rowsOfPostgres(): Promise<string[]> {
     `SELECT table_name AS table, column_name AS column, data_type AS type FROM information_schema.columns
      WHERE table_schema = 'public'`,
   )
-  const texts = columns.map(async ({ table, column, type }) => {
+  const texts: string[] = []
+  for (const { table, column, type } of columns) {
     const rows = await query<{ value: Buffer | string | null }>(
       db,
       type === 'bytea' ? 'SELECT ?? AS value FROM ??' : 'SELECT ??::text AS value FROM ??',
       [column, table] as never,
     )
-    return rows.map(({ value }) => (Buffer.isBuffer(value) ? value.toString('latin1') : (value ?? ''))).join('\n')
-  })
-  return Promise.all(texts)
+    texts.push(...rows.map(({ value }) => (Buffer.isBuffer(value) ? value.toString('latin1') : (value ?? ''))))
+  }
+  return texts
 }
 
 async function rowsOfClickhouse(): Promise<unknown[]> {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { places, sources } from './source.ts'
 
 /** What runs in a visitor’s browser, and the text made of it: it has the clock and network of that browser, not Picket's. */
-const IN_BROWSERS = /^control-plane\/(pages\/templates\/(browser\/|assets\.ts$)|dashboard\/browser\/)/
+const IN_BROWSERS = /^control-plane\/(pages\/templates\/(browser\/|assets\.ts$)|dashboard\/(browser|wall\/browser)\/)/
 const files = sources('shared', 'control-plane', 'probe-agent').filter(({ path }) => !IN_BROWSERS.test(path))
 
 t.test('the environment is read in main and config only', async t => {

@@ -57,7 +57,7 @@ export const LIMITS: Limit[] = [
   {
     name: 'Webhook request timeout',
     value: '10 s',
-    test: 'test/flow/delivery-faults.test.ts',
+    test: 'test/faults/delivery-faults.test.ts',
     title: 'is aborted after 10 seconds',
   },
   {

@@ -26,7 +26,12 @@ export function createApi(origin: string, apiKey: string | null): Api {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+      body:
+        body === undefined
+          ? undefined
+          : typeof body === 'string' || Buffer.isBuffer(body)
+            ? (body as string)
+            : JSON.stringify(body),
     })
     const text = await response.text()
     return recordReading(method, url, { status: response.status, body: parse(text), headers: response.headers })

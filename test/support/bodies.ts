@@ -62,6 +62,8 @@ export const SILENCE = {
   reason: 'Move to the new rack',
 }
 
+const POSTMORTEM = { postmortem: 'A disk was full.', is_postmortem_published: false }
+
 export const FIELD = {
   path: 'services.*.status',
   name_template: '{{key}}',
@@ -124,6 +126,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   const component = { name: 'Shop', description: 'sells', monitor_id, group_id, display_order: 3 }
   const group = { name: 'Europe', description: 'all of it', display_order: 2, is_collapsed: true }
   const domain = { domain: 'status.example.com' }
+  const { overrides: _, ...feed } = dependencyBody(records.alert_channel_id)
   const bodies: Record<string, Record<string, unknown>> = {
     'POST /agent/bootstrap': { email: `${uuidv7()}@example.com`, name: 'Ann' },
     'POST /agent/invite': { email: `${uuidv7()}@example.com`, name: 'Ann', role: 'viewer' },
@@ -147,6 +150,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /me/preferences': {
       ...{ theme: 'dark', density: 'comfortable', keyboard_shortcuts: false, time_zone: 'Europe/Berlin' },
     },
+    'POST /wall-links': { name: 'Office', query: 'tag:shop' },
     'POST /views': { name: `View ${uuidv7()}`, query: 'is:down tag:shop', is_shared: true },
     'PUT /views/{id}': { name: `View ${uuidv7()}`, query: 'is:down', is_shared: true },
     'PUT /monitors/{id}/auth': { auth_type, auth_config },
@@ -165,11 +169,16 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
       on_call_user_id: records.on_call_user_id,
     },
     'POST /alerts/relay/redrive': { alert_channel_id: records.alert_channel_id },
-    'POST /incidents': { ...incident, message: 'We are looking.', monitor_ids: [records.monitor_id] },
-    'PUT /incidents/{id}': incident,
+    'POST /incidents': {
+      ...{ ...incident, message: 'We are looking.', is_internal: false, monitor_ids: [records.monitor_id] },
+    },
+    'PUT /incidents/{id}': { ...incident, monitor_ids: [records.monitor_id], ...POSTMORTEM },
     'POST /incidents/{id}/updates': { message: 'Found it.', status: 'identified', is_internal: false },
+    'POST /incident-templates': { ...incident, name: `Template ${uuidv7()}`, message: 'We are looking.' },
+    'PUT /incident-templates/{id}': { ...incident, name: `Template ${uuidv7()}`, message: 'Found it.' },
     'POST /status-pages': newPage(),
     'PUT /status-pages/{id}': PAGE_UPDATE,
+    'POST /status-pages/{id}/preview': PAGE_UPDATE,
     'POST /status-pages/{id}/components': component,
     'PUT /status-pages/{id}/components/{cid}': component,
     'PUT /status-pages/{id}/components/reorder': { component_ids: [component_id] },
@@ -180,6 +189,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /status-pages/{id}/custom-domain': domain,
     'POST /dependencies': dependencyBody(records.alert_channel_id),
     'PUT /dependencies/{id}': dependencyBody(records.alert_channel_id),
+    'POST /dependencies/test': feed,
     'POST /data-sources': SOURCE,
     'POST /data-sources/preview': { ...SOURCE, data_source_id: records.data_source_id },
     'PUT /data-sources/{id}': { ...SOURCE, fields: [{ id: records.field_id, ...SOURCE.fields[0] }] },

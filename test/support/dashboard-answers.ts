@@ -1,5 +1,7 @@
 import type { OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
 import { ago, explanationOf, failingVoteOf, NOW, voteOf } from './dashboard-fixtures.ts'
+import { componentOf, groupOf, pageOf } from './page-records.ts'
+import { SETTINGS_ANSWERS } from './settings-answers.ts'
 
 /** Answers of the API by operation. */
 export type ApiAnswers = { [Name in OperationName]?: OperationResponse<Name> }
@@ -44,6 +46,7 @@ export const incidentOf = (changes: Partial<Incident> = {}): Incident => ({
   ...{ id: 'i1', title: 'Shop is down', severity: 'major', status: 'investigating', message: null },
   ...{ source: 'automatic', caused_by_monitor_id: ID, monitor_ids: [ID], monitors: [], started_at: ago(12) },
   ...{ resolved_at: null, acknowledged_at: null, acknowledged_by: null, created_at: ago(12), updated_at: ago(12) },
+  ...{ postmortem: null, postmortem_published_at: null },
   ...changes,
 })
 
@@ -110,6 +113,7 @@ const span = { from: ago(24 * 60), to: ago(0) }
 
 /** A monitor that is up, with a history, in a project without trouble. */
 export const HEALTHY_ANSWERS: ApiAnswers = {
+  ...SETTINGS_ANSWERS,
   readAnalyticsSummary: {
     data: {
       monitors: { total: 3, up: 3, down: 0, degraded: 0, paused: 0, pending: 0 },
@@ -165,12 +169,23 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
       intervals: [{ status: 'down', from: ago(61), to: ago(59), is_maintenance: false }],
     },
   },
+  listMonitorParents: {
+    data: { monitor_id: ID, parent_ids: ['m9'], parents: [{ id: 'm9', name: 'Router', status: 'up' }] },
+  },
   listAlertRules: listOf([
     {
       ...{ id: 'r1', monitor_id: ID, alert_channel_id: 'c1', on_down: true, on_recovery: true, on_degraded: false },
       ...{ remind_every_minutes: 30, created_at: ago(9_000), updated_at: ago(9_000) },
     },
   ]),
+  listStatusPages: listOf([pageOf(), pageOf({ id: 'p2', name: 'Internal', slug: 'internal', is_published: false })]),
+  readStatusPage: { data: pageOf() },
+  listStatusPageComponents: listOf([
+    componentOf({ group_id: 'g1' }),
+    componentOf({ id: 'c2', name: 'Checkout', group_id: 'g1', display_order: 1, monitor_id: ID }),
+    componentOf({ id: 'c3', name: 'Mail', display_order: 2, status: 'degraded' }),
+  ]),
+  listStatusPageGroups: listOf([groupOf()]),
   readMonitorGuarantee: {
     data: {
       outages: [{ kind: 'refused', down_within: 37, message_within: 39, shortest: 40, down_within_in_doubt: 60 }],

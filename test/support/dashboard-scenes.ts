@@ -1,4 +1,4 @@
-import type { OperationName } from '../../control-plane/dashboard/core/operations.ts'
+import type { OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
 import type { Screen } from '../../control-plane/dashboard/core/screen.ts'
 import {
   type ApiAnswers,
@@ -12,8 +12,10 @@ import {
   transitionOf,
 } from './dashboard-answers.ts'
 import { ADMIN, ago, boardOf, explanationOf, REFUSED } from './dashboard-fixtures.ts'
+import { REACH_ANSWERS } from './dashboard-reach-answers.ts'
 import { LOADED_SCREENS, type ScreenState } from './dashboard-screens.tsx'
 import { STORED_CHANNEL } from './form-records.ts'
+import { INTEGRATION_ANSWERS } from './integration-answers.ts'
 
 export const RECORD_ID = monitorOf().id
 
@@ -68,6 +70,21 @@ const DELIVERY = {
   ...{ request_body: '{"event":"monitor.down"}', created_at: ago(12), updated_at: ago(10) },
 } as unknown as Delivery
 
+const PLANNED_IMPORT: OperationResponse<'readImport'>['data'] = {
+  ...{ id: 'i1', status: 'ready', from: 'uptime-kuma', prune: true, file_name: 'kuma.db', bytes: 4_194_304 },
+  ...{ can_apply: true, progress: { done: 8, total: 8 }, error: null, created_at: ago(3), updated_at: ago(2) },
+  summary: { create: 1, update: 1, delete: 2, unchanged: 40, left_out: 1, note: 0, warnings: 2, extra: 0 },
+}
+const itemOf = (item: object) => ({ resource: 'monitor' as const, id: null, fields: {}, warnings: [], ...item })
+const PLANNED_ITEMS = [
+  itemOf({ action: 'delete', key: 'Old shop' }),
+  itemOf({
+    ...{ action: 'left_out', resource: null, key: 'Queue' },
+    warnings: ['monitors of type rabbitmq are not supported; it was left out'],
+  }),
+  itemOf({ action: 'update', key: 'Checkout', fields: { interval_seconds: { from: 60, to: 30 } } }),
+] as never[]
+
 const REGIONS = listOf(
   (['us-east', 'eu-west', 'ap-southeast'] as const).map((region, i) => ({
     ...{ region, name: region, is_live: i > 0, live_probes: i, no_live_probe_since: null },
@@ -97,12 +114,41 @@ const FULL_ANSWERS: ApiAnswers = {
     checkOf({ id: 'k2', status: 'down', status_code: 0, error: REFUSED.error as never, timings: null as never }),
     checkOf(),
   ]),
+  listIncidentTemplates: listOf([
+    {
+      ...{ id: 'x1', name: 'Provider outage', title: 'Provider outage', severity: 'major', status: 'identified' },
+      ...{ message: 'Our provider reports an outage.', created_at: ago(9_000), updated_at: ago(9_000) },
+    },
+  ]),
+  readAlertSettings: {
+    data: {
+      ...{ id: 's1', is_digest_enabled: true, digest_threshold: 10, on_call_user_id: null },
+      ...{ created_at: ago(9_000), updated_at: ago(9_000) },
+    },
+  },
+  listAlertProjectChannels: listOf([
+    {
+      ...{ id: 'u1', alert_channel_id: 'c1', alert_type: 'incident' as const },
+      ...{ created_at: ago(9_000), updated_at: ago(9_000) },
+    },
+  ]),
+  listAlertRelay: listOf([
+    {
+      ...{ id: 'd1', destination: 'https://hooks.example.com', state: 'open' as const, consecutive_failures: 5 },
+      ...{ opened_at: ago(4), next_trial_at: ago(-1), waiting: 3, dead: 2 },
+      ...{ created_at: ago(9_000), updated_at: ago(4) },
+    },
+  ]),
   readIncident: { data: { ...incident, possible_causes: [] } as never },
   readIncidentTimeline: { data: TIMELINE },
-  listMembers: listOf([{ user_id: ADMIN.user!.id, email: ADMIN.user!.email, role: 'admin' } as never]),
   readAlertLog: { data: DELIVERY },
   readAlertChannel: { data: STORED_CHANNEL },
   listRegions: REGIONS,
+  ...REACH_ANSWERS,
+  listImports: listOf([PLANNED_IMPORT]),
+  readImport: { data: PLANNED_IMPORT },
+  listImportItems: listOf(PLANNED_ITEMS, 60),
+  ...INTEGRATION_ANSWERS,
 }
 
 const FULL_BOARD = boardOf([
@@ -135,6 +181,9 @@ const ALL_AWAY = Object.fromEntries(
 /** The state of a project with everything, as a person sees it whose browser runs scripts. */
 export const FULL: ScreenState = { answers: FULL_ANSWERS, board: FULL_BOARD, isInteractive: true }
 
+/** Only people of the operator project see the probes. */
+const OPERATOR = { ...ADMIN, is_operator: true }
+
 /** Everything fails but the record that the screen is about. */
 const errorsOf = (screen: Screen, address: string) => {
   const [path, search] = address.split('?')
@@ -146,11 +195,12 @@ const errorsOf = (screen: Screen, address: string) => {
 /** Every screen of the dashboard with lists that are full, lists that are empty, and reads that fail. */
 export const SCENES: DashboardScene[] = LOADED_SCREENS.flatMap(screen => {
   const address = screen.path.replace(/:\w+/g, RECORD_ID)
+  const base = screen.path === '/fleet' ? { ...FULL, me: OPERATOR } : FULL
   const states: Record<string, ScreenState> = {
-    full: FULL,
-    empty: { answers: EMPTY_ANSWERS, board: boardOf([]), isInteractive: true },
-    error: { ...FULL, errors: errorsOf(screen, address) },
-    ...(screen.record && { away: { ...FULL, errors: ALL_AWAY } }),
+    full: base,
+    empty: { ...base, answers: EMPTY_ANSWERS, board: boardOf([]) },
+    error: { ...base, errors: errorsOf(screen, address) },
+    ...(screen.record && { away: { ...base, errors: ALL_AWAY } }),
   }
   return Object.entries(states).map(([name, state]) => ({ screen, address, name, state }))
 })

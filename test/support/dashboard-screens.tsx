@@ -1,6 +1,7 @@
 import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board/board.ts'
 import { parseBoardQuery } from '../../control-plane/dashboard/core/board/board-query.ts'
 import type { BoardRequest } from '../../control-plane/dashboard/core/board/board-row.ts'
+import { sortBoard } from '../../control-plane/dashboard/core/board/sorted-board.ts'
 import {
   type FrameContext,
   FrameProvider,
@@ -16,8 +17,8 @@ import {
   type Results,
 } from '../../control-plane/dashboard/core/screen.ts'
 import { renderPage } from '../../control-plane/dashboard/document.tsx'
-import { Frame } from '../../control-plane/dashboard/parts/frame.tsx'
-import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/screen-content.tsx'
+import { Frame } from '../../control-plane/dashboard/parts/layout/frame.tsx'
+import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/layout/screen-content.tsx'
 import { SCREENS } from '../../control-plane/dashboard/screens/index.ts'
 import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
 import { type ApiAnswers, HEALTHY_ANSWERS } from './dashboard-answers.ts'
@@ -93,7 +94,10 @@ function selectBoard(request: BoardRequest, state: ScreenState): Result<BoardSel
   const { board = boardOf([{ name: 'Shop' }]) } = state
   const answer = resultOf('readMonitorBoard', { ...state, answers: { readMonitorBoard: { data: board } } })
   if (answer.data === null) return { ...answer, data: null }
-  return { ...answer, data: selectRows(toBoardRows(board), parseBoardQuery(request.text, NOW).matches, request) }
+  return {
+    ...answer,
+    data: selectRows(sortBoard(toBoardRows(board)), parseBoardQuery(request.text, NOW).matches, request),
+  }
 }
 
 /** The text of HTML as a reader sees it, with single spaces. */

@@ -31,7 +31,7 @@ export function exchangeApi(app: App, handles: Handles): void {
   componentRoutes(app, handles)
   groupRoutes(app, handles)
   sourceRoutes(app, handles)
-  dependencyRoutes(app, handles)
+  dependencyRoutes(app, { ...handles, testsPerMinute: 60 })
   importExportRoutes(app, { ...handles, review: scheduleReview })
 }
 

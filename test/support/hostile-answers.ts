@@ -4,7 +4,7 @@ import type { ScreenState } from './dashboard-screens.tsx'
 const FIXED = new Set([
   ...['status', 'type', 'kind', 'severity', 'region', 'regions', 'event', 'source', 'trigger', 'vote', 'state'],
   ...['from', 'to', 'rule', 'mode', 'quorum', 'operator', 'keyword_type', 'auth_type', 'channel_type', 'method'],
-  ...['role', 'votes', 'no_vote_reason'],
+  ...['role', 'votes', 'no_vote_reason', 'scope', 'plan', 'resource', 'action'],
 ])
 const isFixed = (name: string) => FIXED.has(name) || /(^|_)(ids?|at|since|until|by)$/.test(name)
 

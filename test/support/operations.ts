@@ -1,5 +1,8 @@
 import type { ApiServer } from './api-server.ts'
 
+/** Operations with another method than GET that change nothing. A key with scope read may call them. */
+export const POSTED_READS: readonly string[] = ['POST /status-pages/{id}/preview']
+
 // biome-ignore lint/suspicious/noExplicitAny: JSON Schemas of any shape
 export type Schema = any
 

@@ -14,12 +14,14 @@ export type Records = {
   /** a monitor that it may depend on */
   parent_id: string
   view_id: string
+  wall_link_id: string
   window_id: string
   silence_id: string
   alert_channel_id: string
   rule_id: string
   subscription_id: string
   incident_id: string
+  template_id: string
   page_id: string
   component_id: string
   group_id: string
@@ -30,6 +32,8 @@ export type Records = {
   data_source_id: string
   field_id: string
   chat_installation_id: string
+  /** with a plan */
+  import_id: string
   /** a member */
   on_call_user_id: string
   member_id: string
@@ -64,12 +68,14 @@ export async function createRecords(
     monitor_id,
     parent_id,
     view_id: await idOf(picket.createView({ body: { name: 'Shop', query: 'tag:shop' } })),
+    wall_link_id: await idOf(picket.createWallLink({ body: { name: 'Office', query: 'tag:shop' } })),
     window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
     silence_id: await idOf(picket.createSilence({ body: { ...SILENCE, monitor_ids: [monitor_id] } })),
     alert_channel_id,
     rule_id: await idOf(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
     subscription_id: await idOf(picket.createAlertProjectChannel({ body: subscription })),
     incident_id: await idOf(picket.createIncident({ body: incident })),
+    template_id: await idOf(picket.createIncidentTemplate({ body: { name: 'Provider', message: 'It is known.' } })),
     page_id,
     component_id: await idOf(picket.createStatusPageComponent({ ...ofPage, body: { name: 'Shop', monitor_id } })),
     group_id: await idOf(picket.createStatusPageGroup({ ...ofPage, body: { name: 'Europe' } })),
@@ -80,6 +86,7 @@ export async function createRecords(
     data_source_id,
     field_id: await idOf(picket.createDataSourceField({ path: { id: data_source_id }, body: FIELD })),
     chat_installation_id: await insertChatInstallation(api, projectId),
+    import_id: await insertImport(api, projectId),
     on_call_user_id: userId,
     member_id: await addMember(api, key),
   }
@@ -91,6 +98,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
     [/^\/views\//, 'view_id'],
+    [/^\/wall-links\//, 'wall_link_id'],
     [/^\/maintenance-windows\//, 'window_id'],
     [/^\/silences\//, 'silence_id'],
     [/^\/alerts\/channels\//, 'alert_channel_id'],
@@ -98,12 +106,14 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/alerts\/project-channels\//, 'subscription_id'],
     [/^\/alerts\/log\//, 'log_id'],
     [/^\/incidents\//, 'incident_id'],
+    [/^\/incident-templates\//, 'template_id'],
     [/^\/api-keys\//, 'api_key_id'],
     [/^\/members\//, 'member_id'],
     [/^\/chat\/installations\//, 'chat_installation_id'],
     [/^\/status-pages\//, 'page_id'],
     [/^\/dependencies\//, 'dependency_id'],
     [/^\/data-sources\//, 'data_source_id'],
+    [/^\/imports\//, 'import_id'],
   ]
   const kind = kinds.find(([pattern]) => pattern.test(path))
   if (!kind) throw new Error(`test/support/records.ts does not know the records of ${path}`)
@@ -123,6 +133,18 @@ export function addressOf(operation: Operation, records: Records, id = pathIdOf(
   }
   const path = Object.entries(inner).reduce((path, [name, id]) => path.replace(name, id), operation.path)
   return path.replace('{id}', id ?? '') + (query && `?${query}`)
+}
+
+/** An import whose plan changes nothing. */
+async function insertImport(api: ApiServer, projectId: string): Promise<string> {
+  const id = uuidv7()
+  await execute(
+    api.db,
+    `INSERT INTO import_jobs (id, project_id, status, source, prune, has_file, alive_at, created_at, updated_at)
+     VALUES (?, ?, 'ready', 'picket', false, true, now(), now(), now())`,
+    [id, projectId],
+  )
+  return id
 }
 
 /** Publishes the page and adds a confirmed subscriber by its form. */

@@ -1,7 +1,7 @@
 import { h } from 'preact'
 import { FrameProvider, type Me, STATIC_TOOLS } from '../../control-plane/dashboard/core/frame-context.ts'
 import type { Screen } from '../../control-plane/dashboard/core/screen.ts'
-import { ScreenContent } from '../../control-plane/dashboard/parts/screen-content.tsx'
+import { ScreenContent } from '../../control-plane/dashboard/parts/layout/screen-content.tsx'
 import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T14:12:07Z')

@@ -16,6 +16,7 @@ const IMAGES = {
       'control-plane/integrations/data-sources/evaluation/examine-worker.ts',
       'control-plane/integrations/import-export/file/yaml-worker.ts',
       'control-plane/integrations/import-export/converters/convert-worker.ts',
+      'control-plane/integrations/import-export/jobs/reading/import-worker.ts',
       'control-plane/pages/core/custom-css/css-worker.ts',
     ],
     also: [] as string[],
