@@ -151,3 +151,31 @@ t.test('The file in docs/import-export.md is accepted by POST /import', async t 
   const planned = await account.call('POST /import', sent, { 'content-type': 'application/yaml' })
   t.match(planned, { status: 200, body: { data: { dry_run: true, warnings: [] } } }, planned.body.error?.message)
 })
+
+t.test('GET /export?id= returns one record in its section, which an import leaves unchanged', async t => {
+  const account = await api.account()
+  const other = await api.account()
+  t.equal((await apply(account, fileOf('one-record'))).status, 200)
+  const file = await exported(account)
+  const sections = Object.keys(file).filter(section => Array.isArray(file[section]))
+  t.ok(sections.length >= 6, sections.join())
+  for (const section of sections) {
+    for (const record of file[section]) {
+      const one = (await account.call(`GET /export?format=json&id=${record.id}`)).body
+      t.same(one, { version: 1, [section]: [record] }, `${section} ${record.name ?? record.title ?? record.slug}`)
+      t.match((await plan(account, one)).body.data, { changes: [], warnings: [] })
+    }
+  }
+  const [monitor] = file.monitors
+  const yaml = await account.call(`GET /export?id=${monitor.id}`)
+  t.match(yaml.body, new RegExp(`^version: 1\\nmonitors:\\n  - id: ${monitor.id}\\n    name: Router\\n`))
+  for (const [caller, id] of [
+    [account, 'nothing'],
+    [account, ''],
+    [other, monitor.id],
+  ])
+    t.match(await caller.call(`GET /export?format=json&id=${id}`), {
+      status: 404,
+      body: { error: { code: 'not_found', message: 'record of a project file not found' } },
+    })
+})

@@ -4,9 +4,9 @@ import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
 import { type DisplaySettings, type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
-import { ADMIN_READS, createExecute, type Execute } from '../core/operations.ts'
+import { ADMIN_READS, createExecute, type Execute, read } from '../core/operations.ts'
 import { buildDisplay, type DocumentState } from '../core/page-state.ts'
-import type { Result, ScreenLocation } from '../core/screen.ts'
+import type { Queries, Result, Screen, ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/layout/frame.tsx'
 import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/layout/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
@@ -51,7 +51,7 @@ function Page({ initial }: { initial: DocumentState }) {
   useDisplay(preferences)
   const execute: Execute = async (name, args) => {
     const outcome = await connection.execute(name, args)
-    if (/^(list|read|preview)/.test(name)) return outcome
+    if (/^(list|read|preview|export)/.test(name)) return outcome
     if (name === 'updateMePreferences' && 'data' in outcome)
       setPreferences((outcome.data as { data: DisplaySettings }).data)
     await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
@@ -72,6 +72,7 @@ function Page({ initial }: { initial: DocumentState }) {
         : window.location.assign(address),
     holdPage,
     findMonitors: request => findMonitors(index, request, Date.now()),
+    page: screen ? { screen, queries: listPageCalls(screen, queries) } : null,
     openOverlay: overlay.open,
     keys,
   }
@@ -96,6 +97,13 @@ function Page({ initial }: { initial: DocumentState }) {
     </FrameProvider>
   )
 }
+
+/** What the page reads, without what every page reads. */
+const listPageCalls = (screen: Screen, queries: Queries): Queries =>
+  Object.fromEntries([
+    ...Object.entries(queries).filter(([, query]) => query !== FRAME_READS.unalerted),
+    ...(screen.board ? [['board', read('readMonitorBoard', {})] as const] : []),
+  ])
 
 const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
 const NEEDS_OPERATOR = { ...NEEDS_ADMIN, message: 'only the operator project can read this' }

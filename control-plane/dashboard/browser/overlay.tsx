@@ -19,6 +19,7 @@ export function useOverlay(): { open(kind: OverlayKind): void; element: VNode | 
 
 async function load(kind: OverlayKind): Promise<Overlay> {
   if (kind === 'palette') return (await import('../screens/overlays/palette.tsx')).Palette
+  if (kind === 'calls') return (await import('../screens/overlays/page-calls.tsx')).PageCalls
   if (kind === 'display') return (await import('../screens/overlays/display.tsx')).Display
   return (await import('../screens/overlays/key-help.tsx')).KeyHelp
 }

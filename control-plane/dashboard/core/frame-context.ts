@@ -3,6 +3,7 @@ import { useContext } from 'preact/hooks'
 import type { BoardSelection } from './board/board.ts'
 import type { BoardRequest } from './board/board-row.ts'
 import type { Execute, OperationResponse } from './operations.ts'
+import type { Queries, Screen } from './screen.ts'
 
 export type Me = OperationResponse<'readMe'>['data']
 export type DisplaySettings = NonNullable<Me['preferences']>
@@ -24,12 +25,14 @@ export type FrameContext = {
   holdPage(): () => void
   /** all monitors of the project that match; null when they cannot be read */
   findMonitors(request: BoardRequest): Promise<BoardSelection | null>
-  /** opens the command palette, the list of keys, or the choice of theme and density */
+  /** the page that is shown, and what it reads itself; null while its code is loaded */
+  page: { screen: Screen; queries: Queries } | null
+  /** opens the command palette, the list of keys, the choice of theme and density, or the API calls of the page */
   openOverlay(kind: OverlayKind): void
   keys: KeySettings
 }
 
-export type OverlayKind = 'palette' | 'keys' | 'display'
+export type OverlayKind = 'palette' | 'keys' | 'display' | 'calls'
 
 /** What keys without Ctrl or Cmd do, by key. */
 export type KeyActions = Record<string, () => void>
@@ -43,10 +46,14 @@ export type KeySettings = {
 }
 
 /** What a page can do without scripts. */
-export const STATIC_TOOLS: Pick<FrameContext, 'navigate' | 'holdPage' | 'findMonitors' | 'openOverlay' | 'keys'> = {
+export const STATIC_TOOLS: Pick<
+  FrameContext,
+  'navigate' | 'holdPage' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
+> = {
   navigate: () => {},
   holdPage: () => () => {},
   findMonitors: async () => null,
+  page: null,
   openOverlay: () => {},
   keys: { areOn: true, setOn: () => {}, bind: () => () => {} },
 }

@@ -17,17 +17,20 @@ export type OperationArguments<Name extends OperationName> = Omit<
 /** The body of the response: a record in `data`, or a list in `data` with `meta`. */
 export type OperationResponse<Name extends OperationName> = NonNullable<Awaited<ReturnType<Picket[Name]>>['data']>
 
-/** A read that a screen needs. */
+/** A call of the API, such as a read that a screen needs. */
 export type DataQuery<Name extends OperationName = OperationName> = { name: Name; arguments: OperationArguments<Name> }
 
 /** Reads that need an admin. Browsers of other people do not send them: the screens show what they can without. */
 export const ADMIN_READS: readonly OperationName[] = ['listMembers', 'listAuditLog', 'listApiKeys']
 
-/** A read by the name of its operation: `read('readMonitor', { path: { id } })`. */
-export const read = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): DataQuery<Name> => ({
+/** A call by the name of its operation: `call('createMonitor', { body })`. */
+export const call = <Name extends OperationName>(name: Name, args: OperationArguments<Name>): DataQuery<Name> => ({
   name,
   arguments: args,
 })
+
+/** A read of a screen: `read('readMonitor', { path: { id } })`. */
+export const read = call
 
 /** Why an operation failed. `status` 0: the server was not reached. */
 export type OperationError = {

@@ -84,6 +84,12 @@ export async function exportProject(
   return file as unknown as ProjectFile
 }
 
+/** Only the sections with records. Returns null without any. */
+export function dropEmptySections({ version, alert_settings: _, ...sections }: ProjectFile): ProjectFile | null {
+  const full = Object.entries(sections).filter(([, records]) => records.length > 0)
+  return full.length === 0 ? null : { version, ...Object.fromEntries(full) }
+}
+
 const toWindowEntry = (window: MaintenanceWindow, monitors: Names): RecordFields => ({
   id: window.id,
   ...omitDefaults(createWindowDisplay(monitors)(toStoredWindowFields(window)), {}),

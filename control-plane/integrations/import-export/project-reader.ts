@@ -75,6 +75,20 @@ export async function loadProject(db: Db, projectId: string): Promise<ProjectSta
   }
 }
 
+/** The project with only the records that have this id. The names of the others stay, because a record can refer to them. */
+export function selectRecord(state: ProjectState, id: string): ProjectState {
+  const select = <T extends { id: string }>(records: readonly T[]) => records.filter(record => record.id === id)
+  return {
+    ...state,
+    channels: select(state.channels),
+    monitors: select(state.monitors),
+    windows: select(state.windows),
+    sources: state.sources.filter(({ source }) => source.id === id),
+    dependencies: select(state.dependencies),
+    pages: state.pages.filter(({ page }) => page.id === id),
+  }
+}
+
 async function loadSources(db: Db, projectId: string): Promise<SourceState[]> {
   const sources = (await listSources(db, projectId, null)).sources.reverse()
   const ids = sources.map(({ id }) => id)

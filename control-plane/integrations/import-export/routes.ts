@@ -4,7 +4,7 @@ import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller, hasScope } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { validationError } from '../../foundation/web/server/errors.ts'
+import { found, validationError } from '../../foundation/web/server/errors.ts'
 import { addScope } from '../../foundation/web/server/scope.ts'
 import {
   dataSchema,
@@ -22,7 +22,7 @@ import {
 import { convertForeignFile } from './converters/convert-reader.ts'
 import type { ConvertedFile } from './converters/foreign-file.ts'
 import { IMPORT_SOURCES, listFileProblems } from './converters/index.ts'
-import { exportProject } from './export.ts'
+import { dropEmptySections, exportProject } from './export.ts'
 import { ProjectFile } from './file/project-file.ts'
 import { formatYaml } from './file/yaml.ts'
 import { parseYamlBody } from './file/yaml-reader.ts'
@@ -31,7 +31,7 @@ import { IMPORT_ACTIONS, type ImportReport, type ImportWarning, RESOURCE_KINDS }
 import type { ImportTools } from './import/import-run.ts'
 import { hasWindowEnded } from './import/resources/window-actions.ts'
 import { importJobRoutes } from './jobs/job-routes.ts'
-import { loadProject } from './project-reader.ts'
+import { loadProject, selectRecord } from './project-reader.ts'
 
 type ImportExportContext = Omit<ImportTools, 'findFaults'>
 
@@ -99,11 +99,17 @@ function exportRoute(app: App, { db, secrets }: ImportExportContext): void {
     {
       schema: {
         summary: 'Export a project',
-        description: 'Returns the project as a file that `POST /import` accepts. Secrets are masked.',
+        description:
+          'Returns the project as a file that `POST /import` accepts, or one record of it. Secrets are masked.',
         tags,
-        querystring: strictObject({ format: Type.Optional(stringEnum(['yaml', 'json'], { default: 'yaml' })) }),
+        querystring: strictObject({
+          format: Type.Optional(stringEnum(['yaml', 'json'], { default: 'yaml' })),
+          id: Type.Optional(
+            Type.String({ maxLength: 100, description: 'Only the record with this id, in its section of the file.' }),
+          ),
+        }),
         response: {
-          ...responseSchemas(200, Type.Unsafe<string>({}), 400),
+          ...responseSchemas(200, Type.Unsafe<string>({}), 400, 404),
           200: {
             description: 'The project',
             content: { 'application/json': { schema: ProjectFile }, [YAML]: { schema: Type.String() } },
@@ -114,16 +120,19 @@ function exportRoute(app: App, { db, secrets }: ImportExportContext): void {
     async (request, reply) => {
       const at = now()
       const caller = getCaller(request)
-      const state = await loadProject(db, caller.projectId)
+      const { id, format } = request.query
+      const project = await loadProject(db, caller.projectId)
+      const state = id === undefined ? project : selectRecord(project, id)
       const pause = createYieldPoint()
-      const file = await exportProject(
+      const exported = await exportProject(
         state,
         secrets,
         window => hasWindowEnded(window, at),
         !hasScope(caller, 'write'),
         pause,
       )
-      if (request.query.format === 'json') return reply.send(file as never)
+      const file = id === undefined ? exported : found(dropEmptySections(exported), 'record of a project file')
+      if (format === 'json') return reply.send(file as never)
       return reply.type(`${YAML}; charset=utf-8`).send(await formatYaml(file, pause))
     },
   )

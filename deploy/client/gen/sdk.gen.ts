@@ -2207,7 +2207,7 @@ export class Picket extends HeyApiClient {
     /**
      * Export a project
      *
-     * Returns the project as a file that `POST /import` accepts. Secrets are masked.
+     * Returns the project as a file that `POST /import` accepts, or one record of it. Secrets are masked.
      */
     public exportProject<ThrowOnError extends boolean = false>(options?: Options<ExportProjectData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ExportProjectResponses, ExportProjectErrors, ThrowOnError>({

@@ -12263,6 +12263,10 @@ export type ExportProjectData = {
     path?: never;
     query?: {
         format?: 'yaml' | 'json';
+        /**
+         * Only the record with this id, in its section of the file.
+         */
+        id?: string;
     };
     url: '/api/v1/export';
 };
@@ -12280,6 +12284,10 @@ export type ExportProjectErrors = {
      * The scope of the key or the plan does not allow this
      */
     403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */

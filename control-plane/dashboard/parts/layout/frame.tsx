@@ -64,6 +64,9 @@ export function Frame({
         {children}
       </main>
       <footer>
+        <button type="button" class="plain" disabled={!isInteractive} onClick={() => openOverlay('calls')}>
+          &lt;/&gt; API calls of this page
+        </button>
         <a href="/docs">API reference</a>
         <a href="/openapi.json">OpenAPI</a>
         <button type="button" class="plain" disabled={!isInteractive} onClick={() => openOverlay('keys')}>

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
 import { useFrame } from '../../core/frame-context.ts'
+import { call } from '../../core/operations.ts'
+import { AsCall } from '../../parts/calls/as-call.tsx'
 import { FormError, OperationForm } from '../../parts/forms/operation-form.tsx'
 import { useLazyPart } from '../../parts/lazy-part.tsx'
 import type { Timeline } from './axis.ts'
@@ -68,6 +70,7 @@ export function UpdateForm({ incident, timeline }: { incident: Incident; timelin
             </select>
           </div>
           <Visibility isInternal={isInternal} onChange={setInternal} />
+          {message.trim() !== '' && <AsCall call={call('createIncidentUpdate', { path: { id }, body })} />}
           {Preview && <Preview {...{ incident, timeline }} update={isInternal ? null : { message, status }} />}
           <div class="actions">
             <button type="submit" class="main" disabled={isBusy}>

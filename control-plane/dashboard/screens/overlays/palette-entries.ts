@@ -54,6 +54,7 @@ export function listEntries(
     ...PAGES.map(toEntry('Page')),
     ...(canWrite(me) ? CHANGES.map(toEntry('Action')) : []),
     { id: 'display', name: 'Display: theme, rows, time zone', kind: 'Action', target: { overlay: 'display' } },
+    { id: 'calls', name: 'API calls of this page', kind: 'Action', target: { overlay: 'calls' } },
     { id: 'keys', name: 'Keyboard keys', kind: 'Action', target: { overlay: 'keys' } },
   ]
   const matching = rankByName(fixed, text)

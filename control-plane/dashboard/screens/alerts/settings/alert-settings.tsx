@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type OperationArguments, type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationArguments, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -40,7 +40,7 @@ export const alertSettingsScreen = screen({
         <Section id="digests" title="Digests and the person on call">
           <NeedsScript
             what="Changing these settings"
-            command={toCurl('PUT', '/alerts/settings', { is_digest_enabled: true, digest_threshold: 10 })}
+            call={call('updateAlertSettings', { body: { is_digest_enabled: true, digest_threshold: 10 } })}
           />
           <Loaded result={results.settings} what="The settings">
             {({ data }) => <SettingsForm settings={data} members={members} />}
@@ -142,7 +142,7 @@ function SettingsForm({ settings, members }: { settings: Settings; members: read
             <span role="status">{isSaved && body === null && 'Saved.'}</span>
           </div>
         )}
-        {body !== null && <AsCall command={toCurl('PUT', '/alerts/settings', body)} />}
+        {body !== null && <AsCall call={call('updateAlertSettings', { body })} />}
       </fieldset>
     </form>
   )

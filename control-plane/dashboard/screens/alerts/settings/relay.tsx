@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Scroll, Section } from '../../../parts/layout/section.tsx'
@@ -154,7 +154,7 @@ function Redrive({ total }: { total: number }) {
   }
   return (
     <>
-      <NeedsScript what="Sending them again" command={toCurl('POST', '/alerts/relay/redrive', {})} />
+      <NeedsScript what="Sending them again" call={call('redriveAlertRelay', { body: {} })} />
       <form class="stack scripted" onSubmit={submit}>
         <p>
           Send all of them again: with the same ids and bodies, oldest first, to all channels that are not paused. The

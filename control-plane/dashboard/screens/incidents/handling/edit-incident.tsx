@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -33,7 +33,7 @@ export const editIncidentScreen = screen({
           /
         </p>
         <h1>Edit the incident</h1>
-        <NeedsScript what="Changing an incident" command={toCurl('PUT', `/incidents/${id}`, { title })} />
+        <NeedsScript what="Changing an incident" call={call('updateIncident', { path: { id }, body: { title } })} />
         {!canWrite(me) && <p class="missing">Your role can see this incident. Changing it needs the role editor.</p>}
         <EditForm key={id} incident={incident} />
         {canWrite(me) && (
@@ -94,7 +94,7 @@ function EditForm({ incident }: { incident: Incident }) {
             </button>
           </div>
         )}
-        {body !== null && <AsCall command={toCurl('PUT', `/incidents/${incident.id}`, body)} />}
+        {body !== null && <AsCall call={call('updateIncident', { path: { id: incident.id }, body })} />}
       </fieldset>
     </form>
   )

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
-import type { OperationArguments } from '../../../core/operations.ts'
+import { call, type OperationArguments } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextAreaField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -21,7 +21,7 @@ const EMPTY: NewForm = {
 }
 const STATUSES = Object.entries(STATUS_NAMES) as [Incident['status'], string][]
 
-const EXAMPLE = toCurl('POST', '/incidents', { title: 'Checkout is slow', message: 'We are looking into it.' })
+const EXAMPLE = call('createIncident', { body: { title: 'Checkout is slow', message: 'We are looking into it.' } })
 
 /** `/incidents/new` */
 export const newIncidentScreen = screen({
@@ -37,7 +37,7 @@ export const newIncidentScreen = screen({
           <a href="/incidents">Incidents</a> /
         </p>
         <h1>Open an incident</h1>
-        <NeedsScript what="Opening an incident" command={EXAMPLE} />
+        <NeedsScript what="Opening an incident" call={EXAMPLE} />
         {canWrite(me) ? (
           <NewIncident />
         ) : (
@@ -111,7 +111,7 @@ function NewIncident() {
             Open the incident
           </button>
         </div>
-        <AsCall command={toCurl('POST', '/incidents', body)} />
+        <AsCall call={call('createIncident', { body })} />
       </fieldset>
       <aside class="consequences" aria-label="What others see">
         <h2>What others see</h2>

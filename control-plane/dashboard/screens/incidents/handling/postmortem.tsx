@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type OperationArguments, read } from '../../../core/operations.ts'
+import { call, type OperationArguments, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, TextAreaField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -54,7 +54,10 @@ export const postmortemScreen = screen({
           <>
             <NeedsScript
               what="Writing a post-mortem"
-              command={toCurl('PUT', `/incidents/${id}`, { postmortem: 'What happened, why, and what will change.' })}
+              call={call('updateIncident', {
+                path: { id },
+                body: { postmortem: 'What happened, why, and what will change.' },
+              })}
             />
             <PostmortemForm key={id} incident={incident} timeline={results.timeline.data?.data ?? null} />
           </>
@@ -138,7 +141,7 @@ function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: 
           </button>
           <span role="status">{isSaved && body === null && 'Saved.'}</span>
         </div>
-        {body !== null && <AsCall command={toCurl('PUT', `/incidents/${id}`, body)} />}
+        {body !== null && <AsCall call={call('updateIncident', { path: { id }, body })} />}
       </fieldset>
       {isResolved && form.text.trim() !== '' && (
         <aside class="consequences" aria-label="What visitors see">

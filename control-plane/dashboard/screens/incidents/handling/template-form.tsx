@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationArguments } from '../../../core/operations.ts'
+import { call, type OperationArguments } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, toCurl } from '../../../parts/forms/curl.tsx'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextAreaField, TextField } from '../../../parts/forms/fields.tsx'
@@ -50,7 +50,6 @@ export function TemplateForm({ template, onSaved }: { template?: IncidentTemplat
   useLeaveQuestion(body !== null)
   const errors = buildFormErrors(attempt.error?.details ?? [])
   const change = (part: Partial<Form>) => setForm(current => ({ ...current, ...part }))
-  const path = template ? `/incident-templates/${template.id}` : '/incident-templates'
   const submit = async (event: Event) => {
     event.preventDefault()
     if (body === null) return
@@ -102,7 +101,15 @@ export function TemplateForm({ template, onSaved }: { template?: IncidentTemplat
               {template ? 'Save the changes' : 'Create the template'}
             </button>
           </div>
-          {body !== null && <AsCall command={toCurl(template ? 'PUT' : 'POST', path, body)} />}
+          {body !== null && (
+            <AsCall
+              call={
+                template
+                  ? call('updateIncidentTemplate', { path: { id: template.id }, body })
+                  : call('createIncidentTemplate', { body })
+              }
+            />
+          )}
         </fieldset>
       </form>
       {template && <Deletion template={template} onDone={onSaved} />}

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
@@ -14,9 +14,11 @@ import type { IncidentTemplate } from './update-tools.tsx'
 
 const PATH = '/incidents/templates'
 
-const EXAMPLE = toCurl('POST', '/incident-templates', {
-  name: 'Provider outage',
-  message: 'Our provider reports an outage.',
+const EXAMPLE = call('createIncidentTemplate', {
+  body: {
+    name: 'Provider outage',
+    message: 'Our provider reports an outage.',
+  },
 })
 
 /** Recurring texts of incidents: a list, and a form for each. */
@@ -69,7 +71,7 @@ function TemplateList({ templates }: { templates: readonly IncidentTemplate[] })
       {!canWrite(me) && <p class="missing">Your role can see templates. Changing them needs the role editor.</p>}
       {canWrite(me) && openId === null && (
         <Section id="new" title="New template">
-          <NeedsScript what="Creating a template" command={EXAMPLE} />
+          <NeedsScript what="Creating a template" call={EXAMPLE} />
           <TemplateForm />
         </Section>
       )}

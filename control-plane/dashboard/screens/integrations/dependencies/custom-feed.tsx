@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationArguments, OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationArguments, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, type FormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -83,7 +83,7 @@ export function CustomFeed() {
         </div>
       </fieldset>
       {tested?.key === key && <Report report={tested.report} />}
-      <AsCall command={toCurl('POST', '/dependencies', body)} />
+      <AsCall call={call('createDependency', { body })} />
     </form>
   )
 }

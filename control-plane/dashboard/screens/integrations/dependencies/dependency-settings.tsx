@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FieldError, SelectField, TextAreaField, TextField } from '../../../parts/forms/fields.tsx'
@@ -90,6 +91,7 @@ export function DependencySettings({
         <p class="soft" role="status">
           {isSaved && body === null && 'Saved.'}
         </p>
+        {body && <AsCall call={call('updateDependency', { path: { id: dependency.id }, body })} />}
       </fieldset>
     </form>
   )

@@ -1,12 +1,17 @@
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { SourceEditor } from './form/editor.tsx'
 
-const EXAMPLE = toCurl('POST', '/data-sources', {
-  name: 'Platform',
-  url: 'https://status.example.com/health.json',
-  fields: [{ path: 'services.*.status', name_template: '{{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }],
+const EXAMPLE = call('createDataSource', {
+  body: {
+    name: 'Platform',
+    url: 'https://status.example.com/health.json',
+    fields: [
+      { path: 'services.*.status', name_template: '{{key}}', rule_type: 'equals', rule_config: { value: 'ok' } },
+    ],
+  },
 })
 
 /** `/sources/new` */
@@ -24,7 +29,7 @@ export const newSourceScreen = screen({
         </p>
         <h1>New data source</h1>
         <p class="soft">A JSON document whose values become monitors.</p>
-        <NeedsScript what="Creating a data source" command={EXAMPLE} />
+        <NeedsScript what="Creating a data source" call={EXAMPLE} />
         {canWrite(me) ? (
           <SourceEditor source={null} />
         ) : (

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
@@ -44,11 +45,11 @@ function PublishForm({ source, pages }: PublishProps) {
   const errors = buildFormErrors(error?.details ?? [])
   const fieldIds = source.fields.map(({ id }) => id).filter(id => !left.includes(id))
   const page = pages.find(({ id }) => id === pageId) ?? pages[0]!
+  const args = { path: { id: source.id }, body: { status_page_id: page.id, field_ids: fieldIds } }
   const publish = async (event: Event) => {
     event.preventDefault()
     setSentence(null)
-    const body = { status_page_id: page.id, field_ids: fieldIds }
-    const outcome = await run(() => execute('publishDataSource', { path: { id: source.id }, body }))
+    const outcome = await run(() => execute('publishDataSource', args))
     if (!outcome) return
     const count = outcome.data.created_component_ids.length
     setSentence(
@@ -86,6 +87,7 @@ function PublishForm({ source, pages }: PublishProps) {
           Publish on the page
         </button>
       </div>
+      <AsCall call={call('publishDataSource', args)} />
       <p role="status" dir="auto">
         {sentence}
       </p>

@@ -1,7 +1,7 @@
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Ago } from '../../../parts/moment.tsx'
 import { SourceEditor } from './form/editor.tsx'
 import type { SourceRecord } from './form/source-form.ts'
@@ -41,7 +41,7 @@ export const sourceScreen = screen({
         )}
         <NeedsScript
           what="Changing a data source"
-          command={toCurl('PUT', `/data-sources/${source.id}`, { fetch_interval_s: 300 })}
+          call={call('updateDataSource', { path: { id: source.id }, body: { fetch_interval_s: 300 } })}
         />
         <SourceEditor key={source.id} source={source} />
         {canWrite(me) && (

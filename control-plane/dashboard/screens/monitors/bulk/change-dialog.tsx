@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, listOtherMessages } from '../../../parts/forms/field-errors.ts'
 import { Dialog } from '../../overlays/dialog.tsx'
@@ -99,6 +101,9 @@ export function ChangeDialog({
               Cancel
             </button>
           </div>
+          {change && (
+            <AsCall call={call('changeMonitors', { body: { monitor_ids: [...ids], change, dry_run: false } })} />
+          )}
         </form>
       ) : (
         <Waiting hasFailed={error !== null} onClose={onClose} />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, TextField } from '../../../parts/forms/fields.tsx'
@@ -76,6 +77,13 @@ export function ViewDialog({ view, query, onClose }: ViewOptions) {
             </button>
           )}
         </div>
+        <AsCall
+          call={
+            view
+              ? call('updateView', { path: { id: view.id }, body })
+              : call('createView', { body: { ...body, query } })
+          }
+        />
       </form>
     </Dialog>
   )

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
@@ -45,7 +45,7 @@ export const pageEditorScreen = screen({
         <PageTabs id={page.id} current="Editor" />
         <NeedsScript
           what="Changing a status page"
-          command={toCurl('PUT', `/status-pages/${page.id}`, { is_published: true })}
+          call={call('updateStatusPage', { path: { id: page.id }, body: { is_published: true } })}
         />
         {!canWrite(me) && <p class="missing">Your role can see this page. Changing it needs the role editor.</p>}
         <Editor key={page.id} page={page} revision={revision}>

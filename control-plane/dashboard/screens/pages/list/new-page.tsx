@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks'
 import type { TemplateName } from '../../../../pages/core/types.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
+import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -12,7 +13,7 @@ import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { TEMPLATE_OPTIONS } from '../template-labels.ts'
 import { findNewPageProblems, proposeSlug } from './slug.ts'
 
-const EXAMPLE = toCurl('POST', '/status-pages', { name: 'Acme', slug: 'acme', template: 'minimal' })
+const EXAMPLE = call('createStatusPage', { body: { name: 'Acme', slug: 'acme', template: 'minimal' } })
 const SHOWN_FIELDS = ['name', 'slug', 'template']
 
 /** `/pages/new` */
@@ -29,7 +30,7 @@ export const newPageScreen = screen({
           <a href="/pages">Status pages</a>
         </p>
         <h1>New status page</h1>
-        <NeedsScript what="Creating a status page" command={EXAMPLE} />
+        <NeedsScript what="Creating a status page" call={EXAMPLE} />
         {canWrite(me) ? (
           <NewPage />
         ) : (
@@ -90,7 +91,7 @@ function NewPage() {
         <p class="soft small">The new page is not published: only your organization can see it.</p>
       </fieldset>
       <div class="consequences">
-        <AsCall command={toCurl('POST', '/status-pages', body)} />
+        <AsCall call={call('createStatusPage', { body })} />
       </div>
     </form>
   )

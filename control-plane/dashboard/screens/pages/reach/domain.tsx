@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type OperationError, read } from '../../../core/operations.ts'
+import { call, type OperationError, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../parts/forms/fields.tsx'
@@ -36,7 +36,7 @@ export const pageDomainScreen = screen({
         <PageHead page={page} current="Domain" />
         <NeedsScript
           what="Setting a domain"
-          command={toCurl('PUT', `/status-pages/${id}/custom-domain`, { domain: 'status.example.com' })}
+          call={call('updateStatusPageCustomDomain', { path: { id }, body: { domain: 'status.example.com' } })}
         />
         <Served page={page} />
         {!isAllowed && (
@@ -96,7 +96,7 @@ function NewDomain({ page }: { page: StatusPageRecord }) {
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   useLeaveQuestion(domain.trim() !== '')
-  const call = { path: { id: page.id }, body: { domain: domain.trim() } }
+  const args = { path: { id: page.id }, body: { domain: domain.trim() } }
   const isMissing = () => {
     const message = 'domain is required, such as status.example.com'
     const problem = toFormError(domain.trim() === '' ? [{ path: 'domain', message }] : [])
@@ -106,11 +106,11 @@ function NewDomain({ page }: { page: StatusPageRecord }) {
   const analyze = async () => {
     setAnalysis(null)
     if (!isMissing())
-      setAnalysis((await attempt.run(() => execute('analyzeStatusPageCustomDomain', call)))?.data ?? null)
+      setAnalysis((await attempt.run(() => execute('analyzeStatusPageCustomDomain', args)))?.data ?? null)
   }
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (!isMissing() && (await attempt.run(() => execute('updateStatusPageCustomDomain', call)))) setDomain('')
+    if (!isMissing() && (await attempt.run(() => execute('updateStatusPageCustomDomain', args)))) setDomain('')
   }
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
@@ -144,7 +144,7 @@ function NewDomain({ page }: { page: StatusPageRecord }) {
           Setting a domain changes nothing for visitors until its records are in place. Two records are needed: one that
           points here, and one that proves that the domain is yours.
         </p>
-        <AsCall command={toCurl('PUT', `/status-pages/${page.id}/custom-domain`, call.body)} />
+        <AsCall call={call('updateStatusPageCustomDomain', args)} />
       </div>
     </form>
   )

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useFollowing } from '../../../browser/following.ts'
 import { useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
@@ -29,9 +31,8 @@ export function UploadForm() {
   const submit = async (event: Event) => {
     event.preventDefault()
     if (chosen === null || source === '') return
-    const query = { from: source, prune, file_name: chosen.file.name.slice(0, 255) || undefined }
     const release = holdPage()
-    const created = await run(() => execute('createImport', { query, body: chosen.file }))
+    const created = await run(() => execute('createImport', toArguments(chosen.file, source, prune)))
     release()
     if (created) navigate(`/settings/import/${created.data.id}?wait=1`)
   }
@@ -75,10 +76,16 @@ export function UploadForm() {
           </div>
         )}
       </fieldset>
+      {chosen && source !== '' && <AsCall call={call('createImport', toArguments(chosen.file, source, prune))} />}
       {isBusy && chosen && <UploadProgress bytes={chosen.file.size} />}
     </form>
   )
 }
+
+const toArguments = (file: File, from: FileSource, prune: boolean) => ({
+  query: { from, prune, file_name: file.name.slice(0, 255) || undefined },
+  body: file,
+})
 
 function DropPlace({ onFile, chosen }: { onFile(file: File | undefined): void; chosen: Chosen | null }) {
   const { isInteractive } = useFrame()

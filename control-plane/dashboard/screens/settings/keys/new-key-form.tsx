@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -50,10 +50,10 @@ export function NewKeyForm() {
         </div>
       </div>
     )
-  const command = toCurl('POST', '/api-keys', body)
+  const creation = call('createApiKey', { body })
   return (
     <>
-      <NeedsScript what="Creating API keys" command={command} />
+      <NeedsScript what="Creating API keys" call={creation} />
       <form class="stack scripted" ref={element} noValidate onSubmit={submit}>
         <fieldset class="plain stack" disabled={!isInteractive}>
           <TextField
@@ -80,7 +80,7 @@ export function NewKeyForm() {
             </button>
           </div>
         </fieldset>
-        <AsCall command={command} />
+        <AsCall call={creation} />
       </form>
     </>
   )

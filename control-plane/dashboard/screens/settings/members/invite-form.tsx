@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -36,11 +36,11 @@ export function InviteForm() {
     setInvited(answer.data)
     setForm(EMPTY)
   }
-  const command = toCurl('POST', '/agent/invite', body)
+  const creation = call('inviteMember', { body })
   return (
     <>
       {invited && <Outcome invited={invited} />}
-      <NeedsScript what="Inviting people" command={command} />
+      <NeedsScript what="Inviting people" call={creation} />
       <form class="stack scripted" ref={element} noValidate onSubmit={submit}>
         <fieldset class="plain stack" disabled={!isInteractive}>
           <TextField
@@ -74,7 +74,7 @@ export function InviteForm() {
             </button>
           </div>
         </fieldset>
-        <AsCall command={command} />
+        <AsCall call={creation} />
       </form>
     </>
   )

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { parseBoardQuery } from '../../../core/board/board-query.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -51,10 +51,10 @@ export function NewWallLinkForm() {
         </div>
       </div>
     )
-  const command = toCurl('POST', '/wall-links', body)
+  const creation = call('createWallLink', { body })
   return (
     <>
-      <NeedsScript what="Creating links" command={command} />
+      <NeedsScript what="Creating links" call={creation} />
       <form class="stack scripted" ref={element} noValidate onSubmit={submit}>
         <fieldset class="plain stack" disabled={!isInteractive}>
           <TextField
@@ -81,7 +81,7 @@ export function NewWallLinkForm() {
             </button>
           </div>
         </fieldset>
-        <AsCall command={command} />
+        <AsCall call={creation} />
       </form>
     </>
   )

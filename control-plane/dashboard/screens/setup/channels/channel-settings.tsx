@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { toFormError } from '../../../parts/forms/field-errors.ts'
@@ -104,6 +105,7 @@ function ChannelSettings({ channel }: { channel: ChannelRecord }) {
             </button>
           </div>
         )}
+        {body && <AsCall call={call('updateAlertChannel', { path: { id: channel.id }, body })} />}
       </fieldset>
     </form>
   )

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { CheckField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -84,7 +85,7 @@ export function NewChannel({
       </fieldset>
       <div class="consequences">
         {test && <UnstoredTestResult test={test} />}
-        <AsCall command={toCurl('POST', '/alerts/channels', body)} />
+        <AsCall call={call('createAlertChannel', { body })} />
       </div>
     </form>
   )

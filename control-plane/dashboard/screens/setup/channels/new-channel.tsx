@@ -1,16 +1,19 @@
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
+import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { EMPTY_CHANNEL } from './channel-form.ts'
 import { CHANNEL_TYPES } from './channel-kinds.ts'
 import { NewChannel } from './new-channel-form.tsx'
 
-const EXAMPLE = toCurl('POST', '/alerts/channels', {
-  name: 'On call',
-  type: 'email',
-  config: { to: ['oncall@example.com'] },
-  is_default: true,
+const EXAMPLE = call('createAlertChannel', {
+  body: {
+    name: 'On call',
+    type: 'email',
+    config: { to: ['oncall@example.com'] },
+    is_default: true,
+  },
 })
 
 /** `/settings/channels/new`, also with `?type=`. */
@@ -28,7 +31,7 @@ export const newChannelScreen = screen({
           <a href="/settings/channels">Channels</a>
         </p>
         <h1>New channel</h1>
-        <NeedsScript what="Creating a channel" command={EXAMPLE} />
+        <NeedsScript what="Creating a channel" call={EXAMPLE} />
         {canWrite(me) ? (
           <NewChannel
             key={type}

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { Execute, OperationError, Outcome } from '../../../core/operations.ts'
+import { call, type Execute, type OperationError, type Outcome } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { TextAreaField } from '../../../parts/forms/fields.tsx'
@@ -85,6 +86,11 @@ export function BulkCreate({
             One monitor only
           </button>
         </div>
+        {items.length > 0 && (
+          <AsCall
+            call={call('createMonitors', { body: { monitors: toCreateBodies(form, items).slice(0, MAX_IN_ONE_CALL) } })}
+          />
+        )}
       </fieldset>
       <Results results={results} />
     </form>

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationError } from '../../../core/operations.ts'
+import type { DataQuery, OperationError } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import type { FormAttempt } from '../../../parts/forms/attempt.ts'
-import { AsCall } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FixedField } from '../../../parts/forms/fields.tsx'
 import { FieldGroups } from './fields/field-groups.tsx'
@@ -100,7 +100,7 @@ export const FormConsequences = ({
 }: {
   form: FormInput
   test: Pick<ReturnType<typeof useTest>, 'isBusy' | 'results' | 'regions'>
-  call: string
+  call: DataQuery
   children?: ComponentChildren
 }) => (
   <div class="consequences">
@@ -109,6 +109,6 @@ export const FormConsequences = ({
     )}
     <GuaranteeNote form={form} />
     {children}
-    <AsCall command={call} />
+    <AsCall call={call} />
   </div>
 )

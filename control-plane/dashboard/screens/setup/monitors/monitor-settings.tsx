@@ -1,7 +1,7 @@
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
 import { AlertRules } from './alert-rules.tsx'
@@ -46,7 +46,7 @@ export const monitorSettingsScreen = screen({
         </div>
         <NeedsScript
           what="Changing a monitor"
-          command={toCurl('PUT', `/monitors/${monitor.id}`, { interval_seconds: 30 })}
+          call={call('updateMonitor', { path: { id: monitor.id }, body: { interval_seconds: 30 } })}
         />
         <SettingsForm key={monitor.id} monitor={monitor} regions={results.regions.data?.data ?? null} />
         <Section id="alerts" title="Who is alerted">

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { MONITOR_TYPES } from '../../../../../shared/checks/check.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
@@ -16,7 +16,7 @@ import { findFormProblems, isSame, toCreateBody } from './state/monitor-body.ts'
 import { hasMaskedSecrets, type MonitorForm, type MonitorRecord, toCopiedForm } from './state/monitor-form.ts'
 import { applyProposals, toProposedForm } from './state/proposals.ts'
 
-const EXAMPLE = toCurl('POST', '/monitors', { name: 'Shop', type: 'http', url: 'https://shop.example.com/' })
+const EXAMPLE = call('createMonitor', { body: { name: 'Shop', type: 'http', url: 'https://shop.example.com/' } })
 
 /** `/monitors/new`, also with `?url=`, `?type=` or `?copy=` (the id of a monitor). */
 export const newMonitorScreen = screen({
@@ -39,7 +39,7 @@ export const newMonitorScreen = screen({
           <a href="/monitors">Monitors</a>
         </p>
         <h1>New monitor</h1>
-        <NeedsScript what="Creating a monitor" command={EXAMPLE} />
+        <NeedsScript what="Creating a monitor" call={EXAMPLE} />
         {copied ? (
           <Loaded result={copied} what="The settings to copy">
             {({ data }) => <NewMonitor key={data.id} start={toCopiedForm(data)} copied={data} regions={regions} />}
@@ -117,7 +117,7 @@ function NewMonitor({
           )}
         </div>
       </fieldset>
-      <FormConsequences form={complete} test={test} call={toCurl('POST', '/monitors', toCreateBody(complete))} />
+      <FormConsequences form={complete} test={test} call={call('createMonitor', { body: toCreateBody(complete) })} />
     </form>
   )
 }

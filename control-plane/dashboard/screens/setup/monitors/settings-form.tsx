@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { Execute, OperationError } from '../../../core/operations.ts'
+import { call, type Execute, type OperationError } from '../../../core/operations.ts'
 import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
@@ -151,7 +150,11 @@ function SettingsElements({
         </p>
       </fieldset>
       {!monitor.data_source && (
-        <FormConsequences form={complete} test={test} call={toCurl('PUT', `/monitors/${monitor.id}`, update ?? {})}>
+        <FormConsequences
+          form={complete}
+          test={test}
+          call={call('updateMonitor', { path: { id: monitor.id }, body: update ?? {} })}
+        >
           {form.type !== 'heartbeat' && <RehearsalPart monitorId={monitor.id} update={update} />}
         </FormConsequences>
       )}

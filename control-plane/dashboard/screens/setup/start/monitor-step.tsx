@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useFollowing } from '../../../browser/following.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { getShownStatus, Status } from '../../../parts/status.tsx'
@@ -79,7 +79,7 @@ export function MonitorStep({
           </a>
         </div>
       </fieldset>
-      <AsCall command={toCurl('POST', '/monitors', body)} />
+      <AsCall call={call('createMonitor', { body })} />
       <NextStep path={skipPath} text="" isDone={false} />
     </form>
   )

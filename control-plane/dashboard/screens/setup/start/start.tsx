@@ -1,9 +1,9 @@
 import { buildAddress } from '../../../core/address.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
+import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
 import { ChannelStep } from './channel-step.tsx'
 import { CreatedMonitor, MonitorStep } from './monitor-step.tsx'
@@ -16,7 +16,7 @@ const STEPS = [
 ] as const
 type StepName = (typeof STEPS)[number][0]
 
-const EXAMPLE = toCurl('POST', '/monitors', { name: 'Shop', type: 'http', url: 'https://shop.example.com/' })
+const EXAMPLE = call('createMonitor', { body: { name: 'Shop', type: 'http', url: 'https://shop.example.com/' } })
 
 /**
  * `/start`: the first monitor, the first channel, and what an outage looks like. `?step=`; `?url=` is the address to try,
@@ -55,7 +55,7 @@ export const startScreen = screen({
             </a>
           ))}
         </nav>
-        <NeedsScript what="Creating a monitor" command={EXAMPLE} />
+        <NeedsScript what="Creating a monitor" call={EXAMPLE} />
         {step === 'monitor' && !monitor && (
           <MonitorStep
             key={search.get('url')}

@@ -3,10 +3,10 @@ import { buildAddress, parsePage } from '../../../core/address.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { UNALERTED_PATH } from '../../../core/frame-reads.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { type Result, screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -103,11 +103,11 @@ function AlertChoice({ channels, total }: { channels: Channels; total: number })
     if (alsoNew && !channel.is_default)
       await run(() => execute('updateAlertChannel', { path: { id: channel.id }, body: { is_default: true } }))
   }
-  const command = toCommand(channel)
+  const addition = toRuleAddition(channel)
   return (
     <>
       {sentence && <p role="status">{sentence}</p>}
-      {total > 0 && <NeedsScript what="Choosing a channel" command={command} />}
+      {total > 0 && <NeedsScript what="Choosing a channel" call={addition} />}
       {total > 0 && (
         <form class="alert-choice scripted" onSubmit={submit}>
           <fieldset class="plain stack" disabled={!isInteractive}>
@@ -138,7 +138,7 @@ function AlertChoice({ channels, total }: { channels: Channels; total: number })
               </a>
             </div>
           </fieldset>
-          <AsCall command={command} />
+          <AsCall call={addition} />
         </form>
       )}
     </>
@@ -147,11 +147,13 @@ function AlertChoice({ channels, total }: { channels: Channels; total: number })
 
 const NO_ERRORS = buildFormErrors([])
 
-const toCommand = ({ id }: Channel) =>
-  toCurl('POST', '/monitors/bulk-changes', {
-    query: { alerted: false, paused: false },
-    change: { alert_rules: { add: [{ alert_channel_id: id }] } },
-    dry_run: false,
+const toRuleAddition = ({ id }: Channel) =>
+  call('changeMonitors', {
+    body: {
+      query: { alerted: false, paused: false },
+      change: { alert_rules: { add: [{ alert_channel_id: id }] } },
+      dry_run: false,
+    },
   })
 
 const NoOpenChannel = ({ hasPaused }: { hasPaused: boolean }) => (

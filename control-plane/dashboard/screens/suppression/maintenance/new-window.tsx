@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
+import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, NeedsScript, toCurl } from '../../../parts/forms/curl.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
@@ -11,9 +12,11 @@ import { Consequences } from './consequences.tsx'
 import { WindowFields } from './window-fields.tsx'
 import { findWindowProblems, SHOWN_FIELDS, startForm, toWindowBody } from './window-form.ts'
 
-const EXAMPLE = toCurl('POST', '/maintenance-windows', {
-  ...{ title: 'Database upgrade', monitor_ids: ['…'] },
-  ...{ starts_at: '2027-03-01T09:00:00Z', ends_at: '2027-03-01T11:00:00Z' },
+const EXAMPLE = call('createMaintenanceWindow', {
+  body: {
+    ...{ title: 'Database upgrade', monitor_ids: ['…'] },
+    ...{ starts_at: '2027-03-01T09:00:00Z', ends_at: '2027-03-01T11:00:00Z' },
+  },
 })
 
 /** `/maintenance/new` */
@@ -30,7 +33,7 @@ export const newWindowScreen = screen({
           <a href="/maintenance">Maintenance</a>
         </p>
         <h1>New maintenance window</h1>
-        <NeedsScript what="Planning maintenance" command={EXAMPLE} />
+        <NeedsScript what="Planning maintenance" call={EXAMPLE} />
         {!canWrite(me) && <p class="missing">Your role can see maintenance windows. Editors can create them.</p>}
         {canWrite(me) && isInteractive && <NewWindow key={timeZone} timeZone={timeZone} />}
       </>
@@ -77,7 +80,7 @@ function NewWindow({ timeZone }: { timeZone: string }) {
       </div>
       <div class="consequences">
         <Consequences form={form} timeZone={timeZone} />
-        <AsCall command={toCurl('POST', '/maintenance-windows', body)} />
+        <AsCall call={call('createMaintenanceWindow', { body })} />
       </div>
     </form>
   )

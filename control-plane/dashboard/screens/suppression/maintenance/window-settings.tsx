@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { read } from '../../../core/operations.ts'
+import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { AsCall, toCurl } from '../../../parts/forms/curl.tsx'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -159,7 +159,7 @@ function WindowSettings({ window, timeZone }: { window: WindowRecord; timeZone: 
       </div>
       <div class="consequences">
         <Consequences form={form} timeZone={timeZone} />
-        {body && <AsCall command={toCurl('PUT', `/maintenance-windows/${window.id}`, body)} />}
+        {body && <AsCall call={call('updateMaintenanceWindow', { path: { id: window.id }, body })} />}
       </div>
     </form>
   )

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
@@ -14,10 +16,9 @@ export function SilenceDialog({ monitor, onClose }: { monitor: { id: string; nam
   const [form, setForm] = useState(EMPTY_SILENCE)
   const element = useFocusOnError(error)
   const settings = readSilenceForm(form, nowMs)
+  const body = settings && { monitor_ids: [monitor.id], ...settings }
   const send = async () => {
-    if (!settings) return
-    const body = { monitor_ids: [monitor.id], ...settings }
-    if (await run(() => execute('createSilence', { body }))) onClose()
+    if (body && (await run(() => execute('createSilence', { body })))) onClose()
   }
   return (
     <Dialog id="silence" title={`Silence ${monitor.name}`} onClose={onClose}>
@@ -43,6 +44,7 @@ export function SilenceDialog({ monitor, onClose }: { monitor: { id: string; nam
             Cancel
           </button>
         </div>
+        {body && <AsCall call={call('createSilence', { body })} />}
       </form>
     </Dialog>
   )

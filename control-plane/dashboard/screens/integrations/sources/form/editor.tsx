@@ -1,6 +1,7 @@
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
+import { call } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useFocusOnError } from '../../../../parts/forms/attempt.ts'
-import { AsCall, toCurl } from '../../../../parts/forms/curl.tsx'
 import { CountConfirmation } from '../../../../parts/forms/delete-form.tsx'
 import { buildFormErrors, type FormErrors } from '../../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../../parts/forms/fields.tsx'
@@ -30,9 +31,9 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
   const element = useFocusOnError(error)
   const errors = buildFormErrors(error?.details ?? editing.problems)
   useLeaveQuestion(editing.hasChanges && !editing.isSaved)
-  const call = base
-    ? toCurl('PUT', `/data-sources/${base.id}`, update ?? {})
-    : toCurl('POST', '/data-sources', toSourceBody(form))
+  const saving = base
+    ? call('updateDataSource', { path: { id: base.id }, body: update ?? {} })
+    : call('createDataSource', { body: toSourceBody(form) })
   return (
     <form
       class="source scripted"
@@ -59,7 +60,7 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
           <p class="soft" role="status">
             {editing.isSaved && 'Saved.'}
           </p>
-          <AsCall command={call} />
+          <AsCall call={saving} />
         </>
       )}
     </form>

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
+import { call } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
 import { buildFormErrors, type FormErrors } from '../../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../../parts/forms/fields.tsx'
@@ -42,14 +44,14 @@ export function ComponentForm({
   useLeaveQuestion(isChanged)
   const change = (part: Partial<typeof start>) => setForm(current => ({ ...current, ...part }))
   const path = { id: pageId, cid: component.id }
+  const { status, group_id: group, description, name } = form
+  const body = {
+    ...{ name, description: description || null, group_id: group || null },
+    ...(component.monitor_id === null && { status }),
+  }
   const submit = async (event: Event) => {
     event.preventDefault()
-    const { status, group_id: group, description, ...body } = form
-    const sent = {
-      ...{ ...body, description: description || null, group_id: group || null },
-      ...(component.monitor_id === null && { status }),
-    }
-    if (await attempt.run(() => execute('updateStatusPageComponent', { path, body: sent }))) onDone()
+    if (await attempt.run(() => execute('updateStatusPageComponent', { path, body }))) onDone()
   }
   return (
     <form class="stack item-form" ref={element} noValidate onSubmit={submit}>
@@ -82,6 +84,7 @@ export function ComponentForm({
           Cancel
         </button>
       </div>
+      {isChanged && <AsCall call={call('updateStatusPageComponent', { path, body })} />}
       <DeleteItem
         what="component"
         consequences={

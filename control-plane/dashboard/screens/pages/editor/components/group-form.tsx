@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
+import { call } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../../parts/forms/field-errors.ts'
 import { CheckField, TextField } from '../../../../parts/forms/fields.tsx'
@@ -51,6 +53,7 @@ export function GroupForm({ pageId, group, onDone }: { pageId: string; group: Gr
           Cancel
         </button>
       </div>
+      {isChanged && <AsCall call={call('updateStatusPageGroup', { path, body: form })} />}
       <DeleteItem
         what="group"
         consequences="Its components stay on the page, without a group."

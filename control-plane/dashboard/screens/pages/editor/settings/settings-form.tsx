@@ -1,6 +1,8 @@
 import type { Dispatch, StateUpdater } from 'preact/hooks'
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
+import { call } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
 import { toFormError } from '../../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
@@ -90,6 +92,7 @@ export function SettingsForm({
         <p role="status" class="soft small">
           {isSaved && body === null && (page.is_published ? 'Saved. Visitors see it now.' : 'Saved.')}
         </p>
+        {body && <AsCall call={call('updateStatusPage', { path: { id: page.id }, body })} />}
       </fieldset>
     </form>
   )

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
@@ -19,12 +20,10 @@ export function ParentFields({ stored }: { stored: Parents }) {
   const attempt = useAttempt()
   if (!canWrite(me)) return <Names parents={stored} />
   const isChanged = [...ids].sort().join() !== stored.parent_ids.toSorted().join()
+  const args = { path: { id: stored.monitor_id }, body: { parent_ids: [...ids] } }
   const save = async (event: Event) => {
     event.preventDefault()
-    const id = stored.monitor_id
-    const saved = await attempt.run(() =>
-      execute('updateMonitorParents', { path: { id }, body: { parent_ids: [...ids] } }),
-    )
+    const saved = await attempt.run(() => execute('updateMonitorParents', args))
     setSaved(saved !== null)
   }
   return (
@@ -51,6 +50,7 @@ export function ParentFields({ stored }: { stored: Parents }) {
       <p class="soft" role="status">
         {isSaved && 'Saved.'}
       </p>
+      {isChanged && <AsCall call={call('updateMonitorParents', args)} />}
     </form>
   )
 }

@@ -1,0 +1,74 @@
+import type { ProjectFile } from '../../../../deploy/client/index.ts'
+import type { DataQuery } from '../operations.ts'
+import type { Queries, Screen } from '../screen.ts'
+
+/** A section of a project file (docs/import-export.md). */
+export type FileSection = Exclude<keyof ProjectFile, 'version'>
+
+/**
+ * What a project file contains of a page or of a form. `id` null: a new record, or all records of the section. `body`: what a
+ * form changes; null for a page.
+ */
+export type ProjectEntry = { section: FileSection; id: string | null; body: Record<string, unknown> | null }
+
+/** By what the name of an operation says after its verb. */
+const SECTIONS: Record<string, FileSection> = {
+  AlertSettings: 'alert_settings',
+  AlertChannel: 'alert_channels',
+  AlertChannels: 'alert_channels',
+  Monitor: 'monitors',
+  Monitors: 'monitors',
+  MonitorBoard: 'monitors',
+  MaintenanceWindow: 'maintenance_windows',
+  MaintenanceWindows: 'maintenance_windows',
+  DataSource: 'data_sources',
+  DataSources: 'data_sources',
+  Dependency: 'dependencies',
+  Dependencies: 'dependencies',
+  StatusPage: 'status_pages',
+  StatusPages: 'status_pages',
+}
+
+/** What a project file contains of the record that a call is about. Returns null for records that are not in the file. */
+export function toProjectEntry({ name, arguments: args }: DataQuery): ProjectEntry | null {
+  const section = SECTIONS[name.replace(/^(create|update|read|list)/, '')]
+  if (!section) return null
+  const { path, body } = args as { path?: { id?: string }; body?: Record<string, unknown> }
+  return { section, id: path?.id ?? null, body: body ?? null }
+}
+
+/** What a project file contains of a page: its record, or else the list that it shows. */
+export function findPageEntry({ record }: Pick<Screen, 'record'>, queries: Queries): ProjectEntry | null {
+  if (record) return toProjectEntry(queries[record]!)
+  const entries = Object.values(queries).map(toProjectEntry)
+  return entries.find(entry => entry !== null) ?? null
+}
+
+/** The section with one entry: what is stored, and over it what a form sends. Without `null`, which stands for a default. */
+export function buildSection({ section, id, body }: ProjectEntry, stored: object | null): Record<string, unknown> {
+  const fields = { ...stored, ...toFileFields(section, body ?? {}) }
+  const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+  return { [section]: section === 'alert_settings' ? set : [{ ...(id && { id }), ...set }] }
+}
+
+/** The alert settings that the file contains. */
+const FILE_SETTINGS = ['is_digest_enabled', 'digest_threshold']
+
+/** The fields of a body with the names of the file. A file refers to records by name or id. */
+function toFileFields(section: FileSection, body: Record<string, unknown>): Record<string, unknown> {
+  if (section === 'alert_settings')
+    return Object.fromEntries(Object.entries(body).filter(([name]) => FILE_SETTINGS.includes(name)))
+  const { monitor_ids: monitors, overrides, ...fields } = body
+  return {
+    ...fields,
+    ...(monitors !== undefined && { monitors }),
+    ...(overrides !== undefined && toOverrides(overrides)),
+  }
+}
+
+const toOverrides = (overrides: unknown) => ({
+  overrides: (overrides as { alert_channel_id: string }[]).map(({ alert_channel_id: channel, ...on }) => ({
+    channel,
+    ...on,
+  })),
+})
