@@ -3,7 +3,7 @@ import type { DataQuery } from '../operations.ts'
 import type { Queries, Screen } from '../screen.ts'
 
 /** A section of a project file (docs/import-export.md). */
-export type FileSection = Exclude<keyof ProjectFile, 'version'>
+type FileSection = Exclude<keyof ProjectFile, 'version'>
 
 /**
  * What a project file contains of a page or of a form. `id` null: a new record, or all records of the section. `body`: what a
@@ -44,7 +44,7 @@ export function findPageEntry({ record }: Pick<Screen, 'record'>, queries: Queri
   return entries.find(entry => entry !== null) ?? null
 }
 
-/** The section with one entry: what is stored, and over it what a form sends. Without `null`, which stands for a default. */
+/** The section with one entry: what is stored, and over it what a form sends. Without `null`: the field then has its default. */
 export function buildSection({ section, id, body }: ProjectEntry, stored: object | null): Record<string, unknown> {
   const fields = { ...stored, ...toFileFields(section, body ?? {}) }
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))

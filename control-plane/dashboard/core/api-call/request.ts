@@ -2,7 +2,7 @@ import { Picket } from '../../../../deploy/client/index.ts'
 import type { DataQuery } from '../operations.ts'
 
 /** What an operation sends. `path`: with the query, below the address of the installation. */
-export type ApiRequest = { method: string; path: string; body?: unknown }
+type ApiRequest = { method: string; path: string; body?: unknown }
 
 type SentOptions = { url: string; path?: object; query?: object; body?: unknown }
 

@@ -1,8 +1,6 @@
 import type { DataQuery } from '../operations.ts'
+import type { Queries } from '../screen.ts'
 import { toRequest } from './request.ts'
-
-/** Calls by the name of the variable that gets the answer. */
-export type NamedCalls = Readonly<Record<string, DataQuery>>
 
 const SHORT_LINE = 80
 
@@ -26,8 +24,8 @@ function toCommand(call: DataQuery): string {
   ].join(' \\\n')
 }
 
-/** A program that makes the calls with the typed client (deploy/client). */
-export function toTypeScript(calls: NamedCalls): string {
+/** A program that makes the calls with the typed client (deploy/client). An answer is a variable with the name of its call. */
+export function toTypeScript(calls: Queries): string {
   const lines = Object.entries(calls).map(([variable, { name, arguments: args }]) => {
     const given = Object.keys(args as object).length === 0 ? '' : toLiteral(args)
     return `const ${variable} = await picket.${name}(${given})`

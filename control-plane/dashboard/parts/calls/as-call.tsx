@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { toCurl } from '../../core/api-call/snippets.ts'
 import type { DataQuery } from '../../core/operations.ts'
-import { useLazyPart } from '../lazy-part.tsx'
+import { useLazyPart } from '../layout/lazy-part.tsx'
 
 const loadTexts = async () => (await import('./call-texts.tsx')).CallTexts
 

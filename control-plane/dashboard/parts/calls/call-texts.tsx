@@ -1,9 +1,10 @@
 import { dump } from 'js-yaml'
 import { useEffect, useState } from 'preact/hooks'
 import { buildSection, type ProjectEntry, toProjectEntry } from '../../core/api-call/project-entry.ts'
-import { type NamedCalls, toCurl, toTypeScript } from '../../core/api-call/snippets.ts'
+import { toCurl, toTypeScript } from '../../core/api-call/snippets.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { Execute } from '../../core/operations.ts'
+import type { Queries } from '../../core/screen.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Scroll } from '../layout/section.tsx'
 
@@ -11,7 +12,7 @@ const FORMS = ['curl', 'TypeScript', 'project.yaml'] as const
 type Form = (typeof FORMS)[number]
 
 /** Calls of the API as texts to copy. `entry`: of the project file; without it, that of the only call. */
-export function CallTexts({ calls, entry }: { calls: NamedCalls; entry?: ProjectEntry | null }) {
+export function CallTexts({ calls, entry }: { calls: Queries; entry?: ProjectEntry | null }) {
   const [form, setForm] = useState<Form>('curl')
   const inFile = entry === undefined ? toProjectEntry(Object.values(calls)[0]!) : entry
   return (

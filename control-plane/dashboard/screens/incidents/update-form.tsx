@@ -4,7 +4,7 @@ import { useFrame } from '../../core/frame-context.ts'
 import { call } from '../../core/operations.ts'
 import { AsCall } from '../../parts/calls/as-call.tsx'
 import { FormError, OperationForm } from '../../parts/forms/operation-form.tsx'
-import { useLazyPart } from '../../parts/lazy-part.tsx'
+import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import type { Timeline } from './axis.ts'
 import { type Incident, STATUS_NAMES } from './incident-words.tsx'
 

@@ -48,7 +48,7 @@ export function ChangeDialog({
   const channels = useChannels(form.kind === 'channels')
   const change = hasForm(action) ? buildChange(form, nowMs) : FIXED[action]
   const send = (wanted: MonitorChange, isDryRun: boolean) =>
-    run(() => execute('changeMonitors', { body: { monitor_ids: [...ids], change: wanted, dry_run: isDryRun } }))
+    run(() => execute('changeMonitors', toArguments(ids, wanted, isDryRun)))
   const show = async () => {
     const answer = change && (await send(change, true))
     if (answer) setPreview({ result: answer.data, change })
@@ -101,9 +101,7 @@ export function ChangeDialog({
               Cancel
             </button>
           </div>
-          {change && (
-            <AsCall call={call('changeMonitors', { body: { monitor_ids: [...ids], change, dry_run: false } })} />
-          )}
+          {change && <AsCall call={call('changeMonitors', toArguments(ids, change, false))} />}
         </form>
       ) : (
         <Waiting hasFailed={error !== null} onClose={onClose} />
@@ -111,6 +109,10 @@ export function ChangeDialog({
     </Dialog>
   )
 }
+
+const toArguments = (ids: readonly string[], change: MonitorChange, isDryRun: boolean) => ({
+  body: { monitor_ids: [...ids], change, dry_run: isDryRun },
+})
 
 const Waiting = ({ hasFailed, onClose }: { hasFailed: boolean; onClose(): void }) => (
   <>

@@ -150,17 +150,16 @@ function SettingsElements({
         </p>
       </fieldset>
       {!monitor.data_source && (
-        <FormConsequences
-          form={complete}
-          test={test}
-          call={call('updateMonitor', { path: { id: monitor.id }, body: update ?? {} })}
-        >
+        <FormConsequences {...{ form: complete, test, call: toUpdateCall(monitor, update) }}>
           {form.type !== 'heartbeat' && <RehearsalPart monitorId={monitor.id} update={update} />}
         </FormConsequences>
       )}
     </form>
   )
 }
+
+const toUpdateCall = ({ id }: MonitorRecord, body: ReturnType<typeof toSavedBodies>['update']) =>
+  call('updateMonitor', { path: { id }, body: body ?? {} })
 
 /** A monitor of a data source has a name and tags of its own; everything else is a setting of the data source. */
 function SourceFields({

@@ -1,4 +1,4 @@
-import { useLazyPart } from '../../../../parts/lazy-part.tsx'
+import { useLazyPart } from '../../../../parts/layout/lazy-part.tsx'
 import type { RehearsalSettings } from './rehearsal-section.tsx'
 
 const load = async () => (await import('./rehearsal-section.tsx')).RehearsalSection

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { useFrame } from '../core/frame-context.ts'
+import { useFrame } from '../../core/frame-context.ts'
 
 /**
  * A part whose code browsers load when it is first wanted. Returns null until then, and on the server. A page that has lost
