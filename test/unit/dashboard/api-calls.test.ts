@@ -1,11 +1,12 @@
 import t from 'tap'
+import { toCurl } from '../../../control-plane/dashboard/core/api-call/curl.ts'
 import {
   buildSection,
   findPageEntry,
   toProjectEntry,
 } from '../../../control-plane/dashboard/core/api-call/project-entry.ts'
 import { toRequest } from '../../../control-plane/dashboard/core/api-call/request.ts'
-import { toCurl, toTypeScript } from '../../../control-plane/dashboard/core/api-call/snippets.ts'
+import { toTypeScript } from '../../../control-plane/dashboard/core/api-call/typescript.ts'
 import { call, type DataQuery, read } from '../../../control-plane/dashboard/core/operations.ts'
 import { loadScreen } from '../../../control-plane/dashboard/core/screen.ts'
 import { SCREENS } from '../../../control-plane/dashboard/screens/index.ts'

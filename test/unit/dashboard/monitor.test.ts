@@ -261,8 +261,8 @@ t.test('Viewers see everything without buttons that change something', t => {
   t.match(viewer.text, '0 of 3 votes are failing')
   t.equal(
     admin.html.split(' disabled').length - 1,
-    7,
-    'three buttons, three of the frame and the cursor wait for the script',
+    8,
+    'three buttons, four of the frame and the cursor wait for the script',
   )
   t.notMatch(show({ isInteractive: true }).html, ' disabled')
   t.end()

@@ -18,7 +18,6 @@ const REPLACED: Record<string, string> = {
   updateDataSourceField: 'updateDataSource',
   deleteDataSourceField: 'updateDataSource',
   importProject: 'applyImport',
-  exportProject: '/session/api/v1/export',
   streamEvents: '/session/api/v1/events',
   beginChatInstallation: '/settings/chat/install',
 }

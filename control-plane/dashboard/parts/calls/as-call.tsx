@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks'
-import { toCurl } from '../../core/api-call/snippets.ts'
+import { toCurl } from '../../core/api-call/curl.ts'
 import type { DataQuery } from '../../core/operations.ts'
 import { useLazyPart } from '../layout/lazy-part.tsx'
 
 const loadTexts = async () => (await import('./call-texts.tsx')).CallTexts
 
+/** The part that shows calls as texts; null until its code is there. */
+export const useCallTexts = (isWanted = true) => useLazyPart(loadTexts, isWanted)
+
 /** What a form sends, as a call of the API: for the shell, in TypeScript, and as an entry of a project file. */
 export function AsCall({ call }: { call: DataQuery }) {
   const [isOpen, setOpen] = useState(false)
-  const Texts = useLazyPart(loadTexts, isOpen)
+  const Texts = useCallTexts(isOpen)
   return (
     <details class="group" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>

@@ -1,15 +1,16 @@
 import { findPageEntry } from '../../core/api-call/project-entry.ts'
 import { useFrame } from '../../core/frame-context.ts'
-import { CallTexts } from '../../parts/calls/call-texts.tsx'
+import { useCallTexts } from '../../parts/calls/as-call.tsx'
 import { Dialog } from './dialog.tsx'
 
 /** What the page reads, as calls of the API. */
 export function PageCalls({ onClose }: { onClose(): void }) {
   const { page } = useFrame()
+  const Texts = useCallTexts()
   return (
     <Dialog id="page-calls" title="API calls of this page" onClose={onClose}>
       {page && Object.keys(page.queries).length > 0 ? (
-        <CallTexts calls={page.queries} entry={findPageEntry(page.screen, page.queries)} />
+        Texts && <Texts calls={page.queries} entry={findPageEntry(page.screen, page.queries)} />
       ) : (
         <p>This page reads no records. Its form shows the call that it sends.</p>
       )}

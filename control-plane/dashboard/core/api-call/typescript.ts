@@ -1,28 +1,6 @@
-import type { DataQuery } from '../operations.ts'
 import type { Queries } from '../screen.ts'
-import { toRequest } from './request.ts'
 
 const SHORT_LINE = 80
-
-/** Commands for calls. `$PICKET_URL` and `$PICKET_API_KEY`: the address of the installation and an API key. */
-export const toCurl = (calls: readonly DataQuery[]): string => calls.map(toCommand).join('\n\n')
-
-function toCommand(call: DataQuery): string {
-  const { method, path, body } = toRequest(call)
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-  const sent =
-    body instanceof Blob
-      ? {
-          type: 'application/octet-stream',
-          data: `--data-binary @${quoted(body instanceof File ? body.name : 'FILE')}`,
-        }
-      : body !== undefined && { type: 'application/json', data: `-d ${quoted(JSON.stringify(body, null, 2))}` }
-  return [
-    `curl -s${method === 'GET' ? '' : ` -X ${method}`} "$PICKET_URL${path.replaceAll('!', '%21')}"`,
-    `  -H "Authorization: Bearer $PICKET_API_KEY"${sent ? ` -H 'Content-Type: ${sent.type}'` : ''}`,
-    ...(sent ? [`  ${sent.data}`] : []),
-  ].join(' \\\n')
-}
 
 /** A program that makes the calls with the typed client (deploy/client). An answer is a variable with the name of its call. */
 export function toTypeScript(calls: Queries): string {
