@@ -47,8 +47,22 @@ type TimePart = 'time' | 'date' | 'both'
 
 /** `14:02:07`, `21 Nov 2026`, or `21 Nov 2026, 14:02:07`, in the given time zone. */
 export function formatTime(at: string | number, timeZone: string, part: TimePart = 'both'): string {
+  return getTimeFormat(timeZone, part).format(new Date(at))
+}
+
+/** Making a format takes a hundred times as long as using it. */
+const timeFormats = new Map<string, Intl.DateTimeFormat>()
+const MAX_TIME_FORMATS = 20
+
+function getTimeFormat(timeZone: string, part: TimePart): Intl.DateTimeFormat {
+  const key = `${part} ${timeZone}`
+  const there = timeFormats.get(key)
+  if (there) return there
   const time = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
   const date = { day: 'numeric', month: 'short', year: 'numeric' } as const
   const options = { ...(part !== 'date' && time), ...(part !== 'time' && date), timeZone }
-  return new Intl.DateTimeFormat('en-GB', options).format(new Date(at))
+  const made = new Intl.DateTimeFormat('en-GB', options)
+  if (timeFormats.size === MAX_TIME_FORMATS) timeFormats.clear()
+  timeFormats.set(key, made)
+  return made
 }

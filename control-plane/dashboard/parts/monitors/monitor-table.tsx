@@ -4,6 +4,7 @@ import { useFrame } from '../../core/frame-context.ts'
 import { Status } from '../status.tsx'
 import { Strip } from '../strip.tsx'
 import { type DayHistory, DayStrip } from './day-strip.tsx'
+import { useGradualRows } from './gradual-rows.ts'
 
 /** Which rows of a table are selected. Without it, nothing can be selected. */
 export type RowSelection = {
@@ -60,11 +61,17 @@ export const MonitorTable = ({ rows, total, label, selection, strips }: TablePro
       </tr>
     </thead>
     <tbody>
-      {rows.map((row, i) => (
-        <MonitorRow key={row.id} row={row} index={i + 2} selection={selection} strips={strips} />
-      ))}
+      <TableRows rows={rows} selection={selection} strips={strips} />
     </tbody>
   </table>
+)
+
+const TableRows = ({ rows, ...props }: Pick<TableProps, 'rows' | 'selection' | 'strips'>) => (
+  <>
+    {useGradualRows(rows).map((row, i) => (
+      <MonitorRow key={row.id} row={row} index={i + 2} {...props} />
+    ))}
+  </>
 )
 
 function Pick({ label, isPicked, onPick }: { label: string; isPicked: boolean; onPick(isRange: boolean): void }) {

@@ -1,7 +1,9 @@
+import { useState } from 'preact/hooks'
 import type { BoardSelection } from '../../core/board/board.ts'
 import { countStatuses } from '../../core/board/board-groups.ts'
 import { type CauseGroup, type CauseName, groupByCause, parseHost } from '../../core/board/common-cause.ts'
 import { formatCount } from '../../core/format.ts'
+import { useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { Section } from '../../parts/layout/section.tsx'
@@ -57,10 +59,12 @@ const WORDS: Record<CauseName['kind'], string> = {
 }
 
 function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) {
+  const { isInteractive } = useFrame()
+  const [isOpen, setOpen] = useState(false)
   const counts = countStatuses(rows)
   const statuses = STATUS_ORDER.filter(status => counts[status] > 0)
   return (
-    <details class="common">
+    <details class="common" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
         <span class="common-cause">
           <bdi>{cause.value}</bdi> <small class="soft">{WORDS[cause.kind]}</small>
@@ -72,7 +76,9 @@ function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) 
           </span>
         ))}
       </summary>
-      <MonitorTable rows={rows} total={rows.length} label={`${WORDS[cause.kind]}: ${cause.value}`} />
+      {(isOpen || !isInteractive) && (
+        <MonitorTable rows={rows} total={rows.length} label={`${WORDS[cause.kind]}: ${cause.value}`} />
+      )}
     </details>
   )
 }
