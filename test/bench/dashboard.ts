@@ -26,6 +26,10 @@ import { seedMonitors, seedVerdicts } from './seed.ts'
 const MONITORS = 10_000
 const LOADS = 5
 const KEYSTROKES = 'shop 4711'
+/** The text is typed so often that the slowest key is not the p95. */
+const ROUNDS = 5
+/** Rows of the list without a filter. */
+const FIRST_ROWS = 40
 const OUTAGES = 5
 const BURST = 1_000
 const REQUESTS = 40
@@ -194,7 +198,11 @@ async function work(browser: Browser, { origin, token, ids }: Scene, fail: (ids:
   await page.goto(`${origin}/monitors`)
   await until(page, `performance.getEntriesByName('picket-index').length > 0`)
   const keysMs: number[] = []
-  for (const key of KEYSTROKES) {
+  for (const key of KEYSTROKES.repeat(ROUNDS)) {
+    if (keysMs.length % KEYSTROKES.length === 0) {
+      await page.locator('#filter').fill('')
+      await until(page, `document.querySelectorAll('table.monitors tbody tr').length === ${FIRST_ROWS}`)
+    }
     await page.locator('#filter').focus()
     // before the key, without waiting for what follows it
     await page.evaluate(`void (window.painted = new Promise(done => {

@@ -72,18 +72,18 @@ t.test('A filter without matches and one that is not understood say so', t => {
 t.test('A part of a long list is shown, with the number of all and a link to more', t => {
   const board = boardOf(Array.from({ length: 1_234 }, (_, i) => ({ name: `m${i}` })))
   const { html, text } = show('?q=m', { board })
-  t.equal(rowsIn(html), 60)
+  t.equal(rowsIn(html), 40)
   t.match(html, 'aria-rowcount="1235"')
-  t.match(text, '60 of 1,234 Show more')
-  t.match(html, 'href="/monitors?q=m&amp;rows=260"')
-  t.equal(rowsIn(show('?rows=260', { board }).html), 260)
+  t.match(text, '40 of 1,234 Show more')
+  t.match(html, 'href="/monitors?q=m&amp;rows=240"')
+  t.equal(rowsIn(show('?rows=240', { board }).html), 240)
   t.end()
 })
 
 t.test('A number of rows that is not one is ignored, and a large one is limited', t => {
   const board = boardOf(Array.from({ length: 3_000 }, (_, i) => ({ name: `m${i}` })))
   for (const rows of ['-1', '0', '0.5', '1e9', 'Infinity', 'NaN', '', 'x', '60 '])
-    t.equal(rowsIn(show(`?rows=${encodeURIComponent(rows)}`, { board }).html), 60, rows)
+    t.equal(rowsIn(show(`?rows=${encodeURIComponent(rows)}`, { board }).html), 40, rows)
   t.equal(rowsIn(show('?rows=99999', { board }).html), 2_000)
   t.end()
 })

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../core/frame-context.ts'
-import { SilenceDialog } from '../suppression/silences/silence-dialog.tsx'
+import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import type { Monitor } from './types.ts'
+
+const loadDialog = async () => (await import('../suppression/silences/silence-dialog.tsx')).SilenceDialog
 
 /** What a member may do with the monitor here. */
 export function MonitorControls({ monitor }: { monitor: Monitor }) {
@@ -9,6 +11,7 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [isSilencing, setSilencing] = useState(false)
+  const SilenceDialog = useLazyPart(loadDialog, isSilencing)
   const path = { id: monitor.id }
   const run = async (name: 'pauseMonitor' | 'resumeMonitor' | 'checkMonitor') => {
     setBusy(true)
@@ -39,7 +42,7 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
           Settings
         </a>
       </p>
-      {isSilencing && <SilenceDialog monitor={monitor} onClose={() => setSilencing(false)} />}
+      {SilenceDialog && <SilenceDialog monitor={monitor} onClose={() => setSilencing(false)} />}
       {problem && (
         <p class="wrong" role="alert">
           {problem}.

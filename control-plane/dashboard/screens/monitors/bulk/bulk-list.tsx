@@ -2,8 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
+import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
 import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
-import { type BulkAction, ChangeDialog } from './change-dialog.tsx'
+import type { BulkAction } from './change-dialog.tsx'
 import type { BulkResult } from './change-words.ts'
 import { Outcome } from './outcome.tsx'
 import { addRows, NOTHING_SELECTED, type Selection, toggleRange, toggleRow, toggleShown } from './selection.ts'
@@ -14,6 +15,8 @@ const MAX_SELECTED = 10_000
 const UNDO_MS = 35_000
 
 type Finished = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
+
+const loadDialog = async () => (await import('./change-dialog.tsx')).ChangeDialog
 
 /** The rows of the list with check boxes, and what can be done with those that are selected. */
 export function BulkList({
@@ -37,6 +40,7 @@ export function BulkList({
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED)
   const [opened, open] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null)
   const [finished, finish] = useState<Finished | null>(null)
+  const ChangeDialog = useLazyPart(loadDialog, opened !== null && opened.ids.length > 0)
   const selected = [...selection.ids]
   const list = useListKeys({
     toggle: id => setSelection(current => toggleRow(current, id)),
@@ -74,7 +78,7 @@ export function BulkList({
           onClear={() => setSelection(NOTHING_SELECTED)}
         />
       )}
-      {opened && opened.ids.length > 0 && (
+      {opened && ChangeDialog && (
         <ChangeDialog
           {...opened}
           onClose={() => open(null)}

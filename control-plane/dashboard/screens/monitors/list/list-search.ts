@@ -1,7 +1,7 @@
 import { toGroupKey } from '../../../core/board/board-groups.ts'
 import type { BoardRequest } from '../../../core/board/board-row.ts'
 
-const FIRST_ROWS = 60
+const FIRST_ROWS = 40
 /** A page of more rows takes a server too long to render. */
 export const MAX_ROWS = 2_000
 

@@ -1,4 +1,4 @@
-import { useStrips } from '../../../browser/strips.ts'
+import { useStrips } from '../../../browser/list/strips.ts'
 import type { BoardSelection } from '../../../core/board/board.ts'
 import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board/board-groups.ts'
 import { formatCount } from '../../../core/format.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useFrame } from '../core/frame-context.ts'
-import type { DayHistory } from '../parts/monitors/day-strip.tsx'
+import { useFrame } from '../../core/frame-context.ts'
+import type { DayHistory } from '../../parts/monitors/day-strip.tsx'
 
 /** The most monitors of one read. */
 const MAX_IDS = 100
