@@ -17,15 +17,18 @@ const ALONE = /^\/\/ runs in a process of its own/m
 const SHARES_API = /\bshareApi\(\)/
 const LONG_FROM_S = 20
 /** Run only when named. */
-const NAMED_ONLY = ['test/faults', 'test/long', 'test/browsers']
+const NAMED_ONLY = ['attacks', 'faults', 'long', 'browsers']
 
 /** Selects test files by names or folders, or all of them. `unknown`: the first name without a file. */
 export function selectTestFiles(root: string, given: string[]): TestFiles | { unknown: string } {
   const wanted = given.map(name => relative(root, resolve(name)))
   const isIn = (name: string) => (file: string) => file === name || file.startsWith(`${name}/`)
-  const named = NAMED_ONLY.filter(folder => wanted.some(isIn(folder))).flatMap(folder => filesBelow(root, folder))
-  const quick = QUICK.flatMap(kind => filesBelow(root, `test/${kind}`))
-  const flow = [...filesBelow(root, 'test/flow'), ...named]
+  const list = (kinds: readonly string[]) =>
+    kinds
+      .filter(kind => !NAMED_ONLY.includes(kind) || wanted.some(isIn(`test/${kind}`)))
+      .flatMap(kind => filesBelow(root, `test/${kind}`))
+  const quick = list(QUICK)
+  const flow = list(['flow', ...NAMED_ONLY.filter(kind => !QUICK.includes(kind))])
   const seconds = new Map(
     [...quick, ...flow].map(file => [file, readExpectedSeconds(readFileSync(join(root, file), 'utf8'))]),
   )

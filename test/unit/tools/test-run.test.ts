@@ -179,11 +179,13 @@ t.test('Quick files start with the fast ones; flow files, and quick ones that ta
     'test/flow/middle.test.ts': '// takes about 9 s',
     'test/store/long.test.ts': '// takes about 20 s',
     'test/faults/kill.test.ts': '',
+    'test/attacks/bodies.test.ts': '',
   })
   const quick = ['test/rules/b.test.ts', 'test/unit/deep/c.test.ts', 'test/api/a.test.ts']
   const flow = ['flow/long', 'store/long', 'flow/middle', 'flow/short'].map(name => `test/${name}.test.ts`)
   t.same(selectTestFiles(root, []), { quick, flow })
   t.same(selectTestFiles(root, [join(root, 'test/unit'), join(root, flow[3]!)]), { quick: [quick[1]], flow: [flow[3]] })
   t.same(selectTestFiles(root, [join(root, 'test/faults')]), { quick: [], flow: ['test/faults/kill.test.ts'] })
+  t.same(selectTestFiles(root, [join(root, 'test/attacks')]), { quick: ['test/attacks/bodies.test.ts'], flow: [] })
   t.same(selectTestFiles(root, [join(root, 'test/unit/c.test.ts')]), { unknown: 'test/unit/c.test.ts' })
 })
