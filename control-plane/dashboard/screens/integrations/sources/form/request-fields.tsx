@@ -1,7 +1,8 @@
 import { METHODS } from '../../../../../integrations/data-sources/types.ts'
+import { CredentialFields } from '../../../../parts/forms/credential-fields.tsx'
 import { DurationField } from '../../../../parts/forms/duration-field.tsx'
 import type { FormErrors } from '../../../../parts/forms/field-errors.ts'
-import { FieldError, FieldGroup, SelectField, TextAreaField, TextField } from '../../../../parts/forms/fields.tsx'
+import { FieldGroup, SelectField, TextAreaField, TextField } from '../../../../parts/forms/fields.tsx'
 import { PairsField } from '../../../../parts/forms/pairs-field.tsx'
 import { CREDENTIALS, type SourceForm } from './source-form.ts'
 
@@ -67,38 +68,16 @@ function RequestGroup({ form, errors, change }: GroupProps) {
   )
 }
 
-function AuthenticationGroup({ form, errors, change }: GroupProps) {
-  const kind = AUTH_KINDS.find(([type]) => type === form.auth_type)!
-  return (
-    <FieldGroup
-      title="Authentication"
-      summary={kind[1].split(':')[0]!.toLowerCase()}
-      isOpen={form.auth_type !== '' || errors.isBelow(['auth_type', 'auth_config'])}
-    >
-      <SelectField
-        path="auth_type"
-        label="Kind"
-        value={form.auth_type}
-        options={AUTH_KINDS}
-        errors={errors}
-        onChange={auth_type => change({ auth_type })}
-      />
-      {CREDENTIALS[form.auth_type].map(({ key, label, isSecret }) => (
-        <TextField
-          key={key}
-          path={`auth_config.${key}`}
-          label={label}
-          type={isSecret ? 'password' : 'text'}
-          hint={isSecret ? 'Stored encrypted. It cannot be read again.' : undefined}
-          value={form.auth_config[key] ?? ''}
-          errors={errors}
-          onChange={value => change({ auth_config: { ...form.auth_config, [key]: value } })}
-        />
-      ))}
-      <FieldError path="auth_config" errors={errors} />
-    </FieldGroup>
-  )
-}
+const AuthenticationGroup = ({ form, errors, change }: GroupProps) => (
+  <CredentialFields
+    kinds={AUTH_KINDS}
+    credentials={CREDENTIALS}
+    form={form}
+    isOpen={form.auth_type !== '' || errors.isBelow(['auth_type', 'auth_config'])}
+    errors={errors}
+    change={part => change(part as Partial<SourceForm>)}
+  />
+)
 
 const ScheduleGroup = ({ form, errors, change }: GroupProps) => (
   <FieldGroup

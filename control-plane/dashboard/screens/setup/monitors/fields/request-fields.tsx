@@ -1,5 +1,6 @@
 import { HTTP_METHODS } from '../../../../../../shared/checks/check.ts'
-import { FieldError, FieldGroup, SelectField, TextAreaField, TextField } from '../../../../parts/forms/fields.tsx'
+import { type Credential, CredentialFields } from '../../../../parts/forms/credential-fields.tsx'
+import { FieldGroup, SelectField, TextAreaField } from '../../../../parts/forms/fields.tsx'
 import { PairsField } from '../../../../parts/forms/pairs-field.tsx'
 import type { FormCredentials, MonitorForm } from '../state/monitor-form.ts'
 import { type GroupOptions, isGroupOpen } from './group-props.ts'
@@ -46,10 +47,7 @@ const KINDS: readonly (readonly [MonitorForm['auth_type'], string])[] = [
   ['header', 'A header of your own'],
 ]
 
-const CREDENTIALS: Record<
-  MonitorForm['auth_type'],
-  { key: keyof FormCredentials; label: string; isSecret: boolean }[]
-> = {
+const CREDENTIALS: Record<MonitorForm['auth_type'], Credential<keyof FormCredentials>[]> = {
   '': [],
   basic: [
     { key: 'username', label: 'User name', isSecret: false },
@@ -62,37 +60,14 @@ const CREDENTIALS: Record<
   ],
 }
 
-/** The credentials that every check sends. Stored secrets are shown as a mask; a mask that is sent back keeps them. */
-export function AuthenticationFields(props: GroupOptions) {
-  const { form, errors, change } = props
-  const kind = KINDS.find(([type]) => type === form.auth_type)!
-  return (
-    <FieldGroup
-      title="Authentication"
-      summary={kind[1].split(':')[0]!.toLowerCase()}
-      isOpen={isGroupOpen(props, ['auth_type', 'auth_config'])}
-    >
-      <SelectField
-        path="auth_type"
-        label="Kind"
-        value={form.auth_type}
-        options={KINDS}
-        errors={errors}
-        onChange={auth_type => change({ auth_type })}
-      />
-      {CREDENTIALS[form.auth_type].map(({ key, label, isSecret }) => (
-        <TextField
-          key={key}
-          path={`auth_config.${key}`}
-          label={label}
-          type={isSecret ? 'password' : 'text'}
-          value={form.auth_config[key]}
-          errors={errors}
-          hint={isSecret ? 'Stored encrypted. It cannot be read again.' : undefined}
-          onChange={value => change({ auth_config: { ...form.auth_config, [key]: value } })}
-        />
-      ))}
-      <FieldError path="auth_config" errors={errors} />
-    </FieldGroup>
-  )
-}
+/** The credentials that every check sends. */
+export const AuthenticationFields = (props: GroupOptions) => (
+  <CredentialFields
+    kinds={KINDS}
+    credentials={CREDENTIALS}
+    form={props.form}
+    isOpen={isGroupOpen(props, ['auth_type', 'auth_config'])}
+    errors={props.errors}
+    change={part => props.change(part as Partial<MonitorForm>)}
+  />
+)
