@@ -69,7 +69,8 @@ t.test('A test says for each region why it has no result, and nothing is stored'
 
 t.test('Pasted lines become monitors, each with its own result', async t => {
   const { page, complaints } = await openAt(t, '/monitors/new')
-  await field(page, 'Address').focus()
+  // a click waits until the field is enabled
+  await field(page, 'Address').click()
   await page.evaluate(`(() => {
     const data = new DataTransfer()
     data.setData('text', 'one.example.com\\nhttps://user:secret@two.example.com\\nthree.example.com')

@@ -3,7 +3,7 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { decryptChatTokens, encryptChatTokens } from '../../control-plane/alerting/channels/chat-tokens.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
-import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   claimPeopleMatch,
   claimRenewals,
@@ -164,3 +164,27 @@ t.test('A failed revocation is retried later by one process, and dropped after a
   )
   t.match(await loadDueWork(db, later(10_000)), { revocations: false })
 })
+
+t.test(
+  'An installation whose tokens cannot be decrypted is deleted; its revocation is retried and given up',
+  async t => {
+    const { read, ...owner } = await installation()
+    await execute(db, 'UPDATE chat_installations SET tokens = ? WHERE id = ?', [Buffer.alloc(0), owner.id])
+    const calls = provider.calls('auth.revoke').length
+    await removeInstallation(tools, owner.projectId, owner.id, now)
+    t.equal(await read(), null)
+    const readFailures = async () => {
+      const [row] = await query<{ failures: number }>(db, 'SELECT failures FROM chat_revocations WHERE id = ?', [
+        owner.id,
+      ])
+      return row?.failures
+    }
+    t.equal(await readFailures(), 1)
+    await revokeDue(tools, later(61))
+    t.equal(await readFailures(), 2)
+    await execute(db, 'UPDATE chat_revocations SET failures = 60 WHERE id = ?', [owner.id])
+    await revokeDue(tools, later(1_000_000))
+    t.equal(await readFailures(), undefined)
+    t.equal(provider.calls('auth.revoke').length, calls)
+  },
+)

@@ -37,7 +37,8 @@ export async function removeInstallation(tools: RevokeTools, projectId: string, 
     await queueRevocation(tx, installation, new Date(now.getTime() + LEASE_MS), now)
     return { ...installation, failures: 0 }
   })
-  if (revocation) await revoke(tools, revocation, now)
+  // the installation is deleted in any case; the worker retries the revocation and logs the error
+  if (revocation) await revoke(tools, revocation, now).catch(() => {})
 }
 
 /** Revokes the grants that are due. Failed revocations are retried later. */
@@ -46,14 +47,23 @@ export async function revokeDue(tools: RevokeTools & { log: Log }, now: Date): P
   for (const revocation of due) await tryInstallation(tools.log, revocation.id, () => revoke(tools, revocation, now))
 }
 
+/** Throws when the request cannot be made, for example because the tokens cannot be decrypted. This is a failure as well. */
 async function revoke({ db, secrets, provider }: RevokeTools, revocation: Revocation, now: Date): Promise<void> {
-  const { id, failures } = revocation
-  const answer = await callProvider(provider, 'auth.revoke', { as: getBotAuth(revocation, secrets) })
-  // a permanent refusal means that the grant does not exist any more
-  if (answer.ok || !isTransient(answer.reason) || answer.reason === 'token_expired' || failures >= MAX_FAILURES) {
-    await dropRevocation(db, id)
-  } else {
-    const waitMs = Math.max(answer.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS))
-    await postponeRevocation(db, id, new Date(now.getTime() + waitMs))
+  try {
+    const answer = await callProvider(provider, 'auth.revoke', { as: getBotAuth(revocation, secrets) })
+    // a permanent refusal means that the grant does not exist any more
+    if (answer.ok || !isTransient(answer.reason) || answer.reason === 'token_expired')
+      await dropRevocation(db, revocation.id)
+    else await countFailure(db, revocation, answer.retryAfterMs ?? 0, now)
+  } catch (error) {
+    await countFailure(db, revocation, 0, now)
+    throw error
   }
+}
+
+/** Sets the next attempt, or gives up. */
+async function countFailure(db: Db, { id, failures }: Revocation, retryAfterMs: number, now: Date): Promise<void> {
+  if (failures >= MAX_FAILURES) return void (await dropRevocation(db, id))
+  const waitMs = Math.max(retryAfterMs, Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS))
+  await postponeRevocation(db, id, new Date(now.getTime() + waitMs))
 }
