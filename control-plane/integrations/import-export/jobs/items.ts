@@ -1,3 +1,4 @@
+import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import type { ImportChange, ImportReport, ImportWarning } from '../import/import-report.ts'
 
 export const ITEM_ACTIONS = ['create', 'update', 'delete', 'unchanged', 'left_out', 'note'] as const
@@ -62,6 +63,17 @@ function findNamed(
 
 /** `Shop` of `Shop: upside down mode is not supported; it was left out`. */
 const findSubject = (message: string): string | null => /^(.{1,100}?): /s.exec(message)?.[1] ?? null
+
+/** The item for callers with read access only, who must not see the addresses of alert channels. */
+export function hideChannelConfig(item: ImportItem): ImportItem {
+  const { config } = item.fields
+  if (item.resource !== 'alert_channel' || config === undefined) return item
+  const hide = (value: unknown) => (value === null ? null : MASK)
+  return {
+    ...item,
+    fields: { ...item.fields, config: { from: hide(config.from), to: hide(config.to), is_secret: true } },
+  }
+}
 
 export function summarize(items: readonly ImportItem[], extra: number): ImportCounts {
   const counts = { create: 0, update: 0, delete: 0, unchanged: 0, left_out: 0, note: 0 }
