@@ -27,7 +27,7 @@ export async function listWallLinks(
   return { links, total: count?.total ?? 0 }
 }
 
-/** Counts the links of a project, and lets other transactions that add links wait until this one ends. */
+/** Counts the links of a project. Other transactions that add links wait until this one ends. */
 export async function lockWallLinkCount(tx: Tx, projectId: string): Promise<number> {
   await execute(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
   const [row] = await query<{ total: number }>(tx, 'SELECT count(*) AS total FROM wall_links WHERE project_id = ?', [

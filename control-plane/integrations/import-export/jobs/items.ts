@@ -20,10 +20,10 @@ export type ImportCounts = Record<ItemAction, number> & { warnings: number; extr
 /** The rank of an action in a list: what changes is shown first. */
 const ORDER: Record<ItemAction, number> = { delete: 0, left_out: 1, create: 2, update: 3, note: 4, unchanged: 5 }
 
-/** Resources of which converters warn by name. */
+/** Resources whose names are in the warnings of converters. */
 const NAMED = ['monitor', 'alert_channel']
 
-/** Lists what an import does to each entry. A warning that begins with the name of an entry is part of its item. */
+/** Lists what an import changes, entry by entry. A warning that begins with the name of an entry is part of its item. */
 export function buildItems(report: ImportReport, conversionWarnings: readonly ImportWarning[]): ImportItem[] {
   const items: ImportItem[] = [
     ...report.changes.map(change => ({ ...change, warnings: [] as string[] })),
