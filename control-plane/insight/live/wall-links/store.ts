@@ -52,7 +52,7 @@ export async function insertWallLink(
 export const removeWallLink = async (db: Db, projectId: string, id: string): Promise<boolean> =>
   (await execute(db, 'DELETE FROM wall_links WHERE project_id = ? AND id = ?', [projectId, id])) > 0
 
-type UsedWallLink = Pick<StoredWallLink, 'id' | 'name' | 'query' | 'lastUsedAt'> & { projectId: string }
+export type UsedWallLink = Pick<StoredWallLink, 'id' | 'name' | 'query' | 'lastUsedAt'> & { projectId: string }
 
 /** Finds the link with a token by its SHA-256. Returns null also for a link of a deleted organization. */
 export async function findWallLink(db: Db, tokenHash: Buffer): Promise<UsedWallLink | null> {
