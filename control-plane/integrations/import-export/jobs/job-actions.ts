@@ -214,9 +214,8 @@ async function runJob(
     const items = buildItems(report, warnings)
     await replaceItems(db, job.id, items, createYieldPoint())
     if (status === 'applied') await deleteFileParts(db, job.id)
-    await changeOwnRun(db, job, {
-      ...{ status, summary: summarize(items, report.extra), done: total, hasFile: status === 'ready' },
-    })
+    const summary = summarize(items, report.extra)
+    await changeOwnRun(db, job, { status, summary, done: total, hasFile: status === 'ready' })
   }
   const options: ImportOptions = {
     ...{ isDryRun, isPruning: job.isPruning, isLenient: job.source !== 'picket' },
