@@ -135,12 +135,16 @@ function settle<Q, A>(state: ThreadState<Q, A>, answer: ThreadAnswer<A>): void {
   askNext(state)
 }
 
-/** The thread's side: answers each question that arrives on the port. */
+/**
+ * The thread's side: answers each question that arrives on the port. A trap of a WebAssembly module ends the thread, because the
+ * module cannot be used after it; the next question starts a new thread.
+ */
 export function answerQuestions<Q, A>(port: MessagePort | null, work: (question: Q) => A): void {
   const answerTo = ({ id, question }: ThreadQuestion<Q>): ThreadAnswer<A> => {
     try {
       return { id, answer: work(question) }
     } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) throw error
       return { id, problem: (error as Error).message }
     }
   }

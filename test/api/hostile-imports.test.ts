@@ -126,11 +126,52 @@ t.test('A full disk is 503, and no file is left', async t => {
     storeUpload(endless, null, () => {}, sink),
     { code: 'payload_too_large' },
   )
+  t.equal(endless.destroyed, false, 'the connection stays open for the answer')
+  endless.destroy()
   const short = Readable.from([Buffer.alloc(10)])
   await t.rejects(
     storeUpload(short, 20, () => {}, sink),
     { status: 400, message: /before the file was complete/ },
   )
+})
+
+t.test(
+  'A write that stores only a part is continued, and a body of tiny chunks is written before it is complete',
+  async t => {
+    const written: Buffer[] = []
+    const partial = async (bytes: Buffer) => {
+      written.push(Buffer.from(bytes.subarray(0, 700)))
+      return { bytesWritten: Math.min(bytes.length, 700) }
+    }
+    const file = { fd: 0, write: partial, close: async () => {} } as unknown as Awaited<ReturnType<typeof open>>
+    const whole = Buffer.from(Array.from({ length: 3_000 }, (_, i) => i % 251))
+    const reported: number[] = []
+    const body = Readable.from([...whole].map(byte => Buffer.from([byte])))
+    const { bytes } = await storeUpload(
+      body,
+      null,
+      soFar => void reported.push(soFar),
+      async () => file,
+    )
+    t.equal(bytes, 3_000)
+    t.ok(Buffer.concat(written).equals(whole))
+    t.strictSame(reported, [1_024, 2_048, 3_000])
+  },
+)
+
+t.test('After a trap of SQLite nothing of it is called', async t => {
+  const calls: string[] = []
+  const trap = new WebAssembly.RuntimeError('unreachable')
+  class Database {
+    run() {
+      throw trap
+    }
+    close() {
+      calls.push('close')
+    }
+  }
+  t.throws(() => readImportFile(kuma(), 'uptime-kuma', { ...tools, sqlite: { Database } as never }), trap)
+  t.strictSame(calls, [])
 })
 
 t.test('A file name is a text and never a path', async t => {

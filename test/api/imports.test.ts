@@ -142,9 +142,31 @@ t.test('An import whose process has ended says so, does not block the next one, 
   t.match(data, { status: 'failed', can_apply: true, error: { message: /process .* has ended; nothing was changed/ } })
   t.equal((await planned(api, key, '', fileOf(MONITOR))).status, 'ready')
   await kill()
-  t.equal((await api.call('POST', `/imports/${id}/apply`, { key })).status, 202)
+  const applying = await api.call('POST', `/imports/${id}/apply`, { key })
+  t.match([applying.status, applying.body.data], [202, { status: 'applying', can_apply: false, error: null }])
   t.match(await ended(api, key, id), { status: 'applied', summary: { create: 1 } })
+  await kill()
+  t.equal((await api.call('DELETE', `/imports/${id}`, { key })).status, 200)
 })
+
+t.test(
+  'A plan that is applied minutes later is applying, and items hide addresses of channels from a read key',
+  async t => {
+    const { key, ...tenant } = await api.tenant()
+    const config = { url: 'https://hooks.example.com/secret' }
+    const channel = { name: 'Ops', type: 'webhook', config }
+    const { id } = await planned(api, key, '', JSON.stringify({ version: 1, alert_channels: [channel] }))
+    const items = async (as: string) => JSON.stringify((await get(as, `/imports/${id}/items`)).body.data)
+    t.match(await items(key), 'hooks.example.com')
+    t.notMatch(await items(await api.keyOf(tenant, 'read')), 'hooks.example.com')
+    await api
+      .db('import_jobs')
+      .where({ id })
+      .update({ alive_at: new Date(Date.now() - 120_000) })
+    t.match((await api.call('POST', `/imports/${id}/apply`, { key })).body.data, { status: 'applying', error: null })
+    t.match(await ended(api, key, id), { status: 'applied' })
+  },
+)
 
 t.test('DELETE /imports/{id} and a second upload are 409 while an import is running', async t => {
   const { key } = await api.tenant()

@@ -121,6 +121,7 @@ t.test('A post-mortem is internal until it is published, and is on the status pa
   // an open incident shows no post-mortem
   await shows('Old logs', false)
   await change({ status: 'resolved' })
+  await shows('Old logs filled the disk.')
   t.match((await change({ is_postmortem_published: false })).body.data, { postmortem_published_at: null })
   await shows('Old logs', false)
   t.match((await change({ postmortem: null })).body.data, { postmortem: null, postmortem_published_at: null })

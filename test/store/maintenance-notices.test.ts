@@ -131,6 +131,19 @@ t.test(
   },
 )
 
+t.test('Notices that are turned off and on again continue with the next stage of the period', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const { at, change } = await plan(subscribing)
+  await run([db], at(8))
+  await change({ notify_subscribers: false }, 8.5)
+  await run([db], at(8.6))
+  await change({ notify_subscribers: true }, 9)
+  for (const hour of [9, 10, 12]) await run([db], at(hour))
+  t.same(await sentTo(subscribing, id), ['announced', 'begun', 'ended'])
+})
+
 t.test('An announcement that waits past the beginning is not sent', async t => {
   const subscribing = await createSubscriberFixture(t)
   const { db } = subscribing

@@ -24,7 +24,7 @@ export async function assertWithinLimit(
   adding: number,
   limits: InstallationLimits = DEFAULT_LIMITS,
 ) {
-  const late = lateLimits.get(tx)
+  const late = findLateLimits(tx)
   late?.set(counted, limits)
   const usage = await (late ? readUsage : lockUsage)(tx, organizationId, counted, limits)
   const refusal = checkPlanLimit(usage, adding)
@@ -33,6 +33,12 @@ export async function assertWithinLimit(
 
 /** Transactions that lock the organization's row at their end, with the limits that they have checked without a lock. */
 const lateLimits = new WeakMap<Tx, Map<CountedResource, InstallationLimits>>()
+
+/** Also for a transaction inside of one that locks late. */
+function findLateLimits(tx: Tx): Map<CountedResource, InstallationLimits> | undefined {
+  const late = lateLimits.get(tx)
+  return late || !tx.parentTransaction ? late : findLateLimits(tx.parentTransaction)
+}
 
 /**
  * Lets a long transaction check limits without a lock, so that creates of the organization do not wait for all of it. Call

@@ -115,8 +115,7 @@ export const ComponentOrder = strictObject({
     minItems: 1,
     maxItems: 1_000,
     uniqueItems: true,
-    description:
-      'These components exchange their positions. All other items keep theirs. Groups have positions too: their ids are accepted here.',
+    description: 'The ids of components and groups that exchange their positions. All other items keep theirs.',
   }),
 })
 

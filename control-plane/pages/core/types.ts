@@ -80,7 +80,7 @@ export type MaintenanceView = {
   componentNames: readonly string[]
 }
 
-/** A period of maintenance of which subscribers were sent notices. `id` as in `MaintenanceView`. */
+/** A period of maintenance for which notices were sent to subscribers. `id` as in `MaintenanceView`. */
 export type NoticedMaintenanceView = Omit<MaintenanceView, 'isRunning'> & {
   /** oldest first, at least one; `at`: ISO 8601 UTC */
   notices: readonly { stage: 'announced' | 'begun' | 'ended'; at: string }[]

@@ -54,7 +54,7 @@ export function pagePreviewRoutes(app: App, context: PreviewContext): void {
       schema: {
         summary: 'Preview a status page',
         description:
-          'Returns what visitors would see with the given settings, also of an unpublished page. Omitted fields have their stored values. Stores nothing and fetches no image. Refused CSS is not an error: the problems name its lines.',
+          'Returns what visitors would see with the given settings, also for an unpublished page. Omitted fields have their stored values. Stores nothing and fetches no image. Refused CSS is not an error: the problems name its lines.',
         tags: ['Status pages'],
         params: IdParams,
         body: PageUpdate,

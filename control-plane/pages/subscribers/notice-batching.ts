@@ -11,19 +11,27 @@ const isIncidentNotice = (notice: PageNotice): notice is IncidentNotice => !isMa
 
 /**
  * The notices that are not sent, because they became wrong while they waited: the announcement of maintenance that has
- * begun or was cancelled, a cancellation of what was not announced, and the beginning of what has ended.
+ * begun, an announcement together with its cancellation, and the beginning of what has ended.
  */
 export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotice[] {
-  const waiting = notices.filter(isMaintenanceNotice).filter(({ pageEventId }) => pageEventId === null)
-  const keysOf = (stage: MaintenanceNotice['name']) =>
-    new Set(waiting.filter(({ name }) => name === stage).map(toPeriodKey))
-  const [announced, cancelled] = [keysOf('maintenance.announced'), keysOf('maintenance.cancelled')]
-  return waiting.filter(notice => {
+  const obsolete = new Set<PageNotice>()
+  /** announcements that no later notice cancels, by period */
+  const announced = new Map<string, PageNotice>()
+  for (const notice of notices.filter(isMaintenanceNotice).filter(({ pageEventId }) => pageEventId === null)) {
     const { starts_at, ends_at } = notice.data.maintenance
-    if (notice.name === 'maintenance.announced') return new Date(starts_at) <= now || cancelled.has(toPeriodKey(notice))
-    if (notice.name === 'maintenance.begun') return new Date(ends_at) <= now
-    return notice.name === 'maintenance.cancelled' && announced.has(toPeriodKey(notice))
-  })
+    const period = toPeriodKey(notice)
+    const announcement = announced.get(period)
+    if (notice.name === 'maintenance.announced') {
+      announced.set(period, notice)
+      if (new Date(starts_at) <= now) obsolete.add(notice)
+    } else if (notice.name === 'maintenance.begun') {
+      if (new Date(ends_at) <= now) obsolete.add(notice)
+    } else if (notice.name === 'maintenance.cancelled' && announcement) {
+      obsolete.add(announcement).add(notice)
+      announced.delete(period)
+    }
+  }
+  return [...obsolete]
 }
 
 const toPeriodKey = ({ data: { maintenance } }: MaintenanceNotice) => `${maintenance.id} ${maintenance.starts_at}`

@@ -17,14 +17,14 @@ const optional = {
   notify_subscribers: Type.Optional(
     Type.Boolean({
       description:
-        'Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.',
+        'Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.',
     }),
   ),
   announce_minutes: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: MAX_ANNOUNCE_MINUTES,
-      description: `How many minutes before its beginning a period is announced. 0: not at all. Defaults to ${DEFAULT_ANNOUNCE_MINUTES} (a day).`,
+      description: `How many minutes before its beginning a period is announced. 0: it is not announced. Defaults to ${DEFAULT_ANNOUNCE_MINUTES} (a day).`,
     }),
   ),
 }

@@ -55,7 +55,7 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Maint
   )
 }
 
-/** Locks up to `limit` windows of which a notice to subscribers is due, and skips those of other processes. */
+/** Locks up to `limit` windows with a due notice to subscribers, and skips those that another process has locked. */
 export function lockWindowsWithDueNotice(tx: Tx, now: Date, limit: number): Promise<MaintenanceWindow[]> {
   return query(
     tx,

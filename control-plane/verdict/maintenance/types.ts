@@ -7,7 +7,7 @@ export type MaintenanceWindow = MaintenanceSchedule & {
   title: string
   description: string | null
   monitorIds: string[]
-  /** whether subscribers of status pages are sent notices */
+  /** whether notices are sent to subscribers of status pages */
   notifySubscribers: boolean
   /** how long before a period it is announced; 0: it is not announced */
   announceMinutes: number

@@ -978,7 +978,7 @@ export class Picket extends HeyApiClient {
     /**
      * Create an incident template
      *
-     * A text for updates that recur, with the values that it proposes. A project can have 100.
+     * A text for recurring updates, with the values that it proposes. A project can have 100.
      */
     public createIncidentTemplate<ThrowOnError extends boolean = false>(options: Options<CreateIncidentTemplateData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateIncidentTemplateResponses, CreateIncidentTemplateErrors, ThrowOnError>({
@@ -1306,7 +1306,7 @@ export class Picket extends HeyApiClient {
     /**
      * List wall links
      *
-     * Newest first. Their tokens cannot be read.
+     * Newest first, without their tokens.
      */
     public listWallLinks<ThrowOnError extends boolean = false>(options?: Options<ListWallLinksData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListWallLinksResponses, ListWallLinksErrors, ThrowOnError>({
@@ -1336,7 +1336,7 @@ export class Picket extends HeyApiClient {
     /**
      * Delete a wall link
      *
-     * Screens with the link show nothing more at their next read, within 15 seconds.
+     * Screens with this link stop showing monitors within 15 seconds.
      */
     public deleteWallLink<ThrowOnError extends boolean = false>(options: Options<DeleteWallLinkData, ThrowOnError>) {
         return (options.client ?? this.client).delete<DeleteWallLinkResponses, DeleteWallLinkErrors, ThrowOnError>({
@@ -1459,7 +1459,7 @@ export class Picket extends HeyApiClient {
     /**
      * Preview a status page
      *
-     * Returns what visitors would see with the given settings, also of an unpublished page. Omitted fields have their stored values. Stores nothing and fetches no image. Refused CSS is not an error: the problems name its lines.
+     * Returns what visitors would see with the given settings, also for an unpublished page. Omitted fields have their stored values. Stores nothing and fetches no image. Refused CSS is not an error: the problems name its lines.
      */
     public previewStatusPage<ThrowOnError extends boolean = false>(options: Options<PreviewStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).post<PreviewStatusPageResponses, PreviewStatusPageErrors, ThrowOnError>({
@@ -1781,7 +1781,7 @@ export class Picket extends HeyApiClient {
     /**
      * List what an import changes, entry by entry
      *
-     * The plan before it is applied, then the result. Secrets are masked.
+     * The plan before it is applied, then the result. Secrets are masked; without write access also the settings of alert channels.
      */
     public listImportItems<ThrowOnError extends boolean = false>(options: Options<ListImportItemsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListImportItemsResponses, ListImportItemsErrors, ThrowOnError>({

@@ -1173,11 +1173,11 @@ export type MaintenanceWindowCreate = {
     starts_at?: string | null;
     ends_at?: string | null;
     /**
-     * Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.
+     * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
      */
     notify_subscribers?: boolean;
     /**
-     * How many minutes before its beginning a period is announced. 0: not at all. Defaults to 1440 (a day).
+     * How many minutes before its beginning a period is announced. 0: it is not announced. Defaults to 1440 (a day).
      */
     announce_minutes?: number;
 };
@@ -1192,11 +1192,11 @@ export type MaintenanceWindowUpdate = {
     starts_at?: string | null;
     ends_at?: string | null;
     /**
-     * Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.
+     * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
      */
     notify_subscribers?: boolean;
     /**
-     * How many minutes before its beginning a period is announced. 0: not at all. Defaults to 1440 (a day).
+     * How many minutes before its beginning a period is announced. 0: it is not announced. Defaults to 1440 (a day).
      */
     announce_minutes?: number;
 };
@@ -2477,11 +2477,11 @@ export type ProjectFile = {
         starts_at?: string | null;
         ends_at?: string | null;
         /**
-         * Whether confirmed subscribers of status pages that show one of the monitors are sent notices: announced, begun, ended. Defaults to true without cron and to false with cron.
+         * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
          */
         notify_subscribers?: boolean;
         /**
-         * How many minutes before its beginning a period is announced. 0: not at all. Defaults to 1440 (a day).
+         * How many minutes before its beginning a period is announced. 0: it is not announced. Defaults to 1440 (a day).
          */
         announce_minutes?: number;
         monitors: Array<string>;
@@ -9160,7 +9160,7 @@ export type UpdateStatusPageComponentResponse = UpdateStatusPageComponentRespons
 export type OrderStatusPageComponentsData = {
     body: {
         /**
-         * These components exchange their positions. All other items keep theirs. Groups have positions too: their ids are accepted here.
+         * The ids of components and groups that exchange their positions. All other items keep theirs.
          */
         component_ids: Array<string>;
     };
@@ -10255,7 +10255,7 @@ export type ListImportItemsData = {
         action?: 'create' | 'update' | 'delete' | 'unchanged' | 'left_out' | 'note';
         has_warnings?: boolean;
         /**
-         * A part of the name, in any case.
+         * A part of the name. Upper and lower case are the same.
          */
         q?: string;
     };

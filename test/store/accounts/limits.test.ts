@@ -1,11 +1,16 @@
 import t from 'tap'
-import { assertWithinLimit } from '../../../control-plane/accounts/plans/actions.ts'
+import { assertLateLimits, assertWithinLimit, lockLimitsLate } from '../../../control-plane/accounts/plans/actions.ts'
 import { readUsage } from '../../../control-plane/accounts/plans/store.ts'
 import {
   insertRegistrationAttempt,
   pruneRegistrationAttempts,
 } from '../../../control-plane/accounts/registration/store.ts'
-import { createPostgres, query, type Tx } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  createPostgres,
+  query,
+  setLockTimeout,
+  type Tx,
+} from '../../../control-plane/foundation/platform/postgres/client.ts'
 import {
   markCarriedOut,
   pruneIdempotencyKeys,
@@ -42,6 +47,26 @@ t.test('Concurrent requests cannot exceed a limit together', async t => {
     message: 'the free plan includes 3 members and 3 are in use',
   })
   t.match(await readUsage(db, organizationId, 'members'), { limit: 3, used: 3 })
+})
+
+t.test('A transaction that locks late delays no other create, and cannot exceed a limit', async t => {
+  const { organizationId } = await insertTenant(db, 'free')
+  const add = async (tx: Tx) => {
+    await assertWithinLimit(tx, organizationId, 'members', 1)
+    await addMember(tx, organizationId)
+  }
+  const late = db.transaction(async tx => {
+    lockLimitsLate(tx)
+    await tx.transaction(add)
+    await db.transaction(async other => {
+      await setLockTimeout(other, 1_000)
+      await add(other)
+      await add(other)
+    })
+    await assertLateLimits(tx, organizationId)
+  })
+  await t.rejects(late, { status: 402, code: 'tier_limit_reached' })
+  t.match(await readUsage(db, organizationId, 'members'), { used: 3 })
 })
 
 t.test('A request with too many records is refused as a whole, and a plan without limits refuses nothing', async t => {

@@ -30,6 +30,12 @@ const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
     [notice(1, 'announced', LATER, 'sent'), notice(2, 'cancelled', LATER)],
     [],
   ],
+  [
+    'maintenance that was moved away and back is announced',
+    [notice(1, 'announced', LATER), notice(2, 'cancelled', LATER), notice(3, 'announced', LATER)],
+    [1, 2],
+  ],
+  ['an announcement after a cancellation is sent', [notice(1, 'cancelled', LATER), notice(2, 'announced', LATER)], []],
   ['a beginning after the end is not sent', [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)], [1]],
 ]
 t.test('Notices about maintenance that became wrong while they waited are not sent', async t => {

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import { EventEmitter } from 'node:events'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import t from 'tap'
-import { createWorkerThread } from '../../../shared/process/thread.ts'
+import { answerQuestions, createWorkerThread } from '../../../shared/process/thread.ts'
 
 const DOUBLES = `
   const { parentPort } = require('node:worker_threads')
@@ -33,4 +34,17 @@ t.test('Questions fail immediately while the machine cannot start threads, and a
   canStart = true
   t.same(await Promise.all([1, 2, 3].map(ask)), [2, 4, 6])
   t.equal(workers.length, 1)
+})
+
+t.test('An error of the work is an answer, and a trap of a WebAssembly module ends the thread', async t => {
+  const sent: unknown[] = []
+  const port = Object.assign(new EventEmitter(), { postMessage: (message: unknown) => sent.push(message) })
+  answerQuestions(port as unknown as MessagePort, (error: Error) => {
+    throw error
+  })
+  port.emit('message', { id: 1, question: new Error('damaged') })
+  t.same(sent, ['ready', { id: 1, problem: 'damaged' }])
+  const trap = new WebAssembly.RuntimeError('unreachable')
+  t.throws(() => port.emit('message', { id: 2, question: trap }), trap)
+  t.equal(sent.length, 2)
 })

@@ -15,6 +15,7 @@ import {
   markWallLinkUsed,
   removeWallLink,
   type StoredWallLink,
+  type UsedWallLink,
 } from './store.ts'
 
 const MAX_LINKS = 20
@@ -59,23 +60,30 @@ const KEEP_MS = 5_000
 
 export function createWallBoardReader({ db, boards }: { db: Db; boards: BoardReader }): ReadWallBoard {
   const lookUp = createPublicLookup({ what: 'wall links', missesPerMinute: MISSES_PER_MINUTE })
-  const kept = createLruCache<WallBoard>(MAX_BOARDS)
+  const kept = createLruCache<{ atMs: number; board: Promise<WallBoard> }>(MAX_BOARDS)
+
+  async function read({ projectId, name, query }: UsedWallLink, atMs: number): Promise<WallBoard> {
+    const board = await boards.read(projectId)
+    const scope = { position: board.position, ids: null, regionsWithoutProbe: [] }
+    const { monitors } = JSON.parse(await buildBoardJson(board, scope, createYieldPoint())) as WallBoard
+    return { name, query, monitors, atMs }
+  }
+
   return async (token, network) => {
     const hash = sha256(token)
     const link = await lookUp(network, hash.toString('base64'), async () =>
       TOKEN.test(token) ? findWallLink(db, hash) : null,
     )
     if (!link) return null
-    const minute = new Date(Math.floor(nowMs() / 60_000) * 60_000)
+    const atMs = nowMs()
+    const minute = new Date(Math.floor(atMs / 60_000) * 60_000)
     if (link.lastUsedAt === null || link.lastUsedAt < minute) await markWallLinkUsed(db, link.id, minute)
     const known = kept.get(link.id)
-    if (known && nowMs() - known.atMs < KEEP_MS) return known
-    const atMs = nowMs()
-    const board = await boards.read(link.projectId)
-    const scope = { position: board.position, ids: null, regionsWithoutProbe: [] }
-    const { monitors } = JSON.parse(await buildBoardJson(board, scope, createYieldPoint())) as WallBoard
-    const read = { name: link.name, query: link.query, monitors, atMs }
-    kept.set(link.id, read)
-    return read
+    if (known && atMs - known.atMs < KEEP_MS) return await known.board
+    const board = read(link, atMs)
+    kept.set(link.id, { atMs, board })
+    // a failed reading is not kept
+    board.catch(() => kept.delete(link.id))
+    return await board
   }
 }

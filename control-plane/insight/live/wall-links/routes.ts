@@ -14,7 +14,7 @@ const tags = ['Wallboards']
 export function wallLinkRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }): void {
   listRoute(app, '/wall-links', {
     summary: 'List wall links',
-    description: 'Newest first. Their tokens cannot be read.',
+    description: 'Newest first, without their tokens.',
     tags,
     record: WallLinkRecord,
     list: async (request, bounds) => {
@@ -40,7 +40,7 @@ export function wallLinkRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl:
 
   deleteRoute(app, '/wall-links/:id', {
     summary: 'Delete a wall link',
-    description: 'Screens with the link show nothing more at their next read, within 15 seconds.',
+    description: 'Screens with this link stop showing monitors within 15 seconds.',
     tags,
     remove: request => deleteWallLink(withRequestActor(db, request), getCaller(request).projectId, request.params.id),
   })

@@ -27,7 +27,7 @@ export async function listWallLinks(
   return { links, total: count?.total ?? 0 }
 }
 
-/** Counts the links of a project, and lets other transactions that add links wait until this one ends. */
+/** Counts the links of a project. Other transactions that add links wait until this one ends. */
 export async function lockWallLinkCount(tx: Tx, projectId: string): Promise<number> {
   await execute(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
   const [row] = await query<{ total: number }>(tx, 'SELECT count(*) AS total FROM wall_links WHERE project_id = ?', [
@@ -52,7 +52,7 @@ export async function insertWallLink(
 export const removeWallLink = async (db: Db, projectId: string, id: string): Promise<boolean> =>
   (await execute(db, 'DELETE FROM wall_links WHERE project_id = ? AND id = ?', [projectId, id])) > 0
 
-type UsedWallLink = Pick<StoredWallLink, 'id' | 'name' | 'query' | 'lastUsedAt'> & { projectId: string }
+export type UsedWallLink = Pick<StoredWallLink, 'id' | 'name' | 'query' | 'lastUsedAt'> & { projectId: string }
 
 /** Finds the link with a token by its SHA-256. Returns null also for a link of a deleted organization. */
 export async function findWallLink(db: Db, tokenHash: Buffer): Promise<UsedWallLink | null> {

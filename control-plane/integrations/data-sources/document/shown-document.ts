@@ -13,8 +13,8 @@ export type ShownDocument = { value: unknown; isCut: boolean }
 type Part = { value: unknown; bytes: number; isCut: boolean }
 
 /**
- * Reduces a document to what a person can look at: unchanged up to MAX_SHOWN_BYTES, otherwise without the last entries of long
- * lists and objects, and with shortened texts. What is left has the same paths as in the whole document.
+ * Limits the size of a document: it is unchanged up to MAX_SHOWN_BYTES, otherwise without the last entries of long lists and
+ * objects, and with shortened texts. The remaining values have the same paths as in the whole document.
  */
 export function reduceDocument(value: unknown): ShownDocument {
   if (measure(value) <= MAX_SHOWN_BYTES) return { value, isCut: false }
@@ -23,7 +23,7 @@ export function reduceDocument(value: unknown): ShownDocument {
 
 const measure = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** Returns null for a value that does not fit at all. */
+/** Returns null for a value that does not fit. */
 function reduce(value: unknown, bytes: number): Part | null {
   if (typeof value === 'string') return reduceText(value, bytes)
   if (typeof value === 'object' && value !== null) return bytes < 2 ? null : reduceEntries(value, bytes)

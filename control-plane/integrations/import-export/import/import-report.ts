@@ -40,7 +40,7 @@ export type ImportReport = {
   /** refused entries, with their paths in the file */
   refusals: { path: string; error: ApiError }[]
   unchanged: number
-  /** the unchanged records, for plans that list every entry; without ids of subscriptions, which are only counted */
+  /** the unchanged records, for plans that list every entry; subscriptions are only counted */
   unchangedRecords: Pick<ImportChange, 'resource' | 'key' | 'id'>[]
   /** entries that were examined, for the progress of a job */
   steps: number

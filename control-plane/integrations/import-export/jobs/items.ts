@@ -1,3 +1,4 @@
+import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import type { ImportChange, ImportReport, ImportWarning } from '../import/import-report.ts'
 
 export const ITEM_ACTIONS = ['create', 'update', 'delete', 'unchanged', 'left_out', 'note'] as const
@@ -19,10 +20,10 @@ export type ImportCounts = Record<ItemAction, number> & { warnings: number; extr
 /** The rank of an action in a list: what changes is shown first. */
 const ORDER: Record<ItemAction, number> = { delete: 0, left_out: 1, create: 2, update: 3, note: 4, unchanged: 5 }
 
-/** Resources of which converters warn by name. */
+/** Resources whose names are in the warnings of converters. */
 const NAMED = ['monitor', 'alert_channel']
 
-/** Lists what an import does to each entry. A warning that begins with the name of an entry is part of its item. */
+/** Lists what an import changes, entry by entry. A warning that begins with the name of an entry is part of its item. */
 export function buildItems(report: ImportReport, conversionWarnings: readonly ImportWarning[]): ImportItem[] {
   const items: ImportItem[] = [
     ...report.changes.map(change => ({ ...change, warnings: [] as string[] })),
@@ -62,6 +63,17 @@ function findNamed(
 
 /** `Shop` of `Shop: upside down mode is not supported; it was left out`. */
 const findSubject = (message: string): string | null => /^(.{1,100}?): /s.exec(message)?.[1] ?? null
+
+/** The item for callers with read access only, who must not see the addresses of alert channels. */
+export function hideChannelConfig(item: ImportItem): ImportItem {
+  const { config } = item.fields
+  if (item.resource !== 'alert_channel' || config === undefined) return item
+  const hide = (value: unknown) => (value === null ? null : MASK)
+  return {
+    ...item,
+    fields: { ...item.fields, config: { from: hide(config.from), to: hide(config.to), is_secret: true } },
+  }
+}
 
 export function summarize(items: readonly ImportItem[], extra: number): ImportCounts {
   const counts = { create: 0, update: 0, delete: 0, unchanged: 0, left_out: 0, note: 0 }

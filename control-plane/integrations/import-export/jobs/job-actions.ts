@@ -5,7 +5,7 @@ import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation } from '../../../foundation/platform/postgres/client.ts'
 import { createYieldPoint, monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import type { ApiCaller } from '../../../foundation/web/auth/authentication.ts'
-import { ApiError, conflict, found, toErrorBody, tooBusy } from '../../../foundation/web/server/errors.ts'
+import { ApiError, conflict, found, toErrorBody, tooBusy, unavailable } from '../../../foundation/web/server/errors.ts'
 import { createOwnFaultFinder } from '../../../foundation/web/validation/schema-compiler.ts'
 import type { ConvertedFile } from '../converters/foreign-file.ts'
 import { type ImportOptions, runImport } from '../import/import-actions.ts'
@@ -16,6 +16,7 @@ import { buildItems, summarize } from './items.ts'
 import {
   beginRun,
   deleteFileParts,
+  deleteJob,
   deleteOlderJobs,
   failAbandonedJobs,
   findJob,
@@ -29,13 +30,13 @@ import {
 import { countEntries, joinFile } from './reading/file-parts.ts'
 import { readUploadedFile } from './reading/file-reader.ts'
 import type { ImportSource } from './reading/read-file.ts'
-import { storeUpload } from './upload-store.ts'
+import { storeUpload, type Upload } from './upload-store.ts'
 
 /** A run that has not reported for this time counts as ended. */
 export const ABANDONED_AFTER_MS = 60_000
 const HEARTBEAT_MS = 5_000
 const PROGRESS_MS = 500
-/** Finished jobs of a project that are kept. */
+/** Finished jobs that are kept, for each project. */
 const KEPT_JOBS = 10
 /** Files on the disk of a process: each takes up to 256 MiB. */
 const MAX_FILES = 4
@@ -58,7 +59,7 @@ type UploadRequest = {
 type ImportJobs = {
   /** Stores an upload and begins to read it. Throws 400, 409 when another import of the project is running, 413 and 503. */
   start(starter: ImportActor, upload: UploadRequest): Promise<StoredJob>
-  /** Begins to apply the stored file. Throws 404, and 409 when the job or another one is running or it has no file. */
+  /** Begins to apply the stored file. Throws 404; 409 when an import of the project is running, or the job has no file. */
   apply(starter: ImportActor, id: string): Promise<StoredJob>
 }
 
@@ -75,10 +76,11 @@ export function createImportJobs(tools: JobTools): ImportJobs {
     refuse: () => tooBusy('other imports take too long'),
   })
   let findFaults: ImportTools['findFaults'] | null = null
-  const runInTurn = (starter: ImportActor, job: StoredJob, isDryRun: boolean, converted: ConvertedFile) =>
-    turns.run(job.projectId, () => {
+  // the file is loaded in its turn, so that waiting imports take no memory
+  const runInTurn = (starter: ImportActor, job: StoredJob, isDryRun: boolean) =>
+    turns.run(job.projectId, async () => {
       findFaults ??= createOwnFaultFinder()
-      return runJob({ ...tools, findFaults }, starter, job, isDryRun, converted)
+      await runJob({ ...tools, findFaults }, starter, job, isDryRun, await loadFile(tools, job))
     })
 
   return {
@@ -89,20 +91,16 @@ export function createImportJobs(tools: JobTools): ImportJobs {
       let isHandedOn = false
       try {
         await addJob(tools.db, job)
-        const upload = await storeUpload(body, declaredBytes, createProgress(tools.db, job)).catch(error =>
-          failAndThrow(tools.db, job, error),
-        )
-        const reading = { ...job, status: 'reading' as const, bytes: upload.bytes }
-        await updateRun(tools.db, job, { status: 'reading', bytes: upload.bytes }, now())
+        const upload = await receiveUpload(tools.db, job, body, declaredBytes)
         isHandedOn = true
         void superviseRun(tools.db, starter, job, async () => {
-          const converted = await readAndStore(tools, job, upload.fd).finally(async () => {
+          await readAndStore(tools, job, upload.fd).finally(async () => {
             files--
             await upload.close()
           })
-          await runInTurn(starter, job, isDryRun, converted)
+          await runInTurn(starter, job, isDryRun)
         })
-        return reading
+        return { ...job, status: 'reading', bytes: upload.bytes, aliveAt: now(), updatedAt: now() }
       } finally {
         if (!isHandedOn) files--
       }
@@ -110,24 +108,32 @@ export function createImportJobs(tools: JobTools): ImportJobs {
 
     async apply(starter, id) {
       const { projectId } = starter.caller
-      await failAbandonedJobs(tools.db, projectId, new Date(nowMs() - ABANDONED_AFTER_MS), ABANDONED_ERROR)
+      await failAbandoned(tools.db, projectId)
       const stored = found(await findJob(tools.db, projectId, id), 'import')
       const job: StoredJob = { ...stored, status: 'applying', runId: newId(), error: null, done: 0 }
-      if (!stored.hasFile || !(await claim(() => beginRun(tools.db, job, 'applying', now()))))
-        throw conflict(
-          stored.status === 'applied'
-            ? 'this import is already applied; upload the file again to import it again'
-            : 'this import has no plan that could be applied',
-        )
-      void superviseRun(tools.db, starter, job, async () => {
-        const pause = createYieldPoint()
-        const parts = await readFileParts(tools.db, tools.secrets, { projectId, jobId: id }, pause)
-        await runInTurn(starter, job, false, await joinFile(parts, pause))
-      })
-      return job
+      const at = now()
+      if (!stored.hasFile || !(await claim(() => beginRun(tools.db, job, 'applying', at))))
+        throw conflict(explainRefusal(stored))
+      void superviseRun(tools.db, starter, job, () => runInTurn(starter, job, false))
+      return { ...job, aliveAt: at, updatedAt: at }
     },
   }
 }
+
+function explainRefusal({ status, hasFile }: StoredJob): string {
+  if (status === 'applied') return 'this import is already applied; upload the file again to import it again'
+  if (hasFile) return 'this import is already running'
+  return 'this import has no plan to apply; wait until it is planned, or upload the file again'
+}
+
+/** Deletes an import of the project. Throws 409 while it is running. */
+export async function removeImport(db: Db, { projectId, id }: Pick<StoredJob, 'projectId' | 'id'>): Promise<void> {
+  await failAbandoned(db, projectId)
+  if (!(await deleteJob(db, id))) throw conflict('the import is running; delete it when it has ended')
+}
+
+const failAbandoned = (db: Db, projectId: string): Promise<void> =>
+  failAbandonedJobs(db, projectId, new Date(nowMs() - ABANDONED_AFTER_MS), ABANDONED_ERROR)
 
 const newJob = (projectId: string, of: Pick<StoredJob, 'source' | 'isPruning' | 'fileName'>): StoredJob => {
   const at = now()
@@ -138,7 +144,7 @@ const newJob = (projectId: string, of: Pick<StoredJob, 'source' | 'isPruning' | 
 }
 
 async function addJob(db: Db, job: StoredJob): Promise<void> {
-  await failAbandonedJobs(db, job.projectId, new Date(nowMs() - ABANDONED_AFTER_MS), ABANDONED_ERROR)
+  await failAbandoned(db, job.projectId)
   await claim(() => insertJob(db, job))
   await deleteOlderJobs(db, job.projectId, KEPT_JOBS)
 }
@@ -153,16 +159,44 @@ async function claim<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads the file in a thread, and stores what it contains, so that every process can apply it. */
-async function readAndStore(tools: JobTools, job: StoredJob, fd: number): Promise<ConvertedFile> {
+/** Stores the body as a file. When this fails, the job fails, and the rest of the body is read, so that the client gets the error. */
+async function receiveUpload(db: Db, job: StoredJob, body: Readable, declaredBytes: number | null): Promise<Upload> {
+  const end = reportAlive(db, job)
+  try {
+    const upload = await storeUpload(body, declaredBytes, createProgress(db, job))
+    await changeOwnRun(db, job, { status: 'reading', bytes: upload.bytes }).catch(async error => {
+      await upload.close()
+      throw error
+    })
+    return upload
+  } catch (error) {
+    body.resume()
+    await updateRun(db, job, { status: 'failed', error: toJobError(error) }, now()).catch(() => {})
+    throw error
+  } finally {
+    end()
+  }
+}
+
+/** Changes the job. Throws 503 when the run no longer owns it. */
+async function changeOwnRun(db: Db, job: StoredJob, change: Parameters<typeof updateRun>[2]): Promise<void> {
+  if (await updateRun(db, job, change, now())) return
+  throw unavailable('the import was ended because it did not report for a minute; nothing was changed')
+}
+
+/** Reads the file in a thread, and stores its converted entries, so that every process can apply them. */
+async function readAndStore(tools: JobTools, job: StoredJob, fd: number): Promise<void> {
   const { id: jobId, projectId } = job
   const parts = await readUploadedFile(projectId, job.source, fd)
-  const converted = await joinFile(parts, createYieldPoint())
   await tools.db.transaction(async tx => {
     await insertFileParts(tx, tools.secrets, { projectId, jobId }, parts)
-    await updateRun(tx, job, { status: 'planning', hasFile: true }, now())
+    await changeOwnRun(tx, job, { status: 'planning', hasFile: true })
   })
-  return converted
+}
+
+async function loadFile({ db, secrets }: JobTools, { id: jobId, projectId }: StoredJob): Promise<ConvertedFile> {
+  const pause = createYieldPoint()
+  return await joinFile(await readFileParts(db, secrets, { projectId, jobId }, pause), pause)
 }
 
 /** Plans or applies a file, and stores the result. The status changes in the transaction of an apply. */
@@ -174,14 +208,14 @@ async function runJob(
   { file, warnings }: ConvertedFile,
 ): Promise<void> {
   const total = countEntries(file) * 2
-  await updateRun(tools.db, job, { status: isDryRun ? 'planning' : 'applying', total }, now())
+  await changeOwnRun(tools.db, job, { status: isDryRun ? 'planning' : 'applying', total })
   const onStep = createProgress(tools.db, job, steps => ({ done: Math.min(steps, total) }))
   const store = async (db: Db, report: ImportReport, status: 'ready' | 'applied') => {
     const items = buildItems(report, warnings)
     await replaceItems(db, job.id, items, createYieldPoint())
     if (status === 'applied') await deleteFileParts(db, job.id)
-    const change = { status, summary: summarize(items, report.extra), done: total, hasFile: status === 'ready' }
-    if (!(await updateRun(db, job, change, now()))) throw new Error('another process has ended this import')
+    const summary = summarize(items, report.extra)
+    await changeOwnRun(db, job, { status, summary, done: total, hasFile: status === 'ready' })
   }
   const options: ImportOptions = {
     ...{ isDryRun, isPruning: job.isPruning, isLenient: job.source !== 'picket' },
@@ -209,25 +243,31 @@ function createProgress(
   }
 }
 
-/** Runs work in the background, reports that it is alive, and stores its error. */
-async function superviseRun(db: Db, { log }: ImportActor, job: StoredJob, work: () => Promise<void>): Promise<void> {
+/** Reports at intervals that a run is alive, until the returned function is called. */
+function reportAlive(db: Db, job: StoredJob): () => void {
   const ended = new AbortController()
-  const outcome = work()
-    .catch(async (error: unknown) => {
-      if (!(error instanceof ApiError)) log.error({ err: error, import_id: job.id }, 'an import failed')
-      await updateRun(db, job, { status: 'failed', error: toJobError(error) }, now()).catch(() => {})
-    })
-    .finally(() => ended.abort())
-  while (!ended.signal.aborted) {
-    await sleep(HEARTBEAT_MS, ended.signal)
-    if (!ended.signal.aborted) await updateRun(db, job, {}, now()).catch(() => {})
+  const report = async () => {
+    for (;;) {
+      await sleep(HEARTBEAT_MS, ended.signal)
+      if (ended.signal.aborted) return
+      await updateRun(db, job, {}, now()).catch(() => {})
+    }
   }
-  await outcome
+  void report()
+  return () => ended.abort()
 }
 
-async function failAndThrow(db: Db, job: StoredJob, error: unknown): Promise<never> {
-  await updateRun(db, job, { status: 'failed', error: toJobError(error) }, now())
-  throw error
+/** Runs work in the background, reports that it is alive, and stores its error. */
+async function superviseRun(db: Db, { log }: ImportActor, job: StoredJob, work: () => Promise<void>): Promise<void> {
+  const end = reportAlive(db, job)
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof ApiError)) log.error({ err: error, import_id: job.id }, 'an import failed')
+    await updateRun(db, job, { status: 'failed', error: toJobError(error) }, now()).catch(() => {})
+  } finally {
+    end()
+  }
 }
 
 const toJobError = (error: unknown): JobError =>

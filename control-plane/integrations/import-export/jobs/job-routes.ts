@@ -3,21 +3,23 @@ import { type Static, Type } from 'typebox'
 import { isId } from '../../../foundation/platform/ids.ts'
 import { nowMs } from '../../../foundation/platform/time/clock.ts'
 import { getAuditActor, withAuditActor } from '../../../foundation/web/auth/audit-actor.ts'
-import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { getCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
 import { deleteRoute, listRoute, readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
-import { ApiError, conflict, found, notFound } from '../../../foundation/web/server/errors.ts'
+import { ApiError, found, notFound } from '../../../foundation/web/server/errors.ts'
 import { addScope } from '../../../foundation/web/server/scope.ts'
 import { dataSchema, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { listItems } from './item-store.ts'
+import { hideChannelConfig } from './items.ts'
 import {
   ABANDONED_AFTER_MS,
   ABANDONED_ERROR,
   createImportJobs,
   type ImportActor,
   type JobTools,
+  removeImport,
 } from './job-actions.ts'
-import { deleteJob, findJob, listJobs, type StoredJob } from './job-store.ts'
+import { findJob, listJobs, type StoredJob } from './job-store.ts'
 import { ImportItemRecord, ImportRecord, ItemQuery, UploadQuery } from './schema.ts'
 
 const tags = ['Import and export']
@@ -49,7 +51,8 @@ export function importJobRoutes(app: App, tools: JobTools): void {
   })
   listRoute(app, '/imports/:id/items', {
     summary: 'List what an import changes, entry by entry',
-    description: 'The plan before it is applied, then the result. Secrets are masked.',
+    description:
+      'The plan before it is applied, then the result. Secrets are masked; without write access also the settings of alert channels.',
     tags,
     record: ImportItemRecord,
     querystring: ItemQuery,
@@ -57,7 +60,7 @@ export function importJobRoutes(app: App, tools: JobTools): void {
       const { id } = await find(request, request.params.id)
       const { action, has_warnings: hasWarnings, q: text } = request.query as Static<typeof ItemQuery>
       const { items, total } = await listItems(db, id, { action, hasWarnings, text }, bounds)
-      return { data: items, total }
+      return { data: hasScope(getCaller(request), 'write') ? items : items.map(hideChannelConfig), total }
     },
   })
   app.post(
@@ -83,8 +86,7 @@ export function importJobRoutes(app: App, tools: JobTools): void {
     tags,
     errors: [404, 409],
     remove: async request => {
-      const { id } = await find(request, request.params.id)
-      if (!(await deleteJob(db, id))) throw conflict('the import is running; delete it when it has ended')
+      await removeImport(db, await find(request, request.params.id))
     },
   })
 }

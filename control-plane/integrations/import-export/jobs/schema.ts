@@ -34,7 +34,9 @@ export const ItemQuery = strictObject({
   ...pageProperties,
   action: Type.Optional(stringEnum(ITEM_ACTIONS)),
   has_warnings: Type.Optional(Type.Boolean()),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the name, in any case.' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of the name. Upper and lower case are the same.' }),
+  ),
 })
 
 const counts = Object.fromEntries(ITEM_ACTIONS.map(action => [action, Type.Integer()])) as Record<

@@ -8,11 +8,12 @@ import { ApiError, unavailable, validationError } from '../../../foundation/web/
 
 export const MAX_UPLOAD_BYTES = 256 * 1024 * 1024
 const MEBIBYTE = 1024 * 1024
-/** Bytes that are collected before they are written. */
+/** Bytes and chunks that are collected before they are written. A client can send chunks of one byte. */
 const WRITE_BYTES = 1 << 20
+const WRITE_CHUNKS = 1_024
 
 /** A file without a name, which the system deletes when it is closed, also when the process is killed. */
-type Upload = { fd: number; bytes: number; close(): Promise<void> }
+export type Upload = { fd: number; bytes: number; close(): Promise<void> }
 
 /** Creates a file in the folder for temporary files (`TMPDIR`) that only this process can read. Throws 503. */
 async function createUnnamedFile(path: string): Promise<FileHandle> {
@@ -27,7 +28,8 @@ async function createUnnamedFile(path: string): Promise<FileHandle> {
 
 /**
  * Writes a body to disk. `onProgress` is called with the number of bytes so far. Throws 413 for too many bytes, 400 when the
- * connection ends before the body does, and 503 when the disk is full. Nothing is left then.
+ * connection ends before the body does, and 503 when the disk is full. Then nothing is left on the disk, and the rest of the
+ * body is not read.
  */
 export async function storeUpload(
   body: Readable,
@@ -52,20 +54,30 @@ async function writeBody(body: Readable, file: FileHandle, onProgress: (bytes: n
   let [bytes, collected] = [0, 0]
   let chunks: Buffer[] = []
   const flush = async () => {
-    await file.writev(chunks)
+    await writeAll(file, Buffer.concat(chunks))
     chunks = []
     collected = 0
     onProgress(bytes)
   }
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  // a destroyed body would close the connection before the client gets the error
+  const received: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn: false })
+  for await (const chunk of received) {
     bytes += chunk.length
     collected += chunk.length
     if (bytes > MAX_UPLOAD_BYTES) throw tooLarge()
     chunks.push(chunk)
-    if (collected >= WRITE_BYTES) await flush()
+    if (collected >= WRITE_BYTES || chunks.length >= WRITE_CHUNKS) await flush()
   }
   if (chunks.length > 0) await flush()
   return bytes
+}
+
+/** One call may write only a part, for example when the disk becomes full. */
+async function writeAll(file: Pick<FileHandle, 'write'>, bytes: Buffer): Promise<void> {
+  for (let rest = bytes; rest.length > 0; ) {
+    const { bytesWritten } = await file.write(rest)
+    rest = rest.subarray(bytesWritten)
+  }
 }
 
 const isFileError = (error: unknown) => ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'].includes((error as { code: string }).code)

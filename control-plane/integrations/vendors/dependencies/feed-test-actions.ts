@@ -11,8 +11,8 @@ const TIMEOUT_MS = 10_000
 const MAX_INCIDENTS = 20
 
 /**
- * Reads the feed that a create would track, once, and stores nothing. A feed that cannot be read is a result. Throws 400 for addresses that
- * must not be requested, 404 for an unknown slug.
+ * Reads once the feed that a create with this body would track, and stores nothing. A feed that cannot be read is a result, not
+ * an error. Throws 400 for addresses that must not be requested, and 404 for an unknown slug.
  */
 export async function testFeed(egress: Egress, body: FeedTest) {
   const { tracked, problems } = trackFeed(egress, body)

@@ -88,7 +88,7 @@ function listRejected(sheet: StyleSheet): CssProblem[] {
   return found
 }
 
-/** One problem of each line: what does not parse is also a rejected node. */
+/** The first problem of each line. What does not parse is also a rejected node. */
 function sortProblems(errors: readonly CssProblem[], rejected: readonly CssProblem[]): CssProblem[] {
   const byLine = new Map<number, CssProblem>()
   for (const problem of [...errors, ...rejected]) if (!byLine.has(problem.line)) byLine.set(problem.line, problem)

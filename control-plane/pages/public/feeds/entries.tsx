@@ -17,8 +17,8 @@ type PageFeedEntry = {
 }
 
 /**
- * Incidents and maintenance of a page, last changed first. Maintenance is published when subscribers are sent its first
- * notice, without notices when it begins.
+ * Incidents and maintenance of a page, last changed first. Maintenance is published at its first notice to
+ * subscribers, or when it begins if it has no notices.
  */
 export function buildFeedEntries(view: PageView): PageFeedEntry[] {
   const incidents = [...view.openIncidents, ...view.pastIncidents].map(incident => toIncidentEntry(view, incident))
@@ -73,7 +73,7 @@ function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry
 
 const STAGES = { announced: 'Announced', begun: 'In progress', ended: 'Completed' }
 
-/** The entry of running maintenance, with the stages of which subscribers were sent notices. */
+/** The entry of maintenance with notices: the stages that were sent, newest first, and the period. */
 function toNoticedEntry(view: PageView, { notices, ...period }: NoticedMaintenanceView): PageFeedEntry {
   const entry = toMaintenanceEntry(view, { ...period, isRunning: true })
   const stages = notices.toReversed().map(({ stage, at }) =>

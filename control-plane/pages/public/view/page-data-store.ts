@@ -95,7 +95,7 @@ export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }:
 
 const MAX_NOTICED_PERIODS = 100
 
-/** The newest periods of which notices were sent and that ended after `recent` or later. */
+/** The newest periods with sent notices, without those that ended before `recent`. */
 export function listNoticedMaintenance(
   db: Db,
   projectId: string,

@@ -29,7 +29,7 @@ export type PageMaintenance = {
   monitorIds: string[]
 }
 
-/** A period of which notices were sent, oldest notice first. */
+/** A period for which notices were sent, oldest notice first. */
 export type PageNoticedMaintenance = PageMaintenance & {
   notices: { stage: 'announced' | 'begun' | 'ended'; at: string }[]
 }

@@ -11,12 +11,13 @@ import {
   deletePeriodNotices,
   findLastNoticedPeriod,
   insertNotice,
+  resumeSilencedPeriod,
   saveNoticeDue,
   saveNoticedEnd,
 } from './notice-store.ts'
 
 /**
- * Sends the due notices of at most `limit` windows (docs/design/maintenance-notices.md). Any number of processes may call
+ * Sends the due notices of up to `limit` windows (docs/design/maintenance-notices.md). Any number of processes may call
  * it. Returns the number of windows.
  */
 export function sendDueNotices(db: Db, limit: number, now: Date): Promise<number> {
@@ -48,6 +49,7 @@ export async function reviseNotices(
   now: Date,
 ): Promise<void> {
   const { id: windowId } = before
+  if (after.notifySubscribers && !before.notifySubscribers) await resumeSilencedPeriod(tx, windowId, now)
   const last = await findLastNoticedPeriod(tx, windowId)
   const revision = reviseOpenPeriod(after, last, now)
   if (last !== null && revision !== null) {
@@ -55,6 +57,7 @@ export async function reviseNotices(
     if (revision.kind === 'keep') await saveNoticedEnd(tx, windowId, { ...last, endsAt: revision.endsAt })
     else if (revision.kind === 'end') {
       await insertNotice(tx, { windowId, stage: 'ended', period: ended, sentAt: now })
+      await saveNoticedEnd(tx, windowId, ended)
       await publishStage(tx, before, 'ended', ended, now)
     } else if (revision.kind === 'cancel') {
       await deletePeriodNotices(tx, windowId, last.startsAt)

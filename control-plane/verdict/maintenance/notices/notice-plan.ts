@@ -2,7 +2,7 @@ import type { MaintenanceStage } from '../../../alerting/events/maintenance-even
 import { findNextPeriod, findPeriodAt, type MaintenancePeriod } from '../schedule.ts'
 import type { MaintenanceWindow } from '../types.ts'
 
-/** A period of which notices were sent or left out. */
+/** A period with the stages for which notices were sent or left out. */
 export type NoticedPeriod = MaintenancePeriod & { stages: StoredStage[] }
 export type StoredStage = Exclude<MaintenanceStage, 'cancelled'>
 
@@ -47,8 +47,8 @@ function planOpenPeriod(period: NoticedPeriod, now: Date): NextNotice {
 const isFinished = ({ stages }: NoticedPeriod) => stages.includes('ended')
 
 /**
- * What a change of its window means for a period of which notices were sent: it is still planned until `endsAt`, it has ended,
- * it is cancelled, or nothing more is sent (`silence`). Null: no period is open. A deleted window has a schedule without periods.
+ * What a change of the window means for the open period: it is still planned, until `endsAt`; it has ended; it is cancelled; or
+ * nothing more is sent (`silence`). Null: no period is open. A deleted window has a schedule without periods.
  */
 type PeriodRevision = { kind: 'keep'; endsAt: Date } | { kind: 'end' | 'cancel' | 'silence' } | null
 

@@ -39,6 +39,16 @@ export async function deletePeriodNotices(tx: Tx, windowId: string, startsAt: Da
   await execute(tx, 'DELETE FROM maintenance_notices WHERE window_id = ? AND starts_at = ?', [windowId, startsAt])
 }
 
+/** Continues the notices of a period that has not ended, after `notify_subscribers` was off. */
+export async function resumeSilencedPeriod(tx: Tx, windowId: string, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `DELETE FROM maintenance_notices
+     WHERE window_id = :windowId AND stage = 'ended' AND sent_at IS NULL AND ends_at > :now`,
+    { windowId, now },
+  )
+}
+
 /** Stores when the next notice of a window is due; null: there is none. */
 export async function saveNoticeDue(tx: Tx, windowId: string, dueAt: Date | null): Promise<void> {
   if (dueAt === null) await execute(tx, 'DELETE FROM maintenance_notice_plans WHERE window_id = ?', [windowId])

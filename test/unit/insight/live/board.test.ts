@@ -2,6 +2,7 @@ import t from 'tap'
 import { createBoard, hashBoard, setRow } from '../../../../control-plane/insight/live/board/board.ts'
 import { buildBoardJson } from '../../../../control-plane/insight/live/board/board-body.ts'
 import { type BoardSource, buildFragments } from '../../../../control-plane/insight/live/board/board-row.ts'
+import { createWallBoardReader } from '../../../../control-plane/insight/live/wall-links/actions.ts'
 
 const position = { snapshot: '1:1:', atMs: 0 }
 const SOURCE: BoardSource = {
@@ -100,3 +101,25 @@ t.test('An answer has all rows, or the requested ones and those that are gone', 
   t.match(await build(['b', 'gone']), { reset: false, removed: ['gone'], monitors: { id: ['b'], name: ['Shop'] } })
   t.same((await build([])).monitors.id, [])
 })
+
+t.test(
+  'Screens that read a wall link at the same time cause one reading of the board, and a failure is not kept',
+  async t => {
+    const link = { id: 'l1', projectId: 'p1', name: 'Office', query: '', lastUsedAt: null }
+    const db = { raw: async () => ({ rows: [link], rowCount: 1 }) }
+    let [reads, isBroken] = [0, true]
+    const read = async () => {
+      reads++
+      if (isBroken) throw new Error('no database')
+      return createBoard(position)
+    }
+    const readBoard = createWallBoardReader({ db: db as never, boards: { read } as never })
+    const see = () => readBoard('A'.repeat(32), '203.0.113.0')
+    const failed = await Promise.allSettled([see(), see()])
+    t.match(failed, Array(2).fill({ status: 'rejected', reason: { message: 'no database' } }))
+    isBroken = false
+    reads = 0
+    t.match(await Promise.all([see(), see(), see()]), Array(3).fill({ name: 'Office' }))
+    t.equal(reads, 1)
+  },
+)

@@ -1,7 +1,11 @@
 import t from 'tap'
 import { guessSource } from '../../../../control-plane/dashboard/screens/settings/import/file-kind.ts'
 import { createImportReport } from '../../../../control-plane/integrations/import-export/import/import-report.ts'
-import { buildItems, summarize } from '../../../../control-plane/integrations/import-export/jobs/items.ts'
+import {
+  buildItems,
+  hideChannelConfig,
+  summarize,
+} from '../../../../control-plane/integrations/import-export/jobs/items.ts'
 import { joinFile, splitFile } from '../../../../control-plane/integrations/import-export/jobs/reading/file-parts.ts'
 
 t.test('A warning is part of the entry that it names; an entry that is left out is an item of its own', async t => {
@@ -26,6 +30,24 @@ t.test('A warning is part of the entry that it names; an entry that is left out 
     ],
   )
   t.match(summarize(items, 3), { create: 2, left_out: 1, note: 1, unchanged: 1, warnings: 4, extra: 3 })
+})
+
+t.test('A caller with read access does not see the settings of alert channels', async t => {
+  const config = { from: null, to: { url: 'https://hooks.example.com/secret' } }
+  const channel = {
+    action: 'create' as const,
+    resource: 'alert_channel' as const,
+    key: 'Ops',
+    id: null,
+    warnings: [] as string[],
+  }
+  const hidden = hideChannelConfig({ ...channel, fields: { config, is_default: { from: false, to: true } } })
+  t.strictSame(hidden.fields, {
+    config: { from: null, to: '********', is_secret: true },
+    is_default: { from: false, to: true },
+  })
+  const monitor = { ...channel, resource: 'monitor' as const, fields: { config } }
+  t.strictSame(hideChannelConfig(monitor), monitor)
 })
 
 t.test('A file that is split into parts and joined is the same file', async t => {

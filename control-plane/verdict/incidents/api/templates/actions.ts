@@ -38,6 +38,6 @@ async function save(tx: Tx, template: StoredTemplate): Promise<StoredTemplate> {
     return template
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    throw conflict('an incident template with this name exists')
+    throw conflict('an incident template with this name exists; names must differ in more than upper and lower case')
   }
 }

@@ -44,7 +44,7 @@ export function incidentTemplateRoutes(app: App, { db }: { db: Db }): void {
 
   createRoute(app, PATH, {
     summary: 'Create an incident template',
-    description: 'A text for updates that recur, with the values that it proposes. A project can have 100.',
+    description: 'A text for recurring updates, with the values that it proposes. A project can have 100.',
     tags,
     body: TemplateCreate,
     record: IncidentTemplate,

@@ -1,7 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../../foundation/platform/postgres/client.ts'
 import type { IncidentStatus, Severity } from '../../lifecycle.ts'
 
-/** A recurring text of incidents, with the values that it proposes. Null: it proposes none. */
+/** A text for recurring updates, with the values that it proposes. Null: it proposes none. */
 export type StoredTemplate = {
   id: string
   projectId: string
@@ -44,7 +44,7 @@ export async function lockTemplate(tx: Tx, projectId: string, id: string): Promi
   return (await query<StoredTemplate>(tx, sql, { projectId, id }))[0] ?? null
 }
 
-/** Counts the templates of a project, and lets other transactions that add some wait until this one ends. */
+/** Counts the templates of a project. Other transactions that add templates wait until this one ends. */
 export async function lockTemplateCount(tx: Tx, projectId: string): Promise<number> {
   await execute(tx, 'SELECT 1 FROM projects WHERE id = ? FOR NO KEY UPDATE', [projectId])
   return countTemplates(tx, projectId)

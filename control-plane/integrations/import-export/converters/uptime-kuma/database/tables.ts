@@ -1,7 +1,7 @@
 import type { Database, SqlJsStatic, SqlValue } from 'sql.js'
 import { validationError } from '../../../../../foundation/web/server/errors.ts'
 
-/** More than the entries of a file, so that a longer table is noticed. */
+/** More than the entries that a file may have. */
 const MAX_ROWS = 50_000
 /** Longer values are left out. The longest that Uptime Kuma needs are bodies and certificates. */
 const MAX_VALUE_BYTES = 262_144
@@ -9,7 +9,7 @@ const MAGIC = 'SQLite format 3\0'
 const HEADER_BYTES = 100
 
 export type Row = Record<string, SqlValue>
-/** Reads the rows of a table by their ids, with those of the named columns that it has; no rows without the table. */
+/** Reads the rows of a table in the order of their ids, with the named columns that it has. Returns no rows if it does not exist. */
 export type ReadTable = (table: string, columns: readonly string[]) => Row[]
 
 export const isSqlite = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 16)).toString('latin1') === MAGIC
@@ -28,6 +28,8 @@ export function readTables<T>(sqlite: SqlJsStatic, bytes: Uint8Array, work: (rea
     const opened = db
     return work((table, columns) => readTable(opened, table, columns))
   } catch (error) {
+    // after a trap no function of the module may be called
+    if (error instanceof WebAssembly.RuntimeError) db = null
     if (!(error instanceof Error) || error.constructor !== Error) throw error
     throw fileError(`the database is damaged and cannot be read: ${error.message}`)
   } finally {
@@ -35,7 +37,7 @@ export function readTables<T>(sqlite: SqlJsStatic, bytes: Uint8Array, work: (rea
   }
 }
 
-/** The header has the size of a page and the number of pages, when the last writer kept it up to date. */
+/** The header contains the size of a page and the number of pages. The number counts only if the last writer updated it. */
 function assertComplete(bytes: Uint8Array): void {
   if (bytes.length < HEADER_BYTES) throw fileError('the database is incomplete: its header is missing')
   const header = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
