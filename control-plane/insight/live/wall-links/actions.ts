@@ -9,13 +9,13 @@ import { buildBoardJson } from '../board/board-body.ts'
 import type { BoardReader } from '../board/board-reader.ts'
 import type { WallLinkCreate } from './schemas.ts'
 import {
+  type ActiveWallLink,
   findWallLink,
   insertWallLink,
   lockWallLinkCount,
   markWallLinkUsed,
   removeWallLink,
   type StoredWallLink,
-  type UsedWallLink,
 } from './store.ts'
 
 const MAX_LINKS = 20
@@ -62,7 +62,7 @@ export function createWallBoardReader({ db, boards }: { db: Db; boards: BoardRea
   const lookUp = createPublicLookup({ what: 'wall links', missesPerMinute: MISSES_PER_MINUTE })
   const kept = createLruCache<{ atMs: number; board: Promise<WallBoard> }>(MAX_BOARDS)
 
-  async function read({ projectId, name, query }: UsedWallLink, atMs: number): Promise<WallBoard> {
+  async function read({ projectId, name, query }: ActiveWallLink, atMs: number): Promise<WallBoard> {
     const board = await boards.read(projectId)
     const scope = { position: board.position, ids: null, regionsWithoutProbe: [] }
     const { monitors } = JSON.parse(await buildBoardJson(board, scope, createYieldPoint())) as WallBoard

@@ -52,11 +52,11 @@ export async function insertWallLink(
 export const removeWallLink = async (db: Db, projectId: string, id: string): Promise<boolean> =>
   (await execute(db, 'DELETE FROM wall_links WHERE project_id = ? AND id = ?', [projectId, id])) > 0
 
-export type UsedWallLink = Pick<StoredWallLink, 'id' | 'name' | 'query' | 'lastUsedAt'> & { projectId: string }
+export type ActiveWallLink = Pick<StoredWallLink, 'id' | 'name' | 'query' | 'lastUsedAt'> & { projectId: string }
 
 /** Finds the link with a token by its SHA-256. Returns null also for a link of a deleted organization. */
-export async function findWallLink(db: Db, tokenHash: Buffer): Promise<UsedWallLink | null> {
-  const [row] = await query<UsedWallLink>(
+export async function findWallLink(db: Db, tokenHash: Buffer): Promise<ActiveWallLink | null> {
+  const [row] = await query<ActiveWallLink>(
     db,
     `SELECT l.id, l.name, l.query, l.last_used_at AS "lastUsedAt", l.project_id AS "projectId"
      FROM wall_links l JOIN projects p ON p.id = l.project_id JOIN organizations o ON o.id = p.organization_id
