@@ -180,7 +180,10 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
   await page.getByRole('link', { name: 'Overview' }).click()
   t.match(complaints.splice(0).join(), /dialog/, 'a form with changes asks')
   const { page: seen } = await openPage('/sources', viewer.token, PHONE)
-  await seen.getByRole('cell', { name: /^Broken/ }).getByText(/503/).waitFor()
+  await seen
+    .getByRole('cell', { name: /^Broken/ })
+    .getByText(/503/)
+    .waitFor()
   t.equal(await readOverflow(seen), 0)
   await seen.getByRole('link', { name: 'Broken' }).click()
   await seen.getByText('This needs the role editor').waitFor()
