@@ -130,6 +130,17 @@ t.test('Connections on which nothing was sent, as browsers open in advance, do n
   )
 })
 
+t.test('A signal during the start ends the process in order: it releases everything and exits with code 0', async t => {
+  const program = controlPlane()
+  await program.untilEvent('registration')
+  const isReady = program.lines.some(({ event }) => event === 'ready')
+  t.equal(await program.stop(), 0, isReady ? 'just after the start' : 'during the start')
+  t.same(
+    program.lines.filter(({ event }) => event === 'stop_timeout'),
+    [],
+  )
+})
+
 const isRefused = (port: number) =>
   new Promise<boolean>(resolve => {
     const socket = connect(port, '127.0.0.1', () => resolve(false))
