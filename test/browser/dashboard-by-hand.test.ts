@@ -152,12 +152,25 @@ t.test('A person subscribes a channel, sets digests, sees every message, and sen
   t.same(await checkAccessibility(page), [], 'the messages')
 
   const { data } = (await call('POST', `/alerts/channels/${channel.id}/test`)).body
-  await execute(api.db, `UPDATE deliveries SET status = 'dead' WHERE id = ?`, [data.id])
+  const other = await create('/alerts/channels', { name: 'Archive', type: 'webhook', config })
+  const { data: kept } = (await call('POST', `/alerts/channels/${other.id}/test`)).body
+  const status = async (id: string) => (await call('GET', `/alerts/log/${id}`)).body.data.status
+  await execute(api.db, `UPDATE deliveries SET status = 'dead' WHERE id = ANY (?)`, [[data.id, kept.id]])
   await page.getByRole('link', { name: 'Relay' }).click()
+  await page.getByLabel('Type 2 to send 2 alerts again').waitFor()
+  await page.getByLabel('Channel', { exact: true }).selectOption('Pager')
+  await button(page, 'Filter').click()
+  await page.getByText('to this channel. The relay').waitFor()
+  await page.getByLabel('Type 1 to send 1 alert again').fill('1')
+  await button(page, 'Send again').click()
+  await page.getByText('The relay has given up no delivery to this channel.').waitFor()
+  t.same([(await status(data.id)) === 'dead', await status(kept.id)], [false, 'dead'], 'those of one channel')
+  await page.getByRole('link', { name: 'Show all' }).click()
+  await page.getByText('to all channels that are not paused').waitFor()
   await page.getByLabel('Type 1 to send 1 alert again').fill('1')
   await button(page, 'Send again').click()
   await page.getByText('The relay has given up no delivery.').waitFor()
-  t.not((await call('GET', `/alerts/log/${data.id}`)).body.data.status, 'dead')
+  t.not(await status(kept.id), 'dead')
   t.same(
     complaints.filter(text => !/Failed to load resource.*400/.test(text)),
     [],

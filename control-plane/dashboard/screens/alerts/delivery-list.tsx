@@ -7,8 +7,9 @@ import { FilterChoice, FilterForm } from '../../parts/forms/filter-form.tsx'
 import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../parts/layout/pager.tsx'
 import { Empty, Loaded } from '../../parts/layout/states.tsx'
+import { ChannelChoice } from './channel-choice.tsx'
 import { DeliveryTable } from './delivery-table.tsx'
-import { type Channel, nameChannel, nameEvent, STATUS_NAMES } from './delivery-words.tsx'
+import { type Channel, nameEvent, STATUS_NAMES } from './delivery-words.tsx'
 
 const NAMES = ['status', 'event', 'alert_channel_id', 'incident_id', 'monitor_id'] as const
 type Filter = Partial<Record<(typeof NAMES)[number], string>>
@@ -65,11 +66,6 @@ type FiltersProps = {
 }
 
 function Filters({ filter, channels, names }: FiltersProps) {
-  const { alert_channel_id: channelId } = filter
-  const options = (channels ?? []).map(({ id, name }) => [id, name] as const)
-  // a channel of the address that is not among the first ones can still be chosen
-  const others =
-    channelId && !options.some(([id]) => id === channelId) ? [[channelId, nameChannel(channelId, null)]] : []
   return (
     <FilterForm key={buildLogPath(filter)} path="/log" what="deliveries" isFiltered={Object.keys(filter).length > 0}>
       <FilterChoice
@@ -79,13 +75,7 @@ function Filters({ filter, channels, names }: FiltersProps) {
         value={filter.status ?? null}
         options={Object.entries(STATUS_NAMES)}
       />
-      <FilterChoice
-        name="alert_channel_id"
-        label="Channel"
-        all="Any channel"
-        value={channelId ?? null}
-        options={[...options, ...(others as [string, string][])]}
-      />
+      <ChannelChoice channels={channels} value={filter.alert_channel_id ?? null} />
       <FilterChoice
         name="event"
         label="Event"

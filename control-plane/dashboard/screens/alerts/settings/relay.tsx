@@ -6,17 +6,25 @@ import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
+import { FilterForm } from '../../../parts/forms/filter-form.tsx'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Scroll, Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../../parts/moment.tsx'
 import { Shape, type ShownStatus } from '../../../parts/status.tsx'
+import { ChannelChoice } from '../channel-choice.tsx'
 import { DeliveryTable } from '../delivery-table.tsx'
+import type { Channel } from '../delivery-words.tsx'
 
 const PATH = '/log/relay'
 /** The API sends at most this number in one call. */
 const MAX_REDRIVEN = 10_000
+
+const parseChannel = (search: URLSearchParams): { alert_channel_id?: string } => {
+  const id = search.get('alert_channel_id')
+  return id ? { alert_channel_id: id } : {}
+}
 
 type Destination = OperationResponse<'listAlertRelay'>['data'][number]
 type DeliveryList = OperationResponse<'listAlertLog'>
@@ -27,12 +35,13 @@ export const relayScreen = screen({
   area: 'alerts',
   queries: ({ search }) => ({
     destinations: read('listAlertRelay', { query: { per_page: 100 } }),
-    dead: read('listAlertLog', { query: { status: 'dead', page: parsePage(search) } }),
+    dead: read('listAlertLog', { query: { status: 'dead', ...parseChannel(search), page: parsePage(search) } }),
     channels: read('listAlertChannels', { query: { per_page: 100 } }),
   }),
   title: () => 'Relay',
-  Body: ({ results }) => {
+  Body: ({ results, search }) => {
     const channels = results.channels.data?.data ?? null
+    const { alert_channel_id: channelId = null } = parseChannel(search)
     return (
       <>
         <h1>Relay</h1>
@@ -55,8 +64,11 @@ export const relayScreen = screen({
           </Loaded>
         </Section>
         <Section id="dead" title="Given up">
+          <FilterForm key={channelId} path={PATH} what="deliveries" isFiltered={channelId !== null}>
+            <ChannelChoice channels={channels} value={channelId} />
+          </FilterForm>
           <Loaded result={results.dead} what="The deliveries">
-            {list => <Dead list={list} channels={channels} />}
+            {list => <Dead key={channelId} list={list} channels={channels} channelId={channelId} />}
           </Loaded>
         </Section>
       </>
@@ -119,46 +131,58 @@ const Destinations = ({ destinations }: { destinations: readonly Destination[] }
 function Dead({
   list: { data, meta },
   channels,
+  channelId,
 }: {
   list: DeliveryList
-  channels: Parameters<typeof DeliveryTable>[0]['channels']
+  channels: readonly Channel[] | null
+  /** of the filter */
+  channelId: string | null
 }) {
   const { me } = useFrame()
-  if (meta.total === 0) return <Empty text="The relay has given up no delivery." />
+  if (meta.total === 0) {
+    const which = channelId === null ? '' : ' to this channel'
+    return <Empty text={`The relay has given up no delivery${which}.`} />
+  }
   return (
     <>
       {canWrite(me) ? (
-        <Redrive total={meta.total} />
+        <Redrive total={meta.total} channelId={channelId} />
       ) : (
         <p class="missing">Your role can see these deliveries. Sending them again needs the role editor.</p>
       )}
       <DeliveryTable deliveries={data} channels={channels} />
-      <Pager meta={meta} what="deliveries" buildPath={page => buildAddress(PATH, { page })} />
+      <Pager
+        meta={meta}
+        what="deliveries"
+        buildPath={page => buildAddress(PATH, { alert_channel_id: channelId, page })}
+      />
     </>
   )
 }
 
-/** Sends all of them again, after their number was typed. */
-function Redrive({ total }: { total: number }) {
+/** Sends all of them, or all of one channel, again, after their number was typed. */
+function Redrive({ total, channelId }: { total: number; channelId: string | null }) {
   const { execute, isInteractive } = useFrame()
   const [typed, setTyped] = useState('')
   const [sent, setSent] = useState<number | null>(null)
   const { isBusy, error, run } = useAttempt()
   const isConfirmed = typed.trim() === String(total)
+  const request = { body: channelId === null ? {} : { alert_channel_id: channelId } }
   const submit = async (event: Event) => {
     event.preventDefault()
     if (!isConfirmed) return
-    const done = await run(() => execute('redriveAlertRelay', { body: {} }))
+    const done = await run(() => execute('redriveAlertRelay', request))
     if (done) setSent(done.data.redriven)
     setTyped('')
   }
   return (
     <>
-      <NeedsScript what="Sending them again" call={call('redriveAlertRelay', { body: {} })} />
+      <NeedsScript what="Sending them again" call={call('redriveAlertRelay', request)} />
       <form class="stack scripted" onSubmit={submit}>
         <p>
-          Send all of them again: with the same ids and bodies, oldest first, to all channels that are not paused. The
-          relay then tries for another 24 hours. One alone is sent again on its page.
+          Send all of them again: with the same ids and bodies, oldest first,{' '}
+          {channelId === null ? 'to all channels that are not paused' : 'to this channel'}. The relay then tries for
+          another 24 hours. To send a single delivery again, open it.
           {total > MAX_REDRIVEN && ` At most ${MAX_REDRIVEN.toLocaleString('en')} are sent at once.`}
         </p>
         <div class="field">
