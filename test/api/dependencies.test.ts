@@ -33,7 +33,18 @@ t.test('GET /dependencies/catalog 200 lists vendors by name, with filters and pa
     status_url: 'https://www.githubstatus.com',
     feed_type: 'statuspage',
     feed_url: 'https://www.githubstatus.com/api/v2/summary.json',
+    dependency_id: null,
   })
+  await create(call, { slug: 'github' })
+  const newest = await create(call, { slug: 'github', components: ['Pages'] })
+  const marked = (await call('GET /dependencies/catalog?per_page=3&q=git')).body.data
+  t.same(
+    marked.map((entry: { dependency_id: string | null }) => entry.dependency_id),
+    [null, newest, null],
+    'the newest dependency on each vendor',
+  )
+  const other = await api.account()
+  t.equal((await other.call('GET /dependencies/catalog?q=github')).body.data[0].dependency_id, null, "another tenant's")
   t.ok((await call('GET /dependencies/catalog')).body.meta.total >= 100)
   t.ok((await call('GET /dependencies/catalog?category=registry')).body.meta.total >= 5)
   t.equal((await call('GET /dependencies/catalog?category=nothing')).status, 400)

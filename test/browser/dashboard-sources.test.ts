@@ -134,14 +134,20 @@ t.test('A stored source shows its monitors; removing a rule and deleting ask for
   }))
   const { id } = (await call('POST', '/data-sources', { name: 'Stored', url: target.url, fields })).body.data
   const pageId = (await call('POST', '/status-pages', { name: 'Public', slug: 'public' })).body.data.id
+  const group = (await call('POST', `/status-pages/${pageId}/groups`, { name: 'Services' })).body.data
   const read = async () => (await call('GET', `/data-sources/${id}`)).body.data
   await waitFor(async () => (await read()).child_monitor_count === 6, { label: 'six monitors' })
   const { page, complaints } = await openPage(`/sources/${id}`)
   await page.getByText('6 monitors: 6 up.').waitFor()
   t.equal(await page.getByRole('cell', { name: 'mail status' }).getByRole('link').count(), 1)
+  await field(page, 'Group of the page').selectOption('Services')
   await page.getByRole('button', { name: 'Publish on the page' }).click()
   await page.getByText('6 components added to Public.').waitFor()
-  t.equal((await call('GET', `/status-pages/${pageId}/components`)).body.data.length, 6)
+  t.same(
+    (await call('GET', `/status-pages/${pageId}/components`)).body.data.map((c: { group_id: string }) => c.group_id),
+    Array(6).fill(group.id),
+    'all of them are in the group',
+  )
   await page.getByRole('button', { name: 'Pause 6 monitors' }).click()
   await page.getByText('6 monitors paused.').waitFor()
 
@@ -212,6 +218,12 @@ t.test('A vendor of the catalogue is tracked, and each channel gets what a perso
   t.same(data.components, ['Actions', 'Pages'])
   t.match(data.overrides, [{ alert_channel_id: channel.id, on_down: true, on_degraded: false, on_resolved: true }])
   t.same(await findAccessibilityProblems(page), [], 'the dependency')
+  await page.getByText('The address comes from the catalogue').waitFor()
+  await page.getByRole('link', { name: 'Dependencies' }).first().click()
+  await page.getByRole('link', { name: 'Add a dependency' }).first().click()
+  await page.getByRole('searchbox').fill('github')
+  await page.getByRole('searchbox').press('Enter')
+  await page.getByRole('link', { name: 'Tracked GitHub' }).click()
   await page.getByLabel('Type GitHub to delete the dependency').fill('GitHub')
   await page.getByRole('button', { name: 'Delete the dependency' }).click()
   await page.waitForURL(`${origin}/dependencies`)
@@ -237,6 +249,19 @@ t.test('The feed of another status page is read before it is tracked', async t =
   t.same(await findAccessibilityProblems(page), [])
   await page.getByRole('button', { name: 'Track it' }).click()
   await page.waitForURL(/\/dependencies\/[0-9a-f-]{36}$/)
-  t.match((await call('GET', `/dependencies/${page.url().split('/').at(-1)}`)).body.data, { feed_type: 'json' })
+  const id = page.url().split('/').at(-1)
+  t.match((await call('GET', `/dependencies/${id}`)).body.data, { feed_type: 'json' })
+  await field(page, 'Kind of feed').selectOption('statuspage')
+  t.ok(await page.getByRole('button', { name: 'Save the feed' }).isDisabled(), 'the changed feed is not read yet')
+  serve({ page: {}, status: { indicator: 'none' }, components: [], incidents: [] })
+  await page.getByRole('button', { name: 'Read the feed' }).click()
+  await page.getByText('The feed can be read.').waitFor()
+  await page.getByRole('button', { name: 'Save the feed' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  t.match((await call('GET', `/dependencies/${id}`)).body.data, {
+    ...{ feed_type: 'statuspage', status_url: target.url },
+    feed_url: `${target.url.replace(/\/$/, '')}/api/v2/summary.json`,
+  })
+  t.same(await findAccessibilityProblems(page), [], 'the feed of a dependency')
   t.same(complaints, [])
 })

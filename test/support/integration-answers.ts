@@ -71,6 +71,7 @@ export const INTEGRATION_ANSWERS: ApiAnswers = {
     ['GitHub', 'GitLab', 'Google Cloud'].map(name => ({
       ...{ slug: name.toLowerCase(), name, category: 'developer', status_url: 'https://status.example.com' },
       ...{ feed_type: 'statuspage' as const, feed_url: 'https://status.example.com/api/v2/summary.json' },
+      dependency_id: name === 'GitHub' ? STORED_DEPENDENCY.id : null,
     })),
   ),
 }

@@ -2124,6 +2124,7 @@ export type CatalogEntry = {
     status_url: string;
     feed_type: 'statuspage' | 'rss' | 'atom' | 'json';
     feed_url: string;
+    dependency_id: string | null;
 };
 
 export type Dependency = {

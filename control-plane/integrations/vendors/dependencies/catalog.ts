@@ -1,3 +1,4 @@
+import { buildSummaryUrl } from '../feeds/feed-url.ts'
 import type { FeedType } from '../feeds/index.ts'
 import type { JsonMapping } from '../feeds/json.ts'
 import vendors from './catalog.json' with { type: 'json' }
@@ -46,10 +47,4 @@ export function searchCatalog({ category, q = '' }: { category?: string; q?: str
   return CATALOG.filter(
     entry => (category === undefined || entry.category === category) && entry.name.toLowerCase().includes(text),
   )
-}
-
-/** Returns the address of the summary of a Statuspage. An address of a JSON file is returned unchanged. */
-export function buildSummaryUrl(statusUrl: string): string {
-  if (/\.json($|\?)/.test(statusUrl)) return statusUrl
-  return `${statusUrl.replace(/[?#].*$/, '').replace(/\/+$/, '')}/api/v2/summary.json`
 }

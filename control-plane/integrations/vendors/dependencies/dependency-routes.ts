@@ -14,7 +14,7 @@ import { dataSchema, responseSchemas } from '../../../foundation/web/validation/
 import { listVendorIncidents } from '../incidents/incident-store.ts'
 import { searchCatalog } from './catalog.ts'
 import { changeDependency, createDependency, type VendorTools } from './dependency-actions.ts'
-import { deleteDependency, findDependency, listDependencies } from './dependency-store.ts'
+import { deleteDependency, findDependency, listDependencies, mapDependencySlugs } from './dependency-store.ts'
 import { testFeed } from './feed-test-actions.ts'
 import {
   type DependencyWithFeed,
@@ -39,13 +39,13 @@ type DependencyRouteContext = VendorTools & { egress: Egress; testsPerMinute: nu
 
 /** Routes of dependencies and their incidents (docs/design/vendors.md). */
 export function dependencyRoutes(app: App, { egress, testsPerMinute, ...tools }: DependencyRouteContext): void {
-  catalogRoutes(app)
+  catalogRoutes(app, tools.db)
   testRoute(app, egress, testsPerMinute)
   readRoutes(app, tools.db)
   writeRoutes(app, tools)
 }
 
-function catalogRoutes(app: App): void {
+function catalogRoutes(app: App, db: Db): void {
   listRoute(app, '/dependencies/catalog', {
     summary: 'List the vendors of the catalog',
     description: 'Sorted by name. A vendor of the catalog can be tracked by its slug.',
@@ -54,7 +54,9 @@ function catalogRoutes(app: App): void {
     record: CatalogRecord,
     list: async (request, bounds) => {
       const { data, total } = slicePage(searchCatalog(request.query), bounds)
-      return { data: data.map(toCatalogEntryResponse), total }
+      const slugs = data.map(({ slug }) => slug)
+      const tracked = await mapDependencySlugs(db, getCaller(request).projectId, slugs)
+      return { data: data.map(entry => toCatalogEntryResponse(entry, tracked.get(entry.slug) ?? null)), total }
     },
   })
 }

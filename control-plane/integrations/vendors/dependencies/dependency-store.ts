@@ -31,6 +31,14 @@ export async function countDependencies(db: Db, projectId: string): Promise<numb
   return (await query<{ total: number }>(db, sql, [projectId]))[0]?.total ?? 0
 }
 
+/** Returns the ids of a project's dependencies on vendors of the catalog, by slug: the newest one of each vendor. */
+export async function mapDependencySlugs(db: Db, projectId: string, slugs: string[]): Promise<Map<string, string>> {
+  const sql = `SELECT DISTINCT ON (slug) slug, id FROM dependencies WHERE project_id = ? AND slug = ANY (?)
+    ORDER BY slug, id DESC`
+  const rows = await query<{ slug: string; id: string }>(db, sql, [projectId, slugs])
+  return new Map(rows.map(({ slug, id }) => [slug, id]))
+}
+
 /** Finds a dependency. `id` must be a valid id. */
 export async function findDependency(db: Db, projectId: string, id: string): Promise<DependencyWithFeed | null> {
   const sql = `SELECT ${COLUMNS_WITH_FEED} FROM dependencies d JOIN vendor_feeds f ON f.id = d.feed_id

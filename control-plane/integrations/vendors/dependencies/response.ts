@@ -60,11 +60,16 @@ export const toVendorIncidentResponse = (incident: VendorIncident) => ({
   updated_at: incident.updatedAt.toISOString(),
 })
 
-export const toCatalogEntryResponse = ({ slug, name, category, statusUrl, feedType, feedUrl }: CatalogEntry) => ({
+/** `dependencyId`: the dependency that tracks the vendor. */
+export const toCatalogEntryResponse = (
+  { slug, name, category, statusUrl, feedType, feedUrl }: CatalogEntry,
+  dependencyId: string | null,
+) => ({
   slug,
   name,
   category,
   status_url: statusUrl,
   feed_type: feedType,
   feed_url: feedUrl,
+  dependency_id: dependencyId,
 })

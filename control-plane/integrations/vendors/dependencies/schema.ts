@@ -154,6 +154,10 @@ export const CatalogRecord = Type.Object(
     status_url: Type.String(),
     feed_type: FeedType,
     feed_url: Type.String(),
+    dependency_id: nullable({
+      ...Id,
+      description: 'The dependency that tracks the vendor, the newest one if there are several.',
+    }),
   },
   { title: 'CatalogEntry' },
 )

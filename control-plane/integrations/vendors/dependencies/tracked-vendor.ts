@@ -1,8 +1,9 @@
 import { findUrlProblem } from '../../../alerting/channels/config/url-validation.ts'
 import type { CheckLiteral } from '../../../alerting/channels/types.ts'
 import type { ErrorDetail } from '../../../foundation/web/server/errors.ts'
+import { buildFeedUrl } from '../feeds/feed-url.ts'
 import type { Dependency } from '../types.ts'
-import { buildSummaryUrl, type CatalogEntry } from './catalog.ts'
+import type { CatalogEntry } from './catalog.ts'
 import type { DependencyCreate, DependencyUpdate } from './schema.ts'
 
 /** The settings of a dependency. */
@@ -67,9 +68,6 @@ export function applyDependencyUpdate(
   }
   return { tracked, problems: isOwn ? findAddressProblems(tracked, checkLiteral) : [] }
 }
-
-const buildFeedUrl = (statusUrl: string, feedType: TrackedVendor['feedType']): string =>
-  feedType === 'statuspage' ? buildSummaryUrl(statusUrl) : statusUrl
 
 function findAddressProblems(
   { statusUrl, feedUrl, feedType, feedMapping }: TrackedVendor,

@@ -1,11 +1,11 @@
 import t from 'tap'
 import {
-  buildSummaryUrl,
   CATALOG,
   findCatalogEntry,
   searchCatalog,
 } from '../../../../control-plane/integrations/vendors/dependencies/catalog.ts'
 import { CATEGORIES } from '../../../../control-plane/integrations/vendors/dependencies/categories.ts'
+import { buildSummaryUrl } from '../../../../control-plane/integrations/vendors/feeds/feed-url.ts'
 import { FEED_TYPES } from '../../../../control-plane/integrations/vendors/feeds/index.ts'
 import { DEFAULT_MAPPING } from '../../../../control-plane/integrations/vendors/feeds/json.ts'
 

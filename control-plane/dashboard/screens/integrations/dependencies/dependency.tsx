@@ -16,6 +16,7 @@ import {
   toShownStatus,
   type VendorIncidentRecord,
 } from './dependency-words.ts'
+import { FeedSettings } from './feed-settings.tsx'
 
 /** `/dependencies/:id` */
 export const dependencyScreen = screen({
@@ -51,6 +52,9 @@ export const dependencyScreen = screen({
           <Loaded result={results.channels} what="The alert channels">
             {({ data }) => <DependencySettings key={dependency.id} dependency={dependency} channels={data} />}
           </Loaded>
+        </Section>
+        <Section id="feed" title="Feed">
+          <FeedSettings key={dependency.id} dependency={dependency} />
         </Section>
         {canWrite(me) && (
           <Section id="delete" title="Delete">

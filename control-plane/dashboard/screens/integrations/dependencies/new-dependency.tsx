@@ -27,13 +27,11 @@ export const newDependencyScreen = screen({
     catalog: read('listDependencyCatalog', {
       query: { ...parseFilter(search), per_page: 24, page: parsePage(search) },
     }),
-    tracked: read('listDependencies', { query: { per_page: 100 } }),
   }),
   title: () => 'Add a dependency',
   Body: ({ results, search }) => {
     const { me } = useFrame()
     const { q, category } = parseFilter(search)
-    const tracked = new Map(results.tracked.data?.data.map(({ slug, id }) => [slug, id]))
     return (
       <>
         <p class="trail">
@@ -73,7 +71,7 @@ export const newDependencyScreen = screen({
                 <>
                   <ul class="list catalog">
                     {data.map(entry => (
-                      <CatalogRow key={entry.slug} entry={entry} trackedId={tracked.get(entry.slug) ?? null} />
+                      <CatalogRow key={entry.slug} entry={entry} />
                     ))}
                   </ul>
                   <Pager meta={meta} what="vendors" buildPath={page => buildAddress(PATH, { q, category, page })} />
@@ -92,8 +90,8 @@ export const newDependencyScreen = screen({
   },
 })
 
-/** A vendor of the catalogue, with the button that tracks it. `trackedId`: the dependency on it that the project has. */
-function CatalogRow({ entry: { slug, name, category }, trackedId }: { entry: CatalogEntry; trackedId: string | null }) {
+/** A vendor of the catalogue, with the button that tracks it. */
+function CatalogRow({ entry: { slug, name, category, dependency_id: trackedId } }: { entry: CatalogEntry }) {
   const { me, execute, navigate, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const track = async () => {

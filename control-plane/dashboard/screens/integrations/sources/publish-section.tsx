@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
-import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
+import { buildFormErrors, type FormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
@@ -40,12 +40,14 @@ function PublishForm({ source, pages }: PublishProps) {
   const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [pageId, setPageId] = useState(pages[0]!.id)
+  const [groupId, setGroupId] = useState<string | null>(null)
   const [left, setLeft] = useState<readonly string[]>([])
   const [sentence, setSentence] = useState<string | null>(null)
   const errors = buildFormErrors(error?.details ?? [])
   const fieldIds = source.fields.map(({ id }) => id).filter(id => !left.includes(id))
   const page = pages.find(({ id }) => id === pageId) ?? pages[0]!
-  const args = { path: { id: source.id }, body: { status_page_id: page.id, field_ids: fieldIds } }
+  const body = { status_page_id: page.id, ...(groupId !== null && { group_id: groupId }), field_ids: fieldIds }
+  const args = { path: { id: source.id }, body }
   const publish = async (event: Event) => {
     event.preventDefault()
     setSentence(null)
@@ -67,8 +69,12 @@ function PublishForm({ source, pages }: PublishProps) {
         value={page.id}
         options={pages.map(({ id, name }) => [id, name] as const)}
         errors={errors}
-        onChange={setPageId}
+        onChange={id => {
+          setPageId(id)
+          setGroupId(null)
+        }}
       />
+      <GroupChoice key={page.id} pageId={page.id} value={groupId} errors={errors} onChange={setGroupId} />
       {source.fields.length > 1 &&
         source.fields.map(({ id, path, child_monitors: children }) => (
           <CheckField
@@ -81,7 +87,7 @@ function PublishForm({ source, pages }: PublishProps) {
             onChange={isWanted => setLeft(isWanted ? left.filter(one => one !== id) : [...left, id])}
           />
         ))}
-      <FormMessages error={error} shown={['status_page_id', 'field_ids']} />
+      <FormMessages error={error} shown={['status_page_id', 'group_id', 'field_ids']} />
       <div class="actions">
         <button type="submit" disabled={isBusy || !isInteractive || fieldIds.length === 0}>
           Publish on the page
@@ -92,5 +98,37 @@ function PublishForm({ source, pages }: PublishProps) {
         {sentence}
       </p>
     </form>
+  )
+}
+
+/** The group of the page in which the components are shown. Nothing is shown for a page without groups. */
+function GroupChoice({
+  pageId,
+  value,
+  errors,
+  onChange,
+}: {
+  pageId: string
+  value: string | null
+  errors: FormErrors
+  onChange(groupId: string | null): void
+}) {
+  const { execute } = useFrame()
+  const [groups, setGroups] = useState<OperationResponse<'listStatusPageGroups'>['data']>([])
+  useEffect(() => {
+    execute('listStatusPageGroups', { path: { id: pageId }, query: { per_page: 100 } }).then(outcome => {
+      if ('data' in outcome) setGroups(outcome.data.data)
+    })
+  }, [execute, pageId])
+  if (groups.length === 0) return null
+  return (
+    <SelectField
+      path="group_id"
+      label="Group of the page"
+      value={value ?? ''}
+      options={[['', 'No group'], ...groups.map(({ id, name }) => [id, name] as const)]}
+      errors={errors}
+      onChange={id => onChange(id === '' ? null : id)}
+    />
   )
 }
