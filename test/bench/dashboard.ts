@@ -3,12 +3,9 @@
  * and an empty cache.
  */
 import { brotliCompressSync } from 'node:zlib'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { createSession } from '../../control-plane/accounts/sessions/actions.ts'
+import type { Browser, Page } from 'playwright-core'
 import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
-import { query, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { makeDashboardAssets } from '../../tools/build/dashboard-assets.mjs'
-import { chromiumPath } from '../support/browser.ts'
 import { startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import {
@@ -22,6 +19,7 @@ import {
   REGIONS,
 } from './rig.ts'
 import { seedMonitors, seedVerdicts } from './seed.ts'
+import { openBenchBrowser, openSlowPage, signIn, until } from './slow-page.ts'
 
 const MONITORS = 10_000
 const LOADS = 5
@@ -33,9 +31,6 @@ const FIRST_ROWS = 40
 const OUTAGES = 5
 const BURST = 1_000
 const REQUESTS = 40
-const SLOWDOWN = 4
-/** Lighthouse's "slow 4G" has a fifth of this. */
-const NETWORK = { offline: false, latency: 60, downloadThroughput: 9_000_000 / 8, uploadThroughput: 9_000_000 / 8 }
 
 type Load = { paintMs: number; rowsMs: number; indexMs: number; shift: number; heapMb: number }
 
@@ -45,11 +40,7 @@ export async function benchDashboard(t: Teardown, _engines: Engines): Promise<Fi
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
   const origin = picket.origin.replace('127.0.0.1', 'localhost')
   const token = await signIn(picket.databaseUrl)
-  const browser = await chromium.launch({
-    executablePath: chromiumPath(),
-    args: ['--no-sandbox', '--enable-precise-memory-info'],
-  })
-  t.teardown(() => browser.close())
+  const browser = await openBenchBrowser(t)
 
   const serverMs = await measureServer(origin, token)
   const loads: Load[] = []
@@ -134,13 +125,6 @@ const describeSizes = ({ script, largest, style }: Sizes): Figure[] => [
   figure('its style sheet, compressed', `${style.toFixed(1)} kB`, '≤ 15 kB', style <= 15),
 ]
 
-/** A session of the first user. */
-const signIn = (databaseUrl: string): Promise<string> =>
-  withPostgres(databaseUrl, async db => {
-    const [user] = await query<{ id: string }>(db, 'SELECT id FROM users ORDER BY id LIMIT 1')
-    return (await db.transaction(tx => createSession(tx, user!.id))).token
-  })
-
 async function measureServer(origin: string, token: string): Promise<number[]> {
   const times: number[] = []
   for (let i = 0; i < REQUESTS; i++) {
@@ -151,19 +135,6 @@ async function measureServer(origin: string, token: string): Promise<number[]> {
     times.push(performance.now() - startMs)
   }
   return times.slice(5)
-}
-
-async function openSlowPage(browser: Browser, token: string): Promise<[BrowserContext, Page]> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
-  await context.addCookies([
-    { name: SESSION_COOKIE, value: token, domain: 'localhost', path: '/', secure: true, httpOnly: true },
-  ])
-  const page = await context.newPage()
-  const devtools = await context.newCDPSession(page)
-  await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN })
-  await devtools.send('Network.enable')
-  await devtools.send('Network.emulateNetworkConditions', NETWORK)
-  return [context, page]
 }
 
 async function load(browser: Browser, origin: string, token: string): Promise<Load> {
@@ -237,13 +208,6 @@ async function measureBurst(page: Page, fail: () => Promise<void>): Promise<numb
   await until(page, `Number.parseInt(document.title.replace(',', '')) >= ${BURST}`)
   return page.evaluate<number>('Math.max(...window.tasks)')
 }
-
-/** Waits until a condition holds in the page. Resolves to the time, in ms. A text, because the policy forbids `eval`. */
-const until = (page: Page, condition: string): Promise<number> =>
-  page.evaluate(`new Promise(done => {
-    const look = () => ${condition} ? done(Date.now()) : setTimeout(look, 10)
-    look()
-  })`)
 
 /** When the status of a monitor changed, as the API says. */
 const readChange = (page: Page, id: string): Promise<[string] | null> =>

@@ -25,6 +25,7 @@ import { benchIdle } from './idle.ts'
 import { benchImport } from './import.ts'
 import { benchIngest } from './ingest.ts'
 import { benchMonitorsList } from './monitors-list.ts'
+import { benchPageEditor } from './page-editor.ts'
 import { benchPartitions } from './partitions.ts'
 import { benchPingFigures } from './ping.ts'
 import { benchBlackHoles, benchProbeFigures } from './probe.ts'
@@ -58,6 +59,7 @@ const PARTS: Record<string, (t: Teardown, engines: Engines) => Promise<Figure[]>
   'data-sources': benchDataSources,
   'monitors-list': benchMonitorsList,
   dashboard: benchDashboard,
+  'page-editor': benchPageEditor,
   import: benchImport,
   'event-streams': benchEventStreams,
   api: benchApi,
