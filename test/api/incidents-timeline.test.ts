@@ -153,6 +153,19 @@ t.test('GET /incidents/{id}/timeline 200 lists everything around an incident on 
     `INSERT INTO maintenance_periods (project_id, monitor_id, window_id, starts_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
     [projectId, monitorId, windowId, at(-60), at(100)],
   )
+  const silences = { started: uuidv7(), over: uuidv7() }
+  for (const [silenceId, from, to] of [
+    [silences.started, -30, 500],
+    [silences.over, -900, -800],
+  ] as const) {
+    const row = [silenceId, projectId, 'on a train', at(from), at(to)]
+    await execute(
+      api.db,
+      'INSERT INTO alert_silences (id, project_id, reason, created_at, ends_at) VALUES (?, ?, ?, ?, ?)',
+      row,
+    )
+    await execute(api.db, 'INSERT INTO alert_silence_monitors VALUES (?, ?)', [silenceId, monitorId])
+  }
   const update = { message: 'We look at it.', is_internal: true }
   await account.call(`POST /incidents/${id}/updates`, update)
 
@@ -199,6 +212,12 @@ t.test('GET /incidents/{id}/timeline 200 lists everything around an incident on 
     },
   ])
   t.match(all('maintenance'), [{ window_id: windowId, name: null, ends_at: at(100).toISOString() }])
+  t.same(all('silence'), [
+    {
+      ...{ at: at(-30).toISOString(), kind: 'silence', silence_id: silences.started, reason: 'on a train' },
+      ...{ monitor_id: monitorId, ends_at: at(500).toISOString() },
+    },
+  ])
   t.match(all('change'), [
     { entry: { action: 'created', resource_id: monitorId } },
     { entry: { action: 'updated', changes: { name: { from: 'Shop', to: 'Store' } } } },

@@ -1758,6 +1758,19 @@ export type IncidentTimeline = {
         ends_at: string;
     } | {
         at: string;
+        kind: 'silence';
+        /**
+         * UUIDv7
+         */
+        silence_id: string;
+        reason: string | null;
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        ends_at: string;
+    } | {
+        at: string;
         kind: 'vendor_incident';
         /**
          * UUIDv7
@@ -1810,7 +1823,7 @@ export type IncidentTimeline = {
      * One per kind that is not omitted.
      */
     counts: Array<{
-        kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        kind: 'change' | 'maintenance' | 'silence' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
         items: number;
         /**
          * Whether there are more than are listed.
@@ -1821,7 +1834,7 @@ export type IncidentTimeline = {
      * Kinds that are not listed: `unavailable` while the history cannot be read, `insufficient_scope` for changes without an admin key.
      */
     omitted: Array<{
-        kind: 'change' | 'maintenance' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        kind: 'change' | 'maintenance' | 'silence' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
         reason: 'unavailable' | 'insufficient_scope';
     }>;
 };

@@ -157,6 +157,16 @@ t.test('The axis says what is missing', async t => {
   )
 })
 
+t.test('A silence that overlaps the incident is on the axis, with its reason and its end', async t => {
+  const silence = {
+    ...{ at: '2026-11-21T13:50:00Z', kind: 'silence', silence_id: 's1', monitor_id: MONITOR.id },
+    ...{ ends_at: '2026-11-21T15:00:00Z', reason: 'a <b>move</b>' },
+  }
+  const { text, html } = renderIncident(INCIDENT, { timeline: timelineOf([silence]) })
+  t.match(text, /Alerts of Checkout silenced until 21 Nov 2026,\s+15:00:00 UTC\s+: a <b>move<\/b>/)
+  t.notMatch(html, /<b>move/)
+})
+
 t.test('Texts of people are shown as texts', async t => {
   const hostile = '<img src=x onerror=alert(1)>'
   const timeline = timelineOf([update(hostile, 'identified', '2026-11-21T14:03:07Z', false)])

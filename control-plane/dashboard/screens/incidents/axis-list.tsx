@@ -71,6 +71,7 @@ function findShape(row: TimelineRow): ShownStatus {
     case 'delivery':
       return row.status === 'delivered' ? 'up' : row.status === 'pending' ? 'unknown' : 'down'
     case 'maintenance':
+    case 'silence':
       return 'paused'
     case 'checks':
       return 'unknown'
@@ -193,7 +194,11 @@ function Context({
   row,
   monitors,
 }: {
-  row: TimelineEntry<'maintenance'> | TimelineEntry<'vendor_incident'> | TimelineEntry<'change'>
+  row:
+    | TimelineEntry<'maintenance'>
+    | TimelineEntry<'silence'>
+    | TimelineEntry<'vendor_incident'>
+    | TimelineEntry<'change'>
   monitors: Map<string, string>
 }) {
   if (row.kind === 'maintenance') {
@@ -201,6 +206,19 @@ function Context({
       <p>
         Maintenance <strong dir="auto">{row.name ?? 'of a window that was deleted'}</strong> of{' '}
         <span dir="auto">{monitors.get(row.monitor_id) ?? 'a monitor'}</span> until <Moment at={row.ends_at} />
+      </p>
+    )
+  }
+  if (row.kind === 'silence') {
+    return (
+      <p>
+        Alerts of <span dir="auto">{monitors.get(row.monitor_id) ?? 'a monitor'}</span> silenced until{' '}
+        <Moment at={row.ends_at} />
+        {row.reason !== null && (
+          <span class="soft">
+            : <bdi>{row.reason}</bdi>
+          </span>
+        )}
       </p>
     )
   }

@@ -18,6 +18,7 @@ import {
   listChecksInSpans,
   listIncidentDeliveries,
   listOverlappingPeriods,
+  listOverlappingSilences,
   listTransitionsBetween,
 } from './timeline-store.ts'
 
@@ -28,7 +29,7 @@ const MAX_MONITORS = 10
 
 /** The largest number of items of each kind. For checks: around the start and around the end, each. */
 const LIMITS = {
-  ...{ transitions: 100, checks: 200, changes: 50, updates: 100, deliveries: 200, periods: 20 },
+  ...{ transitions: 100, checks: 200, changes: 50, updates: 100, deliveries: 200, periods: 20, silences: 20 },
   vendorIncidents: MAX_CAUSES - 1,
 }
 
@@ -37,7 +38,7 @@ export function timelineRoutes(app: App, context: TimelineContext): void {
   readRoute(app, '/incidents/:id/timeline', {
     summary: 'Get what happened around an incident, oldest first',
     description:
-      'Checks, transitions, updates, deliveries, maintenance, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.',
+      'Checks, transitions, updates, deliveries, maintenance, silences, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.',
     tags: ['Incidents'],
     record: IncidentTimeline,
     read: async request => {
@@ -64,7 +65,7 @@ async function readTimeline(
   const scope = { projectId, monitorIds, from, to }
   const transitions = await listTransitionsBetween(db, { ...scope, from: before }, LIMITS.transitions + 1)
   const spans = computeCheckSpans(incident, transitions)
-  const [checks, changes, updates, deliveries, periods, vendorIncidents] = await Promise.all([
+  const [checks, changes, updates, deliveries, periods, silences, vendorIncidents] = await Promise.all([
     readHistory(listChecksInSpans(clickhouse, monitorIds, spans, LIMITS.checks + 1)),
     hasScope(caller, 'admin')
       ? listAuditOfRecords(db, projectId, 'monitor', monitorIds, { from: before, to: from }, LIMITS.changes + 1)
@@ -72,8 +73,9 @@ async function readTimeline(
     listFirstUpdates(db, incident.id, LIMITS.updates + 1),
     listIncidentDeliveries(db, projectId, incident.id, LIMITS.deliveries + 1),
     listOverlappingPeriods(db, scope, LIMITS.periods + 1),
+    listOverlappingSilences(db, scope, LIMITS.silences + 1),
     listPossibleCauses(db, projectId, incident, at),
   ])
   const parts = { transitions, checks: checks ?? ('unavailable' as const), changes, updates, deliveries, periods }
-  return buildTimeline(incident, monitorIds, { ...parts, vendorIncidents }, LIMITS)
+  return buildTimeline(incident, monitorIds, { ...parts, silences, vendorIncidents }, LIMITS)
 }

@@ -10,6 +10,7 @@ import { ExplainedCheckRecord } from '../explained-schema.ts'
 export const TIMELINE_KINDS = [
   'change',
   'maintenance',
+  'silence',
   'vendor_incident',
   'check',
   'transition',
@@ -76,6 +77,16 @@ const Item = Type.Union([
     monitor_id: Id,
     ends_at: Timestamp,
   }),
+  item(
+    'silence',
+    'A silence of a monitor that overlaps the incident, at its start. One that was ended early is not listed.',
+    {
+      silence_id: Id,
+      reason: nullable(Type.String()),
+      monitor_id: Id,
+      ends_at: Timestamp,
+    },
+  ),
   item('vendor_incident', 'An incident of a vendor of the project during an automatic incident, at its start.', {
     dependency_id: Id,
     name: Type.String(),

@@ -96,6 +96,27 @@ export function listOverlappingPeriods(db: Db, scope: Scope, limit: number): Pro
   )
 }
 
+export type TimelineSilence = {
+  silence_id: string
+  reason: string | null
+  monitor_id: string
+  created_at: Date
+  ends_at: Date
+}
+
+/** The silences of monitors that overlap a time range, oldest first. */
+export function listOverlappingSilences(db: Db, scope: Scope, limit: number): Promise<TimelineSilence[]> {
+  return query(
+    db,
+    `SELECT s.id AS silence_id, s.reason, m.monitor_id, s.created_at, s.ends_at
+     FROM alert_silence_monitors m JOIN alert_silences s ON s.id = m.silence_id
+     WHERE m.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND s.project_id = :projectId
+       AND s.ends_at > :from AND s.created_at < :to
+     ORDER BY s.created_at, s.id, m.monitor_id LIMIT :limit`,
+    { ...scope, limit },
+  )
+}
+
 /** `at_start`: 1 in the span around the start, 0 in the one around the end. */
 export type TimelineCheck = NewestCheckRow & { monitor_id: string; at_start: 0 | 1 }
 

@@ -5,7 +5,13 @@ import type { IncidentRecord } from '../../../verdict/incidents/store.ts'
 import type { IncidentUpdateRecord } from '../../../verdict/incidents/update-store.ts'
 import { toExplainedCheck } from '../votes/newest-checks.ts'
 import { type IncidentTimeline, TIMELINE_KINDS, type TimelineKind } from './timeline-schema.ts'
-import type { TimelineCheck, TimelineDelivery, TimelinePeriod, TimelineTransition } from './timeline-store.ts'
+import type {
+  TimelineCheck,
+  TimelineDelivery,
+  TimelinePeriod,
+  TimelineSilence,
+  TimelineTransition,
+} from './timeline-store.ts'
 
 type TimelineItem = Static<typeof IncidentTimeline>['items'][number]
 
@@ -17,6 +23,7 @@ type TimelineParts = {
   updates: IncidentUpdateRecord[]
   deliveries: TimelineDelivery[]
   periods: TimelinePeriod[]
+  silences: TimelineSilence[]
   vendorIncidents: PossibleCause[]
 }
 
@@ -59,6 +66,7 @@ function listParts(
   return [
     cut('change', changes === 'insufficient_scope' ? [] : changes, limits.changes, toChangeItem),
     cut('maintenance', parts.periods, limits.periods, toMaintenanceItem),
+    cut('silence', parts.silences, limits.silences, toSilenceItem),
     cut('vendor_incident', parts.vendorIncidents, limits.vendorIncidents, toVendorItem),
     cutChecks(checks === 'unavailable' ? [] : checks, limits.checks),
     cut('transition', parts.transitions, limits.transitions, toTransitionItem),
@@ -132,6 +140,11 @@ function toDeliveryItem({ id, channel_id, last, created_at, ...row }: TimelineDe
 const toMaintenanceItem = ({ starts_at, ...period }: TimelinePeriod): TimelineItem => ({
   ...{ at: starts_at, kind: 'maintenance' },
   ...period,
+})
+
+const toSilenceItem = ({ created_at, ...silence }: TimelineSilence): TimelineItem => ({
+  ...{ at: created_at, kind: 'silence' },
+  ...silence,
 })
 
 const toVendorItem = ({ started_at, ...incident }: PossibleCause): TimelineItem => ({
