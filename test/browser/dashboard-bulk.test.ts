@@ -83,6 +83,27 @@ t.test('Filter, select, see the difference, change, and undo', async t => {
   t.same(complaints, [])
 })
 
+t.test('All monitors without an alert channel get one, which can be undone', async t => {
+  const hook = { name: 'Pager', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
+  const { id } = (await api.call('POST', '/alerts/channels', { key: person.key, body: hook })).body.data
+  const channel = async () => (await api.call('GET', `/alerts/channels/${id}`, { key: person.key })).body.data
+  const unalerted = async () =>
+    (await api.call('GET', '/monitors?alerted=false&paused=false', { key: person.key })).body.meta.total
+  const before = await unalerted()
+  const { page, complaints } = await openPage('/monitors/unalerted')
+  await page.getByRole('button', { name: `Alert it about ${before} monitors` }).click()
+  await page.getByText(`Pager is alerted about ${before} monitors.`).waitFor()
+  await waitFor(async () => (await channel()).is_default, { label: 'new monitors alert it' })
+  t.equal(await unalerted(), 0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('The rules of Pager are removed again.').waitFor()
+  await waitFor(async () => !(await channel()).is_default, { label: 'new monitors do not alert it' })
+  t.equal(await unalerted(), before)
+  t.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
+  await api.call('DELETE', `/alerts/channels/${id}`, { key: person.key })
+  t.same(complaints, [])
+})
+
 t.test('Deleting needs the number of monitors, and a refused monitor is named with the reason', async t => {
   const names = ['Old 1', 'Old 2']
   const ids = await Promise.all(names.map(name => insertMonitor(api.db, projectId, { name })))

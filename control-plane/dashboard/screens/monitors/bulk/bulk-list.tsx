@@ -4,6 +4,7 @@ import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
 import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
+import { UNDO_MS } from '../../../parts/undo-time.ts'
 import type { BulkAction } from './change-dialog.tsx'
 import type { BulkResult } from './change-words.ts'
 import { Outcome } from './outcome.tsx'
@@ -11,8 +12,6 @@ import { addRows, NOTHING_SELECTED, type Selection, toggleRange, toggleRow, togg
 
 /** The most monitors of one change. */
 const MAX_SELECTED = 10_000
-/** How long a change can be undone. The clock of the page can be 5 s late. */
-const UNDO_MS = 35_000
 
 type Finished = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
 

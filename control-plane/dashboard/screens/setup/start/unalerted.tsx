@@ -14,6 +14,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { getShownStatus, Status } from '../../../parts/status.tsx'
+import { UNDO_MS } from '../../../parts/undo-time.ts'
 import { alertAll, describeAlertAll } from './alert-all.ts'
 
 type Channels = OperationResponse<'listAlertChannels'>
@@ -85,28 +86,65 @@ const UnalertedList = ({ result }: { result: Result<Monitors> }) => (
   </Section>
 )
 
+/** What the form did. `undo`: the change that takes it back, which is offered until `untilMs`. */
+type Done = {
+  channel: Channel
+  isNewDefault: boolean
+  sentence: string
+  undo: OperationResponse<'changeMonitors'>['data']['undo']
+  untilMs: number
+}
+
+function useAlertAll() {
+  const { execute, nowMs } = useFrame()
+  const attempt = useAttempt()
+  const [done, setDone] = useState<Done | null>(null)
+  const setDefault = ({ id }: Channel, is_default: boolean) =>
+    attempt.run(() => execute('updateAlertChannel', { path: { id }, body: { is_default } }))
+  const alert = async (channel: Channel, isNewDefault: boolean) => {
+    const result = await attempt.run(() => alertAll(execute, channel.id))
+    if (!result) return
+    const sentence = describeAlertAll(channel.name, result.data)
+    setDone({ channel, isNewDefault, sentence, undo: result.data.undo, untilMs: nowMs + UNDO_MS })
+    if (isNewDefault) await setDefault(channel, true)
+  }
+  const undo = async ({ channel, isNewDefault, undo: body }: Done) => {
+    const result = body && (await attempt.run(() => execute('changeMonitors', { body })))
+    if (!result) return
+    const { refused } = result.data
+    const left = refused > 0 ? ` ${formatCount(refused, 'monitor')} changed since and kept the rule.` : ''
+    const sentence = `The rules of ${channel.name} are removed again.${left}`
+    setDone(current => current && { ...current, sentence, undo: null })
+    if (isNewDefault) await setDefault(channel, false)
+  }
+  return { done, attempt, alert, undo }
+}
+
 /** Chooses one channel for all monitors without an alert channel. */
 function AlertChoice({ channels, total }: { channels: Channels; total: number }) {
-  const { execute, isInteractive } = useFrame()
+  const { isInteractive, nowMs } = useFrame()
+  const { done, attempt, alert, undo } = useAlertAll()
+  const { isBusy, error } = attempt
   const open = channels.data.filter(({ is_paused }) => !is_paused)
   const [chosenId, choose] = useState<string | null>(null)
   const [alsoNew, setAlsoNew] = useState(true)
-  const [sentence, setSentence] = useState<string | null>(null)
-  const { isBusy, error, run } = useAttempt()
   const channel = open.find(({ id }) => id === chosenId) ?? open[0]
   if (!channel) return <NoOpenChannel hasPaused={channels.data.length > 0} />
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    const result = await run(() => alertAll(execute, channel.id))
-    if (!result) return
-    setSentence(describeAlertAll(channel.name, result.data))
-    if (alsoNew && !channel.is_default)
-      await run(() => execute('updateAlertChannel', { path: { id: channel.id }, body: { is_default: true } }))
+    void alert(channel, alsoNew && !channel.is_default)
   }
   const addition = toRuleAddition(channel)
   return (
     <>
-      {sentence && <p role="status">{sentence}</p>}
+      {done && <p role="status">{done.sentence}</p>}
+      {done?.undo && nowMs < done.untilMs && (
+        <div class="actions">
+          <button type="button" disabled={isBusy} onClick={() => undo(done)}>
+            Undo
+          </button>
+        </div>
+      )}
       {total > 0 && <NeedsScript what="Choosing a channel" call={addition} />}
       {total > 0 && (
         <form class="alert-choice scripted" onSubmit={submit}>
