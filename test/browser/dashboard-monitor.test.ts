@@ -29,7 +29,12 @@ t.teardown(() => clickhouse.close())
 
 const created = await api.call('POST', '/monitors', {
   key: person.key,
-  body: { name: 'Shop', type: 'http', url: 'https://shop.example.com/' },
+  body: {
+    name: 'Shop',
+    type: 'http',
+    url: 'https://shop.example.com/',
+    regions: ['us-east', 'eu-west', 'ap-southeast'],
+  },
 })
 const id: string = created.body.data.id
 const path = `/monitors/${id}`
@@ -148,6 +153,36 @@ t.test('All charts have one cursor, and a range that is chosen by dragging or by
       ['range', '7d'],
     ],
   )
+  await page.evaluate(AXE)
+  t.same(await findAccessibilityProblems(page), [])
+  t.same(complaints, [])
+})
+
+t.test('Each region has a chart of its own, with the same axis, cursor and marks', async t => {
+  const { page, complaints } = await openMonitor(t, '', { viewport: { width: 390, height: 844 } })
+  await slider(page).waitFor()
+  await page.getByText('Response time in each region').click()
+  const { regions } = (await api.call('GET', path, { key: person.key })).body.data
+  for (const region of regions as string[]) {
+    const checks = { 'us-east': '179 checks', 'eu-west': '180 checks' }[region]
+    const text = checks ? `Response time in ${region} of ${checks}` : `Response time in ${region}: no successful checks`
+    await page.getByRole('img', { name: text }).waitFor()
+  }
+  const tops = await page
+    .locator('.small-charts svg')
+    .evaluateAll(charts =>
+      charts.map(chart =>
+        [...chart.querySelectorAll('text')].map(text => text.textContent).find(text => / m?s$/.test(text ?? '')),
+      ),
+    )
+  t.equal(new Set(tops).size, 1, 'they can be compared')
+  await slider(page).focus()
+  await page.keyboard.press('ArrowLeft')
+  await page
+    .locator('.chart .cursor')
+    .nth(2 + regions.length)
+    .waitFor({ state: 'attached' })
+  t.equal(await readOverflow(page), 0)
   await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
   t.same(complaints, [])

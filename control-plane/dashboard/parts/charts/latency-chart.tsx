@@ -18,19 +18,27 @@ const COLUMNS: readonly Column<LatencyStep>[] = [
   { name: 'p99', isNumber: true, show: ({ p99 }) => formatMs(p99) },
 ]
 
+/** The top of the axis of charts of response times. */
+export const computeMax = (steps: readonly LatencyStep[]): number =>
+  roundUp(Math.max(...steps.map(({ p99 }) => p99), 1))
+
 /** The response times of successful checks: a band from p50 to p95, and p99 above it. Gaps stay gaps. */
 export function LatencyChart({
   steps,
   span,
   stepMs,
   marks,
+  title = 'Response time',
+  max = computeMax(steps),
 }: {
   steps: readonly LatencyStep[]
   span: Span
   stepMs: number
   marks: readonly Mark[]
+  title?: string
+  /** the top of the axis, in ms, when other charts have the same */
+  max?: number
 }) {
-  const max = roundUp(Math.max(...steps.map(({ p99 }) => p99), 1))
   const toPoints = (percentile: Percentile) =>
     splitAtGaps(
       steps.map(step => ({ atMs: Date.parse(step.at), value: step[percentile] })),
@@ -40,9 +48,9 @@ export function LatencyChart({
   return (
     <figure>
       <figcaption>
-        Response time <span class="soft">p50 to p95, p99 dashed</span>
+        {title} <span class="soft">p50 to p95, p99 dashed</span>
       </figcaption>
-      <svg class="chart" viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} role="img" aria-label={describe(steps)}>
+      <svg class="chart" viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} role="img" aria-label={describe(title, steps)}>
         <Marks span={span} marks={marks} />
         <Axes span={span} max={max} format={formatMs} />
         {high.map((points, i) => (
@@ -61,9 +69,9 @@ export function LatencyChart({
   )
 }
 
-function describe(steps: readonly LatencyStep[]): string {
+function describe(title: string, steps: readonly LatencyStep[]): string {
   const last = steps.at(-1)
-  if (!last) return 'Response time: no successful checks in this time'
+  if (!last) return `${title}: no successful checks in this time`
   const checks = steps.reduce((sum, { count }) => sum + count, 0)
-  return `Response time of ${formatCount(checks, 'check')}; last p50 ${formatMs(last.p50)}, p95 ${formatMs(last.p95)}`
+  return `${title} of ${formatCount(checks, 'check')}; last p50 ${formatMs(last.p50)}, p95 ${formatMs(last.p95)}`
 }

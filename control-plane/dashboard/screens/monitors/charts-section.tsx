@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { changeAddress } from '../../core/address.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
@@ -9,6 +10,7 @@ import { HeatMap } from '../../parts/charts/heat-map.tsx'
 import { LatencyChart } from '../../parts/charts/latency-chart.tsx'
 import { PhasesChart } from '../../parts/charts/phases-chart.tsx'
 import { describeMoment } from '../../parts/charts/readout.ts'
+import { RegionCharts } from '../../parts/charts/region-charts.tsx'
 import { Section } from '../../parts/layout/section.tsx'
 import { Loaded } from '../../parts/layout/states.tsx'
 
@@ -18,19 +20,32 @@ type Results = {
   uptime: Result<OperationResponse<'readAnalyticsUptime'>>
 }
 
+/** The query of the response times of all regions together, without phases. */
+export const buildLatencyQuery = (id: string, { fromMs, toMs, step }: ShownRange) => ({
+  monitor_id: id,
+  from: new Date(fromMs).toISOString(),
+  to: new Date(toMs).toISOString(),
+  step,
+})
+
 /** Response times in the range that the address names; all charts share it, and one cursor. `changes`: of the settings. */
 export function ChartsSection({
   id,
   search,
   results,
+  regions,
   changes,
 }: {
   id: string
   search: URLSearchParams
   results: Results
+  /** of the monitor */
+  regions: readonly string[]
   changes: readonly Mark[]
 }) {
   const { nowMs, timeZone, navigate } = useFrame()
+  // here, because the charts are made again when the range moves on
+  const [areRegionsOpen, openRegions] = useState(false)
   const range = readRange(search, nowMs)
   const span = { fromMs: range.fromMs, toMs: range.toMs }
   const marks = [...toMarks(results.uptime.data), ...changes]
@@ -58,10 +73,21 @@ export function ChartsSection({
             data.length === 0 ? (
               <p class="soft">No successful check in this time.</p>
             ) : (
-              <div class="columns">
-                <LatencyChart steps={data} span={span} stepMs={range.stepMs} marks={marks} />
-                <PhasesChart steps={data} span={span} stepMs={range.stepMs} marks={marks} />
-              </div>
+              <>
+                <div class="columns">
+                  <LatencyChart steps={data} span={span} stepMs={range.stepMs} marks={marks} />
+                  <PhasesChart steps={data} span={span} stepMs={range.stepMs} marks={marks} />
+                </div>
+                <RegionCharts
+                  query={buildLatencyQuery(id, range)}
+                  regions={regions}
+                  span={span}
+                  stepMs={range.stepMs}
+                  marks={marks}
+                  isOpen={areRegionsOpen}
+                  onToggle={openRegions}
+                />
+              </>
             )
           }
         </Loaded>

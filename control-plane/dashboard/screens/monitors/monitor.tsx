@@ -7,7 +7,7 @@ import { DayBars } from '../../parts/charts/day-bars.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import { Section } from '../../parts/layout/section.tsx'
 import { Loaded } from '../../parts/layout/states.tsx'
-import { ChartsSection } from './charts-section.tsx'
+import { buildLatencyQuery, ChartsSection } from './charts-section.tsx'
 import { buildCheckReads, CheckDrawer } from './checks/check-drawer.tsx'
 import { ChecksSection } from './checks/checks-section.tsx'
 import { AudienceSection, ConfigurationSection } from './configuration-section.tsx'
@@ -27,7 +27,7 @@ export const monitorScreen = screen({
   queries: ({ params, search }, nowMs) => {
     const id = params.id!
     const range = readRange(search, nowMs)
-    const { step, heatStep } = range
+    const { heatStep } = range
     const [from, to] = [new Date(range.fromMs).toISOString(), new Date(range.toMs).toISOString()]
     const isOwnRange = range.name === null
     return {
@@ -39,7 +39,7 @@ export const monitorScreen = screen({
         query: { ...toChecksQuery(search), ...(isOwnRange && { from, to }) },
       }),
       strips: read('listAnalyticsStrips', { query: { monitor_ids: id } }),
-      latency: read('readAnalyticsLatency', { query: { monitor_id: id, from, to, step, phases: true } }),
+      latency: read('readAnalyticsLatency', { query: { ...buildLatencyQuery(id, range), phases: true } }),
       heatmap: read('readAnalyticsHeatmap', { query: { monitor_id: id, from, to, step: heatStep } }),
       uptime: read('readAnalyticsUptime', { query: { monitor_id: id, from, ...(isOwnRange && { to }) } }),
       changes: read('listAuditLog', { query: { ...CHANGES, resource_id: id, from: toDaysStart(nowMs) } }),
@@ -70,7 +70,13 @@ export const monitorScreen = screen({
           </Loaded>
         </Section>
         {monitor.type !== 'heartbeat' && (
-          <ChartsSection id={params.id!} search={search} results={results} changes={changes} />
+          <ChartsSection
+            id={params.id!}
+            search={search}
+            results={results}
+            regions={monitor.regions}
+            changes={changes}
+          />
         )}
         <TransitionsSection result={results.transitions} incidents={results.incidents} />
         <ChecksSection id={params.id!} search={search} result={results.checks} regions={monitor.regions} />

@@ -13,8 +13,8 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
+import { UNDO_MS } from '../../../parts/monitors/undo-time.ts'
 import { getShownStatus, Status } from '../../../parts/status.tsx'
-import { UNDO_MS } from '../../../parts/undo-time.ts'
 import { alertAll, describeAlertAll } from './alert-all.ts'
 
 type Channels = OperationResponse<'listAlertChannels'>
