@@ -158,10 +158,16 @@ t.test('Components are dragged into a group, and a file that is not an image is 
 
   await page.getByText('Logo and favicon').click()
   const file = (name: string, mimeType: string, text: string) => ({ name, mimeType, buffer: Buffer.from(text) })
-  await page.getByLabel('Upload a logo').setInputFiles(file('logo.png', 'image/png', 'a text'))
+  await page
+    .getByLabel('Upload a logo')
+    .and(page.locator(':enabled'))
+    .setInputFiles(file('logo.png', 'image/png', 'a text'))
   await page.getByText(/^the logo /).waitFor()
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>'
-  await page.getByLabel('Upload a logo').setInputFiles(file('logo.svg', 'image/svg+xml', svg))
+  await page
+    .getByLabel('Upload a logo')
+    .and(page.locator(':enabled'))
+    .setInputFiles(file('logo.svg', 'image/svg+xml', svg))
   await page.getByText('logo.svg is stored').waitFor()
   t.match((await call('GET', `/status-pages/${id}`)).body.data.logo_url, /\/status\/.*\/logo\?v=/)
   await page.getByRole('alert').filter({ hasText: 'no longer those' }).waitFor({ state: 'detached' })
