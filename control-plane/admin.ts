@@ -1,5 +1,4 @@
-import { ConfigError } from '../shared/process/env.ts'
-import { readUrl } from './config.ts'
+import { ConfigError, readUrl } from '../shared/process/env.ts'
 import { migratePostgres } from './foundation/migrations/postgres/index.ts'
 import { withPostgres } from './foundation/platform/postgres/client.ts'
 import { OPERATOR_ACTOR, withAuditActor } from './foundation/web/auth/audit-actor.ts'

@@ -8,6 +8,7 @@ import {
   readList,
   readOptionalText,
   readText,
+  readUrl,
 } from '../shared/process/env.ts'
 import type { MailRules } from './accounts/email/daily-limits/limits.ts'
 import { readMailSettings } from './accounts/email/daily-limits/settings.ts'
@@ -23,6 +24,10 @@ import { isLoopback, parseNatsHosts } from './foundation/platform/network/loopba
 import { type ObjectStoreAddress, parseObjectStoreAddress } from './foundation/platform/object-storage/store-address.ts'
 import { parseAllowedHost } from './foundation/web/server/accepted-hosts.ts'
 import { type ChatSettings, readChatApiUrl, readChatSettings } from './integrations/chat/settings.ts'
+import {
+  type ProbeInstallationSettings,
+  parseProbeInstallationSettings,
+} from './monitoring/fleet/probes/installation/settings.ts'
 import { type RetentionSettings, readRetentionSettings } from './operations/retention/settings.ts'
 import { type CustomDomainSettings, parseCustomDomainSettings } from './pages/custom-domains/settings.ts'
 import { parseWhoisServer, type WhoisServer } from './verdict/expiry/domains/whois.ts'
@@ -62,6 +67,7 @@ export type Config = {
   olderSecretKey: Buffer | null
   /** the base URL of links, without a trailing slash */
   publicUrl: string
+  probeInstallation: ProbeInstallationSettings
   /** the address of NATS for probes; defaults to NATS_URL */
   probeNatsUrl: string
   egressAllow: string[]
@@ -126,6 +132,8 @@ export function readConfig(env: Env): Config {
   if (operatorPort !== 0 && operatorPort === port) {
     throw new ConfigError(`PORT and OPERATOR_PORT are both ${port}; they must differ`)
   }
+  const publicUrl = readPublicUrl(env)
+  const [grpcPort, grpcTls] = [readInteger(env, 'GRPC_PORT', 50_051, 0, 65_535), readGrpcTls(env)]
   const keyLimit = readInteger(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000)
   return {
     databaseUrl: readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
@@ -136,14 +144,14 @@ export function readConfig(env: Env): Config {
     host: readText(env, 'HOST', '127.0.0.1'),
     operatorHost: readText(env, 'OPERATOR_HOST', '127.0.0.1'),
     ...{ port, operatorPort },
-    grpcPort: readInteger(env, 'GRPC_PORT', 50_051, 0, 65_535),
-    grpcTls: readGrpcTls(env),
+    ...{ grpcPort, grpcTls },
     grpcReflection: readEnum(env, 'GRPC_REFLECTION', ['on', 'off'], 'off') === 'on',
     grpcConnectionsPerAddress: readInteger(env, 'GRPC_CONNECTIONS_PER_ADDRESS', 250, 1, 1_000_000),
     buildId: readOptionalText(env, 'BUILD_ID'),
     trustPage: readEnum(env, 'TRUST_PAGE', ['on', 'off'], 'off') === 'on',
     ...{ secretKey: readSecretKey(env), olderSecretKey: readOlderSecretKey(env) },
-    publicUrl: readPublicUrl(env),
+    publicUrl,
+    probeInstallation: parseProbeInstallationSettings(env, { publicUrl, grpcPort, hasTls: grpcTls !== null }),
     probeNatsUrl: readOptionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: readList(env, 'EGRESS_ALLOW'),
     visitorEgressAllow: readList(env, 'VISITOR_EGRESS_ALLOW'),
@@ -170,7 +178,7 @@ export function readConfig(env: Env): Config {
     ...{ smtpUrl: readSmtpUrl(env), mailFrom: readMailFrom(env) },
     relayUrl: readOptionalText(env, 'RELAY_URL') && readUrl(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
     logLevel: readEnum(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
-    customDomains: parseCustomDomainSettings(env, readPublicUrl(env)),
+    customDomains: parseCustomDomainSettings(env, publicUrl),
     ...{ chat: readChatSettings(env), chatApiUrl: readChatApiUrl(env) },
     rdapBaseUrl: readOptionalText(env, 'RDAP_BASE_URL') && readUrl(env, 'RDAP_BASE_URL', ['http:', 'https:']),
     rdapBootstrapUrl: readRdapBootstrapUrl(env),
@@ -196,14 +204,6 @@ function readWhoisServer(env: Env): WhoisServer {
   const server = parseWhoisServer(value)
   if (server) return server
   throw new ConfigError(`WHOIS_SERVER is "${value}"; it must be host or host:port`)
-}
-
-/** Reads a URL. The value may contain a password, so the error does not repeat it. */
-export function readUrl(env: Env, name: string, protocols: string[], fallback?: string): string {
-  const value = readText(env, name, fallback)
-  const isGood = URL.canParse(value) && protocols.includes(new URL(value).protocol)
-  if (!isGood) throw new ConfigError(`${name} must be a URL that begins with ${protocols.join('// or ')}//`)
-  return value
 }
 
 /** Reads the files once: a new certificate needs a restart of the process. */

@@ -42,6 +42,8 @@ import { sourceRoutes } from '../integrations/data-sources/api/source-routes.ts'
 import { importExportRoutes } from '../integrations/import-export/routes.ts'
 import { dependencyRoutes } from '../integrations/vendors/dependencies/dependency-routes.ts'
 import { onDemandRoutes } from '../monitoring/fleet/on-demand/routes.ts'
+import { installRoutes, PROBE_FOLDER } from '../monitoring/fleet/probes/installation/install-routes.ts'
+import { probeTokenRoutes } from '../monitoring/fleet/probes/installation/probe-token-routes.ts'
 import { probeRoutes } from '../monitoring/fleet/probes/probe-routes.ts'
 import { parentRoutes } from '../monitoring/monitors/parents/routes.ts'
 import { monitorRoutes } from '../monitoring/monitors/routes.ts'
@@ -116,6 +118,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   onDemandRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
   probeRoutes(app, { db })
+  probeTokenRoutes(app, { db, publicUrl, publicFleetUrl: handles.config.probeInstallation.fleetUrl })
   incidentRoutes(app, { db, publicUrl, limits })
   incidentUpdateRoutes(app, { db, publicUrl, limits })
   incidentTemplateRoutes(app, { db })
@@ -180,6 +183,7 @@ export function publicRoutes(app: App, handles: ProcessContext): void {
   addScope(app, scope => canaryRoutes(scope, canaries))
   addScope(app, scope => chatSettingsRoutes(scope, { ...buildChatTools(handles), isOwnHost }))
   addScope(app, scope => chatRequestRoutes(scope, { ...buildChatTools(handles), log: handles.log }))
+  installRoutes(app, { folder: config.probeInstallation.folder ?? PROBE_FOLDER, isOwnHost })
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
   addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost, build: getBuild(handles) }))
   const readBoard = createWallBoardReader({ db, boards: handles.live.boards })

@@ -7,7 +7,8 @@
 # --sha256  the checksum of the executable from a trusted source; then the folder need not be trusted
 # DESTDIR   installs below this folder and starts nothing, for packaging
 #
-# FLEET_URL, FLEET_TLS (default on) and PROBE_TOKEN are written to /etc/picket/probe.env on the first installation only.
+# FLEET_URL, FLEET_TLS (default on) and PROBE_TOKEN are written to /etc/picket/probe.env on the first installation only. A
+# machine that has this file keeps its settings and its place in the fleet.
 set -eu
 
 fail() {
@@ -72,7 +73,11 @@ mkdir -p "$destdir/usr/local/bin" "$destdir/etc/systemd/system" "$destdir/etc/pi
 install -m 0755 "$work/$executable" "$destdir/usr/local/bin/.picket-probe.new"
 mv -f "$destdir/usr/local/bin/.picket-probe.new" "$destdir/usr/local/bin/picket-probe"
 install -m 0644 "$work/$unit" "$destdir/etc/systemd/system/$unit"
-if [ ! -e "$settings" ]; then
+if [ -e "$settings" ]; then
+  if [ -n "${PROBE_TOKEN:-}" ] && ! grep -qxF "PROBE_TOKEN=$PROBE_TOKEN" "$settings"; then
+    echo "install-probe: $settings exists, so the new FLEET_URL and PROBE_TOKEN are not used; to enrol this machine again, stop picket-probe, delete $settings and /var/lib/picket-probe, and run the command again" >&2
+  fi
+else
   (
     umask 077
     printf 'FLEET_URL=%s\nFLEET_TLS=%s\nPROBE_TOKEN=%s\n' "$FLEET_URL" "${FLEET_TLS:-on}" "$PROBE_TOKEN" >"$settings"

@@ -52,3 +52,11 @@ export function readEnum<T extends string>(env: Env, name: string, allowed: read
   }
   return value as T
 }
+
+/** Reads a URL. The value may contain a password, so the error does not repeat it. */
+export function readUrl(env: Env, name: string, protocols: string[], fallback?: string): string {
+  const value = readText(env, name, fallback)
+  const isGood = URL.canParse(value) && protocols.includes(new URL(value).protocol)
+  if (!isGood) throw new ConfigError(`${name} must be a URL that begins with ${protocols.join('// or ')}//`)
+  return value
+}

@@ -15,7 +15,7 @@ const { operations } = await readOperations(api)
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
 /** Operations that a key with scope write may not call (docs/design/api.md#scopes). */
-const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite|audit-log)/
+const NEEDS_ADMIN = /^\/(api-keys|members|agent\/invite|audit-log|probe-tokens)/
 
 /** The audit log contains deleted records, so its filters accept unknown ids. */
 const isOfTheGone = ({ path }: Operation) => path === '/audit-log'

@@ -3,6 +3,7 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { startApi } from '../support/api-server.ts'
 import { bodyOf, MONITOR } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
+import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords, PIXEL, type Records } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
@@ -56,6 +57,7 @@ const RESOURCES: [RegExp, string][] = [
   [/^\/status-pages\/\{id\}\/groups/, 'status_page_group'],
   [/^\/status-pages\/\{id\}\/subscribers/, 'subscriber'],
   [/^\/status-pages/, 'status_page'],
+  [/^\/probe-tokens/, 'probe_token'],
 ]
 
 /** Bodies that differ from the stored record, where the body of test/support/bodies.ts does not. */
@@ -124,7 +126,7 @@ const changing = operations
   .filter(({ name, method, isOpen }) => method !== 'GET' && !isOpen && !CHANGES_NOTHING.includes(name))
   .sort((a, b) => turnOf(a) - turnOf(b))
 
-const account = await api.tenant()
+const account = await makeOperator(api.db, await api.tenant())
 const records = await createRecords(api, account)
 const keys = 'SELECT id FROM api_keys WHERE project_id = ? ORDER BY id LIMIT 1'
 const keyId = (await query<{ id: string }>(api.db, keys, [account.projectId]))[0]!.id

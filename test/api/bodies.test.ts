@@ -3,13 +3,14 @@ import { startApi } from '../support/api-server.ts'
 import { alternativeBodiesOf, bodyOf } from '../support/bodies.ts'
 import { type Fault, listFaults } from '../support/faults.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
+import { makeOperator } from '../support/operator.ts'
 import { addressOf, createRecords } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
 
 // takes about 25 s
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
-const account = await api.tenant()
+const account = await makeOperator(api.db, await api.tenant())
 const records = await createRecords(api, account)
 const { operations } = await readOperations(api)
 const withBody = operations.filter(({ body }) => body !== null)

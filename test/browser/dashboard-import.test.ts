@@ -30,7 +30,7 @@ t.test('A person imports a database of Uptime Kuma and sees what is left out bef
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL(`${origin}/settings/import`)
   complaints.length = 0
-  // a file is also set on a disabled input, where nothing hears of it
+  // Playwright also sets a file on a disabled input, which ignores it
   const input = page.locator('input[type=file]:enabled')
 
   await input.setInputFiles(join(folder, 'notes.db'))

@@ -3,7 +3,6 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { sha256 } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { createProbeToken } from '../../control-plane/monitoring/fleet/probes/enrolment-actions.ts'
 import { startApi } from '../support/api-server.ts'
 import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow, readUntil } from '../support/dashboard-browser.ts'
@@ -204,7 +203,10 @@ t.test('The operator sees on the open page when a new probe has connected', asyn
   await page.clock.install()
   await page.goto(`${origin}/fleet`)
   await page.getByText('Waiting for a new probe in us-east.').waitFor()
-  const token = await createProbeToken(api.db, 'us-east')
+  await page.getByRole('button', { name: 'Create the command' }).click()
+  const command = await page.locator('code.command', { hasText: 'install-probe.sh' }).textContent()
+  const [, token = ''] =
+    /^curl -fsSL \S+ \| sudo env FLEET_URL=\S+ FLEET_TLS=off PROBE_TOKEN=(prb_\w+) sh /.exec(command ?? '') ?? []
   await execute(
     api.db,
     `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to, connected_at,

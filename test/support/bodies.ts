@@ -150,6 +150,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /me/preferences': {
       ...{ theme: 'dark', density: 'comfortable', keyboard_shortcuts: false, time_zone: 'Europe/Berlin' },
     },
+    'POST /probe-tokens': { region: 'us-east' },
     'POST /wall-links': { name: 'Office', query: 'tag:shop' },
     'POST /views': { name: `View ${uuidv7()}`, query: 'is:down tag:shop', is_shared: true },
     'PUT /views/{id}': { name: `View ${uuidv7()}`, query: 'is:down', is_shared: true },

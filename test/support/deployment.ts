@@ -37,6 +37,7 @@ const SETTINGS = {
   'control-plane': [
     'control-plane/accounts/email/daily-limits/settings.ts',
     'control-plane/integrations/chat/settings.ts',
+    'control-plane/monitoring/fleet/probes/installation/settings.ts',
     'control-plane/pages/custom-domains/settings.ts',
   ],
   'probe-agent': [],

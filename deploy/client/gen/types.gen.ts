@@ -966,6 +966,23 @@ export type Region = {
     worst_loop_lag_ms?: number | null;
 };
 
+export type ProbeToken = {
+    /**
+     * UUIDv7
+     */
+    id: string;
+    region: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
+    /**
+     * Enrols one probe. It is shown only once.
+     */
+    token: string;
+    expires_at: string;
+    /**
+     * One line for a shell on the new machine (Linux with systemd and sudo): it installs the probe as a service.
+     */
+    install_command: string;
+};
+
 export type Incident = {
     /**
      * UUIDv7
@@ -6124,6 +6141,57 @@ export type ListRegionsResponses = {
 };
 
 export type ListRegionsResponse = ListRegionsResponses[keyof ListRegionsResponses];
+
+export type CreateProbeTokenData = {
+    body: {
+        region: 'us-east' | 'us-west' | 'eu-west' | 'eu-central' | 'ap-southeast' | 'ap-northeast';
+    };
+    headers?: {
+        /**
+         * A repeated request with the same key returns the first response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/probe-tokens';
+};
+
+export type CreateProbeTokenErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type CreateProbeTokenError = CreateProbeTokenErrors[keyof CreateProbeTokenErrors];
+
+export type CreateProbeTokenResponses = {
+    /**
+     * Created
+     */
+    201: {
+        data: ProbeToken;
+    };
+};
+
+export type CreateProbeTokenResponse = CreateProbeTokenResponses[keyof CreateProbeTokenResponses];
 
 export type ListIncidentsData = {
     body?: never;

@@ -88,7 +88,10 @@ t.test('Only the operator sees probes, with what is wrong with each and the comm
   t.match(text, /fra-2 eu-west drained: disagrees often its clock is 4 s ahead/)
   t.match(text, /120 results, 40 kB/)
   t.match(text, /npm run admin -- probe undrain p2/)
-  t.match(text, /npm run admin -- probe-token create --region us-east/)
+  t.match(text, /Create the command/)
+  const viewer = textOf(show('/fleet', { ...ADMIN, is_operator: true, scope: 'read' }).html)
+  t.match(viewer, /Adding a probe needs the role admin/)
+  t.notMatch(viewer, /Create the command/)
   const [live, drained, gone] = SETTINGS_ANSWERS.listProbes!.data
   t.same(
     [live, drained, gone].map(probe => describeProbe(probe!)),

@@ -74,6 +74,28 @@ t.test('An update replaces the probe and keeps its settings', async t => {
   t.match(readFileSync(join(root, 'etc/picket/probe.env'), 'utf8'), /prb_secret/)
 })
 
+t.test('A new token for an installed probe is not ignored silently: the script says how to enrol again', async t => {
+  const { root, install } = offer(t)
+  install()
+  t.equal(install().stderr, '', 'the same token')
+  const again = install([], { ...TOLD, PROBE_TOKEN: 'prb_other' })
+  t.match(again, {
+    status: 0,
+    stderr: /probe\.env exists, so the new FLEET_URL and PROBE_TOKEN are not used; to enrol/,
+  })
+  t.notMatch(again.stderr, /prb_/, 'no token is printed')
+  t.match(readFileSync(join(root, 'etc/picket/probe.env'), 'utf8'), /prb_secret/)
+})
+
+t.test('The script is also read from a pipe, as the command of the dashboard does', async t => {
+  const { folder, root } = offer(t)
+  const { status, stdout } = spawnSync('sh', ['-s', '--', '--from', folder], {
+    ...{ encoding: 'utf8', input: readFileSync(SCRIPT) },
+    env: { PATH: process.env.PATH, DESTDIR: root, ...TOLD },
+  })
+  t.match({ status, stdout }, { status: 0, stdout: /is installed below/ })
+})
+
 t.test('Nothing is installed with a wrong checksum or a missing setting', async t => {
   const rows: [string, (offered: Offer) => ReturnType<typeof run>, RegExp][] = [
     [

@@ -28,14 +28,30 @@ const TOKEN_LIFETIME_MS = 7 * 86_400_000
  * its SHA-256 is stored. It admits one probe within 7 days, or with `isReusable` any number at any time. Throws an Error with
  * a message for the operator when the region does not exist.
  */
-export async function createProbeToken(db: Db, region: string, { isReusable = false } = {}): Promise<string> {
+export async function createProbeToken(
+  db: Db | Tx,
+  region: string,
+  options: { isReusable?: boolean } = {},
+): Promise<string> {
+  return (await insertToken(db, region, options.isReusable ?? false)).token
+}
+
+/** Creates a token for one probe. The audit log of the actor of `db` gets an entry. */
+export const createSingleProbeToken = (
+  db: Db,
+  region: string,
+): Promise<{ id: string; token: string; expiresAt: Date | null }> =>
+  db.transaction(tx => insertToken(tx, region, false))
+
+async function insertToken(db: Db | Tx, region: string, isReusable: boolean) {
   if (!(REGIONS as readonly string[]).includes(region)) {
     throw new Error(`unknown region "${region}"; the regions are ${REGIONS.join(', ')}`)
   }
   const token = withChecksum(`prb_${randomBase62(30)}`)
   const expiresAt = isReusable ? null : new Date(now().getTime() + TOKEN_LIFETIME_MS)
-  await insertProbeToken(db, { id: newId(), region, isReusable, hash: sha256(token), now: now(), expiresAt })
-  return token
+  const id = newId()
+  await insertProbeToken(db, { id, region, isReusable, hash: sha256(token), now: now(), expiresAt })
+  return { id, token, expiresAt }
 }
 
 /** An authenticated probe. `probeId` null: a new probe, authenticated by its token. */

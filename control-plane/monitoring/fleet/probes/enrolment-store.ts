@@ -11,7 +11,7 @@ type ProbeTokenRow = {
   expiresAt: Date | null
 }
 
-export async function insertProbeToken(db: Db, row: ProbeTokenRow): Promise<void> {
+export async function insertProbeToken(db: Db | Tx, row: ProbeTokenRow): Promise<void> {
   await execute(
     db,
     `INSERT INTO probe_tokens (id, region, is_reusable, token_hash, created_at, expires_at)

@@ -1,5 +1,5 @@
-import { type Env, readText } from '../../../../shared/process/env.ts'
-import { readNatsOperator, readUrl } from '../../../config.ts'
+import { type Env, readText, readUrl } from '../../../../shared/process/env.ts'
+import { readNatsOperator } from '../../../config.ts'
 import { createClickhouse } from '../../../foundation/platform/clickhouse.ts'
 import { connectNats, type Nats } from '../../../foundation/platform/nats/client.ts'
 import { withPostgres } from '../../../foundation/platform/postgres/client.ts'

@@ -1,7 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { useFrame } from '../../../core/frame-context.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField } from '../../../parts/forms/fields.tsx'
+import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { hasRole, NeedsRole } from '../../../parts/needs-role.tsx'
 import { CopiedCommand } from './copied-command.tsx'
 import type { Probe } from './probe-words.ts'
 
@@ -9,27 +14,59 @@ type Region = OperationResponse<'listRegions'>['data'][number]
 
 const NO_ERRORS = buildFormErrors([])
 
-/** The commands that add a probe, and whether a new one has connected. */
+/** Makes the command that adds a probe, and shows whether a new one has connected. */
 export function Enrolment({ regions, probes }: { regions: readonly Region[]; probes: readonly Probe[] }) {
-  const [region, setRegion] = useState<string>(regions[0]?.region ?? 'us-east')
+  const { me, execute, isInteractive } = useFrame()
+  const [region, setRegion] = useState<Region['region']>(regions[0]?.region ?? 'us-east')
+  const [created, setCreated] = useState<OperationResponse<'createProbeToken'>['data'] | null>(null)
+  const { isBusy, error, run } = useAttempt()
+  const request = { body: { region } }
+  const create = async (event: Event) => {
+    event.preventDefault()
+    setCreated(null)
+    const answer = await run(() => execute('createProbeToken', request))
+    if (answer) setCreated(answer.data)
+  }
   return (
     <div class="stack">
-      <SelectField
-        path="enrol-region"
-        label="Region"
-        errors={NO_ERRORS}
-        value={region}
-        options={regions.map(({ region: code, name }) => [code, `${name} (${code})`])}
-        onChange={setRegion}
-      />
-      <CopiedCommand
-        label="1. On the machine of the control plane. It prints a token for one probe, which is valid for 7 days."
-        command={`npm run admin -- probe-token create --region ${region}`}
-      />
-      <CopiedCommand
-        label="2. On the new machine, with the token, the address of your fleet and the place of the built probe."
-        command="FLEET_URL=fleet.example.com:443 PROBE_TOKEN=prb_… sh install-probe.sh --from https://example.com/picket"
-      />
+      <NeedsRole what="Adding a probe" needed="admin" />
+      {hasRole(me, 'admin') && (
+        <>
+          <NeedsScript what="Adding a probe" call={call('createProbeToken', request)} />
+          <form class="stack scripted" onSubmit={create}>
+            <SelectField
+              path="enrol-region"
+              label="Region"
+              errors={NO_ERRORS}
+              value={region}
+              options={regions.map(({ region: code, name }) => [code, `${name} (${code})`])}
+              onChange={next => {
+                setRegion(next as Region['region'])
+                setCreated(null)
+              }}
+            />
+            <FormMessages error={error} shown={[]} />
+            <div class="actions">
+              <button type="submit" disabled={isBusy || !isInteractive}>
+                Create the command
+              </button>
+            </div>
+            <AsCall call={call('createProbeToken', request)} />
+          </form>
+        </>
+      )}
+      {created && (
+        <>
+          <CopiedCommand
+            label="Run this line on the new machine (Linux with systemd, curl and sudo). It contains a token for one probe, is shown only once, and is valid for 7 days."
+            command={created.install_command}
+          />
+          <p class="soft small">
+            The new machine must reach this address and the port for probes. The files of the probe are built on the
+            server with “npm run build:probe”.
+          </p>
+        </>
+      )}
       <NewProbes region={region} probes={probes} />
     </div>
   )
