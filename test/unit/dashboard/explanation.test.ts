@@ -7,7 +7,7 @@ import {
   toBars,
   VoteTable,
 } from '../../../control-plane/dashboard/parts/explanation.tsx'
-import { formatMargin } from '../../../control-plane/dashboard/screens/monitors/votes-section.tsx'
+import { formatMargin, formatPings } from '../../../control-plane/dashboard/screens/monitors/votes-section.tsx'
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import type { ExplainedVote } from '../../../control-plane/verdict/core/types.ts'
 import { votesNowOf } from '../../support/dashboard-answers.ts'
@@ -106,6 +106,18 @@ t.test('The strip has one bar a region, without a vote an outline', t => {
     toBars(votes).map(({ name, state }) => `${name} ${state}`),
     ['a failing', 'b none', 'c degraded', 'd none', 'e ok'],
   )
+  t.end()
+})
+
+t.test('A heartbeat says whether its pings come, without votes', t => {
+  const { counts, quorum } = votesNowOf()
+  const rows: [failing: number, voting: number, sentence: string][] = [
+    [1, 1, 'The expected ping has not come, or a run has failed.'],
+    [0, 0, 'No ping has come yet.'],
+    [0, 1, 'The last ping came in time.'],
+  ]
+  for (const [failing, voting, sentence] of rows)
+    t.equal(formatPings({ counts: { ...counts, failing }, quorum: { ...quorum, voting } }), sentence)
   t.end()
 })
 

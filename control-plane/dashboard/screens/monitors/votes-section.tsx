@@ -28,7 +28,8 @@ export const VotesSection = ({
       {({ data }) => (
         <>
           <p class="rule">
-            <Strip bars={toBars(data.votes as ExplainedVote[])} label="Votes now" /> {formatMargin(data)}
+            <Strip bars={toBars(data.votes as ExplainedVote[])} label={isHeartbeat ? 'Pings' : 'Votes now'} />{' '}
+            {isHeartbeat ? formatPings(data) : formatMargin(data)}
           </p>
           {data.silenced_by.map(silence => {
             const key = `${silence.kind}${silence.id}`
@@ -49,6 +50,12 @@ export const VotesSection = ({
     </Loaded>
   </Section>
 )
+
+/** What the pings of a heartbeat say. They have no regions that vote. */
+export function formatPings({ quorum, counts }: Pick<Votes, 'quorum' | 'counts'>): string {
+  if (counts.failing > 0) return 'The expected ping has not come, or a run has failed.'
+  return quorum.voting === 0 ? 'No ping has come yet.' : 'The last ping came in time.'
+}
 
 /** `One more failing vote and it is down.` */
 export function formatMargin({ quorum, counts, failing_votes_needed: needed, unchecked_since: since }: Votes): string {
