@@ -74,7 +74,7 @@ t.test(
     await preview.getByText('They have repaired it.').waitFor()
     await page.getByLabel('Your team only').check()
     await page.getByText('Visitors of status pages will not see this message.').waitFor()
-    await page.getByLabel('Everybody').check()
+    await page.getByLabel('Everyone').check()
     await button(page, 'Add the update').click()
     await page.getByText(', resolved, lasted').waitFor()
 

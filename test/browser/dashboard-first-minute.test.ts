@@ -42,7 +42,7 @@ t.test(
     await page.keyboard.press('Enter')
     await page.getByText('3 up of 3 regions. Nothing was stored.').waitFor()
     t.equal((await picket.api.get('/monitors')).body.meta.total, 0)
-    await button(page, 'Monitor it').click()
+    await button(page, 'Create the monitor').click()
     await page.getByText('This is the first verdict.').waitFor()
     t.match(await page.getByRole('status').allTextContents(), [/1 active monitor has no alert channel/, /Up/])
     await page.evaluate(AXE)

@@ -79,7 +79,7 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   const row = page.locator('a.check', { hasText: 'the connection was refused' })
   await row.press('Enter')
   const drawer = page.getByRole('region', { name: 'Check', exact: true })
-  await drawer.getByText('Whose fault').waitFor()
+  await drawer.getByText('Cause', { exact: true }).waitFor()
   t.match(await drawer.textContent(), /down in us-east.*Error.*the connection was refused \(connection_refused\)/)
   t.match(await drawer.textContent(), PROBE)
   t.match([...addressOf(page).keys()], ['region', 'range', 'check', 'at'])
@@ -100,7 +100,7 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   t.same(complaints, [])
 
   const still = await openMonitor(t, new URL(shared).search, { javaScriptEnabled: false })
-  await still.page.locator('#check').getByText('Whose fault').waitFor()
+  await still.page.locator('#check').getByText('Cause', { exact: true }).waitFor()
   await still.page.getByRole('link', { name: 'Close' }).click()
   t.equal(await still.page.getByRole('region', { name: 'Check', exact: true }).count(), 0, 'it closes without scripts')
 })

@@ -181,7 +181,7 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
   const { id } = (await call('POST', '/data-sources', { name: 'Broken', url: target.url })).body.data
   await waitFor(async () => (await call('GET', `/data-sources/${id}`)).body.data.last_error, { label: 'a failure' })
   const { page, complaints } = await openPage(`/sources/${id}`)
-  await page.getByText(/There is no document: .*503/).waitFor()
+  await page.getByText(/The document could not be fetched: .*503/).waitFor()
   await field(page, 'Name').fill('Renamed')
   await page.getByRole('link', { name: 'Overview' }).click()
   t.match(complaints.splice(0).join(), /dialog/, 'a form with changes asks')

@@ -9,7 +9,7 @@ const SOURCES: Record<string, string> = {
   none: '',
   target: 'target',
   resolver: 'DNS resolver',
-  internal: 'the monitoring itself',
+  internal: 'Picket',
 }
 
 const STATES: Record<ExplainedVote['state'], Bar['state']> = {
@@ -74,7 +74,7 @@ export const VoteTable = ({ votes, threshold }: { votes: readonly ExplainedVote[
             Failures in a row
           </th>
           <th scope="col">Last check</th>
-          <th scope="col">Whose fault</th>
+          <th scope="col">Cause</th>
           <th scope="col">At</th>
         </tr>
       </thead>

@@ -79,7 +79,7 @@ t.test('A row of the votes has vote, failures in a row, last check, whose fault 
   const faultOf = (source: 'resolver' | 'internal' | 'target') =>
     tableOf(failingVoteOf('us-east', { last_check: { ...REFUSED, error: { ...REFUSED.error!, source } } }))
   t.match(faultOf('resolver'), 'connection refused DNS resolver 14:04:30')
-  t.match(faultOf('internal'), 'connection refused the monitoring itself 14:04:30')
+  t.match(faultOf('internal'), 'connection refused Picket 14:04:30')
   t.end()
 })
 

@@ -151,7 +151,7 @@ t.test('The address of a check opens it: phases, fault, error, assertions, answe
   t.match(html, `href="/monitors/${ID}?range=7d&amp;region=us-east">Close`, 'the rest of the address stays')
   t.match(text, 'DNS 12 ms · Connect 20 ms · TLS 40 ms · First byte 700 ms · Transfer 40 ms')
   t.match(text, 'Attempt 1, a second opinion for another region')
-  t.match(text, 'Whose fault target Error status 500 (assertion)')
+  t.match(text, 'Cause target Error status 500 (assertion)')
   t.match(text, 'Failed assertion status_code eq 200; actual value: 500')
   t.match(text, 'Answer of the target server: nginx Internal error')
   t.match(text, 'shop.example. 60 A 192.0.2.1')
@@ -238,7 +238,7 @@ t.test('A read that fails is an error in its own place, and the rest of the page
 t.test('Without its monitor the page is not found, not available, or loading', t => {
   const missing = show({ errors: { readMonitor: NOT_FOUND } })
   t.equal(missing.title, 'Page not found · Picket')
-  t.match(missing.text, 'There is no such page, or its record was deleted, or it belongs to another organization.')
+  t.match(missing.text, 'This page does not exist, its record was deleted, or it belongs to another organization.')
   t.notMatch(missing.html, '<section')
   const away = show({ errors: { readMonitor: AWAY } })
   t.equal(away.title, 'Not available · Picket')

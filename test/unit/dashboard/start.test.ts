@@ -61,7 +61,7 @@ t.test('The first step has one field, and a monitor that was created waits for i
   const { html, text } = show('/start?url=shop.example.com')
   t.match(html, 'value="https://shop.example.com"')
   t.match(html, /<fieldset[^>]* disabled/, 'nothing can be sent before the scripts run')
-  t.match(text, /Try it Monitor it More settings/)
+  t.match(text, /Try it Create the monitor More settings/)
   t.match(html, 'href="/start?step=alerts">Skip this step')
   const waiting = show(`/start?monitor=${ID}`, {
     answers: { readMonitor: { data: monitorOf({ status: null, status_changed_at: null }) } },

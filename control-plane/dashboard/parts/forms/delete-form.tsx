@@ -83,7 +83,7 @@ export function CountConfirmation({
   const more = names.length - MAX_NAMES
   return (
     <>
-      <ul class="names" aria-label={`What goes: ${names.length}`}>
+      <ul class="names" aria-label={`Records: ${names.length}`}>
         {names.slice(0, MAX_NAMES).map((name, i) => (
           <li key={i} dir="auto">
             {name}

@@ -31,7 +31,7 @@ const findMissingTitle = (error: OperationError | null) =>
 export const NotFound = () => (
   <div class="alone">
     <h1>Page not found</h1>
-    <p>There is no such page, or its record was deleted, or it belongs to another organization.</p>
+    <p>This page does not exist, its record was deleted, or it belongs to another organization.</p>
     <p>
       <a href="/">Overview</a>
     </p>

@@ -89,7 +89,7 @@ export const Visibility = ({ isInternal, onChange }: { isInternal: boolean; onCh
     <legend class="label">Who sees it</legend>
     <label class="choice">
       <input type="radio" name="visibility" value="public" checked={!isInternal} onInput={() => onChange(false)} />
-      Everybody: status pages, their subscribers, and your channels
+      Everyone: status pages, their subscribers, and your channels
     </label>
     <label class="choice">
       <input type="radio" name="visibility" value="internal" checked={isInternal} onInput={() => onChange(true)} />

@@ -14,7 +14,7 @@ const GROUPS: readonly { title: string; keys: readonly (readonly [keys: string[]
     title: 'List of monitors',
     keys: [
       [['j'], 'next row'],
-      [['k'], 'row before'],
+      [['k'], 'previous row'],
       [['Enter'], 'open the row'],
       [['x'], 'select the row, or end its selection'],
       [['p'], 'pause the selected monitors, or the row'],

@@ -123,7 +123,7 @@ function SettingsForm({ settings, members }: { settings: Settings; members: read
               errors,
             }}
             type="number"
-            hint="Up to this number alerts are sent one by one. With more, one message lists them all."
+            hint="Up to this number, alerts are sent one by one. Above it, one message lists them all."
             onChange={threshold => change({ threshold })}
           />
         )}

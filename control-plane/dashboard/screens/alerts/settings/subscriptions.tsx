@@ -62,7 +62,7 @@ export function Subscriptions({
       </Scroll>
       {channels.meta.total > channels.data.length && (
         <p class="soft small">
-          The newest {channels.data.length} of {channels.meta.total} channels. Others can be subscribed by the API.
+          The newest {channels.data.length} of {channels.meta.total} channels. Others can be subscribed with the API.
         </p>
       )}
     </>

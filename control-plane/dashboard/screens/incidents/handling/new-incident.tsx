@@ -113,8 +113,8 @@ function NewIncident() {
         </div>
         <AsCall call={call('createIncident', { body })} />
       </fieldset>
-      <aside class="consequences" aria-label="What others see">
-        <h2>What others see</h2>
+      <aside class="consequences" aria-label="Visible to others">
+        <h2>Visible to others</h2>
         <UpdatePreview incident={draft} timeline={null} update={isInternal ? null : { message, status }} />
         <p class="soft small">
           Your channels get <code>incident.created</code>. Subscribers of the pages get a message.

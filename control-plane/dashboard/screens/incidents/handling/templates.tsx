@@ -34,7 +34,7 @@ export const templatesScreen = screen({
       <>
         <h1>Incident templates</h1>
         <AreaTabs area="incidents" current={PATH} />
-        <p class="soft">Texts of updates that recur. Forms of incidents offer them, and copy their values.</p>
+        <p class="soft">Texts that you reuse in updates. Forms of incidents offer them, and copy their values.</p>
         <Loaded result={results.templates} what="The templates">
           {({ data, meta }) => (
             <>

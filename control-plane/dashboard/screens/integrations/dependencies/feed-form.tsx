@@ -97,7 +97,7 @@ export const FeedFields = ({
       path="feed_url"
       label="Address of the feed"
       type="url"
-      hint="When it is another one than that of the page."
+      hint="Only if it differs from the address of the page."
       value={form.feed_url}
       errors={errors}
       onChange={feed_url => change({ feed_url })}

@@ -66,7 +66,7 @@ export const newDependencyScreen = screen({
           <Loaded result={results.catalog} what="The catalogue">
             {({ data, meta }) =>
               meta.total === 0 ? (
-                <Empty text="No vendor of the catalogue matches. Track the address of its status page below." />
+                <Empty text="No vendor of the catalogue matches. Enter the address of its status page below." />
               ) : (
                 <>
                   <ul class="list catalog">

@@ -11,7 +11,7 @@ const PHASES = [
   ['transfer_ms', 'Transfer'],
 ] as const
 
-const FAULTS = { target: 'target', resolver: 'DNS resolver', internal: 'the monitoring itself' }
+const FAULTS = { target: 'target', resolver: 'DNS resolver', internal: 'Picket' }
 
 /** Everything that is known about one check. `baseline`: the address of the picture to which its screenshot is compared. */
 export const CheckDetail = ({ check, baseline }: { check: Check; baseline: string | null }) => (
@@ -22,7 +22,7 @@ export const CheckDetail = ({ check, baseline }: { check: Check; baseline: strin
         ['Attempt', `${check.attempt}, ${TRIGGERS[check.trigger]}`],
         ['Address', check.resolved_ip],
         ['Probe', check.probe_id && <code>{check.probe_id}</code>],
-        ['Whose fault', check.error && FAULTS[check.error.source]],
+        ['Cause', check.error && FAULTS[check.error.source]],
         ['Error', check.error && `${check.error.message} (${check.error.code})`],
         ...check.failed_assertions.map((failed): [string, string] => [
           'Failed assertion',

@@ -36,7 +36,7 @@ export function Views({ result, search }: { result: Result<OperationResponse<'li
               {view.name}
             </a>
           ))}
-          {meta.total > views.length && <span class="soft">and {meta.total - views.length} more by the API</span>}
+          {meta.total > views.length && <span class="soft">and {meta.total - views.length} more with the API</span>}
         </nav>
       )}
       {query !== '' && !current && (

@@ -59,7 +59,7 @@ export const chatScreen = screen({
             </a>
           </p>
         )}
-        <Section id="people" title="Who is who">
+        <Section id="people" title="Linked members">
           <Loaded result={identities} what="The links between people">
             {({ data }) => <People identities={data} emails={emails} teams={teams} />}
           </Loaded>
@@ -80,7 +80,7 @@ const People = ({ identities, emails, teams }: { identities: readonly Identity[]
       <thead>
         <tr>
           <th scope="col">Member</th>
-          <th scope="col">User of the chat</th>
+          <th scope="col">Chat user</th>
           <th scope="col">Team</th>
         </tr>
       </thead>

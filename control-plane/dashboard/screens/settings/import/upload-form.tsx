@@ -58,8 +58,8 @@ export function UploadForm() {
             />
             <CheckField
               path="prune"
-              label="Delete what the file does not name"
-              hint="In the sections that the file has. The plan shows what goes before anything is deleted."
+              label="Delete records that are not in the file"
+              hint="In the sections that the file has. The plan shows them before anything is deleted."
               errors={errors}
               value={prune}
               onChange={setPrune}

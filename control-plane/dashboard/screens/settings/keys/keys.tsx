@@ -82,7 +82,7 @@ function KeyRow({ record, creator }: { record: Key; creator: string | null }) {
           </p>
           {suspendedAt !== null && (
             <p class="degraded small">
-              Suspended: it is refused until an admin keeps or ends it. <a href="/account/access">Decide</a>
+              Suspended: it is refused until an admin decides whether to keep it. <a href="/account/access">Decide</a>
             </p>
           )}
         </div>

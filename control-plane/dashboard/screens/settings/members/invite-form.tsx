@@ -85,7 +85,7 @@ const Outcome = ({ invited: { email, role, claim_url: url } }: { invited: Invite
     <p role="status">
       <bdi>{email}</bdi> is a member now, with the role {role}.
       {url === undefined &&
-        ' The person has an account and signs in with it. Access begins when the address is proved.'}
+        ' The person has an account and signs in with it. Access begins when the email address is confirmed.'}
     </p>
     {url !== undefined && (
       <Secret

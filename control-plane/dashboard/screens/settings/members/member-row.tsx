@@ -112,7 +112,7 @@ function RoleForm({ member: { id, email, role } }: { member: MemberEntry }) {
           Save the role
         </button>
       )}
-      {isChanged && id === me.user?.id && <p class="small degraded">You will not be an admin any more.</p>}
+      {isChanged && id === me.user?.id && <p class="small degraded">You will no longer be an admin.</p>}
       <FormError error={error} />
     </form>
   )

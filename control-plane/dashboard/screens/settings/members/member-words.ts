@@ -16,8 +16,8 @@ export function describeCondition({
   awaits_proof: awaitsProof,
   is_claimed: isClaimed,
 }: MemberEntry): string | null {
-  if (suspendedAt !== null) return 'Suspended: no access until an admin keeps or ends the membership.'
-  if (awaitsProof) return 'No access yet: this person has not proved the address.'
+  if (suspendedAt !== null) return 'Suspended: no access until an admin decides whether to keep this member.'
+  if (awaitsProof) return 'No access yet: this person has not confirmed the email address.'
   if (!isClaimed) return 'Invited: no password is set yet.'
   return null
 }

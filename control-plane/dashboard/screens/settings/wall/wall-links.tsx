@@ -98,7 +98,7 @@ function LinkRow({ link: { id, name, query, last_used_at: usedAt, created_at: cr
             what="link"
             name={name}
             verb="revoke"
-            consequences="Screens that show this link say within 15 seconds that there is no such page. It cannot be used again."
+            consequences="Within 15 seconds, screens that show this link say that the page does not exist. The link cannot be used again."
             remove={() => execute('deleteWallLink', { path: { id } })}
             onDone={() => navigate(PATH)}
           />

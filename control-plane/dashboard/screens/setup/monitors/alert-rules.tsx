@@ -44,7 +44,7 @@ export function AlertRules({ monitorId, channels, rules }: { monitorId: string; 
       </ul>
       {meta.total > data.length && (
         <p class="soft small">
-          The newest {data.length} of {meta.total} channels. Rules of the others can be changed by the API.
+          The newest {data.length} of {meta.total} channels. Rules of the others can be changed with the API.
         </p>
       )}
     </>

@@ -72,7 +72,7 @@ export function MonitorStep({
             Try it
           </button>
           <button type="button" class={test.results ? 'main' : undefined} disabled={attempt.isBusy} onClick={create}>
-            Monitor it
+            Create the monitor
           </button>
           <a class="button quiet" href={`/monitors/new?${new URLSearchParams({ url: form.url })}`}>
             More settings

@@ -50,7 +50,7 @@ export function Consequences({ form, timeZone }: { form: WindowForm; timeZone: s
             <Audience monitorIds={form.monitorIds} />
           </>
         ) : (
-          <p class="soft">Subscribers are sent nothing about this window.</p>
+          <p class="soft">Subscribers receive no message about this window.</p>
         )}
       </aside>
     </>

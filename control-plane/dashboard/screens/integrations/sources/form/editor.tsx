@@ -88,7 +88,7 @@ function Request({ editing, fetched, errors }: { editing: Editing; fetched: Sour
         label="Address of the document"
         type="url"
         placeholder="https://status.example.com/health.json"
-        hint="It answers with JSON."
+        hint="It must return JSON."
         isRequired
         value={form.url}
         errors={errors}

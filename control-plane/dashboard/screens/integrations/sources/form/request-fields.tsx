@@ -58,7 +58,7 @@ function RequestGroup({ form, errors, change }: GroupProps) {
       )}
       <TextField
         path="root_path"
-        label="Where the paths begin"
+        label="Root path"
         hint="For example data. A document without it counts as a failed fetch, such as an error message of the API."
         value={form.root_path}
         errors={errors}

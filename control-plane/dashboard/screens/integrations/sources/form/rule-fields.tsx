@@ -9,10 +9,10 @@ const RULES: readonly (readonly [RuleType, string])[] = [
   ['in', 'is one of several values'],
   ['diff_lte', 'is close to another value or the present time'],
   ['truthy', 'is anything but false, 0, null and ""'],
-  ['http_ok', 'is a status code from 200 to 399, or an address that answers so'],
+  ['http_ok', 'is a status code from 200 to 399, or an address that returns such a code'],
 ]
 
-const VALUE_HINT = 'Numbers, true, false and null are written as they are. Quotes make a text of them: "200".'
+const VALUE_HINT = 'Numbers, true, false and null are written as they are. In quotes they are texts: "200".'
 
 /** The fields of one rule: which values, how their monitors are called, and when they are up. */
 export function RuleFields({

@@ -139,11 +139,11 @@ function DocumentSection({
               ? null
               : preview
                 ? 'Choose a value to make monitors of it and of the values like it.'
-                : 'The document is shown here when it is fetched.'}
+                : 'The document appears here after it is fetched.'}
       </p>
       {preview?.failure && (
         <p class="missing" role="alert">
-          There is no document: <bdi>{preview.failure.message}</bdi>.
+          The document could not be fetched: <bdi>{preview.failure.message}</bdi>.
         </p>
       )}
       {preview?.document_note && (

@@ -46,7 +46,7 @@ export function SettingsFields({ page, form, judgement, error, change, onUpload 
         errors={errors}
         onChange={template => change({ template })}
       />
-      <Field {...brand} hint="Texts in this colour get the nearest shade that can be read.">
+      <Field {...brand} hint="Texts in this colour get the nearest readable shade.">
         <div class="joined color">
           <input
             type="color"
@@ -73,7 +73,7 @@ export function SettingsFields({ page, form, judgement, error, change, onUpload 
       <CheckField
         path="show_response_times"
         label="Show response times"
-        hint="When they are hidden, no document of the page contains them."
+        hint="When they are hidden, they are also left out of feeds and JSON."
         value={form.show_response_times}
         errors={errors}
         onChange={value => change({ show_response_times: value })}

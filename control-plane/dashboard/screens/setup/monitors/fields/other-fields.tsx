@@ -28,7 +28,7 @@ export function TimingFields(props: GroupOptions) {
         inputMode="numeric"
         value={form.retry_count}
         errors={errors}
-        hint="0 to 5. So many checks, within seconds, must confirm a failure. More make an outage certain, and later."
+        hint="0 to 5. Number of re-checks, seconds apart, that must confirm a failure. More of them give fewer false alerts, but later ones."
         onChange={retry_count => change({ retry_count })}
       />
     </FieldGroup>

@@ -62,7 +62,7 @@ export function SuccessFields(props: GroupOptions) {
       isOpen={isGroupOpen(props, ['assertions'])}
     >
       <p class="soft small">
-        All of these must hold. One about a time that does not hold makes the monitor degraded, not down.
+        All conditions must be met. If only a condition about a time is not met, the monitor is degraded, not down.
       </p>
       {assertions.map((assertion, i) => (
         <AssertionRow
