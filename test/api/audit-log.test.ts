@@ -52,6 +52,7 @@ const RESOURCES: [RegExp, string][] = [
   [/^\/data-sources/, 'data_source'],
   [/^\/dependencies/, 'dependency'],
   [/^\/chat\/installations/, 'chat_installation'],
+  [/^\/chat\/identities/, 'chat_identity'],
   [/^\/import/, 'monitor'],
   [/^\/status-pages\/\{id\}\/components/, 'status_page_component'],
   [/^\/status-pages\/\{id\}\/groups/, 'status_page_group'],

@@ -77,6 +77,24 @@ t.test('Another chat account with the same address replaces the link', async t =
   await api.call('PUT', `/incidents/${id}`, { key: mine.key, body: { status: 'resolved' } })
 })
 
+t.test('A disconnected chat user cannot act as the member, and is not linked again by email address', async t => {
+  const [link] = (await api.call('GET', '/chat/identities', { key: mine.key })).body.data
+  const path = `/chat/identities/${link.id}`
+  const id = await team.incident(mine, 'Queue is slow')
+  const change = (key: string, is_connected: unknown) => api.call('PUT', path, { key, body: { is_connected } })
+  t.equal((await change((await api.tenant()).key, false)).status, 404, 'a link of another project')
+  t.match(await change(mine.key, 'no'), { status: 400, body: { error: { details: [{ path: 'is_connected' }] } } })
+  const { body } = await change(mine.key, false)
+  t.match(body.data, { id: link.id, chat_user_id: 'U9', disconnected_at: /Z$/ })
+  t.match((await change(mine.key, false)).body.data, { disconnected_at: body.data.disconnected_at }, 'twice')
+  for (const user of ['U1', 'U9']) t.match((await team.command(user, 'ack')).body.text, /disconnected/, user)
+  t.equal((await incident(id)).acknowledged_at, null)
+  t.match((await change(mine.key, true)).body.data, { disconnected_at: null })
+  t.match((await team.command('U1', 'ack')).body.text, 'Acknowledged by <@U1>: Queue is slow')
+  const { body: links } = await api.call('GET', '/chat/identities', { key: mine.key })
+  t.match(links, { data: [{ chat_user_id: 'U1', disconnected_at: null }], meta: { total: 1 } })
+})
+
 t.test('/picket ack finds the only unacknowledged incident among many acknowledged ones', async t => {
   const id = await team.incident(mine, 'Old and slow')
   await execute(

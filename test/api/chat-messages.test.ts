@@ -204,6 +204,21 @@ t.test('The person on call and the person who acknowledged get direct messages',
   await api.call('PUT', `/incidents/${another}`, { key, body: { status: 'resolved' } })
   await waitFor(() => messagesTo('DUANN2').length === 1)
 
+  const [bobsLink] = (await api.call('GET', '/chat/identities', { key })).body.data.filter(
+    (one: { chat_user_id: string }) => one.chat_user_id === 'UBOB',
+  )
+  const setConnected = (is_connected: boolean) =>
+    api.call('PUT', `/chat/identities/${bobsLink.id}`, { key, body: { is_connected } })
+  t.equal((await setConnected(false)).status, 200)
+  t.same(await query(api.db, reached, [[bob]]), [], 'a disconnected member gets no messages')
+  const opened = provider.calls('conversations.open').length
+  await team.install(account, { team: 'T8' })
+  const due = `SELECT FROM chat_installations WHERE id = ? AND people_due_at > now() + interval '1 hour'`
+  await waitFor(async () => (await query(api.db, due, [installation.id])).length === 1)
+  t.equal(provider.calls('conversations.open').length, opened, 'and is not matched again')
+  await setConnected(true)
+  await waitFor(async () => (await query(api.db, reached, [[bob]])).length === 1)
+
   await api.db.raw('DELETE FROM memberships WHERE user_id = ?', [ann])
   const entries = (await log()).length
   await team.incident(account, 'Disk is full again')

@@ -9,11 +9,11 @@ for (const operation of operations.filter(one => !isLong(one) && fieldsOf(one).l
   t.test(promiseOf(operation), t => attack(t, operation))
 }
 
-t.test('Every write with a body has a text field, except roles, preferences and the region of a probe', t => {
+t.test('Every write with a body has a text field, except roles, switches and regions', t => {
   t.ok(operations.length > 35)
   t.same(
     operations.filter(one => fieldsOf(one).length === 0).map(({ name }) => name),
-    ['PUT /members/{id}', 'PUT /me/preferences', 'POST /probe-tokens'],
+    ['PUT /members/{id}', 'PUT /me/preferences', 'PUT /chat/identities/{id}', 'POST /probe-tokens'],
   )
   t.end()
 })

@@ -169,32 +169,49 @@ t.test(
   },
 )
 
-t.test('A chat team is disconnected after its alert channels were shown and counted', async t => {
-  const { project } = (await call('GET', '/me')).body.data
-  const installation = { id: uuidv7(), projectId: project.id }
-  await execute(
-    api.db,
-    `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
+t.test(
+  'A person is disconnected from the chat, and a team after its alert channels were shown and counted',
+  async t => {
+    const { project } = (await call('GET', '/me')).body.data
+  const [member] = (await call('GET', '/members')).body.data
+    const installation = { id: uuidv7(), projectId: project.id }
+    await execute(
+      api.db,
+      `INSERT INTO chat_installations (id, project_id, team_id, team_name, scopes, tokens, people_due_at, installed_at,
        created_at, updated_at)
      VALUES (:id, :projectId, 'T1', 'Ops team', '{}', '', now(), now(), now(), now())`,
-    installation,
-  )
-  const config = { installation_id: installation.id, channel_id: 'C0123456789' }
-  t.equal((await call('POST', '/alerts/channels', { name: 'Chat alerts', type: 'chat_a', config })).status, 201)
-  // the team removed the app, so there is no token to give back
-  await execute(api.db, 'UPDATE chat_installations SET revoked_at = now() WHERE id = :id', { id: installation.id })
-  const { page, complaints } = await openAs(t, owner.token)
-  await page.goto(`${origin}/settings/chat`)
-  await page.getByRole('button', { name: 'Disconnect… Ops team' }).click()
-  await page.getByRole('link', { name: 'Chat alerts' }).waitFor()
-  const button = page.getByRole('button', { name: 'Disconnect the team' })
-  t.equal(await button.isDisabled(), true)
-  await page.getByLabel('Type 1, the number of alert channels that are deleted').fill('1')
-  await button.click()
-  await page.getByText('No team is connected.').waitFor()
-  t.equal((await call('GET', '/alerts/channels')).body.meta.total, 0)
-  t.same(complaints, [])
-})
+      installation,
+    )
+    const config = { installation_id: installation.id, channel_id: 'C0123456789' }
+    t.equal((await call('POST', '/alerts/channels', { name: 'Chat alerts', type: 'chat_a', config })).status, 201)
+    // the team removed the app, so there is no token to give back
+    await execute(api.db, 'UPDATE chat_installations SET revoked_at = now() WHERE id = :id', { id: installation.id })
+    await execute(
+      api.db,
+      `INSERT INTO chat_identities (id, project_id, team_id, chat_user_id, user_id, created_at, updated_at)
+     VALUES (:id, :projectId, 'T1', 'U0123', :userId, now(), now())`,
+      { ...installation, userId: member.user_id },
+    )
+    const { page, complaints } = await openAs(t, owner.token)
+    await page.goto(`${origin}/settings/chat`)
+    const person = page.getByRole('row', { name: 'U0123' })
+    await person.getByRole('button', { name: `Disconnect ${member.email}` }).click()
+    await person.getByText('gets no direct messages').waitFor()
+    t.match((await call('GET', '/chat/identities')).body.data, [{ disconnected_at: /Z$/ }])
+    await person.getByRole('button', { name: `Connect again ${member.email}` }).click()
+    await person.getByRole('button', { name: `Disconnect ${member.email}` }).waitFor()
+    t.match((await call('GET', '/chat/identities')).body.data, [{ disconnected_at: null }])
+    await page.getByRole('button', { name: 'Disconnect… Ops team' }).click()
+    await page.getByRole('link', { name: 'Chat alerts' }).waitFor()
+    const button = page.getByRole('button', { name: 'Disconnect the team' })
+    t.equal(await button.isDisabled(), true)
+    await page.getByLabel('Type 1, the number of alert channels that are deleted').fill('1')
+    await button.click()
+    await page.getByText('No team is connected.').waitFor()
+    t.equal((await call('GET', '/alerts/channels')).body.meta.total, 0)
+    t.same(complaints, [])
+  },
+)
 
 t.test('The operator sees on the open page when a new probe has connected', async t => {
   const { project, organization } = (await call('GET', '/me')).body.data

@@ -150,6 +150,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'PUT /me/preferences': {
       ...{ theme: 'dark', density: 'comfortable', keyboard_shortcuts: false, time_zone: 'Europe/Berlin' },
     },
+    'PUT /chat/identities/{id}': { is_connected: false },
     'POST /probe-tokens': { region: 'us-east' },
     'POST /wall-links': { name: 'Office', query: 'tag:shop' },
     'POST /views': { name: `View ${uuidv7()}`, query: 'is:down tag:shop', is_shared: true },

@@ -32,6 +32,7 @@ export type Records = {
   data_source_id: string
   field_id: string
   chat_installation_id: string
+  chat_identity_id: string
   /** with a plan */
   import_id: string
   /** a member */
@@ -86,6 +87,7 @@ export async function createRecords(
     data_source_id,
     field_id: await idOf(picket.createDataSourceField({ path: { id: data_source_id }, body: FIELD })),
     chat_installation_id: await insertChatInstallation(api, projectId),
+    chat_identity_id: await insertChatIdentity(api, projectId, userId),
     import_id: await insertImport(api, projectId),
     on_call_user_id: userId,
     member_id: await addMember(api, key),
@@ -110,6 +112,7 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
     [/^\/api-keys\//, 'api_key_id'],
     [/^\/members\//, 'member_id'],
     [/^\/chat\/installations\//, 'chat_installation_id'],
+    [/^\/chat\/identities\//, 'chat_identity_id'],
     [/^\/status-pages\//, 'page_id'],
     [/^\/dependencies\//, 'dependency_id'],
     [/^\/data-sources\//, 'data_source_id'],
@@ -184,6 +187,18 @@ async function insertChatInstallation(api: ApiServer, projectId: string): Promis
        revoked_at, created_at, updated_at)
      VALUES (:id, :projectId, 'T1', 'Team', '{chat:write}', '', now(), now(), now(), now(), now())`,
     { id, projectId },
+  )
+  return id
+}
+
+/** A chat user of that team who is linked with a member. */
+async function insertChatIdentity(api: ApiServer, projectId: string, userId: string): Promise<string> {
+  const id = uuidv7()
+  await execute(
+    api.db,
+    `INSERT INTO chat_identities (id, project_id, team_id, chat_user_id, user_id, created_at, updated_at)
+     VALUES (:id, :projectId, 'T1', 'U1', :userId, now(), now())`,
+    { id, projectId, userId },
   )
   return id
 }

@@ -70,7 +70,10 @@ export const SETTINGS_ANSWERS: Answers = {
     { id: 'w1', name: 'Office', query: 'tag:shop', last_used_at: ago(1), ...stamps },
     { id: 'w2', name: 'Kitchen', query: '', last_used_at: null, ...stamps },
   ]),
-  listChatIdentities: pageOf([{ id: 'x1', team_id: 'T1', chat_user_id: 'U1', user_id: ADMIN.user!.id, ...stamps }]),
+  listChatIdentities: pageOf([
+    { id: 'x1', team_id: 'T1', chat_user_id: 'U1', user_id: ADMIN.user!.id, disconnected_at: null, ...stamps },
+    { id: 'x2', team_id: 'T1', chat_user_id: 'U2', user_id: 'u2', disconnected_at: ago(600), ...stamps },
+  ]),
   listProbes: pageOf([
     probeOf(),
     probeOf({

@@ -3,7 +3,7 @@ import { isId } from '../../foundation/platform/ids.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
-import { deleteRoute, fullListRoute, listRoute } from '../../foundation/web/resource-routes.ts'
+import { deleteRoute, fullListRoute, listRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
 import { slicePage } from '../../foundation/web/validation/pagination.ts'
@@ -13,10 +13,11 @@ import { InstallationRecord, toInstallationResponse } from './installations/inst
 import { findInstallation, listInstallations } from './installations/installation-store.ts'
 import { removeInstallation } from './installations/revoke-actions.ts'
 import { listIdentities } from './people/identity-store.ts'
+import { setConnected } from './people/people-actions.ts'
 import { ListedChannel } from './provider/channel-list.ts'
 import { createChannelReader } from './provider/channel-reader.ts'
 import { appRemovedError } from './provider/errors.ts'
-import { CallbackQuery, ChannelQuery, IdentityRecord, InstallQuery } from './schema.ts'
+import { CallbackQuery, ChannelQuery, IdentityBody, IdentityRecord, InstallQuery } from './schema.ts'
 import { buildConnectPath } from './settings-pages/connect-path.ts'
 
 const tags = ['Chat']
@@ -80,15 +81,28 @@ function installRoutes(app: App, tools: InstallTools): void {
   )
 }
 
-function identityRoutes(app: App, { db }: InstallTools): void {
+function identityRoutes(app: App, tools: InstallTools): void {
   listRoute(app, '/chat/identities', {
     summary: 'List chat identities',
     description: 'Links between members and chat users, matched by email address. Newest first.',
     tags,
     record: IdentityRecord,
     list: async (request, bounds) => {
-      const { rows, total } = await listIdentities(db, getCaller(request).projectId, bounds)
+      const { rows, total } = await listIdentities(tools.db, getCaller(request).projectId, bounds)
       return { data: rows, total }
+    },
+  })
+
+  updateRoute(app, '/chat/identities/:id', {
+    summary: 'Connect or disconnect a chat identity',
+    description:
+      'A disconnected chat user cannot acknowledge incidents as the member and gets no direct messages. Neither of the two is linked again by email address until they are connected.',
+    tags,
+    body: IdentityBody,
+    record: IdentityRecord,
+    update: request => {
+      const link = { projectId: getCaller(request).projectId, id: request.params.id }
+      return setConnected(withActor(tools, request).db, { ...link, isConnected: request.body.is_connected }, now())
     },
   })
 }

@@ -22,12 +22,19 @@ export const CallbackQuery = Type.Object({
   error: Type.Optional(Type.String({ maxLength: 200 })),
 })
 
+export const IdentityBody = strictObject({
+  is_connected: Type.Boolean({ description: 'False: the chat user cannot act as the member and gets no messages.' }),
+})
+
 /** A link between a chat user and a member. */
 export const IdentityRecord = Type.Object({
   id: Id,
   team_id: Type.String(),
   chat_user_id: Type.String(),
   user_id: Id,
+  disconnected_at: Type.Union([Timestamp, Type.Null()], {
+    description: 'Null: the chat user acts as the member. Else neither of them is linked again by email address.',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

@@ -11325,6 +11325,10 @@ export type ListChatIdentitiesResponses = {
              * UUIDv7
              */
             user_id: string;
+            /**
+             * Null: the chat user acts as the member. Else neither of them is linked again by email address.
+             */
+            disconnected_at: string | null;
             created_at: string;
             updated_at: string;
         }>;
@@ -11333,6 +11337,77 @@ export type ListChatIdentitiesResponses = {
 };
 
 export type ListChatIdentitiesResponse = ListChatIdentitiesResponses[keyof ListChatIdentitiesResponses];
+
+export type UpdateChatIdentityData = {
+    body: {
+        /**
+         * False: the chat user cannot act as the member and gets no messages.
+         */
+        is_connected: boolean;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/chat/identities/{id}';
+};
+
+export type UpdateChatIdentityErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type UpdateChatIdentityError = UpdateChatIdentityErrors[keyof UpdateChatIdentityErrors];
+
+export type UpdateChatIdentityResponses = {
+    /**
+     * Success
+     */
+    200: {
+        data: {
+            /**
+             * UUIDv7
+             */
+            id: string;
+            team_id: string;
+            chat_user_id: string;
+            /**
+             * UUIDv7
+             */
+            user_id: string;
+            /**
+             * Null: the chat user acts as the member. Else neither of them is linked again by email address.
+             */
+            disconnected_at: string | null;
+            created_at: string;
+            updated_at: string;
+        };
+    };
+};
+
+export type UpdateChatIdentityResponse = UpdateChatIdentityResponses[keyof UpdateChatIdentityResponses];
 
 export type ListDataSourcesData = {
     body?: never;

@@ -23,7 +23,7 @@ t.test(
       ['/settings/members', 'Seeing, inviting and removing members needs the role admin. Your role is viewer.'],
       ['/settings/keys', 'Seeing, creating and deleting API keys needs the role admin. Your role is viewer.'],
       ['/settings/audit', 'The audit log needs the role admin. Your role is viewer.'],
-      ['/settings/chat', 'Connecting and disconnecting a team needs the role editor. Your role is viewer.'],
+      ['/settings/chat', 'Connecting and disconnecting needs the role editor. Your role is viewer.'],
       ['/settings/wall', 'Creating and revoking links needs the role editor. Your role is viewer.'],
     ] as const) {
       const { html } = show(address, VIEWER)

@@ -53,6 +53,7 @@ import * as maintenanceNotices from './0055-maintenance-notices.ts'
 import * as incidentTexts from './0057-incident-texts.ts'
 import * as wallLinks from './0058-wall-links.ts'
 import * as imports from './0059-imports.ts'
+import * as chatDisconnections from './0060-chat-disconnections.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -109,6 +110,7 @@ const MIGRATIONS = {
   '0057-incident-texts': incidentTexts,
   '0058-wall-links': wallLinks,
   '0059-imports': imports,
+  '0060-chat-disconnections': chatDisconnections,
 }
 
 /**

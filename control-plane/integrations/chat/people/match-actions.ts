@@ -81,7 +81,7 @@ async function openDirectChannels(
     if (channelId === null) continue
     const owner = { id: newId(), projectId }
     const config = encryptConfig({ installation_id: installationId, channel_id: channelId }, owner, secrets)
-    await insertDirectChannel(db, { ...owner, config, installationId, userId }, now)
+    await insertDirectChannel(db, { ...owner, config, installationId, userId, chatUserId }, now)
   }
   return null
 }

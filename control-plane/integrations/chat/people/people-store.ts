@@ -64,36 +64,56 @@ export const listUnlinkedMembers = (db: Db, projectId: string, teamId: string): 
     { projectId, teamId },
   )
 
-/** Returns linked members without a direct channel. */
+/** Returns connected members without a direct channel. */
 export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamId: string) =>
   query<{ userId: string; chatUserId: string }>(
     db,
     `SELECT i.user_id AS "userId", i.chat_user_id AS "chatUserId"
      FROM chat_identities i JOIN projects p ON p.id = i.project_id
      JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = i.user_id
-     WHERE i.project_id = :projectId AND i.team_id = :teamId AND m.suspended_at IS NULL AND NOT EXISTS (
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.disconnected_at IS NULL AND m.suspended_at IS NULL
+       AND NOT EXISTS (
        SELECT FROM alert_channels c WHERE c.project_id = i.project_id AND c.person_id = i.user_id)
      ORDER BY i.id LIMIT ${MAX_CALLS_PER_ROUND}`,
     { projectId, teamId },
   )
 
-type DirectChannel = { id: string; projectId: string; config: Buffer; installationId: string; userId: string }
+type DirectChannel = {
+  id: string
+  projectId: string
+  config: Buffer
+  installationId: string
+  userId: string
+  chatUserId: string
+}
 
-/** Inserts the direct channel of a member, unless it exists. `config` is encrypted. */
+/** Inserts the direct channel of a member, unless it exists or the member and the chat user are not connected any more. `config` is encrypted. */
 export async function insertDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {
   await execute(
     db,
     `INSERT INTO alert_channels (id, project_id, name, type, config, chat_installation_id, person_id, is_default,
        created_at, updated_at)
-     VALUES (:id, :projectId, 'Direct message', 'chat_a', :config, :installationId, :userId, false, :now, :now)
+     SELECT :id, :projectId, 'Direct message', 'chat_a', :config, :installationId, :userId, false, :now, :now
+     FROM chat_identities l JOIN chat_installations i ON i.project_id = l.project_id AND i.team_id = l.team_id
+     WHERE i.id = :installationId AND l.user_id = :userId AND l.chat_user_id = :chatUserId AND l.disconnected_at IS NULL
+     FOR SHARE OF l
      ON CONFLICT (project_id, person_id) WHERE person_id IS NOT NULL DO NOTHING`,
     { ...channel, now },
   )
 }
 
-/** Deletes the direct channel of a member. */
+/** Deletes the direct channel of a member in one installation. */
 export const deleteDirectChannel = (tx: Tx, installationId: string, userId: string) =>
   execute(tx, 'DELETE FROM alert_channels WHERE chat_installation_id = ? AND person_id = ?', [installationId, userId])
+
+/** Deletes the direct channel of a member in a team. */
+export const deleteDirectChannelInTeam = (tx: Tx, person: { projectId: string; teamId: string; userId: string }) =>
+  execute(
+    tx,
+    `DELETE FROM alert_channels c USING chat_installations i
+     WHERE i.id = c.chat_installation_id AND i.project_id = :projectId AND i.team_id = :teamId AND c.person_id = :userId`,
+    person,
+  )
 
 /** Resumes direct channels that were paused after failures. Users cannot do it, because these channels are hidden. */
 export const resumeDirectChannels = (db: Db, installationId: string, now: Date) =>

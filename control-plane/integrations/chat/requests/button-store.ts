@@ -23,7 +23,7 @@ export async function listObsoleteButtons(db: Db, deferred: string[]): Promise<O
     `SELECT d.id AS "deliveryId", ci.project_id AS "projectId", ci.id, ci.tokens,
        d.chat_message AS message, d.request_body AS body, e.data->'incident'->>'id' AS "incidentId", i.status,
        (SELECT chat_user_id FROM chat_identities x WHERE x.project_id = ci.project_id AND x.team_id = ci.team_id
-          AND x.user_id = i.acknowledged_by) AS "chatUserId"
+          AND x.user_id = i.acknowledged_by AND x.disconnected_at IS NULL) AS "chatUserId"
      FROM deliveries d JOIN events e ON e.id = d.event_id
      JOIN alert_channels c ON c.id = d.channel_id
      JOIN chat_installations ci ON ci.id = c.chat_installation_id AND ci.revoked_at IS NULL AND ci.id <> ALL (?::uuid[])

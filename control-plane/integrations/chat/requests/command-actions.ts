@@ -6,7 +6,7 @@ import { acknowledgeIncident } from '../../../verdict/incidents/api/actions.ts'
 import { type IncidentRecord, listIncidents } from '../../../verdict/incidents/store.ts'
 import type { StoredInstallation } from '../installations/installation.ts'
 import { listTeamInstallations } from '../installations/installation-store.ts'
-import { findChatMember, type PeopleTools } from '../people/people-actions.ts'
+import { findChatMember, type MemberRefusal, type PeopleTools } from '../people/people-actions.ts'
 import { listFailingMonitors } from '../people/people-store.ts'
 import { filterByCode, type SlashCommand } from './command.ts'
 import {
@@ -67,7 +67,7 @@ async function canRead(
 ): Promise<boolean> {
   if (!(await isUnderReview(tools.db, installation.projectId))) return true
   const member = await findChatMember(tools, installation, chatUserId, now)
-  return member !== null && member !== 'unavailable'
+  return typeof member !== 'string'
 }
 
 /** Builds a reply with a message and the incidents that are not acknowledged yet. */
@@ -108,8 +108,7 @@ export async function acknowledgeFromChat(
 ): Promise<AcknowledgeResult> {
   const { projectId } = installation
   const member = await findChatMember(tools, installation, user.chatUserId, now)
-  if (member === 'unavailable') return { isFinal: false, message: PROVIDER_UNAVAILABLE }
-  if (!member) return { isFinal: false, message: NOT_A_MEMBER }
+  if (typeof member === 'string') return { isFinal: false, message: REFUSALS[member] }
   if (member.role === 'viewer') return { isFinal: false, message: VIEWER_ROLE }
   const { userId, email, organizationId } = member
   const actor = { kind: 'user' as const, id: userId, name: email }
@@ -136,9 +135,13 @@ function describeAcknowledgement(
 
 const UNDER_REVIEW =
   'Access to this organization is suspended until its owner has reviewed it. Until then, only members who are not suspended can use this command.'
-const NOT_A_MEMBER =
-  'Only members can acknowledge incidents, and no member has the email address of your chat account. Ask an admin to invite you to Picket.'
-const PROVIDER_UNAVAILABLE =
-  'Picket cannot identify you at the moment because the chat does not respond. Nothing was changed; try again in a minute.'
+const REFUSALS: Record<MemberRefusal, string> = {
+  no_member:
+    'Only members can acknowledge incidents, and no member has the email address of your chat account. Ask an admin to invite you to Picket.',
+  disconnected:
+    'Your chat account was disconnected from Picket, so it cannot acknowledge incidents. An editor can connect it again in the chat settings of Picket.',
+  unavailable:
+    'Picket cannot identify you at the moment because the chat does not respond. Nothing was changed; try again in a minute.',
+}
 const VIEWER_ROLE =
   'Viewers cannot acknowledge incidents, and your role in Picket is viewer. Ask an admin to make you an editor.'

@@ -1,13 +1,13 @@
 import { useFrame } from '../../../core/frame-context.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { hasRole, NeedsRole } from '../../../parts/needs-role.tsx'
 import { InstallationRow } from './installation-row.tsx'
+import { People } from './people.tsx'
 
-type Identity = OperationResponse<'listChatIdentities'>['data'][number]
 type Names = ReadonlyMap<string, string>
 
 const PATH = '/settings/chat'
@@ -31,7 +31,7 @@ export const chatScreen = screen({
       <>
         <h1>Chat</h1>
         <AreaTabs area="settings" current={PATH} />
-        <NeedsRole what="Connecting and disconnecting a team" needed="editor" />
+        <NeedsRole what="Connecting and disconnecting" needed="editor" />
         <Loaded result={installations} what="The connected teams">
           {({ data }) =>
             data.length === 0 ? (
@@ -68,32 +68,3 @@ export const chatScreen = screen({
     )
   },
 })
-
-const People = ({ identities, emails, teams }: { identities: readonly Identity[]; emails: Names; teams: Names }) =>
-  identities.length === 0 ? (
-    <p class="soft">
-      No member is linked yet. Members are found in the chat by their email addresses when a team is connected, and when
-      they press a button there.
-    </p>
-  ) : (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Member</th>
-          <th scope="col">Chat user</th>
-          <th scope="col">Team</th>
-        </tr>
-      </thead>
-      <tbody>
-        {identities.map(({ id, user_id: userId, chat_user_id: chatUser, team_id: team }) => (
-          <tr key={id}>
-            <td dir="auto">{emails.get(userId) ?? <span class="soft">a member (admins see the address)</span>}</td>
-            <td class="mono" dir="auto">
-              {chatUser}
-            </td>
-            <td dir="auto">{teams.get(team) ?? team}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
