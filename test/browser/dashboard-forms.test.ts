@@ -154,6 +154,7 @@ t.test('A form with changes asks before it is left, and a monitor is deleted aft
   await remove.click()
   await page.waitForURL(`${origin}/monitors`)
   t.equal((await call('GET', `/monitors/${id}`)).status, 404)
+  t.same(complaints.slice(1), [], 'the deleted monitor is not read again')
 })
 
 t.test('A webhook is tested before it is created, and its secret is shown once', async t => {

@@ -173,7 +173,7 @@ t.test(
   'A person is disconnected from the chat, and a team after its alert channels were shown and counted',
   async t => {
     const { project } = (await call('GET', '/me')).body.data
-  const [member] = (await call('GET', '/members')).body.data
+    const [member] = (await call('GET', '/members')).body.data
     const installation = { id: uuidv7(), projectId: project.id }
     await execute(
       api.db,

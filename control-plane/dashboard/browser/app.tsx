@@ -14,7 +14,7 @@ import { useKeySettings } from './keys.ts'
 import { holdPage, loadWholePages } from './leave-question.ts'
 import { followChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
-import { createCache, prefetch, seedCache, setLive, useResults } from './queries.ts'
+import { createCache, findDeleted, prefetch, seedCache, setDeleted, setLive, useResults } from './queries.ts'
 import { loadMatch, SCREEN_ADDRESS, useMatch } from './screens.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
@@ -49,8 +49,14 @@ function Page({ initial }: { initial: DocumentState }) {
   const overlay = useOverlay()
   const [preferences, setPreferences] = useState(initial.me.preferences)
   useDisplay(preferences)
+  useEffect(() => setDeleted(cache, null), [cache, path])
   const execute: Execute = async (name, args) => {
+    const deleted = findDeleted(name, args)
+    if (deleted) setDeleted(cache, deleted)
     const outcome = await connection.execute(name, args)
+    if (deleted && 'error' in outcome) setDeleted(cache, null)
+    // lists that are not shown still have the record
+    else if (deleted) cache.removeQueries({ type: 'inactive' })
     if (/^(list|read|preview|export)/.test(name)) return outcome
     if (name === 'updateMePreferences' && 'data' in outcome)
       setPreferences((outcome.data as { data: DisplaySettings }).data)

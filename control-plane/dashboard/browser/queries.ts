@@ -41,6 +41,30 @@ const liveCaches = new WeakSet<QueryClient>()
 export const setLive = (cache: QueryClient, isLive: boolean) =>
   void (isLive ? liveCaches.add(cache) : liveCaches.delete(cache))
 
+/** A record that is deleted: the noun of its operations (`StatusPage`), and its id. */
+type DeletedRecord = { noun: string; id: string }
+
+const deletedRecords = new WeakMap<QueryClient, DeletedRecord>()
+
+/** Stops reading what a record had while its page is still shown, which would be a 404. Null: everything is read again. */
+export const setDeleted = (cache: QueryClient, record: DeletedRecord | null) =>
+  void (record ? deletedRecords.set(cache, record) : deletedRecords.delete(cache))
+
+/** Returns the record that an operation deletes; null for other operations. */
+export function findDeleted(name: string, args: { path?: object }): DeletedRecord | null {
+  const noun = /^delete(.+)/.exec(name)?.[1]
+  const id = Object.values(args.path ?? {}).at(-1)
+  return noun === undefined || typeof id !== 'string' ? null : { noun, id }
+}
+
+function isOfDeleted(cache: QueryClient, { name, arguments: args }: DataQuery): boolean {
+  const deleted = deletedRecords.get(cache)
+  if (!deleted) return false
+  const { path, query } = args as { path?: { id?: string }; query?: object }
+  const isFiltered = Object.values(query ?? {}).includes(deleted.id)
+  return isFiltered || (path?.id === deleted.id && new RegExp(`^(read|list)${deleted.noun}`).test(name))
+}
+
 const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
   queryKey: keyOf(query),
   queryFn: async () => {
@@ -48,6 +72,7 @@ const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
     if ('error' in outcome) throw new ReadError(outcome.error)
     return outcome.data as unknown
   },
+  enabled: () => !isOfDeleted(cache, query),
   staleTime: STALE_MS,
   refetchInterval: () => (liveCaches.has(cache) ? LIVE_REFRESH_MS : REFRESH_MS),
   retry: false,
