@@ -1,19 +1,18 @@
-import { type BrowserContextOptions, chromium } from 'playwright-core'
-import { chromiumPath } from '../support/browser.ts'
+import type { BrowserContextOptions } from 'playwright-core'
+import { shareBrowser } from '../support/browser.ts'
 import type { Teardown } from '../support/teardown.ts'
 
 /** Only a hanging browser needs this long, also on a busy machine. */
 const LIMIT_MS = 120_000
 
-/** A browser until the end of the test, with long timeouts. */
+/** Opens contexts of the shared browser, with long timeouts, until the end of the test. */
 export async function openBrowser(t: Teardown) {
-  const options = { executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: LIMIT_MS }
-  const browser = await chromium.launch(options)
-  t.teardown(() => browser.close())
+  const browser = await shareBrowser()
   const newContext = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext(options)
+    t.teardown(() => context.close())
     context.setDefaultTimeout(LIMIT_MS)
     return context
   }
-  return { browser, newContext }
+  return { newContext }
 }

@@ -8,6 +8,7 @@ import { sanitizeCss } from '../../control-plane/pages/core/custom-css/css-sanit
 import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
 import { CSS_ATTACKS, TEXT_ATTACKS, withHostileText } from '../support/attacks.ts'
 import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { shareBrowser } from '../support/browser.ts'
 import { PICTURES, pictureNames, writePictures } from '../support/page-pictures.ts'
 import { startPageSite } from '../support/page-site.ts'
 import { emptyView, NOW, ordinaryView } from '../support/status-page-view.ts'
@@ -32,7 +33,7 @@ const LOOKS: Record<string, Look[]> = {
 }
 
 const site = await startPageSite(t)
-const { browser, newContext } = await openBrowser(t)
+const { newContext } = await openBrowser(t)
 
 const overflowOf = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
@@ -234,7 +235,7 @@ t.test('Times are in the time zone of the reader, and mouse and keys show the to
  * every picture. The pictures are not compared, because fonts differ between machines.
  */
 t.test('Every template has a small picture for reviewers', async t => {
-  if (process.env.PICKET_WRITE_FIXTURES === '1') await writePictures(browser, site)
+  if (process.env.PICKET_WRITE_FIXTURES === '1') await writePictures(await shareBrowser(), site)
   for (const name of pictureNames) {
     const { size } = statSync(join(PICTURES, name))
     t.ok(size > 2_000 && size <= 30_720, `${name} is ${size} bytes`)

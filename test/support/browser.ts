@@ -1,5 +1,6 @@
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { findBrowser } from '../../probe-agent/screenshots/chromium/find-browser.ts'
+import { oncePerProcess } from './once-per-process.ts'
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
@@ -10,6 +11,23 @@ export function chromiumPath(): string {
   throw new Error('chromium is missing: run "sudo apt-get install chromium" once')
 }
 
+/** The browser that all test files of the process share. Each file opens its own contexts, and closes them. */
+export const shareBrowser = oncePerProcess(async t => {
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
+  t.teardown(() => browser.close())
+  return browser
+})
+
+/** An empty page in a context of its own, until the end of the test. */
+export async function openEmptyPage(t: Teardown): Promise<Page> {
+  const browser = await shareBrowser()
+  const context = await browser.newContext()
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(HANG_MS)
+  return page
+}
+
 export type Pictures = {
   /** red, green and blue of a pixel, 0 to 255, and the size of the picture */
   look(bytes: Buffer, contentType: string, x: number, y: number): Promise<{ rgb: number[]; size: [number, number] }>
@@ -17,10 +35,7 @@ export type Pictures = {
 
 /** Reads pictures in a browser. */
 export async function openPictures(t: Teardown): Promise<Pictures> {
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
-  t.teardown(() => browser.close())
-  const page = await browser.newPage()
-  page.setDefaultTimeout(HANG_MS)
+  const page = await openEmptyPage(t)
   return {
     async look(bytes, contentType, x, y) {
       const source = `data:${contentType};base64,${bytes.toString('base64')}`

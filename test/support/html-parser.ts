@@ -1,7 +1,5 @@
-import { chromium } from 'playwright-core'
-import { chromiumPath } from './browser.ts'
+import { openEmptyPage } from './browser.ts'
 import type { Teardown } from './teardown.ts'
-import { HANG_MS } from './wait.ts'
 
 /** A document as a browser parses it. */
 type ParsedHtml = {
@@ -35,10 +33,7 @@ const LINKS = [
 
 /** The HTML parser of a browser. Nothing in the documents runs or is loaded. */
 export async function openHtmlParser(t: Teardown): Promise<HtmlParser> {
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
-  t.teardown(() => browser.close())
-  const page = await browser.newPage()
-  page.setDefaultTimeout(HANG_MS)
+  const page = await openEmptyPage(t)
   return {
     // as text: this program runs in the page
     parse: html =>
