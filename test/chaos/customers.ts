@@ -14,7 +14,10 @@ export type ChaosCustomers = {
   unacknowledged: Set<string>
   /** number of requests that had another answer, or none */
   refused: number
-  /** Sends no new reports. Resolves when every report is answered, or after `withinMs`. */
+  /**
+   * Sends no new reports. Waits until every report is answered, at most `withinMs`. Then nothing is repeated, and it resolves
+   * when no request is in progress any more: a slow server may still store what it was asked.
+   */
   stop(withinMs: number): Promise<void>
 }
 
@@ -32,15 +35,23 @@ export function startCustomers(
   const written = new Map<string, number>()
   const unanswered = new Set<string>()
   const reports = new Set<Promise<void>>()
+  const inProgress = new Set<Promise<unknown>>()
   let isStopped = false
   let count = 0
+
+  const post = (path: string, body?: object, headers?: Record<string, string>) => {
+    const request = api.post(path, body, headers).catch(() => null)
+    inProgress.add(request)
+    request.finally(() => inProgress.delete(request))
+    return request
+  }
 
   const report = async (title: string) => {
     unanswered.add(title)
     const headers = { 'idempotency-key': randomUUID() }
     const body = { title, severity: 'minor', message: 'We are looking.', monitor_ids: [monitors.affectedId] }
     while (!isStopped) {
-      const answer = await Promise.race([api.post('/incidents', body, headers).catch(() => null), waitForTimeout()])
+      const answer = await Promise.race([post('/incidents', body, headers), waitForTimeout()])
       if (answer && answer.status < 300) {
         written.set(title, Date.now())
         return void unanswered.delete(title)
@@ -51,7 +62,7 @@ export function startCustomers(
   }
   const reporting = setInterval(() => reports.add(report(`Report ${++count}`)), WRITE_EVERY_MS)
   // the answer of a check is not awaited
-  const requestChecks = () => monitors.askedIds.map(id => api.post(`/monitors/${id}/check`).catch(() => {}))
+  const requestChecks = () => monitors.askedIds.map(id => post(`/monitors/${id}/check`))
   const asking = setInterval(requestChecks, CHECK_EVERY_MS)
   const customers: ChaosCustomers = {
     written,
@@ -62,6 +73,7 @@ export function startCustomers(
       clearInterval(asking)
       await Promise.race([Promise.all(reports), pause(withinMs, null, { ref: false })])
       isStopped = true
+      while (inProgress.size > 0) await Promise.all(inProgress)
     },
   }
   t.teardown(() => customers.stop(0))
