@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Log } from '../../../../shared/process/log.ts'
@@ -6,7 +5,7 @@ import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { SecretCipher } from '../../platform/crypto/encryption.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres/client.ts'
-import { nowMs, startTimer } from '../../platform/time/clock.ts'
+import { nowMs } from '../../platform/time/clock.ts'
 import {
   type ApiCaller,
   type Authenticate,
@@ -23,6 +22,7 @@ import { isStorable, parseBody } from '../validation/body.ts'
 import { coerceQuery } from '../validation/query-coercion.ts'
 import { createSchemaCompiler } from '../validation/schema-compiler.ts'
 import type { IsAcceptedHost } from './accepted-hosts.ts'
+import { CONNECTION_LIMITS, closeConnectionsOnShutdown, limitBody, limitBodyTime } from './connections.ts'
 import { sendError, sendMalformedRequestError } from './error-response.ts'
 import {
   type ApiError,
@@ -43,13 +43,6 @@ import type { App } from './types.ts'
  * `schema: { body, querystring, params, response, summary, tags }` and throws the errors of errors.ts.
  */
 export type { App, HttpReply, IncomingRequest } from './types.ts'
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** how long a client may take to send a body; default: 30 s */
-    bodyTimeoutMs?: number
-  }
-}
 
 type AppContext = {
   log: Log
@@ -72,7 +65,6 @@ type AppContext = {
 export const API_PREFIX = '/api/v1'
 const MAX_BODY_BYTES = 1024 * 1024
 const PLUGIN_TIMEOUT_MS = 300_000
-const BODY_TIMEOUT_MS = 30_000
 const MAX_REQUEST_MS = 15 * 60_000
 /** Half a year, without subdomains: a customer may move a domain elsewhere. */
 const HSTS_HEADER = 'max-age=15552000'
@@ -107,7 +99,7 @@ export async function createApp(context: AppContext): Promise<App> {
 }
 
 /** An HTTP server without routes that answers errors in the common shape. */
-export function createServer(log: Log, trustedProxies: string[] = []): App {
+export function createServer(log: Log, trustedProxies: string[] = [], limits = CONNECTION_LIMITS): App {
   const app: App = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -118,14 +110,18 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
     bodyLimit: MAX_BODY_BYTES,
     // the longest upload; other bodies have less time (limitBodyTime)
     requestTimeout: MAX_REQUEST_MS,
-    http: { headersTimeout: BODY_TIMEOUT_MS },
+    http: { headersTimeout: limits.bodyMs },
     // the default of 10 s ends the start of a process on a slow or busy machine
     pluginTimeout: PLUGIN_TIMEOUT_MS,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
-    frameworkErrors: (_error, request, reply) => sendError(notFound('page'), request, reply),
+    // no hook runs for these requests
+    frameworkErrors: (_error, request, reply) => {
+      limitBody(app, request.raw, limits.bodyMs)
+      sendError(notFound('page'), request, reply)
+    },
     clientErrorHandler: sendMalformedRequestError,
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorateRequest('caller', null)
@@ -133,8 +129,8 @@ export function createServer(log: Log, trustedProxies: string[] = []): App {
   app.decorateRequest('idempotencyClaim', null)
   app.decorateRequest('endTurn', null)
   app.setErrorHandler(sendError)
-  limitBodyTime(app)
-  closeConnectionsOnShutdown(app)
+  limitBodyTime(app, limits)
+  closeConnectionsOnShutdown(app, limits)
   return app
 }
 
@@ -246,42 +242,6 @@ function isEmpty(record: Record<string, unknown>): boolean {
 function listUnknownInBody(body: unknown): string[] {
   if (body === undefined || body === null) return []
   return typeof body === 'object' && !Array.isArray(body) ? Object.keys(body) : ['']
-}
-
-/** Closes connections on which a body is not complete in time. */
-function limitBodyTime(app: App): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { raw } = request
-    if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return done()
-    const cancel = startTimer(request.routeOptions.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS, () => {
-      // a request of this process (inject) has no connection
-      if (raw.complete !== false) return
-      app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
-    })
-    for (const event of ['close', 'end']) raw.once(event, cancel)
-    done()
-  })
-}
-
-/**
- * While the server closes, each connection ends with its response; kept alive, it would delay the close. A connection on
- * which nothing was sent yet, as browsers open in advance, ends at once: Node does not count it among the idle ones.
- */
-function closeConnectionsOnShutdown(app: App): void {
-  const open = new Set<Socket>()
-  let isClosing = false
-  app.server.on('connection', socket => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-  app.addHook('preClose', async () => {
-    isClosing = true
-    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
-    done()
-  })
 }
 
 function addRequestMetrics(app: App, metrics: Metrics): void {
