@@ -4,7 +4,11 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { createOwnFaultFinder } from '../../control-plane/foundation/web/validation/schema-compiler.ts'
 import { readImportFile } from '../../control-plane/integrations/import-export/jobs/reading/read-file.ts'
-import { MAX_UPLOAD_BYTES, storeUpload } from '../../control-plane/integrations/import-export/jobs/upload-store.ts'
+import {
+  createDiskBudget,
+  MAX_UPLOAD_BYTES,
+  storeUpload,
+} from '../../control-plane/integrations/import-export/jobs/upload-store.ts'
 import { shareApi } from '../support/api-server.ts'
 import { ended, OCTETS, planned } from '../support/import-jobs.ts'
 import { buildKumaDatabase, KUMA_TABLES, sqlite } from '../support/kuma-database.ts'
@@ -80,7 +84,7 @@ t.test('YAML with aliases of aliases, deep nesting and too many values are refus
   t.throws(() => read(bomb.join('\n')), { code: 'validation_error' })
   t.throws(() => read('['.repeat(100_000)), { status: 400, message: /nested at most 64 levels/ })
   t.throws(() => read(`{"version":1,"monitors":[${'1,'.repeat(3_000_000)}1]}`), { message: /at most 3000000 values/ })
-  t.throws(() => read(`# ${' '.repeat(64 * 1024 * 1024)}`), { message: /must not be larger than 64 MiB/ })
+  t.throws(() => read(`# ${' '.repeat(32 * 1024 * 1024)}`), { message: /must not be larger than 32 MiB/ })
 })
 
 t.test('An upload that is too large is refused before it is read, and one that is cut off changes nothing', async t => {
@@ -113,7 +117,7 @@ t.test('A full disk is 503, and no file is left', async t => {
   const full = () => open('/dev/full', 'r+')
   const body = Readable.from([Buffer.alloc(3_000_000)])
   await t.rejects(
-    storeUpload(body, null, () => {}, full),
+    storeUpload(body, null, createDiskBudget(MAX_UPLOAD_BYTES), () => {}, full),
     { status: 503, message: /its disk is full/ },
   )
   const endless = Readable.from(
@@ -123,14 +127,14 @@ t.test('A full disk is 503, and no file is left', async t => {
   )
   const sink = () => open('/dev/null', 'r+')
   await t.rejects(
-    storeUpload(endless, null, () => {}, sink),
+    storeUpload(endless, null, createDiskBudget(MAX_UPLOAD_BYTES), () => {}, sink),
     { code: 'payload_too_large' },
   )
   t.equal(endless.destroyed, false, 'the connection stays open for the answer')
   endless.destroy()
   const short = Readable.from([Buffer.alloc(10)])
   await t.rejects(
-    storeUpload(short, 20, () => {}, sink),
+    storeUpload(short, 20, createDiskBudget(MAX_UPLOAD_BYTES), () => {}, sink),
     { status: 400, message: /before the file was complete/ },
   )
 })
@@ -150,12 +154,36 @@ t.test(
     const { bytes } = await storeUpload(
       body,
       null,
+      createDiskBudget(MAX_UPLOAD_BYTES),
       soFar => void reported.push(soFar),
       async () => file,
     )
     t.equal(bytes, 3_000)
     t.ok(Buffer.concat(written).equals(whole))
     t.strictSame(reported, [1_024, 2_048, 3_000])
+  },
+)
+
+t.test(
+  'Uploads share the space of a process: the one that exceeds it is refused, and space of closed files is free',
+  async t => {
+    const budget = createDiskBudget(3_000)
+    const store = (bytes: number) =>
+      storeUpload(
+        Readable.from([Buffer.alloc(bytes)]),
+        null,
+        budget,
+        () => {},
+        () => open('/dev/null', 'r+'),
+      )
+    const first = await store(2_000)
+    await t.rejects(store(1_001), { status: 503, message: /all of the space for imports/ })
+    const second = await store(1_000)
+    await t.rejects(store(1), { status: 503, message: /space/ })
+    await first.close()
+    const third = await store(2_000)
+    await Promise.all([second.close(), third.close()])
+    await (await store(3_000)).close()
   },
 )
 

@@ -1,7 +1,11 @@
 import t from 'tap'
+import { startImportCleanup } from '../../control-plane/integrations/import-export/jobs/cleanup-worker.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { shareApi } from '../support/api-server.ts'
 import { ended, OCTETS, planned, upload } from '../support/import-jobs.ts'
 import { buildKumaDatabase, buildLargeKumaDatabase, KUMA_TABLES } from '../support/kuma-database.ts'
+import { waitFor } from '../support/wait.ts'
 
 const api = await shareApi()
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
@@ -176,4 +180,18 @@ t.test('DELETE /imports/{id} and a second upload are 409 while an import is runn
   t.equal((await api.call('POST', `/imports/${id}/apply`, { key })).status, 409)
   const refused = await upload(api, key, '', fileOf(MONITOR))
   t.match([refused.status, refused.body.error.message], [409, /another import of this project is running/])
+})
+
+t.test('An import is deleted a day after its upload, but not while it is running', async t => {
+  const keys = await Promise.all(['old', 'running', 'new'].map(async () => (await api.tenant()).key))
+  const ids = await Promise.all(keys.map(async key => (await planned(api, key, '', fileOf(MONITOR))).id))
+  const dayAgo = new Date(Date.now() - 25 * 3_600_000)
+  const change = (id: string, columns: object) => api.db('import_jobs').where({ id }).update(columns)
+  await change(ids[0]!, { created_at: dayAgo, alive_at: dayAgo })
+  await change(ids[1]!, { created_at: dayAgo, status: 'applying', alive_at: new Date() })
+  const cleanup = startImportCleanup({ db: api.db, log: createLog('test', 'silent'), metrics: createMetrics() })
+  t.teardown(() => cleanup.stop())
+  const statuses = () => Promise.all(ids.map(async (id, i) => (await get(keys[i]!, `/imports/${id}`)).status))
+  await waitFor(async () => (await statuses())[0] === 404)
+  t.same(await statuses(), [404, 200, 200])
 })

@@ -4,12 +4,14 @@ import { createFairLimiter, type LimiterRefusal } from './fair-limiter.ts'
 
 const IDLE_TIMEOUT_MS = 30_000
 const START_TIMEOUT_MS = 60_000
-/** How long a question waits for its turn. */
+/** How long a question waits for its turn, by default. */
 export const THREAD_WAIT_TIMEOUT_MS = 60_000
 
 type ThreadLimits = {
   /** for a question, on a slow and busy machine */
   timeoutMs: number
+  /** for the turn of a question */
+  waitTimeoutMs?: number
   /** questions of one key */
   maxWaiting: number
   memoryMb: number
@@ -25,13 +27,13 @@ export type ThreadRunner<Q, A> = (key: string, question: Q) => Promise<A>
  * to the bundled program in `dist`. It exists only while there is work for it. Keys take turns.
  */
 export function createThreadRunner<Q, A>(name: string, askedFrom: string, limits: ThreadLimits): ThreadRunner<Q, A> {
-  const { timeoutMs, maxWaiting, memoryMb, refuse } = limits
+  const { timeoutMs, waitTimeoutMs = THREAD_WAIT_TIMEOUT_MS, maxWaiting, memoryMb, refuse } = limits
   const turns = createFairLimiter({
     ...{
       maxConcurrent: 1,
       maxConcurrentPerKey: 1,
       maxWaitingPerKey: maxWaiting,
-      waitTimeoutMs: THREAD_WAIT_TIMEOUT_MS,
+      waitTimeoutMs,
       refuse,
     },
   })

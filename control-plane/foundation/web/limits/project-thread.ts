@@ -10,6 +10,8 @@ type ProjectThreadOptions = {
   memoryMb: number
   /** for a question; default: 20 s */
   timeoutMs?: number
+  /** for its turn; default: a minute */
+  waitTimeoutMs?: number
   /** the noun for messages, singular and plural */
   one: string
   many: string
@@ -24,10 +26,10 @@ export function createProjectThread<Q, A>(
   askedFrom: string,
   options: ProjectThreadOptions,
 ): ThreadRunner<Q, A> {
-  const { maxWaiting, memoryMb, timeoutMs = ANSWER_TIMEOUT_MS, one, many } = options
+  const { maxWaiting, memoryMb, timeoutMs = ANSWER_TIMEOUT_MS, waitTimeoutMs, one, many } = options
   const full = `${maxWaiting} ${many} of this project are already waiting; they are processed one at a time`
   const ask = createThreadRunner<Q, A>(name, askedFrom, {
-    ...{ timeoutMs, maxWaiting, memoryMb },
+    ...{ timeoutMs, waitTimeoutMs, maxWaiting, memoryMb },
     refuse: why => (why === 'late' ? tooBusy(`other ${many} take too long`) : rateLimited(full, RETRY_AFTER_S)),
   })
   return async (projectId, question) => {

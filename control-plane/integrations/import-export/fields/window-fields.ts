@@ -7,10 +7,14 @@ import { pick, type RecordFields, toSnakeKeys } from './fields.ts'
 const { monitor_ids, ...ofItself } = WindowCreate.properties
 const TIMES = ['starts_at', 'ends_at']
 const UNSET = Object.fromEntries(Object.keys(ofItself).map(key => [key, null]))
-const withDefaults = (entry: WindowEntry) => ({
+/**
+ * Without its own settings of notices, an entry leaves those of the stored window: a file from before them must not send
+ * messages to subscribers.
+ */
+const withDefaults = (entry: WindowEntry, stored: MaintenanceWindow | null) => ({
   ...UNSET,
-  notify_subscribers: notifiesByDefault(entry.cron),
-  announce_minutes: DEFAULT_ANNOUNCE_MINUTES,
+  notify_subscribers: stored?.notifySubscribers ?? notifiesByDefault(entry.cron),
+  announce_minutes: stored?.announceMinutes ?? DEFAULT_ANNOUNCE_MINUTES,
   ...entry,
 })
 
@@ -18,9 +22,12 @@ const withDefaults = (entry: WindowEntry) => ({
 export const toStoredWindowFields = (window: MaintenanceWindow): RecordFields =>
   normalizeFields({ ...toSnakeKeys(window), monitors: window.monitorIds })
 
-/** `monitorIds` are the resolved references. */
-export const toWindowFields = (entry: WindowEntry, monitorIds: string[]): RecordFields =>
-  normalizeFields({ ...withDefaults(entry), monitors: monitorIds })
+/** `monitorIds` are the resolved references; `stored` is the window that the entry changes. */
+export const toWindowFields = (
+  entry: WindowEntry,
+  monitorIds: string[],
+  stored: MaintenanceWindow | null,
+): RecordFields => normalizeFields({ ...withDefaults(entry, stored), monitors: monitorIds })
 
 /** Normalizes times and cron expressions, so that equal values are identical. */
 function normalizeFields(fields: RecordFields): RecordFields {
@@ -31,8 +38,8 @@ function normalizeFields(fields: RecordFields): RecordFields {
 }
 
 /** Returns the body of a window for the API. */
-export const toWindowBody = (entry: WindowEntry, monitorIds: string[]) =>
-  ({ ...pick(withDefaults(entry), ofItself), monitor_ids: monitorIds }) as WindowCreate
+export const toWindowBody = (entry: WindowEntry, monitorIds: string[], stored: MaintenanceWindow | null) =>
+  ({ ...pick(withDefaults(entry, stored), ofItself), monitor_ids: monitorIds }) as WindowCreate
 
 /** Replaces ids of monitors by the references of the file. */
 export const createWindowDisplay =

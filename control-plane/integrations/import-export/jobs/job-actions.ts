@@ -14,6 +14,7 @@ import type { ImportTools } from '../import/import-run.ts'
 import { replaceItems } from './item-store.ts'
 import { buildItems, summarize } from './items.ts'
 import {
+  ABANDONED_AFTER_MS,
   beginRun,
   deleteFileParts,
   deleteJob,
@@ -30,16 +31,15 @@ import {
 import { countEntries, joinFile } from './reading/file-parts.ts'
 import { readUploadedFile } from './reading/file-reader.ts'
 import type { ImportSource } from './reading/read-file.ts'
-import { storeUpload, type Upload } from './upload-store.ts'
+import { createDiskBudget, type DiskBudget, storeUpload, type Upload } from './upload-store.ts'
 
-/** A run that has not reported for this time counts as ended. */
-export const ABANDONED_AFTER_MS = 60_000
 const HEARTBEAT_MS = 5_000
 const PROGRESS_MS = 500
 /** Finished jobs that are kept, for each project. */
 const KEPT_JOBS = 10
-/** Files on the disk of a process: each takes up to 256 MiB. */
-const MAX_FILES = 4
+/** Files of a process that are being uploaded or read, one of each project, and what they take on its disk. */
+const MAX_FILES = 32
+const MAX_DISK_BYTES = 1024 * 1024 * 1024
 /** Imports of a process that plan or apply at the same time, one of each project. */
 const MAX_RUNNING = 2
 const TURN_TIMEOUT_MS = 15 * 60_000
@@ -71,6 +71,7 @@ export const ABANDONED_ERROR: JobError = {
 /** The imports that run in this process (docs/design/import-jobs.md). */
 export function createImportJobs(tools: JobTools): ImportJobs {
   let files = 0
+  const budget = createDiskBudget(MAX_DISK_BYTES)
   const turns = createFairLimiter({
     ...{ maxConcurrent: MAX_RUNNING, maxConcurrentPerKey: 1, maxWaitingPerKey: 1, waitTimeoutMs: TURN_TIMEOUT_MS },
     refuse: () => tooBusy('other imports take too long'),
@@ -91,7 +92,7 @@ export function createImportJobs(tools: JobTools): ImportJobs {
       let isHandedOn = false
       try {
         await addJob(tools.db, job)
-        const upload = await receiveUpload(tools.db, job, body, declaredBytes)
+        const upload = await receiveUpload(tools.db, job, { body, declaredBytes, budget })
         isHandedOn = true
         void superviseRun(tools.db, starter, job, async () => {
           await readAndStore(tools, job, upload.fd).finally(async () => {
@@ -160,10 +161,14 @@ async function claim<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Stores the body as a file. When this fails, the job fails, and the rest of the body is read, so that the client gets the error. */
-async function receiveUpload(db: Db, job: StoredJob, body: Readable, declaredBytes: number | null): Promise<Upload> {
+async function receiveUpload(
+  db: Db,
+  job: StoredJob,
+  { body, declaredBytes, budget }: Pick<UploadRequest, 'body' | 'declaredBytes'> & { budget: DiskBudget },
+): Promise<Upload> {
   const end = reportAlive(db, job)
   try {
-    const upload = await storeUpload(body, declaredBytes, createProgress(db, job))
+    const upload = await storeUpload(body, declaredBytes, budget, createProgress(db, job))
     await changeOwnRun(db, job, { status: 'reading', bytes: upload.bytes }).catch(async error => {
       await upload.close()
       throw error

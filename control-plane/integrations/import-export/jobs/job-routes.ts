@@ -11,15 +11,8 @@ import { addScope } from '../../../foundation/web/server/scope.ts'
 import { dataSchema, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { listItems } from './item-store.ts'
 import { hideChannelConfig } from './items.ts'
-import {
-  ABANDONED_AFTER_MS,
-  ABANDONED_ERROR,
-  createImportJobs,
-  type ImportActor,
-  type JobTools,
-  removeImport,
-} from './job-actions.ts'
-import { findJob, listJobs, type StoredJob } from './job-store.ts'
+import { ABANDONED_ERROR, createImportJobs, type ImportActor, type JobTools, removeImport } from './job-actions.ts'
+import { ABANDONED_AFTER_MS, findJob, listJobs, type StoredJob } from './job-store.ts'
 import { ImportItemRecord, ImportRecord, ItemQuery, UploadQuery } from './schema.ts'
 
 const tags = ['Import and export']

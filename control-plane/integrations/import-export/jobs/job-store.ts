@@ -10,6 +10,9 @@ import type { JOB_STATUSES } from './schema.ts'
 type JobStatus = (typeof JOB_STATUSES)[number]
 const RUNNING = `status IN ('uploading', 'reading', 'planning', 'applying')`
 
+/** A run that has not reported for this time counts as ended. */
+export const ABANDONED_AFTER_MS = 60_000
+
 export type JobError = { status: number; code: string; message: string; details?: ErrorDetail[] }
 
 export type StoredJob = {

@@ -41,8 +41,8 @@ async function importWindow(
   place: string,
 ) {
   const { tools, caller, report, now } = run
-  const after = toWindowFields(entry, monitorIds)
-  const body = toWindowBody(entry, monitorIds)
+  const after = toWindowFields(entry, monitorIds, stored)
+  const body = toWindowBody(entry, monitorIds, stored)
   if (stored === null) {
     if (isPast(entry, now)) {
       report.warnings.push({

@@ -14,8 +14,8 @@ type FileTools = { findFaults: FindFaults; sqlite: SqlJsStatic }
 
 /** 10,000 monitors of Uptime Kuma have 700,000 values. */
 const LIMITS: BodyLimits = { values: 3_000_000, depth: 64 }
-/** A text needs several times its size when it is parsed. 10,000 monitors have about 10 MiB. */
-const MAX_TEXT_BYTES = 64 * 1024 * 1024
+/** A text needs up to 16 times its size when it is parsed. 10,000 monitors have about 10 MiB. */
+const MAX_TEXT_BYTES = 32 * 1024 * 1024
 
 const [OPENING_BRACE, OPENING_BRACKET] = [0x7b, 0x5b]
 
