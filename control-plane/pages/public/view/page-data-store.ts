@@ -1,5 +1,6 @@
 import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import { MAX_WINDOW_MINUTES } from '../../../verdict/maintenance/schedule-validation.ts'
 import { PAGE_COLUMNS } from '../../core/page-store.ts'
 import type { StoredPage } from '../../core/records.ts'
 import type { DailyMedians } from '../../core/types.ts'
@@ -9,6 +10,9 @@ import type { PageIncident, PageMaintenance, PageNoticedMaintenance } from './pa
 /** All open incidents first, then the newest resolved ones. */
 const MAX_INCIDENTS = 500
 const MAX_UPDATES_PER_INCIDENT = 100
+
+/** Notices are kept much longer than pages show them. By their start they are found in the index; a period lasts at most a week. */
+const IS_RECENT_NOTICE = `n.ends_at > :recent AND n.starts_at > CAST(:recent AS timestamptz) - interval '${MAX_WINDOW_MINUTES} minutes'`
 
 /**
  * Changes when anything that a page shows changes, except by the passage of time (docs/design/status-pages.md#cache).
@@ -24,7 +28,7 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
      JOIN maintenance_windows w ON w.id = mp.window_id
    WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon),
   (SELECT concat_ws(',', count(*), max(n.sent_at)) FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
-   WHERE w.project_id = p.project_id AND n.ends_at > :recent))`
+   WHERE w.project_id = p.project_id AND ${IS_RECENT_NOTICE}))`
 
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }
@@ -110,7 +114,7 @@ export function listNoticedMaintenance(
                 WHERE window_id = w.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[]))) AS "monitorIds",
          jsonb_agg(jsonb_build_object('stage', n.stage, 'at', n.sent_at) ORDER BY n.sent_at, n.stage) AS notices
        FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
-       WHERE w.project_id = :projectId AND n.ends_at > :recent AND n.sent_at IS NOT NULL
+       WHERE w.project_id = :projectId AND ${IS_RECENT_NOTICE} AND n.sent_at IS NOT NULL
        GROUP BY w.id, n.starts_at
      ) noticed WHERE "monitorIds" <> '{}' ORDER BY "startsAt" DESC LIMIT ${MAX_NOTICED_PERIODS}`,
     { projectId, monitorIds, recent },
