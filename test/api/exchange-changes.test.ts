@@ -259,6 +259,19 @@ t.test('A maintenance window that has ended is not created and gets a warning', 
   t.same((await exported(account)).maintenance_windows, [])
 })
 
+t.test('A file without settings of notices leaves those of a stored window, so that it sends no messages', async t => {
+  const [starts_at, ends_at] = [25, 26].map(hours => new Date(Date.now() + hours * 3_600_000).toISOString())
+  const window = { title: 'Move', starts_at, ends_at, monitors: ['Shop'] }
+  const notices = { notify_subscribers: false, announce_minutes: 90 }
+  const file = { monitors: [MONITOR], maintenance_windows: [{ ...window, ...notices }] }
+  const account = await accountWith(file)
+  const again = await apply(account, { version: 1, ...file, maintenance_windows: [window] })
+  t.same(changesOf(again), [])
+  t.match((await exported(account)).maintenance_windows, [notices])
+  await apply(account, { version: 1, ...file, maintenance_windows: [{ ...window, notify_subscribers: true }] })
+  t.match((await exported(account)).maintenance_windows, [{ ...notices, notify_subscribers: true }])
+})
+
 t.test('A reference to a monitor that a data source has not created yet is left out with a warning', async t => {
   const account = await api.account()
   const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }

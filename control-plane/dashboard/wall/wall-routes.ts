@@ -24,11 +24,15 @@ export function wallRoutes(app: App, { isOwnHost, readBoard }: WallTools): void 
   })
   app.addHook('onRequest', limitByNetwork(MAX_REQUESTS_PER_MINUTE, 'requests for wallboards'))
 
+  // screens with the same link get the same board for some seconds
+  const walls = new WeakMap<object, WallData>()
   const readWall = async (request: FastifyRequest): Promise<WallData> => {
     const { token } = request.params as { token: string }
     const board = await readBoard(token, getClientNetwork(request))
     if (!board) throw notFound('page')
-    return buildWall(board)
+    const wall = walls.get(board) ?? buildWall(board)
+    walls.set(board, wall)
+    return wall
   }
   app.get('/wall/:token', async (request: FastifyRequest, reply: FastifyReply) => {
     const page = renderWallPage(await readWall(request), nowMs())
