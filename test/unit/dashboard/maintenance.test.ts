@@ -82,11 +82,11 @@ t.test('A month has whole weeks from Monday, with each period on its days in the
     created_at: '2026-11-03T00:00:00Z',
   })
   const daysOf = (timeZone: string, id: string) =>
-    buildMonth('2026-11', [weekly, long, past], timeZone)
-      .flat()
+    buildMonth('2026-11', [weekly, long, past], { timeZone, most: 1_000 })
+      .weeks.flat()
       .filter(({ isOther, entries }) => !isOther && entries.some(({ window }) => window.id === id))
       .map(({ day }) => Number(day.slice(8)))
-  const weeks = buildMonth('2026-11', [], 'UTC')
+  const { weeks } = buildMonth('2026-11', [], { timeZone: 'UTC', most: 1_000 })
   t.same([weeks.length, weeks[0]?.[0]?.day, weeks.at(-1)?.at(-1)?.day], [6, '2026-10-26', '2026-12-06'])
   t.same(daysOf('UTC', 'w1'), [1, 8, 15, 22, 29])
   t.same(daysOf('America/New_York', 'w1'), [7, 14, 21, 28], 'the evening before')
@@ -94,13 +94,28 @@ t.test('A month has whole weeks from Monday, with each period on its days in the
   t.same(daysOf('Europe/Berlin', 'w2'), [9, 10, 11])
   t.same(daysOf('UTC', 'w3'), [], 'what was over before the window existed')
   t.same(
-    buildMonth('2026-11', [windowOf({ time_zone: 'Mars/Base' })], 'UTC')
-      .flat()
+    buildMonth('2026-11', [windowOf({ time_zone: 'Mars/Base' })], { timeZone: 'UTC', most: 1_000 })
+      .weeks.flat()
       .flatMap(day => day.entries),
     [],
   )
   t.equal(readMonth('2026-13', '2026-11-23'), '2026-11')
   t.equal(addMonths('2026-12', 1), '2027-01')
+})
+
+t.test('A month computes a limited number of periods, over all days, and says when some are left out', async t => {
+  const often = windowOf({ cron: '*/2 * * * *', duration_minutes: 1, created_at: '2026-01-01T00:00:00.000Z' })
+  const month = (windows: number, most: number) => {
+    const { weeks, isCut } = buildMonth('2026-11', Array(windows).fill(often), { timeZone: 'UTC', most })
+    const days = weeks.flat().map(day => day.entries.length)
+    return { isCut, first: days[0], last: days.at(-1), all: days.reduce((sum, count) => sum + count, 0) }
+  }
+  t.same(month(1, 1_000), { isCut: true, first: 4, last: 4, all: 168 })
+  t.match(month(2, 100), { isCut: true, last: 0 })
+  t.ok(month(2, 100).all <= 100)
+  t.same(month(50, 100), { isCut: true, first: 0, last: 0, all: 0 })
+  const daily = windowOf({ cron: '0 3 * * *', created_at: '2026-01-01T00:00:00.000Z' })
+  t.notOk(buildMonth('2026-11', [daily], { timeZone: 'UTC', most: 100 }).isCut)
 })
 
 t.test('The form of a window sends what the API expects, and only changes on an update', async t => {

@@ -27,20 +27,33 @@ export const toSchedule = (window: RecordedSchedule): MaintenanceSchedule => ({
 const isComputable = ({ cron, timeZone }: MaintenanceSchedule) =>
   cron === null || (validateCron(cron) === null && timeZone !== null && isTimeZone(timeZone))
 
-const MAX_PERIODS = 1_000
+const DAY_MS = 86_400_000
 
-/** The periods that overlap a range, in order; at most 1,000. */
-export function listPeriodsBetween(schedule: MaintenanceSchedule, from: Date, to: Date): MaintenancePeriod[] {
-  if (!isComputable(schedule)) return []
+/**
+ * The periods that overlap a range, in order: at most `ofDay` that begin on the same UTC day, and `most` in all. `isCut`: some
+ * are left out. Each takes about 0.1 ms.
+ */
+export function listPeriodsBetween(
+  schedule: MaintenanceSchedule,
+  { from, to, ofDay, most }: { from: Date; to: Date; ofDay: number; most: number },
+): { periods: MaintenancePeriod[]; isCut: boolean } {
+  if (schedule.cron !== null && most === 0) return { periods: [], isCut: true }
+  if (!isComputable(schedule)) return { periods: [], isCut: false }
   const running = findPeriodAt(schedule, from)
   const periods = running === null ? [] : [running]
   const findNext = createPeriodFinder(schedule)
+  let [day, found, isCut] = [0, 0, false]
   let next = findNext(from)
-  while (next !== null && next.startsAt < to && periods.length < MAX_PERIODS) {
-    periods.push(next)
-    next = findNext(next.startsAt)
+  while (next !== null && next.startsAt < to) {
+    if (periods.length >= most) return { periods, isCut: true }
+    const dayOfNext = Math.floor(next.startsAt.getTime() / DAY_MS)
+    found = dayOfNext === day ? found + 1 : 1
+    day = dayOfNext
+    if (found <= ofDay) periods.push(next)
+    else isCut = true
+    next = findNext(found > ofDay ? new Date((day + 1) * DAY_MS - 1) : next.startsAt)
   }
-  return periods
+  return { periods, isCut }
 }
 
 /** The current period and the next ones. */

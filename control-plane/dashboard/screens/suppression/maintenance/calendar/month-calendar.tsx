@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import { buildAddress } from '../../../../core/address.ts'
 import { useFrame } from '../../../../core/frame-context.ts'
 import { Section } from '../../../../parts/layout/section.tsx'
@@ -8,13 +9,19 @@ import { addMonths, buildMonth, type CalendarDay, type CalendarEntry, readMonth 
 const PATH = '/maintenance'
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const MAX_ENTRIES = 3
+/** Periods of recurring windows that are computed. The server computes only as many as it can without delaying others. */
+const MAX_PERIODS = { server: 100, browser: 5_000 }
 
 /** A month with the periods of all windows, in the time zone of the person. On phones a list of the days with periods. */
 export function Calendar({ month: asked, windows }: { month: string | null; windows: readonly WindowRecord[] }) {
-  const { nowMs, timeZone } = useFrame()
+  const { nowMs, timeZone, isInteractive } = useFrame()
   const today = toZonedDay(new Date(nowMs), timeZone)
   const month = readMonth(asked, today)
-  const weeks = buildMonth(month, windows, timeZone)
+  const most = isInteractive ? MAX_PERIODS.browser : MAX_PERIODS.server
+  const { weeks, isCut } = useMemo(
+    () => buildMonth(month, windows, { timeZone, most }),
+    [month, windows, timeZone, most],
+  )
   const isEmpty = weeks.flat().every(day => day.isOther || day.entries.length === 0)
   return (
     <Section
@@ -53,7 +60,9 @@ export function Calendar({ month: asked, windows }: { month: string | null; wind
         </tbody>
       </table>
       {isEmpty && <p class="soft small">No maintenance in this month.</p>}
-      <p class="soft small">Times are in {timeZone}.</p>
+      <p class="soft small">
+        Times are in {timeZone}.{isCut && ' Windows that begin very often are not shown completely.'}
+      </p>
     </Section>
   )
 }

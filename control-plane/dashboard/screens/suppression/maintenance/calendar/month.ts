@@ -20,15 +20,33 @@ export function addMonths(month: string, count: number): string {
   return new Date(Date.UTC(year!, number! - 1 + count)).toISOString().slice(0, 7)
 }
 
-/** The weeks of a month, from Monday, with the periods of each day in a time zone. */
-export function buildMonth(month: string, windows: readonly WindowRecord[], timeZone: string): CalendarDay[][] {
+/** Of a window. A calendar of a window that begins every minute would show nothing else. */
+const MAX_PERIODS_OF_DAY = 4
+/** With fewer periods for each recurring window, none of them are computed. */
+const MIN_SHARE = 10
+
+/**
+ * The weeks of a month, from Monday, with the periods of each day in a time zone. `most`: how many periods of recurring
+ * windows are computed in all. `isCut`: some periods are left out.
+ */
+export function buildMonth(
+  month: string,
+  windows: readonly WindowRecord[],
+  { timeZone, most }: { timeZone: string; most: number },
+): { weeks: CalendarDay[][]; isCut: boolean } {
   const days = listDays(month)
   const first = new Date(Date.parse(`${days[0]}T00:00:00Z`) - DAY_MS)
   const last = new Date(Date.parse(`${days.at(-1)}T00:00:00Z`) + 2 * DAY_MS)
   const byDay = new Map<string, CalendarEntry[]>(days.map(day => [day, []]))
+  const recurring = windows.filter(({ cron }) => cron !== null).length
+  const share = Math.floor(most / Math.max(1, recurring))
+  const limits = { from: first, to: last, ofDay: MAX_PERIODS_OF_DAY, most: share >= MIN_SHARE ? share : 0 }
+  let isCut = false
   for (const window of windows) {
+    const listed = listPeriodsBetween(toSchedule(window), limits)
+    isCut ||= listed.isCut
     const created = new Date(window.created_at)
-    for (const { startsAt, endsAt } of listPeriodsBetween(toSchedule(window), first, last)) {
+    for (const { startsAt, endsAt } of listed.periods) {
       // what was over before the window existed is not maintenance
       if (endsAt <= created) continue
       const begins = toZonedDay(startsAt, timeZone)
@@ -41,7 +59,8 @@ export function buildMonth(month: string, windows: readonly WindowRecord[], time
     isOther: !day.startsWith(month),
     entries: byDay.get(day)!.sort((a, b) => a.startsAt.getTime() - b.startsAt.getTime()),
   }))
-  return Array.from({ length: cells.length / 7 }, (_, week) => cells.slice(week * 7, week * 7 + 7))
+  const weeks = Array.from({ length: cells.length / 7 }, (_, week) => cells.slice(week * 7, week * 7 + 7))
+  return { weeks, isCut }
 }
 
 /** The days of the weeks of a month. */
