@@ -118,7 +118,8 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   screenshotRoutes(app, { db, nats, publicUrl, sign })
   onDemandRoutes(app, { db, nats, secrets, checkLiteral, testsPerMinute })
   probeRoutes(app, { db })
-  probeTokenRoutes(app, { db, publicUrl, publicFleetUrl: handles.config.probeInstallation.fleetUrl })
+  const { fleetUrl, folder } = handles.config.probeInstallation
+  probeTokenRoutes(app, { db, publicUrl, publicFleetUrl: fleetUrl, folder: folder ?? PROBE_FOLDER })
   incidentRoutes(app, { db, publicUrl, limits })
   incidentUpdateRoutes(app, { db, publicUrl, limits })
   incidentTemplateRoutes(app, { db })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { buildInstallCommand } from '../../control-plane/monitoring/fleet/probes/installation/install-command.ts'
 import { startApi } from '../support/api-server.ts'
 import { ROOT } from '../support/deployment.ts'
 import { makeOperator } from '../support/operator.ts'
@@ -20,7 +21,7 @@ writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 9.9.9\n')
 writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
 writeFileSync(join(folder, 'secret.pem'), 'secret')
 // instead of sudo, which needs root
-writeFileSync(join(tools, 'sudo'), '#!/bin/sh\nexec "$@"\n')
+writeFileSync(join(tools, 'sudo'), '#!/bin/sh\nshift\nexec "$@"\n')
 chmodSync(join(tools, 'sudo'), 0o755)
 
 const api = await startApi(t, {
@@ -39,10 +40,11 @@ t.test('The command of POST /probe-tokens installs a probe in a shell, with its 
   t.ok(Date.parse(rest.expires_at) > Date.now() + 6 * 86_400_000)
   t.equal(
     command,
-    `curl -fsSL ${ORIGIN}/install/probe/install-probe.sh | sudo env FLEET_URL=fleet.example.com:80 FLEET_TLS=off PROBE_TOKEN=${token} sh -s -- --from ${ORIGIN}/install/probe`,
+    `curl -fsSL -o install-probe.sh ${ORIGIN}/install/probe/install-probe.sh && FLEET_URL=fleet.example.com:80 FLEET_TLS=off PROBE_TOKEN=${token} sudo --preserve-env=FLEET_URL,FLEET_TLS,PROBE_TOKEN sh install-probe.sh --from ${ORIGIN}/install/probe`,
   )
   // not synchronously: the API is in this process
   const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll(ORIGIN, api.origin)], {
+    cwd: tools,
     env: { PATH: `${tools}:${process.env.PATH}`, DESTDIR: root },
   })
   t.match(stdout, /picket-probe 9\.9\.9 is installed/)
@@ -84,4 +86,23 @@ t.test('Only the files of the installer are served, and not on the domain of a s
   rmSync(join(folder, EXECUTABLE))
   const missing = await read(EXECUTABLE)
   t.match(await missing.json(), { error: { message: /not built on this server; run "npm run build:probe"/ } })
+})
+
+t.test('POST /probe-tokens 409, and no token, on a server without the installer', async t => {
+  const count = async () => (await api.db('probe_tokens').count('* as n'))[0]!.n
+  const before = await count()
+  rmSync(join(folder, 'install-probe.sh'))
+  const refused = await create({ region: 'eu-west' })
+  t.match(refused, { status: 409, body: { error: { message: /the installer of probes is not on this server/ } } })
+  t.equal(await count(), before)
+})
+
+t.test('A failed download ends the command with an error', async t => {
+  const command = buildInstallCommand({
+    publicUrl: api.origin,
+    fleet: new URL('http://fleet.example.com'),
+    token: 'prb_1',
+  })
+  const env = { PATH: `${tools}:${process.env.PATH}`, DESTDIR: root }
+  await t.rejects(promisify(execFile)('sh', ['-c', command], { cwd: folder, env }), { message: /404/ })
 })

@@ -223,7 +223,7 @@ t.test('The operator sees on the open page when a new probe has connected', asyn
   await page.getByRole('button', { name: 'Create the command' }).click()
   const command = await page.locator('code.command', { hasText: 'install-probe.sh' }).textContent()
   const [, token = ''] =
-    /^curl -fsSL \S+ \| sudo env FLEET_URL=\S+ FLEET_TLS=off PROBE_TOKEN=(prb_\w+) sh /.exec(command ?? '') ?? []
+    /^curl -fsSL .* && FLEET_URL=\S+ FLEET_TLS=off PROBE_TOKEN=(prb_\w+) sudo /.exec(command ?? '') ?? []
   await execute(
     api.db,
     `INSERT INTO probes (id, token_id, region, name, instance_id, version, capabilities, connected_to, connected_at,

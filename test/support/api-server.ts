@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
 import { readConfig } from '../../control-plane/config.ts'
 import { createPostgres, type Db } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -9,6 +10,7 @@ import { createPicket, type Picket } from '../../deploy/client/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createClickhouseDatabase } from './clickhouse.ts'
 import { createDatabase } from './database.ts'
+import { ROOT } from './deployment.ts'
 import { sendRequest } from './http-client.ts'
 import { startNats } from './nats.ts'
 import { oncePerProcess } from './once-per-process.ts'
@@ -107,6 +109,7 @@ async function startServer(
     VISITOR_EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
     WEBHOOK_BURST: '1000000',
+    PROBE_FOLDER: join(ROOT, 'deploy/probe'),
     CHAT_CLIENT_ID: '1.2',
     CHAT_CLIENT_SECRET: 'client secret',
     CHAT_SIGNING_SECRET: 'signing secret',

@@ -6171,6 +6171,10 @@ export type CreateProbeTokenErrors = {
      */
     403: Error;
     /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;

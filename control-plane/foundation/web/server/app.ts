@@ -15,6 +15,7 @@ import {
   isBearer,
 } from '../auth/authentication.ts'
 import { rewriteSessionUrl } from '../auth/session-bridge.ts'
+import { CONNECTION_LIMITS, closeConnectionsOnShutdown, limitBody, limitBodyTime } from '../connections.ts'
 import { createRateLimit } from '../limits/rate-limit.ts'
 import { createRequestQueue } from '../limits/request-queue.ts'
 import { addOpenapi } from '../openapi/openapi.ts'
@@ -22,7 +23,6 @@ import { isStorable, parseBody } from '../validation/body.ts'
 import { coerceQuery } from '../validation/query-coercion.ts'
 import { createSchemaCompiler } from '../validation/schema-compiler.ts'
 import type { IsAcceptedHost } from './accepted-hosts.ts'
-import { CONNECTION_LIMITS, closeConnectionsOnShutdown, limitBody, limitBodyTime } from './connections.ts'
 import { sendError, sendMalformedRequestError } from './error-response.ts'
 import {
   type ApiError,

@@ -1,10 +1,15 @@
 /** Where the files of `npm run build:probe` are served. */
 export const INSTALL_PATH = '/install/probe'
 
+export const INSTALLER = 'install-probe.sh'
+
 /** Characters that no shell changes. Addresses of the settings contain nothing else. */
 const PLAIN = /^[\w.,:/@%+=-]*$/
 
-/** One line that installs a probe with a token, as a service of systemd. Source: the usage of deploy/probe/install-probe.sh. */
+/**
+ * One line that installs a probe with a token, as a service of systemd. A failed download ends it, and the token is in the
+ * environment, because arguments are in logs and lists of processes. Source: the usage of deploy/probe/install-probe.sh.
+ */
 export function buildInstallCommand({
   publicUrl,
   fleet,
@@ -17,9 +22,11 @@ export function buildInstallCommand({
   const from = `${publicUrl}${INSTALL_PATH}`
   const isEncrypted = fleet.protocol === 'https:'
   const address = `${fleet.hostname}:${fleet.port || (isEncrypted ? '443' : '80')}`
-  const settings = [`FLEET_URL=${address}`, ...(isEncrypted ? [] : ['FLEET_TLS=off']), `PROBE_TOKEN=${token}`]
-  const words = ['sudo', 'env', ...settings, 'sh', '-s', '--', '--from', from].map(quote)
-  return `curl -fsSL ${quote(`${from}/install-probe.sh`)} | ${words.join(' ')}`
+  const settings = { FLEET_URL: address, ...(isEncrypted ? {} : { FLEET_TLS: 'off' }), PROBE_TOKEN: token }
+  const variables = Object.entries(settings).map(([name, value]) => `${name}=${quote(value)}`)
+  const sudo = `sudo --preserve-env=${Object.keys(settings).join(',')}`
+  const download = `curl -fsSL -o ${INSTALLER} ${quote(`${from}/${INSTALLER}`)}`
+  return `${download} && ${variables.join(' ')} ${sudo} sh ${INSTALLER} --from ${quote(from)}`
 }
 
 const quote = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

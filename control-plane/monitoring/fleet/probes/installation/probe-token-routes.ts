@@ -1,14 +1,18 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Type } from 'typebox'
 import { REGIONS } from '../../../../../shared/checks/check.ts'
 import type { Db } from '../../../../foundation/platform/postgres/client.ts'
 import { withRequestActor } from '../../../../foundation/web/auth/audit-actor.ts'
 import { createRoute } from '../../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../../foundation/web/server/app.ts'
+import { conflict } from '../../../../foundation/web/server/errors.ts'
 import { Id, strictObject, stringEnum, Timestamp } from '../../../../foundation/web/validation/schemas.ts'
 import { createSingleProbeToken } from '../enrolment-actions.ts'
-import { buildInstallCommand } from './install-command.ts'
+import { buildInstallCommand, INSTALLER } from './install-command.ts'
 
-type TokenContext = { db: Db; publicUrl: string; publicFleetUrl: URL }
+/** `folder`: what `npm run build:probe` filled. */
+type TokenContext = { db: Db; publicUrl: string; publicFleetUrl: URL; folder: string }
 
 const ProbeToken = Type.Object(
   {
@@ -24,8 +28,11 @@ const ProbeToken = Type.Object(
   { title: 'ProbeToken' },
 )
 
+const MISSING =
+  'the installer of probes is not on this server; run "npm run build:probe" there and set PROBE_FOLDER to its folder, or create a token with "npm run admin -- probe-token create"'
+
 /** `POST /probe-tokens`, for the operator (docs/design/assignments.md#enrolment). */
-export function probeTokenRoutes(app: App, { db, publicUrl, publicFleetUrl }: TokenContext): void {
+export function probeTokenRoutes(app: App, { db, publicUrl, publicFleetUrl, folder }: TokenContext): void {
   createRoute(app, '/probe-tokens', {
     config: { operator: true, scope: 'admin' },
     summary: 'Create a token that enrols a probe',
@@ -34,9 +41,12 @@ export function probeTokenRoutes(app: App, { db, publicUrl, publicFleetUrl }: To
     tags: ['Operator'],
     body: strictObject({ region: stringEnum(REGIONS) }),
     record: ProbeToken,
-    errors: [400, 403],
+    errors: [400, 403, 409],
     create: async request => {
       const { region } = request.body
+      await stat(join(folder, INSTALLER)).catch(() => {
+        throw conflict(MISSING)
+      })
       const { id, token, expiresAt } = await createSingleProbeToken(withRequestActor(db, request), region)
       const installCommand = buildInstallCommand({ publicUrl, fleet: publicFleetUrl, token })
       return { id, region, token, expires_at: expiresAt!, install_command: installCommand }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { monotonicMs, startTimer } from '../../platform/time/clock.ts'
-import type { App } from './types.ts'
+import { monotonicMs, startTimer } from '../platform/time/clock.ts'
+import type { App } from './server/types.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-export type ConnectionLimits = {
+type ConnectionLimits = {
   /** for the headers, and for the body of a request whose caller is not known */
   bodyMs: number
   /** what a client with more time has to send in each `bodyMs` */
