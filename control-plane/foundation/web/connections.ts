@@ -46,13 +46,15 @@ export function limitBody(
   const beganMs = monotonicMs()
   let cancel: () => void
   const watch = (bytesBefore: number) => {
-    cancel = startTimer(ms, () => {
-      // a request of this process (inject) has no connection
-      if (raw.complete !== false) return
-      const { bytesRead } = raw.socket
-      if (mayContinue(monotonicMs() - beganMs, bytesRead - bytesBefore)) return watch(bytesRead)
-      app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
-    })
+    // what arrived while this process was busy is read first
+    cancel = startTimer(ms, () => setImmediate(check, bytesBefore))
+  }
+  const check = (bytesBefore: number) => {
+    // a request of this process (inject) has no connection
+    if (raw.complete !== false || raw.destroyed) return
+    const { bytesRead } = raw.socket
+    if (mayContinue(monotonicMs() - beganMs, bytesRead - bytesBefore)) return watch(bytesRead)
+    app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
   }
   watch(raw.socket?.bytesRead ?? 0)
   for (const event of ['close', 'end']) raw.once(event, () => cancel())
