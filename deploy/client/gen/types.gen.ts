@@ -1190,7 +1190,7 @@ export type MaintenanceWindowCreate = {
     starts_at?: string | null;
     ends_at?: string | null;
     /**
-     * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
+     * Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
      */
     notify_subscribers?: boolean;
     /**
@@ -1209,7 +1209,7 @@ export type MaintenanceWindowUpdate = {
     starts_at?: string | null;
     ends_at?: string | null;
     /**
-     * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
+     * Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
      */
     notify_subscribers?: boolean;
     /**
@@ -2508,7 +2508,7 @@ export type ProjectFile = {
         starts_at?: string | null;
         ends_at?: string | null;
         /**
-         * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
+         * Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
          */
         notify_subscribers?: boolean;
         /**
