@@ -350,7 +350,7 @@ export type Monitor = {
         key: string;
     } | null;
     /**
-     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.
+     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted, "data_source_paused: …" is for monitors of a paused data source.
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -499,7 +499,7 @@ export type MonitorWithGuarantee = {
         key: string;
     } | null;
     /**
-     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.
+     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted, "data_source_paused: …" is for monitors of a paused data source.
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -2309,6 +2309,7 @@ export type DataSource = {
     root_path: string | null;
     fetch_interval_s: number;
     timeout_ms: number;
+    is_paused: boolean;
     fields: Array<DataSourceField>;
     field_count: number;
     child_monitor_count: number;
@@ -2321,7 +2322,7 @@ export type DataSource = {
     } | null;
     problem: string | null;
     consecutive_failures: number;
-    next_fetch_at: string;
+    next_fetch_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -2348,6 +2349,10 @@ export type DataSourceCreate = {
      */
     fetch_interval_s?: number;
     timeout_ms?: number;
+    /**
+     * Whether the document is not fetched. Its monitors keep their status.
+     */
+    is_paused?: boolean;
     fields?: Array<{
         /**
          * In an update, the id of the field to change. Ignored in a create.
@@ -2543,6 +2548,10 @@ export type ProjectFile = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
+        /**
+         * Whether the document is not fetched. Its monitors keep their status.
+         */
+        is_paused?: boolean;
         /**
          * In display order.
          */
@@ -11642,6 +11651,10 @@ export type UpdateDataSourceData = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
+        /**
+         * Whether the document is not fetched. Its monitors keep their status.
+         */
+        is_paused?: boolean;
         fields?: Array<{
             /**
              * In an update, the id of the field to change. Ignored in a create.
@@ -11766,6 +11779,10 @@ export type RefreshDataSourceErrors = {
      */
     404: Error;
     /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
@@ -11815,6 +11832,10 @@ export type PreviewDataSourceData = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
+        /**
+         * Whether the document is not fetched. Its monitors keep their status.
+         */
+        is_paused?: boolean;
         fields?: Array<{
             /**
              * In an update, the id of the field to change. Ignored in a create.
