@@ -265,3 +265,28 @@ t.test('The feed of another status page is read before it is tracked', async t =
   t.same(await findAccessibilityProblems(page), [], 'the feed of a dependency')
   t.same(complaints, [])
 })
+
+t.test('A data source is paused and resumed, and its monitors say why their status does not change', async t => {
+  serve({ services: { web: true } })
+  const rule = { path: 'services.*', name_template: '{{key}}', rule_type: 'truthy', rule_config: {} }
+  const made = await call('POST', '/data-sources', { name: 'Pausable', url: target.url, fields: [rule] })
+  const path = `/data-sources/${made.body.data.id}`
+  const read = async () => (await call('GET', path)).body.data
+  const source = await waitFor(async () => ((await read()).child_monitor_count === 1 ? read() : null))
+  const { page, complaints } = await openPage(`/sources/${source.id}`)
+  await page.getByRole('button', { name: 'Pause the data source' }).click()
+  await page.getByText('The document is not fetched. The monitors keep the status of the last fetch.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Fetch now' }).count(), 0)
+  t.same(await findAccessibilityProblems(page), [])
+  t.equal((await read()).is_paused, true)
+  const child = source.fields[0].child_monitors[0].monitor_id
+  const other = await openPage(`/monitors/${child}`, owner.token, PHONE)
+  await other.page
+    .getByText(/data source is paused/i)
+    .first()
+    .waitFor()
+  await page.getByRole('button', { name: 'Resume the data source' }).click()
+  await page.getByRole('button', { name: 'Fetch now' }).waitFor()
+  t.equal((await read()).is_paused, false)
+  t.same([...complaints, ...other.complaints], [])
+})

@@ -111,25 +111,113 @@ t.test('A window that is changed or deleted before its announcement sends nothin
   t.same(await sentTo(subscribing, id), [])
 })
 
+t.test('Announced maintenance that is deleted is cancelled, and running maintenance that is deleted ends', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const announced = await plan(subscribing)
+  await run([db], announced.at(8))
+  await announced.remove(8.5)
+  await run([db], announced.at(8.5))
+  t.same(await sentTo(subscribing, id), ['announced', 'cancelled'])
+  const running = await plan(subscribing)
+  for (const hour of [8, 10]) await run([db], running.at(hour))
+  await running.remove(11)
+  await run([db], running.at(11))
+  await run([db], running.at(13))
+  t.same((await sentTo(subscribing, id)).slice(2), ['announced', 'begun', 'ended'])
+})
+
+t.test('A new time of announced maintenance is sent once, a minute later, with the time before it', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, smtp } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const { at, change } = await plan(subscribing)
+  const MINUTE = 1 / 60
+  const iso = (hour: number) => at(hour).toISOString()
+  await run([db], at(8))
+  await change({ starts_at: iso(11) }, 8.5)
+  await change({ starts_at: iso(30), ends_at: iso(32) }, 8.5 + 0.5 * MINUTE)
+  await run([db], at(8.5 + 0.9 * MINUTE))
+  t.same(await sentTo(subscribing, id), ['announced'], 'quick changes are collected')
+  await run([db], at(8.5 + MINUTE))
+  await run([db], at(8.5 + 2 * MINUTE))
+  t.same(await sentTo(subscribing, id), ['announced', 'changed'])
+  const [, mail] = await smtp.waitFor(2)
+  t.match(mail?.raw, /Subject: \[acme\] Maintenance rescheduled: Move/)
+  t.match(mail?.text, /Begins: +11 Mar 2026, 06:00 UTC\n.*Before: +10 Mar 2026, 10:00 UTC to 10 Mar 2026, 12:00 UTC/s)
+  t.equal(mail?.headers.references, smtp.mails[0]?.headers.references, 'one conversation')
+
+  await change({ title: 'Another title' }, 9)
+  await change({ ends_at: iso(33) }, 9)
+  await change({ ends_at: iso(32) }, 9 + 0.5 * MINUTE)
+  await run([db], at(10))
+  t.same(await sentTo(subscribing, id), ['announced', 'changed'], 'no change of the time')
+  for (const hour of [29, 30, 31]) await run([db], at(hour))
+  await change({ ends_at: iso(34) }, 31)
+  for (const hour of [31.1, 32, 34]) await run([db], at(hour))
+  t.same(await sentTo(subscribing, id), ['announced', 'changed', 'begun', 'changed', 'ended'])
+  const [data] = await query<{ changes: { maintenance: object; previous: object }[] }>(
+    db,
+    `SELECT e.data->'changes' AS changes FROM events e WHERE e.name = 'page.notice' ORDER BY e.id DESC OFFSET 1 LIMIT 1`,
+  )
+  t.match(data?.changes, [
+    {
+      maintenance: { starts_at: iso(30), ends_at: iso(34), period_id: new RegExp(`-${at(10).getTime() / 1_000}$`) },
+      previous: { starts_at: iso(30), ends_at: iso(32) },
+    },
+  ])
+})
+
 t.test(
-  'Announced maintenance that is moved or deleted is cancelled, and running maintenance that is deleted ends',
+  'A change of the time that begins, ends, is cancelled or silenced within the minute is not sent alone',
   async t => {
     const subscribing = await createSubscriberFixture(t)
     const { db } = subscribing
     const [id] = await subscribing.addSubscribers(1)
-    const moved = await plan(subscribing)
-    await run([db], moved.at(8))
-    await moved.change({ starts_at: moved.at(11).toISOString() }, 8.5)
-    await run([db], moved.at(8.5))
-    t.same(await sentTo(subscribing, id), ['announced', 'cancelled'], 'the new time follows in a message of its own')
-    await run([db], moved.at(8.6))
-    await run([db], moved.at(11))
-    await moved.remove(11.5)
-    await run([db], moved.at(11.5))
-    await run([db], moved.at(13))
-    t.same(await sentTo(subscribing, id), ['announced', 'cancelled', 'announced', 'begun', 'ended'])
+    const sent = async () => (await sentTo(subscribing, id)).splice(0)
+    const begun = await plan(subscribing)
+    await run([db], begun.at(8))
+    await begun.change({ starts_at: begun.at(8.5).toISOString() }, 8.5)
+    await run([db], begun.at(8.5))
+    await begun.change({ ends_at: begun.at(8.61).toISOString() }, 8.6)
+    await run([db], begun.at(8.61))
+    t.same(await sent(), ['announced', 'begun', 'ended'])
+
+    const cancelled = await plan(subscribing)
+    await run([db], cancelled.at(8))
+    await cancelled.change({ starts_at: cancelled.at(11).toISOString() }, 9)
+    await cancelled.remove(9)
+    await run([db], cancelled.at(9))
+    t.same((await sent()).slice(3), ['announced', 'cancelled'])
+
+    const silenced = await plan(subscribing)
+    await run([db], silenced.at(8))
+    await silenced.change({ starts_at: silenced.at(11).toISOString() }, 9)
+    await silenced.change({ notify_subscribers: false }, 9)
+    await run([db], silenced.at(9.5))
+    await silenced.change({ notify_subscribers: true }, 9.6)
+    await run([db], silenced.at(9.8))
+    t.same((await sent()).slice(5), ['announced', 'changed'], 'subscribers learn of the new time when notices continue')
   },
 )
+
+t.test('A recurring period with another end is changed, and one that is moved is cancelled', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const nightly = { cron: '0 10 * * *', duration_minutes: 60, time_zone: 'UTC', starts_at: null, ends_at: null }
+  const { at, change } = await plan(subscribing, { ...nightly, notify_subscribers: true })
+  await run([db], at(8))
+  await change({ duration_minutes: 90 }, 8)
+  await run([db], at(8.1))
+  t.same(await sentTo(subscribing, id), ['announced', 'changed'])
+  await change({ cron: '0 11 * * *' }, 8.2)
+  await run([db], at(8.2))
+  t.same(await sentTo(subscribing, id), ['announced', 'changed', 'cancelled'])
+  await run([db], at(8.3))
+  t.same(await sentTo(subscribing, id), ['announced', 'changed', 'cancelled', 'announced'])
+})
 
 t.test('Notices that are turned off and on again continue with the next stage of the period', async t => {
   const subscribing = await createSubscriberFixture(t)

@@ -90,6 +90,7 @@ export const SOURCE = {
   root_path: '$.data',
   fetch_interval_s: 60,
   timeout_ms: 5_000,
+  is_paused: false,
   fields: [{ ...FIELD, ...AS_READ }],
 } satisfies CreateDataSourceData['body']
 

@@ -9,7 +9,14 @@ const STORED_SOURCE: Source = {
   ...{ id: '01900000-0000-7000-8000-000000000004', name: 'Platform', description: null },
   ...{ url: 'https://status.example.com/health.json', method: 'GET', headers: { 'X-Key': '********' }, body: null },
   ...{ auth_type: 'bearer', auth_config: { token: '********' }, root_path: null, fetch_interval_s: 60 },
-  ...{ timeout_ms: 10_000, field_count: 1, child_monitor_count: 3, last_fetched_at: ago(1), last_success_at: ago(1) },
+  ...{
+    timeout_ms: 10_000,
+    is_paused: false,
+    field_count: 1,
+    child_monitor_count: 3,
+    last_fetched_at: ago(1),
+    last_success_at: ago(1),
+  },
   ...{ last_error: null, truncated: null, problem: null, consecutive_failures: 0, next_fetch_at: ago(-1) },
   fields: [
     {

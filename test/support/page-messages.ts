@@ -23,17 +23,20 @@ function change(name: PageIncidentChange['event']): PageIncidentChange {
   return toPublicChange({ name, occurredAt: new Date('2026-08-01T12:00:00Z'), data: SAMPLES[name] }, components)!
 }
 const changes = (['incident.created', 'incident.updated', 'incident.resolved'] as const).map(change)
-const maintenance = (['announced', 'begun', 'ended', 'cancelled'] as const).map(
+const previous = { starts_at: '2026-08-02T01:00:00.000Z', ends_at: '2026-08-02T03:30:00.000Z' }
+const maintenance = (['announced', 'changed', 'begun', 'ended', 'cancelled'] as const).map(
   (stage): PageChange => ({
     event: `maintenance.${stage}`,
     at: '2026-08-01T12:00:00.000Z',
     maintenance: {
       id: '0190a0a0-0000-7000-8000-0000000000f1',
+      period_id: '0190a0a0-0000-7000-8000-0000000000f1-1785636000',
       title: 'New database',
       description: 'It is read-only meanwhile.',
       starts_at: '2026-08-02T02:00:00.000Z',
       ends_at: '2026-08-02T04:00:00.000Z',
     },
+    ...(stage === 'changed' && { previous }),
     components,
   }),
 )

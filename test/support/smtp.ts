@@ -17,7 +17,10 @@ export type Smtp = {
   connections(): number
   /** closes open connections without a reply; resolves when they are closed */
   hangUp(): Promise<void>
-  /** sets the replies that refuse the next emails, such as `451 4.3.0 Try later`; later emails are accepted */
+  /**
+   * sets the replies that refuse the next emails, such as `451 4.3.0 Try later`; `hang` takes one and never replies. Later
+   * emails are accepted
+   */
   replyWith(...replies: string[]): void
   waitFor(count: number): Promise<ReceivedMail[]>
 }
@@ -42,15 +45,14 @@ export async function startSmtp(t: Teardown, options: SMTPServerOptions = {}): P
     onData(stream, { envelope, user, secure }, done) {
       const take = async (bytes: Buffer) => {
         const reply = script.shift()
-        if (reply !== undefined) throw refusal(reply)
+        if (reply !== undefined && reply !== 'hang') throw refusal(reply)
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
         const to = envelope.rcptTo.map(({ address }) => address)
         const raw = bytes.toString('utf8')
         mails.push({ ...(await readMail(bytes)), from, to, raw, user: String(user ?? ''), isTls: secure })
+        if (reply === undefined) done()
       }
-      buffer(stream)
-        .then(take)
-        .then(() => done(), done)
+      buffer(stream).then(take).catch(done)
     },
     ...options,
   })

@@ -25,11 +25,12 @@ export type PageIncidentChange = {
   components: { id: string; name: string }[]
 }
 
-/** A period of maintenance that is announced, begins, ends or is cancelled. Times are ISO 8601 UTC. */
+/** A period of maintenance that is announced, changed or cancelled, begins or ends. Times are ISO 8601 UTC. */
 export type PageMaintenanceChange = {
   event: MaintenanceEventName
   at: string
   maintenance: MaintenanceEventData['maintenance']
+  previous?: MaintenanceEventData['previous']
   /** affected components of the page, at least one */
   components: { id: string; name: string }[]
 }

@@ -23,6 +23,8 @@ export type StoredSource = {
   rootPath: string | null
   fetchIntervalS: number
   timeoutMs: number
+  /** the document is not fetched */
+  isPaused: boolean
   /** increments when the request or the fields change; results of earlier revisions are discarded */
   revision: number
   nextFetchAt: Date

@@ -12,7 +12,7 @@ export const MONITOR_COLUMNS = `
   retry_count AS "retryCount", witness, witness_with_credentials AS "witnessWithCredentials", tags, status, status_changed_at AS "statusChangedAt", is_paused AS "isPaused",
   ssl_expires_at AS "sslExpiresAt", domain_expires_at AS "domainExpiresAt", deleted_at AS "deletedAt",
   CASE WHEN data_source_id IS NOT NULL THEN (
-    SELECT jsonb_build_object('id', s.id, 'name', s.name, 'fieldId', c.field_id, 'key', c.key)
+    SELECT jsonb_build_object('id', s.id, 'name', s.name, 'isPaused', s.is_paused, 'fieldId', c.field_id, 'key', c.key)
     FROM data_source_children c JOIN data_sources s ON s.id = c.data_source_id WHERE c.monitor_id = monitors.id
   ) END AS "dataSource",
   created_at AS "createdAt", updated_at AS "updatedAt"`

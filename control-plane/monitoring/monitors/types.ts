@@ -13,7 +13,7 @@ export type MonitorAuthType = (typeof MONITOR_AUTH_TYPES)[number]
 export const DATA_SOURCE_REGION = 'data-source'
 
 /** The value of a data source that a monitor represents. */
-export type DataSourceOrigin = { id: string; name: string; fieldId: string | null; key: string }
+export type DataSourceOrigin = { id: string; name: string; isPaused?: boolean; fieldId: string | null; key: string }
 
 /** A row of `monitors`. `headers`, `authConfig` and `pingToken` are encrypted (settings/encryption.ts). Times are Dates. */
 export type StoredMonitor = {

@@ -1,3 +1,4 @@
+import type { MaintenanceStage } from '../../alerting/events/maintenance-event.ts'
 import type { IncidentStatus, Severity } from '../../verdict/incidents/lifecycle.ts'
 
 export const TEMPLATE_NAMES = ['minimal', 'brand', 'terminal', 'modern', 'clean', 'developer'] as const
@@ -80,10 +81,16 @@ export type MaintenanceView = {
   componentNames: readonly string[]
 }
 
-/** A period of maintenance for which notices were sent to subscribers. `id` as in `MaintenanceView`. */
+/** A period of maintenance for which notices were sent to subscribers. `id` stays the same when it is moved. */
 export type NoticedMaintenanceView = Omit<MaintenanceView, 'isRunning'> & {
-  /** oldest first, at least one; `at`: ISO 8601 UTC */
-  notices: readonly { stage: 'announced' | 'begun' | 'ended'; at: string }[]
+  /** the first beginning that was sent */
+  firstStartsAt: string
+  /** oldest first, at least one; `previous`: of the newest change, the time before it. ISO 8601 UTC */
+  notices: readonly {
+    stage: Exclude<MaintenanceStage, 'cancelled'>
+    at: string
+    previous: { startsAt: string; endsAt: string } | null
+  }[]
 }
 
 export type OverallStatus = 'operational' | 'degraded' | 'partial_outage' | 'outage' | 'maintenance' | 'unknown'

@@ -119,8 +119,9 @@ async function loadChanges(tx: Tx, pageId: string, notices: PageNotice[]): Promi
   }
   const components = await listComponentsOfMonitors(tx, pageId, first.data.monitor_ids)
   if (components.length === 0) return []
-  const { maintenance } = first.data
-  return [{ event: first.name, at: first.occurredAt.toISOString(), maintenance, components }]
+  const { maintenance, previous } = first.data
+  const at = first.occurredAt.toISOString()
+  return [{ event: first.name, at, maintenance, ...(previous && { previous }), components }]
 }
 
 async function enqueueBatch(

@@ -1,3 +1,4 @@
+import { getPeriodId } from '../../alerting/events/maintenance-event.ts'
 import { isAutomaticUpdate, type PageChange, toPublicChange } from '../../alerting/events/page-event.ts'
 import type { AffectedComponents, IncidentNotice, MaintenanceNotice, PageNotice } from './notice-store.ts'
 
@@ -11,30 +12,29 @@ const isIncidentNotice = (notice: PageNotice): notice is IncidentNotice => !isMa
 
 /**
  * The notices that are not sent, because they became wrong while they waited: the announcement of maintenance that has
- * begun, an announcement together with its cancellation, and the beginning of what has ended.
+ * begun, an announcement and its changes together with its cancellation, and the beginning or a change of what has ended.
  */
 export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotice[] {
   const obsolete = new Set<PageNotice>()
-  /** announcements that no later notice cancels, by period */
-  const announced = new Map<string, PageNotice>()
+  /** announcements that no later notice cancels, with their changes, by period */
+  const announced = new Map<string, PageNotice[]>()
   for (const notice of notices.filter(isMaintenanceNotice).filter(({ pageEventId }) => pageEventId === null)) {
     const { starts_at, ends_at } = notice.data.maintenance
-    const period = toPeriodKey(notice)
+    const period = getPeriodId(notice.data.maintenance)
     const announcement = announced.get(period)
     if (notice.name === 'maintenance.announced') {
-      announced.set(period, notice)
+      announced.set(period, [notice])
       if (new Date(starts_at) <= now) obsolete.add(notice)
-    } else if (notice.name === 'maintenance.begun') {
+    } else if (notice.name === 'maintenance.begun' || notice.name === 'maintenance.changed') {
+      if (notice.name === 'maintenance.changed') announcement?.push(notice)
       if (new Date(ends_at) <= now) obsolete.add(notice)
     } else if (notice.name === 'maintenance.cancelled' && announcement) {
-      obsolete.add(announcement).add(notice)
+      for (const one of [...announcement, notice]) obsolete.add(one)
       announced.delete(period)
     }
   }
   return [...obsolete]
 }
-
-const toPeriodKey = ({ data: { maintenance } }: MaintenanceNotice) => `${maintenance.id} ${maintenance.starts_at}`
 
 /** The notices of a page for the next message: the oldest, or a series of automatic ones that begins with it. */
 export function pickNextBatch(notices: PageNotice[], now: Date): PageNotice[] {

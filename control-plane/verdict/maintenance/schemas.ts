@@ -17,7 +17,7 @@ const optional = {
   notify_subscribers: Type.Optional(
     Type.Boolean({
       description:
-        'Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.',
+        'Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.',
     }),
   ),
   announce_minutes: Type.Optional(

@@ -2098,7 +2098,7 @@ export class Picket extends HeyApiClient {
     /**
      * Fetch a data source now
      *
-     * Responds before the fetch ends. Limited to 30 requests per minute and 10 concurrent requests per project; more are refused with 429.
+     * Responds before the fetch ends. Refused with 409 while the data source is paused. Limited to 30 requests per minute and 10 concurrent requests per project; more are refused with 429.
      */
     public refreshDataSource<ThrowOnError extends boolean = false>(options: Options<RefreshDataSourceData, ThrowOnError>) {
         return (options.client ?? this.client).post<RefreshDataSourceResponses, RefreshDataSourceErrors, ThrowOnError>({

@@ -350,7 +350,7 @@ export type Monitor = {
         key: string;
     } | null;
     /**
-     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.
+     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted, "data_source_paused: …" is for monitors of a paused data source.
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -499,7 +499,7 @@ export type MonitorWithGuarantee = {
         key: string;
     } | null;
     /**
-     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.
+     * Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted, "data_source_paused: …" is for monitors of a paused data source.
      */
     configuration_issues: Array<string>;
     created_at: string;
@@ -1190,7 +1190,7 @@ export type MaintenanceWindowCreate = {
     starts_at?: string | null;
     ends_at?: string | null;
     /**
-     * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
+     * Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
      */
     notify_subscribers?: boolean;
     /**
@@ -1209,7 +1209,7 @@ export type MaintenanceWindowUpdate = {
     starts_at?: string | null;
     ends_at?: string | null;
     /**
-     * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
+     * Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
      */
     notify_subscribers?: boolean;
     /**
@@ -2309,6 +2309,7 @@ export type DataSource = {
     root_path: string | null;
     fetch_interval_s: number;
     timeout_ms: number;
+    is_paused: boolean;
     fields: Array<DataSourceField>;
     field_count: number;
     child_monitor_count: number;
@@ -2321,7 +2322,7 @@ export type DataSource = {
     } | null;
     problem: string | null;
     consecutive_failures: number;
-    next_fetch_at: string;
+    next_fetch_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -2348,6 +2349,10 @@ export type DataSourceCreate = {
      */
     fetch_interval_s?: number;
     timeout_ms?: number;
+    /**
+     * Whether the document is not fetched. Its monitors keep their status.
+     */
+    is_paused?: boolean;
     fields?: Array<{
         /**
          * In an update, the id of the field to change. Ignored in a create.
@@ -2508,7 +2513,7 @@ export type ProjectFile = {
         starts_at?: string | null;
         ends_at?: string | null;
         /**
-         * Whether notices (announced, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
+         * Whether notices (announced, changed, begun, ended, cancelled) are sent to the confirmed subscribers of status pages that show one of the monitors. Defaults to true without cron, and to false with cron.
          */
         notify_subscribers?: boolean;
         /**
@@ -2543,6 +2548,10 @@ export type ProjectFile = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
+        /**
+         * Whether the document is not fetched. Its monitors keep their status.
+         */
+        is_paused?: boolean;
         /**
          * In display order.
          */
@@ -11646,6 +11655,10 @@ export type UpdateDataSourceData = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
+        /**
+         * Whether the document is not fetched. Its monitors keep their status.
+         */
+        is_paused?: boolean;
         fields?: Array<{
             /**
              * In an update, the id of the field to change. Ignored in a create.
@@ -11770,6 +11783,10 @@ export type RefreshDataSourceErrors = {
      */
     404: Error;
     /**
+     * The request conflicts with the current state
+     */
+    409: Error;
+    /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
     429: Error;
@@ -11819,6 +11836,10 @@ export type PreviewDataSourceData = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
+        /**
+         * Whether the document is not fetched. Its monitors keep their status.
+         */
+        is_paused?: boolean;
         fields?: Array<{
             /**
              * In an update, the id of the field to change. Ignored in a create.

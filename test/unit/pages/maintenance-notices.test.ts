@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { MaintenanceStage } from '../../../control-plane/alerting/events/maintenance-event.ts'
+import { buildPeriodId, type MaintenanceStage } from '../../../control-plane/alerting/events/maintenance-event.ts'
+import type { NoticedMaintenanceView } from '../../../control-plane/pages/core/types.ts'
 import { buildFeedEntries } from '../../../control-plane/pages/public/feeds/entries.tsx'
 import { listObsoleteNotices, pickNextBatch } from '../../../control-plane/pages/subscribers/notice-batching.ts'
 import type { MaintenanceNotice } from '../../../control-plane/pages/subscribers/notice-store.ts'
@@ -17,6 +18,13 @@ function notice(seq: number, stage: MaintenanceStage, startsAt: string, pageEven
 }
 
 const [EARLIER, RUNNING, LATER] = ['2026-08-01T10:00:00Z', '2026-08-01T11:30:00Z', '2026-08-02T10:00:00Z']
+/** A notice of the period that began with a day later. */
+function moved(seq: number, startsAt: string, stage: MaintenanceStage = 'changed') {
+  const made = notice(seq, stage, startsAt)
+  Object.assign(made.data.maintenance, { period_id: buildPeriodId('w1', new Date(LATER)) })
+  return made
+}
+
 const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
   ['an announcement in time is sent', [notice(1, 'announced', LATER)], []],
   ['an announcement after the beginning is not sent', [notice(1, 'announced', RUNNING)], [1]],
@@ -36,6 +44,13 @@ const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
     [1, 2],
   ],
   ['an announcement after a cancellation is sent', [notice(1, 'cancelled', LATER), notice(2, 'announced', LATER)], []],
+  [
+    'an announcement and its change are not sent when the cancellation waits as well',
+    [notice(1, 'announced', LATER), moved(2, LATER), moved(3, LATER, 'cancelled')],
+    [1, 2, 3],
+  ],
+  ['a change is sent', [moved(1, LATER)], []],
+  ['a change after the end is not sent', [moved(1, EARLIER)], [1]],
   ['a beginning after the end is not sent', [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)], [1]],
 ]
 t.test('Notices about maintenance that became wrong while they waited are not sent', async t => {
@@ -62,14 +77,16 @@ t.test('The feed has an entry for maintenance from its announcement on, with eac
     ...{ id: 'w1-1', name: 'Move', description: 'Read-only.', componentNames: ['Shop'] },
     ...{ startsAt: '2026-08-01T11:30:00.000Z', endsAt: '2026-08-01T12:30:00.000Z' },
   }
-  const announced = { stage: 'announced' as const, at: '2026-07-31T11:30:00.000Z' }
-  const begun = { stage: 'begun' as const, at: '2026-08-01T11:30:02.000Z' }
+  const announced = { stage: 'announced' as const, at: '2026-07-31T11:30:00.000Z', previous: null }
+  const previous = { startsAt: '2026-08-01T09:00:00.000Z', endsAt: '2026-08-01T10:00:00.000Z' }
+  const changed = { stage: 'changed' as const, at: '2026-07-31T11:40:00.000Z', previous }
+  const begun = { stage: 'begun' as const, at: '2026-08-01T11:30:02.000Z', previous: null }
   const view = pageView()
-  const entriesOf = (notices: (typeof announced | typeof begun)[]) =>
+  const entriesOf = (notices: NoticedMaintenanceView['notices'], firstStartsAt = period.startsAt) =>
     buildFeedEntries({
       ...view,
       maintenance: [{ ...period, isRunning: true }],
-      noticedMaintenance: notices.length === 0 ? [] : [{ ...period, notices }],
+      noticedMaintenance: notices.length === 0 ? [] : [{ ...period, firstStartsAt, notices }],
     }).filter(({ title }) => title === 'Move')
   t.match(entriesOf([]), [{ publishedAt: period.startsAt, updatedAt: period.startsAt }], 'without notices')
   const [entry, ...others] = entriesOf([announced, begun])
@@ -79,4 +96,12 @@ t.test('The feed has an entry for maintenance from its announcement on, with eac
     entry?.html,
     /In progress.*11:30.*Announced.*31 Jul 2026.*1 Aug 2026, 11:30 UTC to 1 Aug.*Read-only.*Affects Shop/,
   )
+  const [rescheduled, ...more] = entriesOf([announced, changed], previous.startsAt)
+  t.same(more, [])
+  t.match(
+    rescheduled,
+    { id: 'urn:uuid:w1-1#2026-08-01T09:00:00.000Z', updatedAt: changed.at },
+    'a period that is moved keeps its entry',
+  )
+  t.match(rescheduled?.html, /Rescheduled.*Before: 1 Aug 2026, 09:00 UTC to 1 Aug.*Announced.*1 Aug 2026, 11:30 UTC to/)
 })

@@ -39,10 +39,10 @@ function onDemandRoutes(app: App, context: OperationContext): void {
     {
       schema: {
         summary: 'Fetch a data source now',
-        description: `Responds before the fetch ends. ${description}`,
+        description: `Responds before the fetch ends. Refused with 409 while the data source is paused. ${description}`,
         tags,
         params: IdParams,
-        response: responseSchemas(200, dataSchema(SourceRecord), 404),
+        response: responseSchemas(200, dataSchema(SourceRecord), 404, 409),
       },
     },
     async request => {

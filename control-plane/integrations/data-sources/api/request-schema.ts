@@ -11,7 +11,12 @@ import {
 import { AUTH_TYPES, METHODS, RULE_TYPES } from '../types.ts'
 
 /** Defaults of a create (docs/design/data-sources.md#limits). */
-export const DATA_SOURCE_DEFAULTS = { method: 'GET', fetch_interval_s: 60, timeout_ms: 10_000 } as const
+export const DATA_SOURCE_DEFAULTS = {
+  method: 'GET',
+  fetch_interval_s: 60,
+  timeout_ms: 10_000,
+  is_paused: false,
+} as const
 
 /** Maximum number of fields in one source. */
 export const MAX_FIELDS = 50
@@ -120,6 +125,12 @@ const changeable = (defaults: Partial<typeof DATA_SOURCE_DEFAULTS>) => ({
     }),
   ),
   timeout_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 60_000, ...withDefault(defaults.timeout_ms) })),
+  is_paused: Type.Optional(
+    Type.Boolean({
+      ...withDefault(defaults.is_paused),
+      description: 'Whether the document is not fetched. Its monitors keep their status.',
+    }),
+  ),
   fields: Type.Optional(Fields),
 })
 

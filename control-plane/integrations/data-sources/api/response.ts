@@ -27,6 +27,7 @@ export function toSourceResponse(
     root_path: source.rootPath,
     fetch_interval_s: source.fetchIntervalS,
     timeout_ms: source.timeoutMs,
+    is_paused: source.isPaused,
     fields: toFieldResponses(fields, children),
     field_count: fields.length,
     child_monitor_count: children.length,
@@ -35,7 +36,7 @@ export function toSourceResponse(
     last_error: source.lastError,
     ...describeTruncation(source),
     consecutive_failures: source.failures,
-    next_fetch_at: source.nextFetchAt.toISOString(),
+    next_fetch_at: source.isPaused ? null : source.nextFetchAt.toISOString(),
     created_at: source.createdAt.toISOString(),
     updated_at: source.updatedAt.toISOString(),
   }

@@ -110,7 +110,8 @@ export async function listSourcesWithMissing(db: Db, before: Date, limit: number
   const rows = await query<{ id: string }>(
     db,
     `SELECT DISTINCT data_source_id AS id FROM data_source_children
-     WHERE missing_since IS NOT NULL AND archived_at IS NULL AND missing_since <= :before LIMIT :limit`,
+     WHERE missing_since IS NOT NULL AND archived_at IS NULL AND missing_since <= :before
+       AND NOT EXISTS (SELECT FROM data_sources s WHERE s.id = data_source_id AND s.is_paused) LIMIT :limit`,
     { before, limit },
   )
   return rows.map(({ id }) => id)

@@ -34,11 +34,11 @@ export async function openSourceIncident(
 export async function closeSourceIncident(
   tx: Tx,
   { projectId, name, incidentId }: Pick<StoredSource, 'projectId' | 'name' | 'incidentId'>,
-  why: 'fetched' | 'deleted',
+  why: 'fetched' | 'deleted' | 'paused',
   publicUrl: string,
   now: Date,
 ): Promise<void> {
   if (incidentId === null) return
-  const message = why === 'fetched' ? `${name} can be fetched again.` : 'Resolved because the data source was deleted.'
+  const message = why === 'fetched' ? `${name} can be fetched again.` : `Resolved because the data source was ${why}.`
   await resolveSystemIncident(tx, projectId, incidentId, message, publicUrl, now)
 }

@@ -19,6 +19,7 @@ type SettingName =
   | 'rootPath'
   | 'fetchIntervalS'
   | 'timeoutMs'
+  | 'isPaused'
 
 /** The settings of a source in plain text. */
 export type SourceSettings = Pick<StoredSource, SettingName> & {
@@ -40,6 +41,7 @@ export function toSourceSettings(body: SourceCreate): SourceSettings {
     rootPath: body.root_path ?? null,
     fetchIntervalS: body.fetch_interval_s ?? DATA_SOURCE_DEFAULTS.fetch_interval_s,
     timeoutMs: body.timeout_ms ?? DATA_SOURCE_DEFAULTS.timeout_ms,
+    isPaused: body.is_paused ?? DATA_SOURCE_DEFAULTS.is_paused,
   }
 }
 
@@ -60,6 +62,7 @@ export function applySourceUpdate(before: SourceSettings, body: SourceUpdate): S
     rootPath: orElse(body.root_path, before.rootPath),
     fetchIntervalS: orElse(body.fetch_interval_s, before.fetchIntervalS),
     timeoutMs: orElse(body.timeout_ms, before.timeoutMs),
+    isPaused: orElse(body.is_paused, before.isPaused),
   }
 }
 

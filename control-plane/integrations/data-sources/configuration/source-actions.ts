@@ -7,7 +7,7 @@ import { newId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { type ApiCaller, assertMayRedirectSecrets } from '../../../foundation/web/auth/authentication.ts'
 import { findRedirectedSecrets } from '../../../foundation/web/masked-secrets/secret-redirect.ts'
-import { validationError } from '../../../foundation/web/server/errors.ts'
+import { conflict, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import type { FieldInput, SourceCreate, SourceUpdate } from '../api/request-schema.ts'
 import { closeSourceIncident } from '../children/incident-actions.ts'
@@ -17,7 +17,15 @@ import { replaceFields, retireChildren } from './field-actions.ts'
 import { listFields } from './field-store.ts'
 import { withLockedSource } from './lock-actions.ts'
 import { applySourceUpdate, type SourceSettings, toFieldSettings, toSourceSettings } from './settings.ts'
-import { fetchSoon, insertSource, removeSource, resetSource, updateSource, wakeWorkers } from './source-store.ts'
+import {
+  fetchSoon,
+  forgetFailures,
+  insertSource,
+  removeSource,
+  resetSource,
+  updateSource,
+  wakeWorkers,
+} from './source-store.ts'
 import { findFieldListProblems, findSourceProblems, unmaskSource } from './validation.ts'
 
 type SourceTools = {
@@ -86,7 +94,8 @@ const NEW_SOURCE_STATE = {
 }
 
 /**
- * Updates the properties in the body. The source is fetched again when its request, its fields or its schedule change.
+ * Updates the properties in the body. The source is fetched again when its request, its fields or its schedule change, and
+ * when it is resumed. A fetch in flight is discarded when it is paused, and its incident is resolved.
  * Returns its id. Throws 404, 400, and 403 when stored secrets would go to another origin (assertMayRedirectSecrets).
  */
 export function changeSource(
@@ -106,6 +115,10 @@ export function changeSource(
     assertMayRedirectSecrets(caller, findRedirectedSecrets(before, after, body))
     const updatedAt = isEmptyUpdate(body) ? stored.updatedAt : now
     await updateSource(tx, { ...stored, ...after, ...encryptChanged(stored, before, after, secrets), updatedAt })
+    if (after.isPaused && !before.isPaused) {
+      await closeSourceIncident(tx, stored, 'paused', publicUrl, now)
+      await forgetFailures(tx, stored.id)
+    }
     if (body.fields) await replaceFields(tx, stored, body.fields, publicUrl, now)
     if (body.fields || changesTheFetch(before, after)) await resetSource(tx, stored.id, now)
     return stored.id
@@ -134,6 +147,7 @@ const FETCH_SETTINGS = [
   'rootPath',
   'fetchIntervalS',
   'timeoutMs',
+  'isPaused',
 ]
 
 const changesTheFetch = (before: SourceSettings, after: SourceSettings) =>
@@ -152,7 +166,10 @@ export function deleteSource({ db, publicUrl }: SourceTools, projectId: string, 
   })
 }
 
-/** Makes a source due now. Throws 404. */
+/** Makes a source due now. Throws 404, and 409 while it is paused. */
 export function refreshSource(db: Db, projectId: string, id: string, now: Date): Promise<void> {
-  return withLockedSource(db, projectId, id, (tx, source) => fetchSoon(tx, source.id, now))
+  return withLockedSource(db, projectId, id, async (tx, source) => {
+    if (source.isPaused) throw conflict('the data source is paused; set is_paused to false to fetch it')
+    await fetchSoon(tx, source.id, now)
+  })
 }

@@ -4,7 +4,7 @@ import type { StoredSource } from '../types.ts'
 const COLUMNS = `
   id, project_id AS "projectId", name, description, url, method, headers, body, auth_type AS "authType",
   auth_config AS "authConfig", root_path AS "rootPath", fetch_interval_s AS "fetchIntervalS",
-  timeout_ms AS "timeoutMs", revision, next_fetch_at AS "nextFetchAt", last_fetched_at AS "lastFetchedAt",
+  timeout_ms AS "timeoutMs", is_paused AS "isPaused", revision, next_fetch_at AS "nextFetchAt", last_fetched_at AS "lastFetchedAt",
   last_success_at AS "lastSuccessAt", last_error AS "lastError", failures, incident_id AS "incidentId",
   document_keys AS "documentKeys", created_at AS "createdAt", updated_at AS "updatedAt"`
 
@@ -40,9 +40,9 @@ export async function insertSource(tx: Tx, source: StoredSource): Promise<void> 
   await execute(
     tx,
     `INSERT INTO data_sources (id, project_id, name, description, url, method, headers, body, auth_type, auth_config,
-       root_path, fetch_interval_s, timeout_ms, next_fetch_at, created_at, updated_at)
+       root_path, fetch_interval_s, timeout_ms, is_paused, next_fetch_at, created_at, updated_at)
      VALUES (:id, :projectId, :name, :description, :url, :method, :headers, :body, :authType, :authConfig,
-       :rootPath, :fetchIntervalS, :timeoutMs, :nextFetchAt, :createdAt, :updatedAt)`,
+       :rootPath, :fetchIntervalS, :timeoutMs, :isPaused, :nextFetchAt, :createdAt, :updatedAt)`,
     source,
   )
 }
@@ -53,7 +53,7 @@ export async function updateSource(tx: Tx, source: StoredSource): Promise<void> 
     tx,
     `UPDATE data_sources SET name = :name, description = :description, url = :url, method = :method,
        headers = :headers, body = :body, auth_type = :authType, auth_config = :authConfig, root_path = :rootPath,
-       fetch_interval_s = :fetchIntervalS, timeout_ms = :timeoutMs, updated_at = :updatedAt
+       fetch_interval_s = :fetchIntervalS, timeout_ms = :timeoutMs, is_paused = :isPaused, updated_at = :updatedAt
      WHERE id = :id`,
     source,
   )
@@ -68,6 +68,11 @@ export async function resetSource(tx: Tx, id: string, now: Date): Promise<void> 
     { id, now },
   )
   await wakeWorkers(tx)
+}
+
+/** Stores that the incident of a source is resolved and that its failures do not count any more. */
+export async function forgetFailures(tx: Tx, id: string): Promise<void> {
+  await execute(tx, 'UPDATE data_sources SET incident_id = NULL, failures = 0 WHERE id = ?', [id])
 }
 
 /** Makes a source due now. A source that is being fetched is fetched once more, because that fetch may be too old. */

@@ -46,6 +46,7 @@ const SOURCES = {
   dueAt: 'next_fetch_at',
   leaseEnd: 'lease_until',
   extraMs: 't.timeout_ms',
+  condition: 'NOT t.is_paused',
   changes: 'lease_owner = :owner',
   holder: 'lease_owner',
 }
@@ -57,11 +58,12 @@ const SOURCES = {
 export const claimDue = (db: Db, owner: string, limit: number, spareMs: number): Promise<ClaimedSource[]> =>
   claimRows(db, SOURCES, CLAIMED_COLUMNS, { owner, limit, leaseMs: spareMs })
 
-/** Returns when the next source without a lease is due; null when there is none. */
+/** Returns when the next source without a lease is due, without paused ones; null when there is none. */
 export async function findNextDueAt(db: Db): Promise<Date | null> {
   const [row] = await query<{ at: Date }>(
     db,
     `SELECT next_fetch_at AS at FROM data_sources t WHERE ${buildUnleasedSql(SOURCES, 'clock_timestamp()')}
+       AND ${SOURCES.condition}
      ORDER BY next_fetch_at LIMIT 1`,
   )
   return row?.at ?? null

@@ -68,7 +68,8 @@ export function listIssueFields(db: Db, projectId: string, filter: MonitorFilter
   return query(
     db,
     `SELECT id, type, url, keyword, heartbeat_interval AS "heartbeatInterval", regions, status, is_paused AS "isPaused",
-       deleted_at AS "deletedAt", CASE WHEN data_source_id IS NOT NULL THEN jsonb_build_object('id', data_source_id) END AS "dataSource"
+       deleted_at AS "deletedAt", CASE WHEN data_source_id IS NOT NULL THEN jsonb_build_object('id', data_source_id,
+         'isPaused', (SELECT s.is_paused FROM data_sources s WHERE s.id = data_source_id)) END AS "dataSource"
      FROM monitors WHERE ${where}`,
     bindings,
   )

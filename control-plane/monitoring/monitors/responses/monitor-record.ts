@@ -53,7 +53,7 @@ export const MonitorRecord = Type.Object(
     ),
     configuration_issues: Type.Array(Type.String(), {
       description:
-        'Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted.',
+        'Why the monitor is not checked. "no_probe: …" names regions without a live probe, "unchecked: …" gives the time since which no check has counted, "data_source_paused: …" is for monitors of a paused data source.',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -5,6 +5,7 @@ import {
   type LiveCheckTypes,
   listConfigurationIssues,
   listProbeIssues,
+  listSourceIssues,
   listUncheckedIssues,
 } from '../settings/configuration-issues.ts'
 import { maskAuth } from '../settings/credentials.ts'
@@ -85,7 +86,7 @@ export function toMonitorResponse(
 
 type IssueFields = Parameters<typeof listProbeIssues>[0] & Pick<StoredMonitor, 'id' | 'status'>
 
-/** Lists why a monitor is not checked: its own settings, its regions without a probe, and that no check counted. */
+/** Lists why a monitor is not checked: its own settings, its regions without a probe, its data source, and that no check counted. */
 export function listAllIssues(
   monitor: IssueFields,
   { liveTypes, uncheckedSince }: Pick<MonitoringState, 'liveTypes' | 'uncheckedSince'>,
@@ -93,6 +94,7 @@ export function listAllIssues(
   return [
     ...listConfigurationIssues(monitor),
     ...listProbeIssues(monitor, liveTypes),
+    ...listSourceIssues(monitor),
     ...listUncheckedIssues(monitor, uncheckedSince?.get(monitor.id)),
   ]
 }

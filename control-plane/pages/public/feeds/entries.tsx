@@ -24,10 +24,16 @@ export function buildFeedEntries(view: PageView): PageFeedEntry[] {
   const incidents = [...view.openIncidents, ...view.pastIncidents].map(incident => toIncidentEntry(view, incident))
   const noticed = view.noticedMaintenance.map(one => toNoticedEntry(view, one))
   const started = view.maintenance
-    .filter(({ id, isRunning }) => isRunning && !view.noticedMaintenance.some(one => one.id === id))
+    .filter(one => one.isRunning && !view.noticedMaintenance.some(noticed => isSamePeriod(noticed, one)))
     .map(one => toMaintenanceEntry(view, one))
   return [...incidents, ...noticed, ...started].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
 }
+
+/** A change while it runs gives the period of the page another beginning (verdict/maintenance/period-plan.ts). */
+const isSamePeriod = (noticed: NoticedMaintenanceView, { id, endsAt }: MaintenanceView) =>
+  getWindowId(noticed) === getWindowId({ id }) && noticed.endsAt === endsAt
+
+const getWindowId = ({ id }: { id: string }) => id.slice(0, id.lastIndexOf('-'))
 
 function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry {
   const { id, title, status, startedAt, updates, postmortem, componentNames } = incident
@@ -71,20 +77,23 @@ function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry
   }
 }
 
-const STAGES = { announced: 'Announced', begun: 'In progress', ended: 'Completed' }
+const STAGES = { announced: 'Announced', changed: 'Rescheduled', begun: 'In progress', ended: 'Completed' }
 
 /** The entry of maintenance with notices: the stages that were sent, newest first, and the period. */
-function toNoticedEntry(view: PageView, { notices, ...period }: NoticedMaintenanceView): PageFeedEntry {
+function toNoticedEntry(view: PageView, { notices, firstStartsAt, ...period }: NoticedMaintenanceView): PageFeedEntry {
   const entry = toMaintenanceEntry(view, { ...period, isRunning: true })
-  const stages = notices.toReversed().map(({ stage, at }) =>
+  const stages = notices.toReversed().map(({ stage, at, previous }) =>
     renderHtml(
       <p>
         <strong>{STAGES[stage]}</strong>, <small>{formatDateTime(at)}</small>
+        {previous !== null && ` Before: ${formatDateTime(previous.startsAt)} to ${formatDateTime(previous.endsAt)}`}
       </p>,
     ),
   )
   return {
     ...entry,
+    // stays the same when the period is moved
+    id: `urn:uuid:${period.id}#${firstStartsAt}`,
     html: [...stages, entry.html].join(''),
     publishedAt: notices[0]?.at ?? entry.publishedAt,
     updatedAt: notices.at(-1)?.at ?? entry.updatedAt,

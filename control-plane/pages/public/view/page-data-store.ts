@@ -27,8 +27,13 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
    FROM status_page_components c JOIN maintenance_periods mp ON mp.monitor_id = c.monitor_id
      JOIN maintenance_windows w ON w.id = mp.window_id
    WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon),
+<<<<<<< HEAD
   (SELECT concat_ws(',', count(*), max(n.sent_at)) FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
    WHERE w.project_id = p.project_id AND ${IS_RECENT_NOTICE}))`
+=======
+  (SELECT concat_ws(',', count(*), max(n.sent_at), sum(extract(epoch FROM n.starts_at) + extract(epoch FROM n.ends_at))) FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
+   WHERE w.project_id = p.project_id AND n.ends_at > :recent))`
+>>>>>>> wt-notices
 
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }
@@ -112,7 +117,10 @@ export function listNoticedMaintenance(
        SELECT w.id AS "windowId", w.title, w.description, n.starts_at AS "startsAt", max(n.ends_at) AS "endsAt",
          ARRAY (SELECT monitor_id FROM maintenance_window_monitors
                 WHERE window_id = w.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[]))) AS "monitorIds",
-         jsonb_agg(jsonb_build_object('stage', n.stage, 'at', n.sent_at) ORDER BY n.sent_at, n.stage) AS notices
+         coalesce(min(n.first_starts_at), n.starts_at) AS "firstStartsAt",
+         jsonb_agg(jsonb_build_object('stage', n.stage, 'at', n.sent_at, 'previous', CASE WHEN n.previous_starts_at IS NOT NULL
+             THEN jsonb_build_object('startsAt', n.previous_starts_at, 'endsAt', n.previous_ends_at) END)
+           ORDER BY n.sent_at, n.stage) AS notices
        FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
        WHERE w.project_id = :projectId AND ${IS_RECENT_NOTICE} AND n.sent_at IS NOT NULL
        GROUP BY w.id, n.starts_at

@@ -1,3 +1,4 @@
+import type { MaintenanceStage } from '../../../alerting/events/maintenance-event.ts'
 import type { MonitorStatusTime } from '../../../insight/analytics/uptime/status-time.ts'
 import type { IncidentStatus, Severity } from '../../../verdict/incidents/lifecycle.ts'
 import type { StoredComponent, StoredGroup, StoredPage } from '../../core/records.ts'
@@ -29,9 +30,16 @@ export type PageMaintenance = {
   monitorIds: string[]
 }
 
-/** A period for which notices were sent, oldest notice first. */
+/** A period for which notices were sent, oldest notice first. `firstStartsAt`: the first beginning that was sent. */
 export type PageNoticedMaintenance = PageMaintenance & {
-  notices: { stage: 'announced' | 'begun' | 'ended'; at: string }[]
+  firstStartsAt: Date
+  notices: PageNoticeOfMaintenance[]
+}
+/** `previous`: of the newest change, the time before it. */
+type PageNoticeOfMaintenance = {
+  stage: Exclude<MaintenanceStage, 'cancelled'>
+  at: string
+  previous: { startsAt: string; endsAt: string } | null
 }
 
 /** The data of a view. */

@@ -1,13 +1,21 @@
 import { groupBy } from '../../../../shared/group-by.ts'
+import { buildPeriodId } from '../../../alerting/events/maintenance-event.ts'
 import type { MonitorStatusTime } from '../../../insight/analytics/uptime/status-time.ts'
 import { getComponentStatus, pickWorstStatus } from '../../core/component-status.ts'
 import { compareDisplayOrder } from '../../core/display-order.ts'
 import { buildImagePath, buildPublicUrl } from '../../core/public-url.ts'
 import type { StoredComponent } from '../../core/records.ts'
-import type { ComponentView, GroupView, IncidentView, MaintenanceView, PageView } from '../../core/types.ts'
+import type {
+  ComponentView,
+  GroupView,
+  IncidentView,
+  MaintenanceView,
+  NoticedMaintenanceView,
+  PageView,
+} from '../../core/types.ts'
 import { type BarDay, buildBar, computeBarUptime, listBarDays } from './days.ts'
 import { computeOverallStatus } from './overall-status.ts'
-import type { PageData, PageIncident, PageMaintenance } from './page-data.ts'
+import type { PageData, PageIncident, PageMaintenance, PageNoticedMaintenance } from './page-data.ts'
 
 const DAY_MS = 86_400_000
 /** How long past incidents stay on a page, and how far ahead maintenance is shown. */
@@ -49,10 +57,7 @@ export function buildPageView(data: PageData, origin: string, customCss: string 
     openIncidents: open.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('startedAt')),
     pastIncidents: past.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('resolvedAt')),
     maintenance: data.maintenance.map(fact => buildMaintenanceView(fact, data.components, now)),
-    noticedMaintenance: data.noticedMaintenance.map(fact => {
-      const { isRunning: _, ...view } = buildMaintenanceView(fact, data.components, now)
-      return { ...view, notices: fact.notices.map(({ stage, at }) => ({ stage, at: new Date(at).toISOString() })) }
-    }),
+    noticedMaintenance: data.noticedMaintenance.map(fact => buildNoticedView(fact, data.components, now)),
   }
 }
 
@@ -146,7 +151,7 @@ function buildMaintenanceView(
   now: Date,
 ): MaintenanceView {
   return {
-    id: `${fact.windowId}-${fact.startsAt.getTime() / 1_000}`,
+    id: buildPeriodId(fact.windowId, fact.startsAt),
     name: fact.title,
     description: fact.description,
     isRunning: fact.startsAt <= now,
@@ -158,3 +163,22 @@ function buildMaintenanceView(
 
 const listAffected = (monitorIds: readonly string[], components: readonly StoredComponent[]) =>
   components.filter(({ monitor }) => monitor !== null && monitorIds.includes(monitor.id))
+
+function buildNoticedView(
+  fact: PageNoticedMaintenance,
+  components: readonly StoredComponent[],
+  now: Date,
+): NoticedMaintenanceView {
+  const { isRunning: _, ...view } = buildMaintenanceView(fact, components, now)
+  const toIso = (text: string) => new Date(text).toISOString()
+  return {
+    ...view,
+    id: buildPeriodId(fact.windowId, fact.firstStartsAt),
+    firstStartsAt: fact.firstStartsAt.toISOString(),
+    notices: fact.notices.map(({ stage, at, previous }) => ({
+      stage,
+      at: toIso(at),
+      previous: previous && { startsAt: toIso(previous.startsAt), endsAt: toIso(previous.endsAt) },
+    })),
+  }
+}

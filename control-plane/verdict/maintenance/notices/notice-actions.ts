@@ -1,4 +1,8 @@
-import type { MaintenanceEventRow, MaintenanceStage } from '../../../alerting/events/maintenance-event.ts'
+import {
+  buildPeriodId,
+  type MaintenanceEventRow,
+  type MaintenanceStage,
+} from '../../../alerting/events/maintenance-event.ts'
 import { insertEvents } from '../../../alerting/events/store.ts'
 import { queueMaintenanceNotification } from '../../../alerting/routing/publishing/page-notification-store.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
@@ -6,14 +10,17 @@ import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { MaintenancePeriod } from '../schedule.ts'
 import { lockWindowsWithDueNotice } from '../store.ts'
 import type { MaintenanceWindow } from '../types.ts'
-import { planNextNotice, reviseOpenPeriod } from './notice-plan.ts'
+import { type NoticedPeriod, planNextNotice, reviseOpenPeriod } from './notice-plan.ts'
 import {
   deletePeriodNotices,
+  deleteUnsentChange,
   findLastNoticedPeriod,
   insertNotice,
   resumeSilencedPeriod,
   saveNoticeDue,
-  saveNoticedEnd,
+  savePeriodTimes,
+  saveSentChange,
+  saveUnsentChange,
 } from './notice-store.ts'
 
 /**
@@ -33,14 +40,18 @@ export async function advanceNotices(tx: Tx, window: MaintenanceWindow, now: Dat
   for (;;) {
     const next = planNextNotice(window, await findLastNoticedPeriod(tx, window.id), now)
     if ('dueAt' in next) return saveNoticeDue(tx, window.id, next.dueAt)
-    await insertNotice(tx, { windowId: window.id, ...next, sentAt: now })
-    await publishStage(tx, window, next.stage, next.period, now)
+    const { stage, period } = next
+    if (stage === 'changed') await saveSentChange(tx, window.id, period, next.previous, now)
+    else await insertNotice(tx, { windowId: window.id, stage, period, sentAt: now })
+    await deleteUnsentChange(tx, window.id)
+    await publishStage(tx, window, next, now)
   }
 }
 
 /**
  * Follows a change of a window, whose row is locked: a period that was announced and is no longer planned is cancelled, one
- * that has begun and is no longer planned has ended. `before` has the monitors and texts that subscribers know.
+ * that has begun and is no longer planned has ended, and another time of a period is sent after a minute. `before` has the
+ * monitors and texts that subscribers know.
  */
 export async function reviseNotices(
   tx: Tx,
@@ -48,45 +59,94 @@ export async function reviseNotices(
   after: MaintenanceWindow,
   now: Date,
 ): Promise<void> {
-  const { id: windowId } = before
-  if (after.notifySubscribers && !before.notifySubscribers) await resumeSilencedPeriod(tx, windowId, now)
-  const last = await findLastNoticedPeriod(tx, windowId)
-  const revision = reviseOpenPeriod(after, last, now)
-  if (last !== null && revision !== null) {
-    const ended = { startsAt: last.startsAt, endsAt: now }
-    if (revision.kind === 'keep') await saveNoticedEnd(tx, windowId, { ...last, endsAt: revision.endsAt })
-    else if (revision.kind === 'end') {
-      await insertNotice(tx, { windowId, stage: 'ended', period: ended, sentAt: now })
-      await saveNoticedEnd(tx, windowId, ended)
-      await publishStage(tx, before, 'ended', ended, now)
-    } else if (revision.kind === 'cancel') {
-      await deletePeriodNotices(tx, windowId, last.startsAt)
-      await publishStage(tx, before, 'cancelled', last, now)
-    } else await insertNotice(tx, { windowId, stage: 'ended', period: last, sentAt: null })
-  }
+  if (after.notifySubscribers && !before.notifySubscribers) await resumeSilencedPeriod(tx, before.id, now)
+  const last = await findLastNoticedPeriod(tx, before.id)
+  if (last !== null) await revisePeriod(tx, { before, after }, last, now)
   await advanceNotices(tx, after, now)
+}
+
+async function revisePeriod(
+  tx: Tx,
+  { before, after }: { before: MaintenanceWindow; after: MaintenanceWindow },
+  last: NoticedPeriod,
+  now: Date,
+): Promise<void> {
+  const { id: windowId } = before
+  const known = last.unsentChange ?? last
+  const revision = reviseOpenPeriod(after, last, now)
+  if (revision === null) return
+  if (revision.kind === 'keep') return movePeriod(tx, windowId, last, revision.period, now)
+  await deleteUnsentChange(tx, windowId)
+  if (revision.kind === 'silence') {
+    // when the notices continue, a change that was not sent is found again
+    const silenced = { ...last, ...pickTimes(known) }
+    await savePeriodTimes(tx, windowId, last, silenced)
+    await insertNotice(tx, { windowId, stage: 'ended', period: silenced, sentAt: null })
+  } else if (revision.kind === 'end') {
+    const ended = { ...last, endsAt: now }
+    await insertNotice(tx, { windowId, stage: 'ended', period: last, sentAt: now })
+    await savePeriodTimes(tx, windowId, last, ended)
+    await publishStage(tx, before, { stage: 'ended', period: ended }, now)
+  } else {
+    await deletePeriodNotices(tx, windowId, last.startsAt)
+    await publishStage(tx, before, { stage: 'cancelled', period: { ...last, ...pickTimes(known) } }, now)
+  }
+}
+
+const pickTimes = ({ startsAt, endsAt }: MaintenancePeriod): MaintenancePeriod => ({ startsAt, endsAt })
+
+const haveSameTimes = (a: MaintenancePeriod, b: MaintenancePeriod) =>
+  a.startsAt.getTime() === b.startsAt.getTime() && a.endsAt.getTime() === b.endsAt.getTime()
+
+/** Stores another time of a period. Nothing is sent of a change that is undone before its notice. */
+async function movePeriod(
+  tx: Tx,
+  windowId: string,
+  last: NoticedPeriod,
+  period: MaintenancePeriod,
+  now: Date,
+): Promise<void> {
+  if (haveSameTimes(last, period)) return
+  await savePeriodTimes(tx, windowId, last, period)
+  const known = last.unsentChange ?? { ...pickTimes(last), changedAt: now }
+  if (haveSameTimes(known, period)) await deleteUnsentChange(tx, windowId)
+  else await saveUnsentChange(tx, windowId, known)
 }
 
 /** Ends or cancels the open period of a window that is being deleted. */
 export const reviseNoticesOfDeleted = (tx: Tx, window: MaintenanceWindow, now: Date): Promise<void> =>
   reviseNotices(tx, window, { ...window, cron: null, startsAt: null, endsAt: null }, now)
 
+type SentStage = {
+  stage: MaintenanceStage
+  period: MaintenancePeriod & { firstStartsAt?: Date }
+  previous?: MaintenancePeriod
+}
+
 async function publishStage(
   tx: Tx,
   { id, projectId, title, description, monitorIds }: MaintenanceWindow,
-  stage: MaintenanceStage,
-  { startsAt, endsAt }: MaintenancePeriod,
+  { stage, period, previous }: SentStage,
   now: Date,
 ): Promise<void> {
-  const times = { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() }
+  const identity = { id, period_id: buildPeriodId(id, period.firstStartsAt ?? period.startsAt) }
   const event: MaintenanceEventRow = {
     id: newId(),
     projectId,
     name: `maintenance.${stage}`,
     subject: `maintenance:${id}`,
-    data: { maintenance: { id, title, description, ...times }, monitor_ids: monitorIds },
+    data: {
+      maintenance: { ...identity, title, description, ...formatTimes(period) },
+      ...(previous && { previous: formatTimes(previous) }),
+      monitor_ids: monitorIds,
+    },
     occurredAt: now,
   }
   await insertEvents(tx, [event])
   await queueMaintenanceNotification(tx, event, now)
 }
+
+const formatTimes = ({ startsAt, endsAt }: MaintenancePeriod) => ({
+  starts_at: startsAt.toISOString(),
+  ends_at: endsAt.toISOString(),
+})

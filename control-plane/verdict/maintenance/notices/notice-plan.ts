@@ -2,8 +2,15 @@ import type { MaintenanceStage } from '../../../alerting/events/maintenance-even
 import { findNextPeriod, findPeriodAt, type MaintenancePeriod } from '../schedule.ts'
 import type { MaintenanceWindow } from '../types.ts'
 
-/** A period with the stages for which notices were sent or left out. */
-export type NoticedPeriod = MaintenancePeriod & { stages: StoredStage[] }
+/**
+ * A period with the stages for which notices were sent or left out. `firstStartsAt`: the beginning with which it was first
+ * sent. `unsentChange`: the time that subscribers know, and since when it is another one.
+ */
+export type NoticedPeriod = MaintenancePeriod & {
+  stages: StoredStage[]
+  firstStartsAt: Date
+  unsentChange: (MaintenancePeriod & { changedAt: Date }) | null
+}
 export type StoredStage = Exclude<MaintenanceStage, 'cancelled'>
 
 type NoticeSettings = Pick<
@@ -12,9 +19,14 @@ type NoticeSettings = Pick<
 >
 
 /** The notice to send now, or when the next one is due; null: there is none. */
-type NextNotice = { stage: StoredStage; period: MaintenancePeriod } | { dueAt: Date | null }
+type NextNotice =
+  | { stage: 'changed'; period: NoticedPeriod; previous: MaintenancePeriod }
+  | { stage: Exclude<StoredStage, 'changed'>; period: MaintenancePeriod & { firstStartsAt?: Date } }
+  | { dueAt: Date | null }
 
 const MINUTE_MS = 60_000
+/** Changes within this time become one notice. */
+const CHANGE_DELAY_MS = MINUTE_MS
 
 /**
  * The next notice of a window at `now`. `last`: its newest period with notices. One period is finished before the next one
@@ -38,28 +50,45 @@ export function planNextNotice(window: NoticeSettings, last: NoticedPeriod | nul
   return announceAt > now ? { dueAt: announceAt } : { stage: 'announced', period: next }
 }
 
+/** A beginning or an end contains the time of the period, so a change that waits is not sent in addition. */
 function planOpenPeriod(period: NoticedPeriod, now: Date): NextNotice {
-  if (period.startsAt > now) return { dueAt: period.startsAt }
-  if (period.endsAt <= now) return { stage: 'ended', period }
-  return period.stages.includes('begun') ? { dueAt: period.endsAt } : { stage: 'begun', period }
+  const { startsAt, endsAt, stages, unsentChange } = period
+  if (endsAt <= now) return { stage: 'ended', period }
+  if (startsAt <= now && !stages.includes('begun')) return { stage: 'begun', period }
+  const stageDueAt = startsAt > now ? startsAt : endsAt
+  if (unsentChange === null) return { dueAt: stageDueAt }
+  const changeDueAt = new Date(unsentChange.changedAt.getTime() + CHANGE_DELAY_MS)
+  if (changeDueAt <= now) return { stage: 'changed', period, previous: unsentChange }
+  return { dueAt: changeDueAt < stageDueAt ? changeDueAt : stageDueAt }
 }
 
 const isFinished = ({ stages }: NoticedPeriod) => stages.includes('ended')
 
 /**
- * What a change of the window means for the open period: it is still planned, until `endsAt`; it has ended; it is cancelled; or
- * nothing more is sent (`silence`). Null: no period is open. A deleted window has a schedule without periods.
+ * What a change of the window means for the open period: it is still planned, perhaps at another time; it has ended; it is
+ * cancelled; or nothing more is sent (`silence`). Null: no period is open. A deleted window has a schedule without periods.
  */
-type PeriodRevision = { kind: 'keep'; endsAt: Date } | { kind: 'end' | 'cancel' | 'silence' } | null
+type PeriodRevision = { kind: 'keep'; period: MaintenancePeriod } | { kind: 'end' | 'cancel' | 'silence' } | null
 
 export function reviseOpenPeriod(window: NoticeSettings, last: NoticedPeriod | null, now: Date): PeriodRevision {
   if (last === null || isFinished(last)) return null
   if (!window.notifySubscribers) return { kind: 'silence' }
   if (last.stages.includes('begun')) {
     const running = findPeriodAt(window, now)
-    return running === null ? { kind: 'end' } : { kind: 'keep', endsAt: running.endsAt }
+    return running === null
+      ? { kind: 'end' }
+      : { kind: 'keep', period: { startsAt: last.startsAt, endsAt: running.endsAt } }
   }
   const planned = findNextPeriod(window, new Date(last.startsAt.getTime() - 1))
-  const isPlanned = planned !== null && planned.startsAt.getTime() === last.startsAt.getTime()
-  return isPlanned ? { kind: 'keep', endsAt: planned.endsAt } : { kind: 'cancel' }
+  if (planned !== null && planned.startsAt.getTime() === last.startsAt.getTime())
+    return { kind: 'keep', period: planned }
+  const moved = findMovedPeriod(window, now)
+  return moved === null ? { kind: 'cancel' } : { kind: 'keep', period: moved }
+}
+
+/** The only period of a window. Of a recurring window it is not certain which period replaces the one that was announced. */
+function findMovedPeriod({ cron, startsAt, endsAt }: NoticeSettings, now: Date): MaintenancePeriod | null {
+  if (cron !== null || startsAt === null || endsAt === null || endsAt <= now) return null
+  // nothing becomes maintenance afterwards
+  return { startsAt: startsAt < now ? now : startsAt, endsAt }
 }

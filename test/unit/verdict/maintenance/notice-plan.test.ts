@@ -18,7 +18,12 @@ const NIGHTLY = {
   announceMinutes: 2_880,
 }
 const seen = (from: string, to: string, ...stages: StoredStage[]): NoticedPeriod => ({
-  ...{ startsAt: at(from), endsAt: at(to), stages },
+  ...{ startsAt: at(from), endsAt: at(to), stages, firstStartsAt: at(from), unsentChange: null },
+})
+/** A period that was changed at a time, and whose former time subscribers know. */
+const changed = (period: NoticedPeriod, time: string): NoticedPeriod => ({
+  ...period,
+  unsentChange: { startsAt: at('10 08:00'), endsAt: at('10 09:00'), changedAt: at(time) },
 })
 const MOVE = ['10 10:00', '10 12:00'] as const
 
@@ -60,6 +65,42 @@ const PLANS: Case[] = [
     'announced 16 02:00',
   ],
   [
+    'a change is due after a minute',
+    ONCE,
+    changed(seen(...MOVE, 'announced'), '10 09:30'),
+    '10 09:30',
+    'wait 10 09:31',
+  ],
+  ['the change', ONCE, changed(seen(...MOVE, 'announced'), '10 09:30'), '10 09:31', 'changed 10 10:00'],
+  [
+    'a change of the end while it runs',
+    ONCE,
+    changed(seen(...MOVE, 'begun'), '10 11:00'),
+    '10 11:05',
+    'changed 10 10:00',
+  ],
+  [
+    'a change that waits does not delay the beginning',
+    ONCE,
+    changed(seen(...MOVE, 'announced'), '10 10:00'),
+    '10 09:59',
+    'wait 10 10:00',
+  ],
+  [
+    'the beginning contains a change that waits',
+    ONCE,
+    changed(seen(...MOVE, 'announced'), '10 09:30'),
+    '10 10:00',
+    'begun 10 10:00',
+  ],
+  [
+    'the end contains a change that waits',
+    ONCE,
+    changed(seen(...MOVE, 'begun'), '10 11:59'),
+    '10 12:00',
+    'ended 10 10:00',
+  ],
+  [
     'a window that was moved away and back begins again',
     ONCE,
     seen(...MOVE, 'begun', 'ended'),
@@ -81,48 +122,31 @@ t.test('The next notice of a window follows from its schedule and the notices th
   }
 })
 
+const keep = (from: string, to: string) => ({ kind: 'keep', period: { startsAt: at(from), endsAt: at(to) } })
+const ANNOUNCED = seen(...MOVE, 'announced')
+const RUNNING = seen(...MOVE, 'begun')
 const REVISIONS: [string, object, NoticedPeriod | null, string, object | null][] = [
   ['nothing was sent', {}, null, '10 09:00', null],
   ['a finished period', {}, seen(...MOVE, 'ended'), '10 13:00', null],
-  ['an unchanged announcement', {}, seen(...MOVE, 'announced'), '10 09:30', { kind: 'keep', endsAt: at('10 12:00') }],
+  ['an unchanged announcement', {}, ANNOUNCED, '10 09:30', keep(...MOVE)],
+  ['another end', { endsAt: at('10 11:00') }, ANNOUNCED, '10 09:30', keep('10 10:00', '10 11:00')],
+  ['another beginning', { startsAt: at('10 11:00') }, ANNOUNCED, '10 09:30', keep('10 11:00', '10 12:00')],
+  ['a beginning that is now', { startsAt: at('10 09:00') }, ANNOUNCED, '10 09:30', keep('10 09:30', '10 12:00')],
   [
-    'another end',
-    { endsAt: at('10 11:00') },
-    seen(...MOVE, 'announced'),
-    '10 09:30',
-    { kind: 'keep', endsAt: at('10 11:00') },
-  ],
-  [
-    'an announced period is moved',
-    { startsAt: at('10 11:00') },
-    seen(...MOVE, 'announced'),
+    'a time in the past',
+    { startsAt: at('10 08:00'), endsAt: at('10 09:00') },
+    ANNOUNCED,
     '10 09:30',
     { kind: 'cancel' },
   ],
-  [
-    'an announced window is deleted',
-    { startsAt: null, endsAt: null },
-    seen(...MOVE, 'announced'),
-    '10 09:30',
-    { kind: 'cancel' },
-  ],
-  [
-    'a running window is deleted',
-    { startsAt: null, endsAt: null },
-    seen(...MOVE, 'begun'),
-    '10 10:30',
-    { kind: 'end' },
-  ],
-  [
-    'a running window is longer',
-    { endsAt: at('10 14:00') },
-    seen(...MOVE, 'begun'),
-    '10 10:30',
-    { kind: 'keep', endsAt: at('10 14:00') },
-  ],
-  ['notices are turned off', { notifySubscribers: false }, seen(...MOVE, 'begun'), '10 10:30', { kind: 'silence' }],
+  ['an announced window is deleted', { startsAt: null, endsAt: null }, ANNOUNCED, '10 09:30', { kind: 'cancel' }],
+  ['an announced period becomes recurring', NIGHTLY, ANNOUNCED, '10 09:30', { kind: 'cancel' }],
+  ['a running window is deleted', { startsAt: null, endsAt: null }, RUNNING, '10 10:30', { kind: 'end' }],
+  ['a running window is moved', { startsAt: at('10 11:00') }, RUNNING, '10 10:30', { kind: 'end' }],
+  ['a running window is longer', { endsAt: at('10 14:00') }, RUNNING, '10 10:30', keep('10 10:00', '10 14:00')],
+  ['notices are turned off', { notifySubscribers: false }, RUNNING, '10 10:30', { kind: 'silence' }],
 ]
-t.test('A change of a window cancels, ends or keeps the period that subscribers know', async t => {
+t.test('A change of a window cancels, ends, moves or keeps the period that subscribers know', async t => {
   for (const [title, change, last, time, expected] of REVISIONS)
     t.same(reviseOpenPeriod({ ...ONCE, ...change }, last, at(time)), expected, title)
 })

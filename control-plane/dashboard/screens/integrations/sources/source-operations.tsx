@@ -40,8 +40,37 @@ export function RefreshButton({ source: { id } }: SourceProps) {
 
 const listChildren = ({ fields }: SourceRecord) => fields.flatMap(field => field.child_monitors)
 
+/** Pauses or resumes the source, or its monitors. */
+export const PauseSection = ({ source }: SourceProps) => (
+  <Section id="pause" title="Pause">
+    <SourceSwitch source={source} />
+    <MonitorSwitches source={source} />
+  </Section>
+)
+
+function SourceSwitch({ source: { id, is_paused: isPaused } }: SourceProps) {
+  const { execute, isInteractive } = useFrame()
+  const { isBusy, error, run } = useAttempt()
+  const change = () => run(() => execute('updateDataSource', { path: { id }, body: { is_paused: !isPaused } }))
+  return (
+    <>
+      <p>
+        {isPaused
+          ? 'The data source is paused. When it is resumed, its document is fetched at once.'
+          : 'While the data source is paused, its document is not fetched, and its monitors keep their status. An open incident about failed fetches is resolved.'}
+      </p>
+      <div class="actions">
+        <button type="button" disabled={isBusy || !isInteractive} onClick={change}>
+          {isPaused ? 'Resume the data source' : 'Pause the data source'}
+        </button>
+      </div>
+      <AttemptError error={error} />
+    </>
+  )
+}
+
 /** Pauses or resumes the monitors of the source. The document is still fetched. */
-export function PauseSection({ source }: SourceProps) {
+function MonitorSwitches({ source }: SourceProps) {
   const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [sentence, setSentence] = useState<string | null>(null)
@@ -54,10 +83,10 @@ export function PauseSection({ source }: SourceProps) {
     if (outcome) setSentence(`${formatCount(outcome.data.changed, 'monitor')} ${isPaused ? 'paused' : 'resumed'}.`)
   }
   return (
-    <Section id="pause" title="Pause">
+    <>
       <p>
-        Paused monitors have no status and send no alerts. The document is still fetched, and new keys become monitors
-        that are not paused.
+        Paused monitors have no status and send no alerts. The document is fetched nevertheless, and new keys become
+        monitors that are not paused.
       </p>
       <div class="actions">
         <button type="button" disabled={isBusy || !isInteractive} onClick={() => setPaused(true)}>
@@ -69,7 +98,7 @@ export function PauseSection({ source }: SourceProps) {
       </div>
       <p role="status">{sentence}</p>
       <AttemptError error={error} />
-    </Section>
+    </>
   )
 }
 

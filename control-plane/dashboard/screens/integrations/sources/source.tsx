@@ -32,7 +32,7 @@ export const sourceScreen = screen({
             <h1 dir="auto">{source.name}</h1>
             <SourceCondition source={source} />
           </div>
-          {canWrite(me) && <RefreshButton source={source} />}
+          {canWrite(me) && !source.is_paused && <RefreshButton source={source} />}
         </div>
         {!canWrite(me) && (
           <p class="missing">
@@ -74,6 +74,7 @@ function SourceCondition({ source }: { source: SourceRecord }) {
           </span>
         )}
       </p>
+      {state === 'paused' && <p>The document is not fetched. The monitors keep the status of the last fetch.</p>}
       {problem !== null && (
         <p class={state === 'failing' ? 'down' : 'degraded'} dir="auto">
           {problem}.

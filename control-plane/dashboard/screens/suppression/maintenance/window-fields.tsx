@@ -205,8 +205,8 @@ const Notices = ({ form, errors, change }: WindowFieldProps) => (
       label="Notify subscribers"
       hint={
         form.isRecurring
-          ? 'Each period sends up to three messages: announced, begun, ended.'
-          : 'Three messages: announced, begun, ended. When it is moved or deleted: cancelled.'
+          ? 'Each period sends up to three messages: announced, begun, ended. A change of its time sends one more.'
+          : 'Three messages: announced, begun, ended. A change of its time sends one more, its deletion a cancellation.'
       }
       value={form.notifySubscribers}
       errors={errors}

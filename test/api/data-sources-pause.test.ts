@@ -1,0 +1,88 @@
+import t from 'tap'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { startApi } from '../support/api-server.ts'
+import { startTarget } from '../support/target.ts'
+import { waitFor } from '../support/wait.ts'
+
+const api = await startApi(t, { EGRESS_ALLOW: '127.0.0.0/8', ROLES: 'api,schedule' })
+const target = await startTarget(t)
+const account = await api.tenant()
+const call = (method: string, path: string, body?: object) =>
+  api.call(method, path, { key: account.key, ...(body && { body }) })
+const serve = (document: unknown) => target.behave({ kind: 'answer', body: JSON.stringify(document) })
+const SERVICES = { path: 'services.*', name_template: '{{key}}', rule_type: 'truthy', rule_config: {} }
+
+async function create(more: object = {}) {
+  const made = await call('POST', '/data-sources', { name: 'Health', url: target.url, fields: [SERVICES], ...more })
+  const path = `/data-sources/${made.body.data.id}`
+  const read = async () => (await call('GET', path)).body.data
+  const fetched = (since: string | null = null) =>
+    waitFor(async () => {
+      const source = await read()
+      return source.last_fetched_at !== since ? source : null
+    })
+  return { id: made.body.data.id as string, path, read, fetched }
+}
+
+t.test('PUT /data-sources/:id 200 pauses a source: it is not fetched, and its monitors keep their status', async t => {
+  serve({ services: { web: true } })
+  const { id, path, read, fetched } = await create()
+  const before = await fetched()
+  const child = before.fields[0].child_monitors[0].monitor_id
+  const monitor = async () => (await call('GET', `/monitors/${child}`)).body.data
+  t.match(await monitor(), { status: 'up', configuration_issues: [] })
+  t.equal((await call('PUT', path, { is_paused: true })).status, 200)
+  t.match(await read(), { is_paused: true, next_fetch_at: null, last_fetched_at: before.last_fetched_at })
+  t.match(await monitor(), { status: 'up', configuration_issues: [/^data_source_paused: /] })
+  const issues = (await call('GET', '/monitors?issue=true')).body.data
+  t.same(
+    issues.map((one: { id: string }) => one.id),
+    [child],
+  )
+
+  serve({ services: { web: false } })
+  await execute(api.db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [id])
+  const other = await create({ name: 'Other' })
+  await other.fetched()
+  t.match(
+    await read(),
+    { last_fetched_at: before.last_fetched_at },
+    'the worker fetched another source and not this one',
+  )
+  t.equal((await monitor()).status, 'up')
+
+  t.equal((await call('PUT', path, { is_paused: false })).status, 200)
+  await fetched(before.last_fetched_at)
+  t.match(await monitor(), { status: 'down', configuration_issues: [] }, 'it is fetched when it is resumed')
+})
+
+t.test(
+  'POST /data-sources 201 creates a paused source; POST /data-sources/:id/refresh 409 while it is paused',
+  async t => {
+    const { path, read, fetched } = await create({ is_paused: true })
+    t.match(await call('POST', `${path}/refresh`), { status: 409, body: { error: { message: /is paused/ } } })
+    t.match(await read(), { is_paused: true, last_fetched_at: null, next_fetch_at: null })
+    await call('PUT', path, { is_paused: false })
+    await fetched()
+    t.equal((await call('POST', `${path}/refresh`)).status, 200)
+  },
+)
+
+t.test('A pause resolves the incident about failed fetches', async t => {
+  target.behave({ kind: 'answer', status: 500 })
+  const { id, path, read } = await create()
+  await waitFor(async () => {
+    await call('POST', `${path}/refresh`)
+    const [row] = await query<{ id: string | null }>(
+      api.db,
+      'SELECT incident_id AS id FROM data_sources WHERE id = ?',
+      [id],
+    )
+    return row!.id
+  })
+  const incidents = async () => (await call('GET', '/incidents')).body.data
+  t.match(await incidents(), [{ title: 'Data source Health cannot be fetched', status: 'investigating' }])
+  t.equal((await call('PUT', path, { is_paused: true })).status, 200)
+  t.match(await incidents(), [{ status: 'resolved' }])
+  t.match(await read(), { consecutive_failures: 0 })
+})
