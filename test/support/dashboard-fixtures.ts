@@ -20,6 +20,7 @@ type BoardEntry = {
   votes?: Column<'votes'>
   cause?: string | null
   issue?: string | null
+  parents?: string[]
 }
 
 /** An answer of the board. The id of a monitor is its name unless it has one. */
@@ -40,6 +41,7 @@ export function boardOf(
       votes: entries.map(({ votes = { 'us-east': 'ok' } }) => votes),
       cause: entries.map(({ cause = null }) => cause),
       issue: entries.map(({ issue = null }) => issue),
+      parents: entries.map(({ parents = [] }) => parents),
     },
   }
 }
@@ -55,6 +57,7 @@ export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow =
     bars: [],
     cause: null,
     issue: null,
+    parents: [],
   },
   ...changes,
 })

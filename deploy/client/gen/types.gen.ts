@@ -1596,6 +1596,10 @@ export type Board = {
          * Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.
          */
         issue: Array<string | null>;
+        /**
+         * The monitors that the monitor depends on, also those that were deleted since.
+         */
+        parents: Array<Array<string>>;
     };
 };
 

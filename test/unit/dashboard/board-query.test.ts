@@ -8,6 +8,7 @@ const MINUTE = 60_000
 const ROW: BoardRow = {
   ...{ id: '1', name: 'Shop front page', type: 'http', status: 'down', sinceMs: NOW - 90 * MINUTE },
   issue: null,
+  parents: [],
   tags: ['Prod', 'team one', '-old'],
   bars: [
     { name: 'us-east', state: 'failing' },

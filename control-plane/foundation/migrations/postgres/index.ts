@@ -54,6 +54,7 @@ import * as incidentTexts from './0057-incident-texts.ts'
 import * as wallLinks from './0058-wall-links.ts'
 import * as imports from './0059-imports.ts'
 import * as chatDisconnections from './0060-chat-disconnections.ts'
+import * as parentsNoted from './0061-parents-noted.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -111,6 +112,7 @@ const MIGRATIONS = {
   '0058-wall-links': wallLinks,
   '0059-imports': imports,
   '0060-chat-disconnections': chatDisconnections,
+  '0061-parents-noted': parentsNoted,
 }
 
 /**

@@ -29,6 +29,8 @@ export type BoardSource = Pick<StoredMonitor, 'id' | 'name' | 'type' | 'url' | '
   /** regions whose failures are in doubt */
   held: string[] | null
   cause: DecidingCheck | null
+  /** the monitors that it depends on */
+  parents: string[]
 }
 
 /** The columns of the board, in the order of the fragments of a row. */
@@ -43,6 +45,7 @@ export const BOARD_COLUMNS = [
   'votes',
   'cause',
   'issue',
+  'parents',
 ] as const
 
 const MAX_CAUSE_LENGTH = 120
@@ -60,6 +63,7 @@ export function buildFragments(source: BoardSource): string[] {
     buildVotes(source),
     formatCause(source),
     listConfigurationIssues(source)[0] ?? null,
+    source.parents,
   ].map(value => JSON.stringify(value))
 }
 

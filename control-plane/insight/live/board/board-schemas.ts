@@ -47,6 +47,9 @@ export const BoardRecord = Type.Object(
           description:
             'Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.',
         }),
+        parents: Type.Array(Type.Array(Id), {
+          description: 'The monitors that the monitor depends on, also those that were deleted since.',
+        }),
       },
       {
         description:
