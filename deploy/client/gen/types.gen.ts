@@ -3349,6 +3349,10 @@ export type ListAuditLogData = {
         resource?: string;
         resource_id?: string;
         action?: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
+        /**
+         * Entries of this monitor and of its alert rules, also those that were deleted.
+         */
+        monitor_id?: string;
         from?: string;
         to?: string;
     };

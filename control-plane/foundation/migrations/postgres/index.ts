@@ -55,6 +55,7 @@ import * as wallLinks from './0058-wall-links.ts'
 import * as imports from './0059-imports.ts'
 import * as chatDisconnections from './0060-chat-disconnections.ts'
 import * as parentsNoted from './0061-parents-noted.ts'
+import * as auditOfRules from './0062-audit-of-rules.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -113,6 +114,7 @@ const MIGRATIONS = {
   '0059-imports': imports,
   '0060-chat-disconnections': chatDisconnections,
   '0061-parents-noted': parentsNoted,
+  '0062-audit-of-rules': auditOfRules,
 }
 
 /**
