@@ -21,6 +21,7 @@ type BoardEntry = {
   cause?: string | null
   issue?: string | null
   parents?: string[]
+  silencedUntil?: string | null
 }
 
 /** An answer of the board. The id of a monitor is its name unless it has one. */
@@ -42,6 +43,7 @@ export function boardOf(
       cause: entries.map(({ cause = null }) => cause),
       issue: entries.map(({ issue = null }) => issue),
       parents: entries.map(({ parents = [] }) => parents),
+      silenced_until: entries.map(({ silencedUntil = null }) => silencedUntil),
     },
   }
 }
@@ -58,6 +60,7 @@ export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow =
     cause: null,
     issue: null,
     parents: [],
+    silencedUntilMs: null,
   },
   ...changes,
 })

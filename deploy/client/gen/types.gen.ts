@@ -1597,6 +1597,10 @@ export type Board = {
          */
         issue: Array<string | null>;
         /**
+         * The end of the last silence of the monitor. It can be in the past, because the end of a silence changes nothing on the board.
+         */
+        silenced_until: Array<string | null>;
+        /**
          * The monitors that the monitor depends on, also those that were deleted since.
          */
         parents: Array<Array<string>>;

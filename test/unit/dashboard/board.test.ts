@@ -15,6 +15,7 @@ t.test('Columns become rows', t => {
   const board = boardOf([
     { id: 'a', name: 'Shop', status: 'down', since: '2026-11-21T12:00:00.000Z', tags: ['prod'], cause: 'refused' },
     {
+      silencedUntil: '2026-11-21T12:00:00.000Z',
       id: 'b',
       name: 'Mail',
       type: 'heartbeat',
@@ -29,6 +30,7 @@ t.test('Columns become rows', t => {
     {
       ...{ id: 'a', name: 'Shop', type: 'http', status: 'down', sinceMs: Date.parse('2026-11-21T12:00:00Z') },
       ...{ tags: ['prod'], bars: [{ name: 'us-east', state: 'ok' }], cause: 'refused', issue: null, parents: [] },
+      silencedUntilMs: null,
     },
     {
       ...{
@@ -42,11 +44,13 @@ t.test('Columns become rows', t => {
         cause: null,
         issue: 'heartbeat_interval is required',
         parents: ['a'],
+        silencedUntilMs: Date.parse('2026-11-21T12:00:00Z'),
       },
     },
     {
       ...{ id: 'c', name: 'Old', type: 'http', status: 'paused', sinceMs: null, tags: [] },
       ...{ bars: [{ name: 'us-east', state: 'ok' }], cause: null, issue: null, parents: [] },
+      silencedUntilMs: null,
     },
   ])
   t.end()

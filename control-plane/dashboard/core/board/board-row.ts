@@ -18,6 +18,8 @@ export type BoardRow = {
   issue: string | null
   /** ids of the monitors that it depends on */
   parents: string[]
+  /** the end of its last silence, which may be over; null without one */
+  silencedUntilMs: number | null
 }
 
 /** How many monitors have each status. */

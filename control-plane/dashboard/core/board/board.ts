@@ -34,6 +34,7 @@ export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow
     cause: monitors.cause[i] ?? null,
     issue: monitors.issue[i] ?? null,
     parents: monitors.parents[i]!,
+    silencedUntilMs: monitors.silenced_until[i] === null ? null : Date.parse(monitors.silenced_until[i]!),
   }))
 }
 

@@ -31,6 +31,8 @@ export type BoardSource = Pick<StoredMonitor, 'id' | 'name' | 'type' | 'url' | '
   cause: DecidingCheck | null
   /** the monitors that it depends on */
   parents: string[]
+  /** the end of its last silence, also after that; null without one */
+  silencedUntil: Date | null
 }
 
 /** The columns of the board, in the order of the fragments of a row. */
@@ -46,6 +48,7 @@ export const BOARD_COLUMNS = [
   'cause',
   'issue',
   'parents',
+  'silenced_until',
 ] as const
 
 const MAX_CAUSE_LENGTH = 120
@@ -64,6 +67,7 @@ export function buildFragments(source: BoardSource): string[] {
     formatCause(source),
     listConfigurationIssues(source)[0] ?? null,
     source.parents,
+    source.silencedUntil?.toISOString() ?? null,
   ].map(value => JSON.stringify(value))
 }
 
