@@ -198,6 +198,36 @@ t.test('GET /audit-log answers 200 with the changes, newest first, by filter and
   t.match(second.body, { data: [{ action: 'created' }], meta: { total: 3, total_pages: 2 } })
 })
 
+t.test('GET /audit-log with monitor_id answers 200 with the entries of the monitor and of its alert rules', async t => {
+  const { key } = await api.tenant()
+  const create = async (path: string, body: object): Promise<string> =>
+    (await api.call('POST', path, { key, body })).body.data.id
+  const shop = await create('/monitors', { name: 'Shop', type: 'heartbeat' })
+  const mail = await create('/monitors', { name: 'Mail', type: 'heartbeat' })
+  const config = { url: 'https://hooks.example.com/a' }
+  const channel = await create('/alerts/channels', { name: 'Ops', type: 'webhook', config })
+  const [kept, deleted] = await Promise.all([
+    create('/alerts/rules', { monitor_id: mail, alert_channel_id: channel }),
+    create('/alerts/rules', { monitor_id: shop, alert_channel_id: channel }),
+  ])
+  await api.call('PUT', `/alerts/rules/${deleted}`, { key, body: { on_degraded: true } })
+  await api.call('DELETE', `/alerts/rules/${deleted}`, { key })
+  await api.call('PUT', `/alerts/rules/${kept}`, { key, body: { on_degraded: true } })
+  const read = async (query: string, from = key) =>
+    (await api.call('GET', `/audit-log?${query}`, { key: from })).body.data.map(
+      ({ action, resource, resource_id: id }: Record<string, string>) => [action, resource, id],
+    )
+  t.same(await read(`monitor_id=${shop}`), [
+    ['deleted', 'alert_rule', deleted],
+    ['updated', 'alert_rule', deleted],
+    ['created', 'alert_rule', deleted],
+    ['created', 'monitor', shop],
+  ])
+  t.same(await read(`monitor_id=${mail}&resource=alert_rule&action=updated`), [['updated', 'alert_rule', kept]])
+  t.same(await read('monitor_id=unknown'), [])
+  t.same(await read(`monitor_id=${shop}`, (await api.tenant()).key), [], 'not of another tenant')
+})
+
 t.test('GET /audit-log answers 200 with the creation of the organization as first entry', async t => {
   const made = await api.call('POST', '/agent/bootstrap', { key: null, body: { email: 'Ann@example.com' } })
   const { api_key: key, organization_id: resource_id, user_id: id } = made.body.data

@@ -25,7 +25,15 @@ t.test('GET /monitors/board 200 has one column for each field, with votes and ca
   const made = await api.call('POST', '/monitors', { key, body: { ...MONITOR, tags: ['prod'] } })
   const { id } = made.body.data
   const read = async () => applyBoard(new Map(), (await picket.readMonitorBoard()).data!.data).get(id)
-  const settings = { name: 'Shop', type: 'http', is_paused: false, tags: ['prod'], issue: null }
+  const settings = {
+    name: 'Shop',
+    type: 'http',
+    is_paused: false,
+    tags: ['prod'],
+    issue: null,
+    parents: [],
+    silenced_until: null,
+  }
   const fresh = { ...settings, status: null, status_changed_at: null }
   t.same(await read(), { ...fresh, votes: { 'us-east': 'none', 'eu-west': 'none' }, cause: null })
   const at = new Date('2026-03-01T10:00:00.000Z')
@@ -72,6 +80,44 @@ t.test('GET /monitors/board with since returns what changed and what was removed
     const rows = applyBoard(applyBoard(new Map(), first), changes)
     t.same(rows, applyBoard(new Map(), await read(from)), 'the changes lead to the whole board')
   }
+})
+
+t.test(
+  'GET /monitors/board 200 has the parents of a monitor, and a change of them is a change of the board',
+  async t => {
+    const { key, projectId } = await api.tenant()
+    const [child, first, second] = (await insertWatchedMonitors(db, projectId, 3)) as [string, string, string]
+    const read = async (since: string) => (await api.call('GET', `/monitors/board?since=${since}`, { key })).body.data
+    let { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
+    for (const parents of [[second, first], [second], []]) {
+      await other.call('PUT', `/monitors/${child}/parents`, { key, body: { parent_ids: parents } })
+      const { monitors, ...rest } = await read(revision)
+      t.same([monitors.id, monitors.parents], [[child], [parents.toSorted()]])
+      revision = rest.revision
+    }
+  },
+)
+
+t.test('GET /monitors/board 200 says until when a monitor is silenced, and follows each change of that', async t => {
+  const { key, projectId } = await api.tenant()
+  const [id] = (await insertWatchedMonitors(db, projectId, 2)) as [string, string]
+  let { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
+  const read = async () => {
+    const { monitors, ...rest } = (await api.call('GET', `/monitors/board?since=${revision}`, { key })).body.data
+    revision = rest.revision
+    return [monitors.id, monitors.silenced_until]
+  }
+  const silence = async (minutes: number) => {
+    const until = new Date(Date.now() + minutes * 60_000).toISOString()
+    const made = await other.call('POST', '/silences', { key, body: { monitor_ids: [id], until } })
+    return { id: made.body.data.id, until }
+  }
+  const [short, long] = [await silence(10), await silence(20)]
+  t.same(await read(), [[id], [long.until]], 'the last end of several')
+  await other.call('DELETE', `/silences/${long.id}`, { key })
+  t.same(await read(), [[id], [short.until]])
+  await other.call('DELETE', `/silences/${short.id}`, { key })
+  t.same(await read(), [[id], [null]])
 })
 
 t.test('GET /monitors/board with an unknown revision returns everything as a reset', async t => {

@@ -204,9 +204,9 @@ t.test('The page of a heartbeat has its ping URL for each tool, and its runs wit
 t.test('A viewer sees all of it on a phone, without a form, and which role is needed', async t => {
   const { page, complaints } = await openAt(t, '/incidents/new', viewer, { viewport: { width: 390, height: 844 } })
   for (const [path, text] of [
-    ['/incidents/new', 'Opening one needs the role editor'],
-    ['/incidents/templates', 'Changing them needs the role editor'],
-    ['/settings/alerts', 'Changing them needs the role editor'],
+    ['/incidents/new', 'Opening an incident needs the role editor'],
+    ['/incidents/templates', 'Changing templates needs the role editor'],
+    ['/settings/alerts', 'Changing the alert settings needs the role editor'],
     ['/log/relay', 'The relay has given up no delivery'],
     ['/settings/alerts/messages', 'Nothing is sent'],
   ] as const) {

@@ -40,7 +40,7 @@ t.test(
     await button(page, 'Try it').and(page.locator(':enabled')).waitFor()
     await page.getByLabel('What should be monitored?').fill(target.url)
     await page.keyboard.press('Enter')
-    await page.getByText('3 up of 3 regions. Nothing was stored.').waitFor()
+    await page.getByText('3 up of 3 regions. Nothing was saved.').waitFor()
     t.equal((await picket.api.get('/monitors')).body.meta.total, 0)
     await button(page, 'Create the monitor').click()
     await page.getByText('This is the first verdict.').waitFor()
@@ -58,7 +58,7 @@ t.test(
     t.equal(await page.getByText('no alert channel:').count(), 0, 'the banner is gone')
     await link(page, 'I have copied it').click()
 
-    await page.getByText('An example. Nothing of it is stored').waitFor()
+    await page.getByText('An example. Nothing of it is saved').waitFor()
     await button(page, 'Send the alert').click()
     await page.getByText('Delivered', { exact: true }).waitFor()
     t.same(await findAccessibilityProblems(page), [], 'the example')

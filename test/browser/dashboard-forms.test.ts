@@ -92,7 +92,7 @@ t.test('Two people edit a monitor, and nothing is overwritten without a question
   await page.getByRole('button', { name: 'Save the changes' }).click()
   const review = page.getByRole('row', { name: 'Interval' })
   await review.waitFor()
-  t.match(await review.textContent(), /1 min5 min2 min \(replaces the stored one\)/)
+  t.match(await review.textContent(), /1 min5 min2 min \(replaces the saved one\)/)
   t.equal((await call('GET', `/monitors/${id}`)).body.data.interval_seconds, 300, 'nothing is saved yet')
   await page.getByRole('button', { name: 'Save my changes' }).click()
   await page.getByText('Saved.', { exact: true }).waitFor()

@@ -65,15 +65,15 @@ t.test('A person finds an outage, acknowledges it, posts updates and resolves it
   t.same(complaints, [])
 })
 
-t.test('The receipt of a delivery shows request and answer, and the delivery is replayed', async t => {
+t.test('The receipt of a delivery shows request and answer, and the delivery is sent again', async t => {
   const { incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
   const { page, complaints } = await openAs(t, owner, `/incidents/${incidentId}`)
   await page.getByRole('link', { name: 'Receipt of Monitor down to Operations' }).click()
   await page.waitForURL(`${origin}/log/${deliveryId}`)
   t.match(await page.getByRole('region', { name: 'Attempts' }).textContent(), /503.*HTTP 503.*<b>no capacity<\/b>/)
   t.match(await page.getByRole('region', { name: 'Request' }).textContent(), /X-Api-Key\*{8}/)
-  await page.getByRole('button', { name: 'Replay' }).click()
-  await page.getByText('It can be replayed when it has ended.').waitFor()
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('It can be sent again when it has ended.').waitFor()
   t.equal((await api.call('GET', `/alerts/log/${deliveryId}`, { key: owner.key })).body.data.status, 'pending')
 
   await page.goto(`${origin}/log`)

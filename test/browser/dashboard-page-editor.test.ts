@@ -168,7 +168,7 @@ t.test('Components are dragged into a group, and a file that is not an image is 
     .getByLabel('Upload a logo')
     .and(page.locator(':enabled'))
     .setInputFiles(file('logo.svg', 'image/svg+xml', svg))
-  await page.getByText('logo.svg is stored').waitFor()
+  await page.getByText('logo.svg is saved').waitFor()
   t.match((await call('GET', `/status-pages/${id}`)).body.data.logo_url, /\/status\/.*\/logo\?v=/)
   await page.getByRole('alert').filter({ hasText: 'no longer those' }).waitFor({ state: 'detached' })
 })
@@ -200,7 +200,7 @@ t.test('A viewer sees the page and its preview, without buttons, on a phone in t
   const look = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }
   const { page, complaints } = await openAt(t, `/pages/${id}`, { token: viewer.token, ...look })
   await preview(page).getByText('Mail', { exact: true }).first().waitFor()
-  await page.getByText('Changing it needs the role editor.').waitFor()
+  await page.getByText('Changing the page needs the role editor.').waitFor()
   t.equal(await page.getByRole('button', { name: /Save|Publish|Edit|Add|Delete|Upload/ }).count(), 0)
   t.equal(await readOverflow(page), 0)
   await page.evaluate(AXE)

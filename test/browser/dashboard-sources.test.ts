@@ -192,7 +192,7 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
     .waitFor()
   t.equal(await readOverflow(seen), 0)
   await seen.getByRole('link', { name: 'Broken' }).click()
-  await seen.getByText('This needs the role editor').waitFor()
+  await seen.getByText('Changing the data source needs the role editor').waitFor()
   t.equal(await seen.locator('main button:enabled').count(), 0, 'a viewer has no buttons')
   t.same(complaints, [])
 })

@@ -7,6 +7,7 @@ import { SETTINGS_ANSWERS } from './settings-answers.ts'
 export type ApiAnswers = { [Name in OperationName]?: OperationResponse<Name> }
 
 export type Monitor = OperationResponse<'readMonitor'>['data']
+type Dependency = OperationResponse<'listDependencies'>['data'][number]
 type Silence = OperationResponse<'listSilences'>['data'][number]
 type Incident = OperationResponse<'listIncidents'>['data'][number]
 type Channel = OperationResponse<'listAlertChannels'>['data'][number]
@@ -127,6 +128,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   listViews: listOf([]),
   listAlertLog: listOf([]),
   listSilences: listOf<Silence>([]),
+  listDependencies: listOf<Dependency>([]),
   listMonitors: listOf<Monitor>([]),
   listAuditLog: listOf([auditEntryOf()]),
   listMonitorScreenshots: listOf<Screenshot>([]),

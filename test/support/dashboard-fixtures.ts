@@ -20,6 +20,8 @@ type BoardEntry = {
   votes?: Column<'votes'>
   cause?: string | null
   issue?: string | null
+  parents?: string[]
+  silencedUntil?: string | null
 }
 
 /** An answer of the board. The id of a monitor is its name unless it has one. */
@@ -40,6 +42,8 @@ export function boardOf(
       votes: entries.map(({ votes = { 'us-east': 'ok' } }) => votes),
       cause: entries.map(({ cause = null }) => cause),
       issue: entries.map(({ issue = null }) => issue),
+      parents: entries.map(({ parents = [] }) => parents),
+      silenced_until: entries.map(({ silencedUntil = null }) => silencedUntil),
     },
   }
 }
@@ -55,6 +59,8 @@ export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow =
     bars: [],
     cause: null,
     issue: null,
+    parents: [],
+    silencedUntilMs: null,
   },
   ...changes,
 })

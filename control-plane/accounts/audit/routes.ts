@@ -6,7 +6,7 @@ import { listRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { pageProperties, strictObject, stringEnum } from '../../foundation/web/validation/schemas.ts'
 import { AUDIT_ACTIONS, AuditEntry, toAuditResponse } from './audit-entry.ts'
-import { listAudit } from './store.ts'
+import { listAudit, listMonitorRecordIds } from './store.ts'
 
 const AuditQuery = strictObject({
   ...pageProperties,
@@ -14,6 +14,11 @@ const AuditQuery = strictObject({
   resource: Type.Optional(Type.String({ maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ maxLength: 100 })),
   action: Type.Optional(stringEnum(AUDIT_ACTIONS)),
+  monitor_id: Type.Optional(
+    Type.String({
+      description: 'Entries of this monitor and of its alert rules, also those that were deleted.',
+    }),
+  ),
   from: Type.Optional(Type.String({ format: 'date-time' })),
   to: Type.Optional(Type.String({ format: 'date-time' })),
 })
@@ -28,11 +33,13 @@ export function auditRoutes(app: App, { db }: { db: Db }): void {
     record: AuditEntry,
     list: async (request, bounds) => {
       const { actor_id: actorId = null, resource = null, resource_id: resourceId = null, action = null } = request.query
-      const { from, to } = request.query
-      if (actorId !== null && !isId(actorId)) return { data: [], total: 0 }
+      const { from, to, monitor_id: monitorId } = request.query
+      if ([actorId ?? undefined, monitorId].some(id => id !== undefined && !isId(id))) return { data: [], total: 0 }
+      const scope = getCaller(request)
+      const recordIds = monitorId === undefined ? null : await listMonitorRecordIds(db, scope.projectId, monitorId)
       const span = { from: from ? new Date(from) : null, to: to ? new Date(to) : null }
-      const filter = { actorId, resource, resourceId, action, ...span }
-      const { rows, total } = await listAudit(db, getCaller(request), filter, bounds)
+      const filter = { actorId, resource, resourceId, recordIds, action, ...span }
+      const { rows, total } = await listAudit(db, scope, filter, bounds)
       return { data: rows.map(toAuditResponse), total }
     },
   })

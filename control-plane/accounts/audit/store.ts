@@ -31,6 +31,7 @@ type AuditFilter = {
   actorId: string | null
   resource: string | null
   resourceId: string | null
+  recordIds: string[] | null
   action: AuditRow['action'] | null
   from: Date | null
   to: Date | null
@@ -45,7 +46,8 @@ const COLUMNS = `id, at, actor_kind AS "actorKind", actor_id AS "actorId", actor
 const MATCHES = `(:organizationId::uuid IS NULL OR organization_id = :organizationId)
   AND (:projectId::uuid IS NULL OR project_id IS NULL OR project_id = :projectId)
   AND (:actorId::uuid IS NULL OR actor_id = :actorId) AND (:resource::text IS NULL OR resource = :resource)
-  AND (:resourceId::text IS NULL OR resource_id = :resourceId) AND (:action::text IS NULL OR action = :action)
+  AND (:resourceId::text IS NULL OR resource_id = :resourceId)
+  AND (:recordIds::text[] IS NULL OR resource_id = ANY (:recordIds::text[])) AND (:action::text IS NULL OR action = :action)
   AND (:from::timestamptz IS NULL OR at >= :from) AND (:to::timestamptz IS NULL OR at < :to)`
 
 /** Newest first. */
@@ -65,6 +67,20 @@ export async function listAudit(
     query<{ total: number }>(db, `SELECT count(*)::integer AS total FROM audit_log WHERE ${MATCHES}`, bindings),
   ])
   return { rows, total: count!.total }
+}
+
+/** The id of a monitor of a project and of all alert rules that it has or had. `monitorId` must be a valid id. */
+export async function listMonitorRecordIds(db: Db, projectId: string, monitorId: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    db,
+    `SELECT id::text FROM alert_rules WHERE monitor_id = :monitorId AND project_id = :projectId
+     UNION
+     SELECT resource_id FROM audit_log
+     WHERE resource = 'alert_rule' AND action <> 'updated' AND project_id = :projectId
+       AND coalesce(changes #>> '{monitor_id,to}', changes #>> '{monitor_id,from}') = CAST(:monitorId AS text)`,
+    { projectId, monitorId },
+  )
+  return [monitorId, ...rows.map(({ id }) => id)]
 }
 
 /** Changes of records of a project between two moments, in order. */

@@ -1596,6 +1596,14 @@ export type Board = {
          * Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.
          */
         issue: Array<string | null>;
+        /**
+         * The end of the last silence of the monitor. It can be in the past, because the end of a silence changes nothing on the board.
+         */
+        silenced_until: Array<string | null>;
+        /**
+         * The monitors that the monitor depends on, also those that were deleted since.
+         */
+        parents: Array<Array<string>>;
     };
 };
 
@@ -3354,6 +3362,10 @@ export type ListAuditLogData = {
         resource?: string;
         resource_id?: string;
         action?: 'created' | 'updated' | 'deleted' | 'signed_in' | 'signed_out' | 'password_changed' | 'claim_link_made' | 'replayed' | 'rotated';
+        /**
+         * Entries of this monitor and of its alert rules, also those that were deleted.
+         */
+        monitor_id?: string;
         from?: string;
         to?: string;
     };

@@ -71,7 +71,7 @@ t.test('Every event has a name', async t => {
   for (const event of EVENT_NAMES) t.match(nameEvent(event), /^[A-Z][a-z]+ [a-z][a-z ]*$/, event)
 })
 
-t.test('A delivery shows its attempts, the request with line breaks, and can be replayed', async t => {
+t.test('A delivery shows its attempts, the request with line breaks, and can be sent again', async t => {
   const attempts = [attempt('HTTP 503', 503, 'no <b>capacity</b>'), attempt(null, 204)]
   const { text, html } = renderDelivery({ ...DELIVERY, attempts })
   t.match(text, /Monitor down to Operations Delivered\. The receiver accepted it\./)
@@ -89,10 +89,10 @@ t.test('Attempts that the log does not keep are counted', async t => {
   t.match(text, / 3 21 Nov .* 7 attempts in between.* 11 21 Nov .* 20 21 Nov /)
 })
 
-t.test('A delivery that waits, was not written, or is seen by a viewer has no replay', async t => {
+t.test('A delivery that waits, was not written, or is seen by a viewer cannot be sent again', async t => {
   const waiting = { ...DELIVERY, status: 'pending', attempts: [], request_url: null, request_body: null }
   const { text, html } = renderDelivery({ ...waiting, request_headers: null })
-  t.match(text, /It can be replayed when it has ended\./)
+  t.match(text, /It can be sent again when it has ended\./)
   t.match(text, /There was no attempt yet\..*There is no request yet/)
   t.notMatch(html, '/retry')
   t.notMatch(renderDelivery(DELIVERY, { scope: 'read' }).html, /<form|<button/)

@@ -8,6 +8,8 @@ const MINUTE = 60_000
 const ROW: BoardRow = {
   ...{ id: '1', name: 'Shop front page', type: 'http', status: 'down', sinceMs: NOW - 90 * MINUTE },
   issue: null,
+  parents: [],
+  silencedUntilMs: null,
   tags: ['Prod', 'team one', '-old'],
   bars: [
     { name: 'us-east', state: 'failing' },

@@ -14,13 +14,23 @@ const namesOf = (rows: Iterable<BoardRow>) => [...rows].map(({ name }) => name)
 t.test('Columns become rows', t => {
   const board = boardOf([
     { id: 'a', name: 'Shop', status: 'down', since: '2026-11-21T12:00:00.000Z', tags: ['prod'], cause: 'refused' },
-    { id: 'b', name: 'Mail', type: 'heartbeat', status: null, votes: {}, issue: 'heartbeat_interval is required' },
+    {
+      silencedUntil: '2026-11-21T12:00:00.000Z',
+      id: 'b',
+      name: 'Mail',
+      type: 'heartbeat',
+      status: null,
+      votes: {},
+      issue: 'heartbeat_interval is required',
+      parents: ['a'],
+    },
     { id: 'c', name: 'Old', status: 'up', isPaused: true },
   ])
   t.same(toBoardRows(board), [
     {
       ...{ id: 'a', name: 'Shop', type: 'http', status: 'down', sinceMs: Date.parse('2026-11-21T12:00:00Z') },
-      ...{ tags: ['prod'], bars: [{ name: 'us-east', state: 'ok' }], cause: 'refused', issue: null },
+      ...{ tags: ['prod'], bars: [{ name: 'us-east', state: 'ok' }], cause: 'refused', issue: null, parents: [] },
+      silencedUntilMs: null,
     },
     {
       ...{
@@ -33,11 +43,14 @@ t.test('Columns become rows', t => {
         bars: [],
         cause: null,
         issue: 'heartbeat_interval is required',
+        parents: ['a'],
+        silencedUntilMs: Date.parse('2026-11-21T12:00:00Z'),
       },
     },
     {
       ...{ id: 'c', name: 'Old', type: 'http', status: 'paused', sinceMs: null, tags: [] },
-      ...{ bars: [{ name: 'us-east', state: 'ok' }], cause: null, issue: null },
+      ...{ bars: [{ name: 'us-east', state: 'ok' }], cause: null, issue: null, parents: [] },
+      silencedUntilMs: null,
     },
   ])
   t.end()

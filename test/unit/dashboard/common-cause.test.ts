@@ -1,8 +1,9 @@
 import t from 'tap'
-import { groupByCause, parseHost } from '../../../control-plane/dashboard/core/board/common-cause.ts'
+import { findVendorDomain, groupByCause, parseHost } from '../../../control-plane/dashboard/core/board/common-cause.ts'
 import { listOf, monitorOf } from '../../support/dashboard-answers.ts'
 import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { INTEGRATION_ANSWERS } from '../../support/integration-answers.ts'
 
 const bars = (...failing: string[]) =>
   ['us-east', 'eu-west', 'ap-southeast'].map(name => ({
@@ -12,6 +13,7 @@ const bars = (...failing: string[]) =>
 const down = (name: string, cause: string | null, ...failing: string[]) =>
   rowOf({ name, status: 'down', cause, bars: bars(...failing) })
 const ALL = ['us-east', 'eu-west', 'ap-southeast']
+const KNOWN = { hosts: new Map<string, string>(), parents: {}, vendors: [] }
 
 type Row = [
   what: string,
@@ -92,7 +94,7 @@ const TABLE: Row[] = [
 
 for (const [what, rows, hosts, expected] of TABLE)
   t.test(`Monitors in trouble are grouped: ${what}`, t => {
-    const groups = groupByCause(rows, new Map(Object.entries(hosts)))
+    const groups = groupByCause(rows, { ...KNOWN, hosts: new Map(Object.entries(hosts)) })
     t.same(
       groups.map(({ cause, rows: members }) => [
         cause ? `${cause.kind} ${cause.value}` : 'none',
@@ -111,9 +113,65 @@ t.test('Every monitor is in exactly one group, whatever they have in common', t 
     }),
   )
   const hosts = new Map(rows.filter((_, i) => i % 2 === 0).map(({ id }, i) => [id, `host ${i % 11}`]))
-  const groups = groupByCause(rows, hosts)
+  const groups = groupByCause(rows, { ...KNOWN, hosts })
   t.same(groups.flatMap(group => group.rows.map(({ id }) => id)).sort(), rows.map(({ id }) => id).sort())
   t.ok(groups.every(group => group.cause === null || group.rows.length > 1))
+  t.end()
+})
+
+const describe = (groups: ReturnType<typeof groupByCause>) =>
+  groups.map(({ cause, rows }) => [
+    cause ? `${cause.kind} ${cause.value}` : 'none',
+    rows.map(({ name }) => name).join(' '),
+  ])
+
+t.test('The outage of a parent comes before causes of more monitors, and contains the parent', t => {
+  const rows = [
+    down('shop', 'refused', ...ALL),
+    down('mail', 'refused', ...ALL),
+    down('router', 'timed out', ...ALL),
+    down('other', 'refused', ...ALL),
+  ]
+  const parents = { shop: [{ id: 'router', name: 'router' }] }
+  t.same(describe(groupByCause(rows, { ...KNOWN, parents })), [
+    ['parent router', 'shop router'],
+    ['error refused', 'mail other'],
+  ])
+  const two = { shop: [{ id: 'router', name: 'router' }], mail: [{ id: 'away', name: 'Same name' }] }
+  t.same(
+    describe(groupByCause(rows, { ...KNOWN, parents: two }))[0],
+    ['parent router', 'shop router'],
+    'a single child of a parent that is not listed has no group',
+  )
+  t.end()
+})
+
+t.test('Monitors at the domain of a vendor with an incident are one group', t => {
+  const rows = ['api', 'checkout', 'lookalike'].map(name => down(name, null, ...ALL))
+  const hosts = new Map([
+    ['api', 'api.adyen.com'],
+    ['checkout', 'adyen.com'],
+    ['lookalike', 'notadyen.com'],
+  ])
+  const vendors = [{ id: 'd1', name: 'Adyen', domain: 'adyen.com' }]
+  t.same(describe(groupByCause(rows, { ...KNOWN, hosts, vendors })), [
+    ['vendor Adyen', 'api checkout'],
+    ['none', 'lookalike'],
+  ])
+  const same = new Map([...hosts, ['checkout', 'api.adyen.com']])
+  t.same(describe(groupByCause(rows, { ...KNOWN, hosts: same, vendors }))[0], ['vendor Adyen', 'api checkout'])
+  t.end()
+})
+
+t.test('Only the status page of a vendor of the catalog says which domain is its own', t => {
+  const rows: [string | null, string, string | null][] = [
+    ['adyen', 'https://status.adyen.com', 'adyen.com'],
+    ['google-cloud', 'https://status.cloud.google.com/summary', 'cloud.google.com'],
+    ['github', 'https://www.githubstatus.com', null],
+    ['odd', 'https://status.io', null],
+    [null, 'https://status.example.com', null],
+  ]
+  for (const [slug, url, domain] of rows) t.equal(findVendorDomain({ slug, status_url: url }), domain, url)
   t.end()
 })
 
@@ -154,5 +212,31 @@ t.test('The overview has one line a common cause, which contains all its monitor
   const without = renderScreen('/', { board, errors: { listMonitors: away } }).html
   for (const id of ['m1', 'm2', 'm3'])
     t.match(without, `data-id="${id}"`, 'no monitor is hidden without their addresses')
+  t.end()
+})
+
+t.test('The overview names the parent that is down, and an incident of a vendor as possible', t => {
+  const board = boardOf([
+    { id: 'm1', name: 'Shop', status: 'down', cause: 'timed out', parents: ['switch'] },
+    { id: 'switch', name: 'Switch', status: 'up', parents: ['router'] },
+    { id: 'router', name: 'Router', status: 'down', cause: 'no answer' },
+    { id: 'm2', name: 'Payments', status: 'down', cause: 'reset' },
+    { id: 'm3', name: 'Payouts', status: 'degraded', cause: 'slow' },
+  ])
+  const listMonitors = listOf(
+    ['m2', 'm3'].map(id => monitorOf({ id, url: `https://${id}.adyen.com/`, configuration_issues: [] })),
+  )
+  const [stored] = INTEGRATION_ANSWERS.listDependencies!.data
+  const adyen = { ...stored!, id: 'd9', slug: 'adyen', name: 'Adyen', status_url: 'https://status.adyen.com' }
+  const show = (openIncidents: number) =>
+    renderScreen('/', {
+      ...{ board },
+      answers: { listMonitors, listDependencies: listOf([{ ...adyen, open_incidents: openIncidents }]) },
+    }).html
+  const html = show(1)
+  t.match(textOf(html), 'Router Parent is down 2 down')
+  t.match(textOf(html), 'Adyen Possible cause: vendor incident 1 down 1 degraded')
+  t.match(html, 'href="/dependencies/d9"')
+  t.notMatch(show(0), 'Adyen', 'without an open incident the vendor is not a cause')
   t.end()
 })

@@ -151,5 +151,8 @@ t.test('A viewer sees templates without forms, and which role is needed', async 
   t.match(viewer.text, /needs the role editor/)
   t.notMatch(viewer.html, /<form|<button/)
   t.match(renderScreen(templatesScreen, { answers: { templates: listOf([]) } }).text, /There is no template\./)
-  t.match(renderScreen(newIncidentScreen, { answers: {}, scope: 'read' }).text, /Opening one needs the role editor/)
+  t.match(
+    renderScreen(newIncidentScreen, { answers: {}, scope: 'read' }).text,
+    /Opening an incident needs the role editor/,
+  )
 })

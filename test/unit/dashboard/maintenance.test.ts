@@ -144,7 +144,7 @@ t.test('A viewer sees maintenance and the subscribers, and no button that change
   const addresses = ['/maintenance', '/maintenance/w1', '/maintenance/new', '/pages/p1/subscribers', '/pages/p1/domain']
   for (const address of addresses) {
     const { html } = renderScreen(address, { ...FULL, me: VIEWER })
-    t.match(html, /Your role can see/, address)
+    t.match(html, /needs the role editor\. Your role is viewer/, address)
     t.notMatch(html, />(New window|Remove|Delete the|Create the|Set the domain)/, address)
   }
   t.match(renderScreen('/maintenance', { ...FULL, me: VIEWER }).html, 'Database upgrade')

@@ -3,6 +3,7 @@ import {
   channelOf,
   checkOf,
   failingVotesNow,
+  HEALTHY_ANSWERS,
   incidentOf,
   listOf,
   monitorOf,
@@ -45,7 +46,7 @@ t.test('A monitor that is up shows its status, votes, history, checks, alerts an
   t.match(text, '0 of 3 votes are failing; 2 more make it down.')
   t.match(text, 'Next check 14:06:00 UTC · a vote is valid for 3 min 10 s')
   t.match(text, '99.98 % in 24 hours')
-  t.match(html, 'aria-label="90 days, 1 with trouble, settings changed 1 times"')
+  t.match(html, 'aria-label="90 days, 1 with trouble, 1 change of settings and alert rules"')
   t.match(text, /2 min 10 s down/)
   t.match(html, 'aria-label="Response time of 360 checks; last p50 400 ms, p95 700 ms"')
   t.match(html, 'aria-label="Distribution of response times: 210 successful checks, 2 failed"')
@@ -201,13 +202,34 @@ t.test(
     t.match(html, '<line class="change"')
     t.match(html, '<title>Settings changed: timeout_ms by Ann</title>')
     t.match(html, '<rect class="change"')
-    t.match(text, 'Changed settings')
+    t.match(text, 'timeout_ms by Ann')
     const denied = show({ errors: { listAuditLog: { ...AWAY, status: 403 } } })
     t.notMatch(denied.html, 'class="change"')
-    t.notMatch(denied.text, 'Changed settings')
+    t.notMatch(denied.text, 'timeout_ms by Ann')
     t.end()
   },
 )
+
+t.test('Changes of the alert rules of a monitor are marks too', t => {
+  const [stored] = HEALTHY_ANSWERS.listAuditLog!.data
+  const entry = { ...stored!, resource: 'alert_rule', resource_id: 'r1', resource_name: null }
+  const rule = { monitor_id: { from: null, to: 'm1' }, alert_channel_id: { from: null, to: channelOf().id } }
+  const gone = { monitor_id: { from: 'm1', to: null }, alert_channel_id: { from: 'unknown', to: null } }
+  const listAuditLog = listOf([
+    { ...entry, action: 'created' as const, changes: rule },
+    { ...entry, id: 'a2', changes: { on_degraded: { from: true, to: false } } },
+    { ...entry, id: 'a3', resource_id: 'r2', action: 'deleted' as const, changes: gone },
+    { ...stored!, id: 'a4', action: 'created' as const },
+  ])
+  const { html } = show({ answers: { listAuditLog } })
+  const { name } = channelOf()
+  for (const text of [`Alert rule for ${name} created by Ann`, 'Alert rule deleted by Ann'])
+    t.match(html, `<title>${text}</title>`)
+  t.match(html, /Alert rule( for \w+)? changed: on_degraded by Ann/)
+  t.notMatch(html, 'Settings changed', 'the creation of the monitor is not marked')
+  t.match(html, '3 changes of settings and alert rules')
+  t.end()
+})
 
 t.test('A read that fails is an error in its own place, and the rest of the page works', t => {
   const rows = [

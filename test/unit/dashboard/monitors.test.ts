@@ -34,6 +34,22 @@ t.test('Every monitor is a row with status, cause, tags and duration, trouble fi
   t.end()
 })
 
+t.test('A row says until when its monitor is silenced, and not after that', t => {
+  const board = boardOf([
+    { id: 'm1', name: 'Shop', silencedUntil: ago(-25) },
+    { id: 'm2', name: 'Mail', silencedUntil: ago(1) },
+    { id: 'm3', name: 'Search' },
+  ])
+  const { html, text } = show('', { board })
+  t.match(text, /Shop ?, silenced until 21 Nov 2026, 14:30:30 UTC Up/)
+  t.equal(html.split('class="silenced"').length - 1, 1)
+  t.match(
+    renderScreen('/', { board: boardOf([{ name: 'Shop', status: 'down', silencedUntil: ago(-25) }]) }).html,
+    'class="silenced"',
+  )
+  t.end()
+})
+
 t.test('The counts by status are links, and the current one is marked', t => {
   const { html, text } = show('?q=is:down')
   t.match(text, '1 down 1 degraded 1 unknown 1 up 1 paused all')

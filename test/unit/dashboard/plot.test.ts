@@ -102,12 +102,12 @@ t.test('The figures of a time are words: percentiles, phases, outages and change
   const marks = [
     { kind: 'outage', fromMs: atMs + 10, toMs: atMs + 20 },
     { kind: 'outage', fromMs: atMs + 30, toMs: atMs + 40 },
-    { kind: 'change', fromMs: atMs + 50, toMs: atMs + 50, text: 'timeout_ms by Ann' },
+    { kind: 'change', fromMs: atMs + 50, toMs: atMs + 50, text: 'Settings changed: timeout_ms by Ann' },
     { kind: 'maintenance', fromMs: atMs + HOUR, toMs: atMs + 2 * HOUR },
   ] as const
   t.equal(
     describeMoment(atMs, steps, HOUR, marks, 'UTC'),
-    '21 Nov 2026, 12:05:30: p50 400 ms, p95 700 ms, p99 900 ms, 120 checks; DNS 10 ms, connect 20 ms, TLS 30 ms, first byte 300 ms, transfer 90 ms; outage, settings changed: timeout_ms by Ann',
+    '21 Nov 2026, 12:05:30: p50 400 ms, p95 700 ms, p99 900 ms, 120 checks; DNS 10 ms, connect 20 ms, TLS 30 ms, first byte 300 ms, transfer 90 ms; outage, Settings changed: timeout_ms by Ann',
   )
   t.equal(describeMoment(atMs - HOUR, steps, HOUR, [], 'UTC'), '21 Nov 2026, 11:05:30: no successful check')
   t.end()

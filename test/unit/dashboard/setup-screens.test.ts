@@ -92,12 +92,15 @@ t.test('A heartbeat has fixed times, and a monitor of a data source only a name 
 
 t.test('Viewers see the settings without anything that changes them', async t => {
   const { text, html } = settings({}, 'read')
-  t.match(text, /Your role can see these settings, but not change them/)
+  t.match(text, /Changing the settings needs the role editor/)
   t.match(html, /shop\.example\.com\/checkout/)
   for (const word of ['Save the changes', 'Pause', 'Delete', 'Make a copy', 'Try it']) t.notMatch(text, word)
   const none = { answers: { unalerted: listOf([]) }, scope: 'read' as const }
-  t.match(renderScreen(newChannelScreen, none).text, /Your role can see channels, but not create them/)
-  t.match(renderScreen(newMonitorScreen, { ...none, answers: { regions: REGIONS } }).text, /but not create them/)
+  t.match(renderScreen(newChannelScreen, none).text, /Creating a channel needs the role editor/)
+  t.match(
+    renderScreen(newMonitorScreen, { ...none, answers: { regions: REGIONS } }).text,
+    /Creating a monitor needs the role editor/,
+  )
   const channel = renderScreen(channelSettingsScreen, { ...none, answers: { channel: { data: STORED_CHANNEL } } })
   for (const word of ['Save', 'Send a test', 'Rotate', 'Delete']) t.notMatch(channel.text, word)
 })

@@ -70,7 +70,10 @@ t.test('The first step has one field, and a monitor that was created waits for i
   const done = show(`/start?monitor=${ID}`)
   t.match(done.text, 'Up This is the first verdict.')
   t.match(done.html, `href="/start?step=alerts&amp;monitor=${ID}"`)
-  t.match(show('/start', { me: VIEWER }).text, 'but not create them')
+  t.match(
+    show('/start', { me: VIEWER }).text,
+    'Creating monitors and channels needs the role editor. Your role is viewer.',
+  )
   t.end()
 })
 
@@ -89,7 +92,7 @@ t.test('The second step creates a channel for the monitors without one', t => {
 
 t.test('The third step shows an example and says that nothing is stored', t => {
   const { html, text } = show(`/start?step=outage&monitor=${ID}`)
-  t.match(text, 'An example. Nothing of it is stored: no uptime, incident or status page changes')
+  t.match(text, 'An example. Nothing of it is saved: no uptime, incident or status page changes')
   t.match(text, 'A message that is marked as a test goes to Operations')
   t.match(text, 'Shop is down example')
   t.match(text, '2 of 3 regions failed 3 checks in a row: us-east, eu-west (connection refused)')

@@ -16,6 +16,10 @@ export type BoardRow = {
   cause: string | null
   /** why its settings do not allow a check */
   issue: string | null
+  /** ids of the monitors that it depends on */
+  parents: string[]
+  /** the end of its last silence, which may be over; null without one */
+  silencedUntilMs: number | null
 }
 
 /** How many monitors have each status. */
@@ -23,6 +27,11 @@ export type BoardCounts = Record<ShownStatus, number>
 
 /**
  * Which monitors, as a query of board-query.ts, and how many of them at most. `groups`: by tag; `open`: the groups whose rows
- * are shown, null: those with trouble.
+ * are shown, null: those with trouble. `parents`: with the outages of parents.
  */
-export type BoardRequest = { text: string; limit: number; groups?: { open: readonly string[] | null } }
+export type BoardRequest = {
+  text: string
+  limit: number
+  groups?: { open: readonly string[] | null }
+  parents?: boolean
+}

@@ -2,6 +2,7 @@ import { getShownStatus } from '../../parts/status.tsx'
 import type { OperationResponse } from '../operations.ts'
 import { type BoardGroup, groupByTag } from './board-groups.ts'
 import type { BoardRequest, BoardRow } from './board-row.ts'
+import { findParentOutages, type ParentOutage } from './parent-outages.ts'
 import type { SortedBoard } from './sorted-board.ts'
 
 /** All monitors of a project, in columns. */
@@ -13,6 +14,8 @@ export type BoardSelection = Pick<SortedBoard, 'counts' | 'tags' | 'regions' | '
   rows: BoardRow[]
   /** null unless the rows are grouped */
   groups: BoardGroup[] | null
+  /** what is down of the parents of these rows, by the id of the row; empty unless it is requested */
+  parentOutages: Record<string, ParentOutage[]>
   /** how many rows match the query */
   matching: number
   total: number
@@ -30,6 +33,8 @@ export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow
     bars: Object.entries(monitors.votes[i]!).map(([name, state]) => ({ name, state })),
     cause: monitors.cause[i] ?? null,
     issue: monitors.issue[i] ?? null,
+    parents: monitors.parents[i]!,
+    silencedUntilMs: monitors.silenced_until[i] === null ? null : Date.parse(monitors.silenced_until[i]!),
   }))
 }
 
@@ -37,12 +42,14 @@ export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow
 export function selectRows(
   { rows, counts, tags, regions, issues }: SortedBoard,
   matches: (row: BoardRow) => boolean,
-  { limit, groups }: Pick<BoardRequest, 'limit' | 'groups'>,
+  { limit, groups, parents }: Omit<BoardRequest, 'text'>,
 ): BoardSelection {
   const matching = rows.filter(matches)
+  const shown = groups ? [] : matching.slice(0, limit)
   return {
-    rows: groups ? [] : matching.slice(0, limit),
+    rows: shown,
     groups: groups ? groupByTag(matching, groups.open) : null,
+    parentOutages: parents ? findParentOutages(shown, rows) : {},
     matching: matching.length,
     total: rows.length,
     ...{ counts, tags, regions, issues },

@@ -68,8 +68,8 @@ function FileEntry({ entry }: { entry: ProjectEntry }) {
         file.
       </p>
     )
-  if (isStored && !answer) return <p class="soft">Reading the stored entry …</p>
-  if (answer && 'message' in answer) return <p class="missing">The stored entry cannot be read: {answer.message}.</p>
+  if (isStored && !answer) return <p class="soft">Reading the saved entry …</p>
+  if (answer && 'message' in answer) return <p class="missing">The saved entry cannot be read: {answer.message}.</p>
   const text = dump(buildSection(entry, answer?.stored ?? null), { lineWidth: 100, noRefs: true })
   return <Text text={text} what="the entry" />
 }

@@ -37,10 +37,10 @@ export function Axes({ span, max, format }: { span: Span; max: number; format(va
   )
 }
 
-/** A time that the charts mark, such as an outage. `text`: what was changed, and by whom. */
+/** A time that the charts mark, such as an outage. `text`: what was changed, and by whom: `Settings changed: url by Ann`. */
 export type Mark = Span & { kind: 'outage' | 'maintenance' | 'change'; text?: string }
 
-/** Outages, maintenance and changes of the settings behind the lines. */
+/** Outages, maintenance and changes of the settings and alert rules behind the lines. */
 export const Marks = ({ span, marks }: { span: Span; marks: readonly Mark[] }) => (
   <g>
     {marks
@@ -50,7 +50,7 @@ export const Marks = ({ span, marks }: { span: Span; marks: readonly Mark[] }) =
         if (kind === 'change') {
           return (
             <line key={i} class="change" x1={x} x2={x} y1={PLOT.top} y2={PLOT.height - PLOT.bottom}>
-              <title>{`Settings changed: ${text}`}</title>
+              <title>{text}</title>
             </line>
           )
         }

@@ -1,4 +1,4 @@
-import { formatDuration, formatTime } from '../../core/format.ts'
+import { formatCount, formatDuration, formatTime } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Mark } from './axes.tsx'
 import { ChartTable, type Column } from './chart-table.tsx'
@@ -26,11 +26,11 @@ const COLUMNS: readonly Column<Day>[] = [
   { name: 'Day (UTC)', show: ({ date }) => formatTime(date, 'UTC', 'date') },
   { name: 'Status', show: formatDay },
 ]
-const CHANGES_COLUMN: Column<Day> = { name: 'Changed settings', show: day => <bdi>{formatChanges(day)}</bdi> }
+const CHANGES_COLUMN: Column<Day> = { name: 'Changes', show: day => <bdi>{formatChanges(day)}</bdi> }
 
 /**
  * The last 90 days, one bar each. The height says how bad a day was, so it can be read without colour. A dot below
- * a day says that the settings of the monitor were changed.
+ * a day says that the settings of the monitor or its alert rules were changed.
  */
 export function DayBars({ days, from, changes }: { days: Days; from: string; changes: readonly Mark[] }) {
   const dated = days.status.map((status, i) => {
@@ -64,7 +64,8 @@ export function DayBars({ days, from, changes }: { days: Days; from: string; cha
   )
 }
 
-const describeChanges = (count: number) => (count === 0 ? '' : `, settings changed ${count} times`)
+const describeChanges = (count: number) =>
+  count === 0 ? '' : `, ${formatCount(count, 'change')} of settings and alert rules`
 
 function DayBar({ x, day }: { x: number; day: Day }) {
   const status = day.status ?? 'none'
@@ -76,7 +77,7 @@ function DayBar({ x, day }: { x: number; day: Day }) {
       </rect>
       {day.changes.length > 0 && (
         <rect class="change" x={x + 1} y={HEIGHT + 2} width={WIDTH - 2} height={DOTS_HEIGHT - 2}>
-          <title>{`Settings changed: ${formatChanges(day)}`}</title>
+          <title>{formatChanges(day)}</title>
         </rect>
       )}
     </g>

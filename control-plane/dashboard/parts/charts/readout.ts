@@ -30,7 +30,7 @@ export function describeMoment(
     : []
   const there = marks
     .filter(({ fromMs, toMs }) => fromMs < atMs + stepMs && toMs >= atMs)
-    .map(({ kind, text }) => (kind === 'change' ? `settings changed: ${text}` : kind))
+    .map(({ kind, text }) => (kind === 'change' ? text : kind))
   const parts = [percentiles, phases.join(', '), [...new Set(there)].join(', ')].filter(part => part !== '')
   return `${formatTime(atMs, timeZone)}: ${parts.join('; ')}`
 }

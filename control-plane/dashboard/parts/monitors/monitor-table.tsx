@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useRef } from 'preact/hooks'
 import { useGradualRows } from '../../browser/list/gradual-rows.ts'
 import type { BoardRow } from '../../core/board/board-row.ts'
-import { formatDuration, formatMs } from '../../core/format.ts'
+import { formatDuration, formatMs, formatTime } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Status } from '../status.tsx'
 import { Strip } from '../strip.tsx'
@@ -73,7 +73,7 @@ export function MonitorTable({ rows, total, label, selection, strips }: TablePro
 
 /** Rows that stay as they are are not rendered again, because a list has many. */
 function TableRows({ rows, selection, strips }: Pick<TableProps, 'rows' | 'selection' | 'strips'>) {
-  const { nowMs, isInteractive } = useFrame()
+  const { nowMs, isInteractive, timeZone } = useFrame()
   const latest = useRef(selection)
   latest.current = selection
   const toggle = useCallback((id: string, isRange: boolean) => latest.current?.toggle(id, isRange), [])
@@ -89,6 +89,7 @@ function TableRows({ rows, selection, strips }: Pick<TableProps, 'rows' | 'selec
           toggle={toggle}
           strip={strips && (strips.get(row.id) ?? null)}
           age={row.sinceMs === null ? null : formatDuration(nowMs - row.sinceMs)}
+          silence={formatSilence(row, nowMs, timeZone)}
         />
       ))}
     </>
@@ -120,10 +121,18 @@ type RowProps = {
   strip: DayHistory | null | undefined
   /** how long the monitor has had its status */
   age: string | null
+  /** until when its alerts are silenced; null: they are not */
+  silence: string | null
+}
+
+/** `silenced until 21 Nov 2026, 14:05:00 UTC` */
+function formatSilence({ silencedUntilMs: untilMs }: BoardRow, nowMs: number, timeZone: string): string | null {
+  if (untilMs === null || untilMs <= nowMs) return null
+  return `silenced until ${formatTime(untilMs, timeZone)}${timeZone === 'UTC' ? ' UTC' : ''}`
 }
 
 /** A row. The same properties give the same element, which is not compared again. */
-const MonitorRow = ({ row, index, isPicked, isInteractive, toggle, strip, age }: RowProps) =>
+const MonitorRow = ({ row, index, isPicked, isInteractive, toggle, strip, age, silence }: RowProps) =>
   useMemo(
     () => (
       <tr aria-rowindex={index} data-id={row.id} class={isPicked ? 'picked' : undefined}>
@@ -144,6 +153,7 @@ const MonitorRow = ({ row, index, isPicked, isInteractive, toggle, strip, age }:
           <a class="row" href={`/monitors/${row.id}`} dir="auto">
             {row.name}
           </a>
+          {silence !== null && <Silenced text={silence} />}
         </td>
         <td class="status nowrap">
           <Status status={row.status} />
@@ -164,8 +174,18 @@ const MonitorRow = ({ row, index, isPicked, isInteractive, toggle, strip, age }:
         <td class="number soft">{age}</td>
       </tr>
     ),
-    [row, index, isPicked, isInteractive, toggle, strip, age],
+    [row, index, isPicked, isInteractive, toggle, strip, age, silence],
   )
+
+/** A bell that is struck out, with its meaning as text for screen readers and under the pointer. */
+const Silenced = ({ text }: { text: string }) => (
+  <span class="silenced" title={text}>
+    <svg viewBox="0 0 12 12" aria-hidden="true">
+      <path d="M2.5 8.5V8l.8-1V4.9a2.7 2.7 0 0 1 5.4 0V7l.8 1v.5zM5 10.3h2M1 1l10 10" />
+    </svg>
+    <span class="hidden">, {text}</span>
+  </span>
+)
 
 /** The last 24 hours; empty until they are read. */
 const Day = ({ strip }: { strip: DayHistory | null }) => (

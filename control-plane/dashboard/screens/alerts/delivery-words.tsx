@@ -10,16 +10,16 @@ export const STATUS_NAMES: Record<DeliveryStatus, string> = {
   delivered: 'Delivered',
   failed: 'Failed',
   skipped: 'Skipped',
-  dead: 'Dead',
+  dead: 'Given up',
 }
 
 /** What the status of a delivery means, as a sentence. */
 export const STATUS_SENTENCES: Record<DeliveryStatus, string> = {
   pending: 'It waits for its turn, or for the next attempt.',
   delivered: 'The receiver accepted it.',
-  failed: 'No further attempt is made. It can be replayed.',
-  skipped: 'It was not sent. It can be replayed.',
-  dead: 'The relay has stopped trying. It can be replayed.',
+  failed: 'No further attempt is made. It can be sent again.',
+  skipped: 'It was not sent. It can be sent again.',
+  dead: 'The relay has stopped trying. It can be sent again.',
 }
 
 const SHAPES: Record<DeliveryStatus, ShownStatus> = {

@@ -81,11 +81,11 @@ function Replay({ delivery: { id, status, attempts } }: { delivery: Delivery }) 
   return (
     <div class="actions">
       {isPending ? (
-        <p class="soft">It can be replayed when it has ended.</p>
+        <p class="soft">It can be sent again when it has ended.</p>
       ) : (
         <OperationButton
           action={`/log/${id}/retry`}
-          text="Replay"
+          text="Send again"
           run={() => execute('retryAlertLog', { path: { id } })}
         />
       )}

@@ -42,7 +42,7 @@ export const monitorScreen = screen({
       latency: read('readAnalyticsLatency', { query: { ...buildLatencyQuery(id, range), phases: true } }),
       heatmap: read('readAnalyticsHeatmap', { query: { monitor_id: id, from, to, step: heatStep } }),
       uptime: read('readAnalyticsUptime', { query: { monitor_id: id, from, ...(isOwnRange && { to }) } }),
-      changes: read('listAuditLog', { query: { ...CHANGES, resource_id: id, from: toDaysStart(nowMs) } }),
+      changes: read('listAuditLog', { query: { monitor_id: id, per_page: 100, from: toDaysStart(nowMs) } }),
       incidents: read('listIncidents', { query: { monitor_id: id, per_page: 5 } }),
       rules: read('listAlertRules', { query: { monitor_id: id, per_page: 100 } }),
       channels: read('listAlertChannels', { query: { per_page: 100 } }),
@@ -54,7 +54,7 @@ export const monitorScreen = screen({
   Body: ({ params, search, results }) => {
     const { me } = useFrame()
     const monitor = results.monitor.data!.data
-    const changes = toChangeMarks(results.changes.data)
+    const changes = toChangeMarks(results.changes.data, results.rules.data, results.channels.data)
     const Heartbeat = useLazyPart(loadHeartbeat, monitor.type === 'heartbeat')
     return (
       <>
@@ -98,8 +98,6 @@ export const monitorScreen = screen({
   },
 })
 
-/** The changes of the settings that the charts mark. */
-const CHANGES = { resource: 'monitor', action: 'updated', per_page: 100 } as const
 const DAY_MS = 86_400_000
 
 /** The start of the first of 90 days. */

@@ -48,7 +48,7 @@ export function KeyHelp({ onClose }: { onClose(): void }) {
       ))}
       <label class="choice">
         <input type="checkbox" checked={keys.areOn} onChange={event => keys.setOn(event.currentTarget.checked)} />
-        <span>Use keys without Ctrl. They have no effect in a field. The setting is stored in your account.</span>
+        <span>Use keys without Ctrl. They have no effect in a field. The setting is saved in your account.</span>
       </label>
       <div class="actions">
         <button type="button" onClick={onClose}>

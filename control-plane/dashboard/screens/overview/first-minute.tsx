@@ -1,10 +1,11 @@
 import { canWrite, useFrame } from '../../core/frame-context.ts'
+import { NeedsRole } from '../../parts/needs-role.tsx'
 import { keepTypedAddress } from '../setup/start/typed-address.ts'
 
 /** The empty overview: one field, from which the first monitor begins. Without scripts it leads to the first step. */
 export function FirstMinute() {
   const { me, navigate } = useFrame()
-  if (!canWrite(me)) return <p class="empty">There is no monitor yet. A person with the role editor can create one.</p>
+  if (!canWrite(me)) return <NeedsRole what="Creating a monitor" needed="editor" />
   const submit = (event: SubmitEvent) => {
     const url = new FormData(event.currentTarget as HTMLFormElement).get('url')
     if (typeof url !== 'string' || url.trim() === '') return
@@ -30,7 +31,7 @@ export function FirstMinute() {
         </button>
       </div>
       <p class="soft small" id="first-address-hint">
-        A web address, a host or host:port. It is tried from every region before anything is stored. Or{' '}
+        A web address, a host or host:port. It is tried from every region before anything is saved. Or{' '}
         <a href="/monitors/new?type=heartbeat">let a job report by itself</a>.
       </p>
     </form>

@@ -1,7 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { BoardSelection } from '../../core/board/board.ts'
 import { countStatuses } from '../../core/board/board-groups.ts'
-import { type CauseGroup, type CauseName, groupByCause, parseHost } from '../../core/board/common-cause.ts'
+import {
+  type CauseGroup,
+  type CauseName,
+  findVendorDomain,
+  groupByCause,
+  parseHost,
+} from '../../core/board/common-cause.ts'
 import { formatCount } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
@@ -11,33 +17,37 @@ import { Loaded } from '../../parts/layout/states.tsx'
 import { MonitorTable } from '../../parts/monitors/monitor-table.tsx'
 import { NAMES, Shape, STATUS_ORDER } from '../../parts/status.tsx'
 
-/**
- * Everything that is not up: monitors with a common cause as one line that opens to them, then the others. `addresses`: the
- * monitors that are down or degraded, for their hosts; without them monitors are grouped by region and error.
- */
-export function NotUp({
-  result,
-  addresses,
-}: {
+type NotUpProps = {
   result: Result<BoardSelection>
   addresses: Result<OperationResponse<'listMonitors'>>
-}) {
+  dependencies: Result<OperationResponse<'listDependencies'>>
+}
+
+/**
+ * Everything that is not up: monitors with a common cause as one line that opens to them, then the others. `addresses`: the
+ * monitors that are down or degraded, for their hosts; without them monitors are not grouped by host or vendor.
+ */
+export function NotUp({ result, addresses, dependencies }: NotUpProps) {
   if (result.data && result.data.matching === 0) return null
   const hosts = new Map<string, string>()
   for (const { id, url } of addresses.data?.data ?? []) {
     const host = parseHost(url)
     if (host !== null) hosts.set(id, host)
   }
+  const vendors = (dependencies.data?.data ?? []).flatMap(dependency => {
+    const domain = dependency.open_incidents > 0 ? findVendorDomain(dependency) : null
+    return domain === null ? [] : [{ id: dependency.id, name: dependency.name, domain }]
+  })
   return (
     <Section id="trouble" title="Not up">
       <Loaded result={result} what="The monitors">
-        {({ rows, matching }) => (
+        {({ rows, matching, parentOutages: parents }) => (
           <>
-            {groupByCause(rows, hosts).map(({ cause, rows: members }) =>
+            {groupByCause(rows, { hosts, parents, vendors }).map(({ cause, rows: members }) =>
               cause === null ? (
                 <MonitorTable key="others" rows={members} total={members.length} label="Monitors that are not up" />
               ) : (
-                <Group key={`${cause.kind} ${cause.value}`} cause={cause} rows={members} />
+                <Group key={`${cause.kind} ${cause.id ?? cause.value}`} cause={cause} rows={members} />
               ),
             )}
             {matching > rows.length && (
@@ -53,6 +63,8 @@ export function NotUp({
 }
 
 const WORDS: Record<CauseName['kind'], string> = {
+  parent: 'Parent is down',
+  vendor: 'Possible cause: vendor incident',
   host: 'Same host',
   region: 'Only one region fails',
   error: 'Same error',
@@ -77,7 +89,16 @@ function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) 
         ))}
       </summary>
       {(isOpen || !isInteractive) && (
-        <MonitorTable rows={rows} total={rows.length} label={`${WORDS[cause.kind]}: ${cause.value}`} />
+        <>
+          {cause.kind === 'vendor' && (
+            <p class="small">
+              <a href={`/dependencies/${cause.id}`}>
+                Incidents of <bdi>{cause.value}</bdi>
+              </a>
+            </p>
+          )}
+          <MonitorTable rows={rows} total={rows.length} label={`${WORDS[cause.kind]}: ${cause.value}`} />
+        </>
       )}
     </details>
   )

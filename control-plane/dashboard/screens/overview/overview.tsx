@@ -26,8 +26,9 @@ export const overviewScreen = screen({
     silences: read('listSilences', { query: { active: true, per_page: 5 } }),
     addresses: read('listMonitors', { query: { status: 'down,degraded', per_page: 100 } }),
     regions: read('listRegions', {}),
+    dependencies: read('listDependencies', { query: { per_page: 100 } }),
   }),
-  board: () => ({ text: '-is:up -is:paused', limit: MAX_ROWS }),
+  board: () => ({ text: '-is:up -is:paused', limit: MAX_ROWS, parents: true }),
   title: ({ board }) => (board.data ? formatSentence(board.data.counts) : 'Overview'),
   Body: ({ results, board }) => {
     const { me } = useFrame()
@@ -49,7 +50,7 @@ export const overviewScreen = screen({
         <Figures result={results.summary} />
         {board.data?.total === 0 && <FirstMinute />}
         <Attention {...results} board={board} />
-        <NotUp result={board} addresses={results.addresses} />
+        <NotUp result={board} addresses={results.addresses} dependencies={results.dependencies} />
         <SilencesInForce result={results.silences} />
         <Incidents result={results.incidents} />
       </>

@@ -106,7 +106,7 @@ const Plan = ({ project: { plan, limits } }: { project: Project }) => (
           ['Shortest interval', `${limits.min_interval_seconds} s`],
           ['Alert rules of a monitor', `at most ${limits.rules_per_monitor}`],
           ['Channels to one host', `at most ${limits.channels_per_host}`],
-          ['Status pages on own domains', limits.custom_domain ? 'included' : 'not included'],
+          ['Custom domains of status pages', limits.custom_domain ? 'included' : 'not included'],
         ]}
       />
     </div>

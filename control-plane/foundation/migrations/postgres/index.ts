@@ -54,6 +54,8 @@ import * as incidentTexts from './0057-incident-texts.ts'
 import * as wallLinks from './0058-wall-links.ts'
 import * as imports from './0059-imports.ts'
 import * as chatDisconnections from './0060-chat-disconnections.ts'
+import * as parentsNoted from './0061-parents-noted.ts'
+import * as auditOfRules from './0062-audit-of-rules.ts'
 import * as maintenanceChanges from './0065-maintenance-changes.ts'
 import * as pausedDataSources from './0066-paused-data-sources.ts'
 
@@ -113,6 +115,8 @@ const MIGRATIONS = {
   '0058-wall-links': wallLinks,
   '0059-imports': imports,
   '0060-chat-disconnections': chatDisconnections,
+  '0061-parents-noted': parentsNoted,
+  '0062-audit-of-rules': auditOfRules,
   '0065-maintenance-changes': maintenanceChanges,
   '0066-paused-data-sources': pausedDataSources,
 }

@@ -29,6 +29,10 @@ export type BoardSource = Pick<StoredMonitor, 'id' | 'name' | 'type' | 'url' | '
   /** regions whose failures are in doubt */
   held: string[] | null
   cause: DecidingCheck | null
+  /** the monitors that it depends on */
+  parents: string[]
+  /** the end of its last silence, also after that; null without one */
+  silencedUntil: Date | null
 }
 
 /** The columns of the board, in the order of the fragments of a row. */
@@ -43,6 +47,8 @@ export const BOARD_COLUMNS = [
   'votes',
   'cause',
   'issue',
+  'parents',
+  'silenced_until',
 ] as const
 
 const MAX_CAUSE_LENGTH = 120
@@ -60,6 +66,8 @@ export function buildFragments(source: BoardSource): string[] {
     buildVotes(source),
     formatCause(source),
     listConfigurationIssues(source)[0] ?? null,
+    source.parents,
+    source.silencedUntil?.toISOString() ?? null,
   ].map(value => JSON.stringify(value))
 }
 

@@ -47,6 +47,13 @@ export const BoardRecord = Type.Object(
           description:
             'Why the settings of the monitor do not allow a check: the first of its `configuration_issues` that does not depend on probes.',
         }),
+        silenced_until: Type.Array(nullable(Timestamp), {
+          description:
+            'The end of the last silence of the monitor. It can be in the past, because the end of a silence changes nothing on the board.',
+        }),
+        parents: Type.Array(Type.Array(Id), {
+          description: 'The monitors that the monitor depends on, also those that were deleted since.',
+        }),
       },
       {
         description:

@@ -15,7 +15,10 @@ const COLUMNS = `
       'responseTimeMs', cell->'last'->'responseTimeMs')
     FROM jsonb_array_elements(v.state->'cells') AS cell
     WHERE cell->>'state' IN ('failing', 'degraded') AND jsonb_typeof(cell->'last') = 'object'
-    ORDER BY cell->>'state' DESC, cell->>'region' LIMIT 1) END AS cause`
+    ORDER BY cell->>'state' DESC, cell->>'region' LIMIT 1) END AS cause,
+  ARRAY (SELECT p.parent_id FROM monitor_parents p WHERE p.monitor_id = m.id ORDER BY p.parent_id) AS parents,
+  (SELECT max(s.ends_at) FROM alert_silence_monitors sm JOIN alert_silences s ON s.id = sm.silence_id
+   WHERE sm.monitor_id = m.id) AS "silencedUntil"`
 
 const FROM = 'FROM monitors m LEFT JOIN verdict_states v ON v.monitor_id = m.id'
 

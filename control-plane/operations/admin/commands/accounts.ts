@@ -47,7 +47,7 @@ export const ACCOUNT_COMMANDS: Record<string, AdminCommand> = {
   'user claim-link': {
     usage: '<email>',
     summary: 'print a link with which that user sets a new password; it works once, for 72 hours',
-    details: ['For users who do not receive mail. Earlier links stop working.'],
+    details: ['For users who do not receive email. Earlier links stop working.'],
     async run({ db, env }, args) {
       return createClaimLink(db, parseEmail(parseOnlyArgument(args, 'the email address of a user')), readPublicUrl(env))
     },

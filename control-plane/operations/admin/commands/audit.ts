@@ -4,7 +4,15 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import { notFound } from '../../../foundation/web/server/errors.ts'
 import { type AdminCommand, formatTable, parseOptions, UsageError } from '../command.ts'
 
-const NO_FILTER = { actorId: null, resource: null, resourceId: null, action: null, from: null, to: null }
+const NO_FILTER = {
+  actorId: null,
+  resource: null,
+  resourceId: null,
+  recordIds: null,
+  action: null,
+  from: null,
+  to: null,
+}
 
 /** The audit log. */
 export const AUDIT_COMMANDS: Record<string, AdminCommand> = {

@@ -15,7 +15,7 @@ const SOURCE: BoardSource = {
     isFromDataSource: false,
     isUnchecked: false,
   },
-  ...{ voters: null, states: null, held: null, cause: null },
+  ...{ voters: null, states: null, held: null, cause: null, parents: [], silencedUntil: null },
 }
 const [VOTES, CAUSE] = [7, 8]
 const rowOf = (change: Partial<BoardSource>) => buildFragments({ ...SOURCE, ...change }).map(text => JSON.parse(text))

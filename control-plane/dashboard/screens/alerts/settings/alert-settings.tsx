@@ -11,6 +11,7 @@ import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Subscriptions } from './subscriptions.tsx'
 
 const PATH = '/settings/alerts'
@@ -30,13 +31,12 @@ export const alertSettingsScreen = screen({
   }),
   title: () => 'Alert settings',
   Body: ({ results }) => {
-    const { me } = useFrame()
     const members = results.members.data?.data ?? null
     return (
       <>
         <h1>Alert settings</h1>
         <AreaTabs area="alerts" current={PATH} />
-        {!canWrite(me) && <p class="missing">Your role can see these settings. Changing them needs the role editor.</p>}
+        <NeedsRole what="Changing the alert settings" needed="editor" />
         <Section id="digests" title="Digests and the person on call">
           <NeedsScript
             what="Changing these settings"

@@ -21,7 +21,7 @@ export function MailMessage({ message: { notice, changes } }: { message: SampleM
       )}
       <details class="group" open={!isInteractive}>
         <summary>
-          <span class="group-title">The text</span> <span class="soft small">for mail programs without HTML</span>
+          <span class="group-title">The text</span> <span class="soft small">for email programs without HTML</span>
         </summary>
         <pre>{renderNoticeText(notice, changes, 0)}</pre>
       </details>

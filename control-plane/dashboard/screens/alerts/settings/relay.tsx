@@ -12,6 +12,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Scroll, Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Shape, type ShownStatus } from '../../../parts/status.tsx'
 import { ChannelChoice } from '../channel-choice.tsx'
 import { DeliveryTable } from '../delivery-table.tsx'
@@ -148,7 +149,7 @@ function Dead({
       {canWrite(me) ? (
         <Redrive total={meta.total} channelId={channelId} />
       ) : (
-        <p class="missing">Your role can see these deliveries. Sending them again needs the role editor.</p>
+        <NeedsRole what="Sending deliveries again" needed="editor" />
       )}
       <DeliveryTable deliveries={data} channels={channels} />
       <Pager

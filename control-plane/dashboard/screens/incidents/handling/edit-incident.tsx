@@ -9,6 +9,7 @@ import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Section } from '../../../parts/layout/section.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import type { Incident } from '../incident-words.tsx'
 import { IncidentFields, SHOWN_FIELDS, toIncidentChange } from './incident-fields.tsx'
 
@@ -34,7 +35,7 @@ export const editIncidentScreen = screen({
         </p>
         <h1>Edit the incident</h1>
         <NeedsScript what="Changing an incident" call={call('updateIncident', { path: { id }, body: { title } })} />
-        {!canWrite(me) && <p class="missing">Your role can see this incident. Changing it needs the role editor.</p>}
+        <NeedsRole what="Changing the incident" needed="editor" />
         <EditForm key={id} incident={incident} />
         {canWrite(me) && (
           <Section id="delete" title="Delete">

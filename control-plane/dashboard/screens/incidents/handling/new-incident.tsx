@@ -9,6 +9,7 @@ import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextAreaField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { type Incident, STATUS_NAMES } from '../incident-words.tsx'
 import { Visibility } from '../update-form.tsx'
 import { IncidentFields, type IncidentForm, SHOWN_FIELDS } from './incident-fields.tsx'
@@ -38,11 +39,7 @@ export const newIncidentScreen = screen({
         </p>
         <h1>Open an incident</h1>
         <NeedsScript what="Opening an incident" call={EXAMPLE} />
-        {canWrite(me) ? (
-          <NewIncident />
-        ) : (
-          <p class="missing">Your role can see incidents. Opening one needs the role editor.</p>
-        )}
+        {canWrite(me) ? <NewIncident /> : <NeedsRole what="Opening an incident" needed="editor" />}
       </>
     )
   },

@@ -10,6 +10,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
 import { Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import type { Timeline } from '../axis.ts'
 import type { Incident } from '../incident-words.tsx'
 import { proposePostmortem } from './postmortem-text.ts'
@@ -63,7 +64,7 @@ export const postmortemScreen = screen({
           </>
         ) : (
           <>
-            <p class="missing">Your role can read it. Writing needs the role editor.</p>
+            <NeedsRole what="Writing a post-mortem" needed="editor" />
             {postmortem !== null && (
               <p class="message" dir="auto">
                 {postmortem}

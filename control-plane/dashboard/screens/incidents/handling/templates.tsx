@@ -8,6 +8,7 @@ import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { SEVERITY_NAMES, STATUS_NAMES } from '../incident-words.tsx'
 import { TemplateForm } from './template-form.tsx'
 import type { IncidentTemplate } from './update-tools.tsx'
@@ -68,7 +69,7 @@ function TemplateList({ templates }: { templates: readonly IncidentTemplate[] })
           ))}
         </ul>
       )}
-      {!canWrite(me) && <p class="missing">Your role can see templates. Changing them needs the role editor.</p>}
+      <NeedsRole what="Changing templates" needed="editor" />
       {canWrite(me) && openId === null && (
         <Section id="new" title="New template">
           <NeedsScript what="Creating a template" call={EXAMPLE} />

@@ -7,6 +7,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Status } from '../../../parts/status.tsx'
 import { DependencySettings } from './dependency-settings.tsx'
 import {
@@ -46,9 +47,7 @@ export const dependencyScreen = screen({
           </Loaded>
         </Section>
         <Section id="settings" title="Who is alerted">
-          {!canWrite(me) && (
-            <p class="missing">Your role can see these settings, but not change them. This needs the role editor.</p>
-          )}
+          <NeedsRole what="Changing who is alerted" needed="editor" />
           <Loaded result={results.channels} what="The alert channels">
             {({ data }) => <DependencySettings key={dependency.id} dependency={dependency} channels={data} />}
           </Loaded>

@@ -8,6 +8,7 @@ import { FilterChoice, FilterForm } from '../../../parts/forms/filter-form.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { CustomFeed } from './custom-feed.tsx'
 
 const PATH = '/dependencies/new'
@@ -38,9 +39,7 @@ export const newDependencyScreen = screen({
           <a href="/dependencies">Dependencies</a>
         </p>
         <h1>Add a dependency</h1>
-        {!canWrite(me) && (
-          <p class="missing">Your role can see the catalogue, but not track a vendor. This needs the role editor.</p>
-        )}
+        <NeedsRole what="Adding a dependency" needed="editor" />
         <Section id="catalogue" title="Catalogue">
           <FilterForm
             key={`${q} ${category}`}

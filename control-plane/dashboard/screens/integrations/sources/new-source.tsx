@@ -2,6 +2,7 @@ import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { SourceEditor } from './form/editor.tsx'
 
 const EXAMPLE = call('createDataSource', {
@@ -30,11 +31,7 @@ export const newSourceScreen = screen({
         <h1>New data source</h1>
         <p class="soft">A JSON document whose values become monitors.</p>
         <NeedsScript what="Creating a data source" call={EXAMPLE} />
-        {canWrite(me) ? (
-          <SourceEditor source={null} />
-        ) : (
-          <p class="missing">Your role can see data sources, but not create them. This needs the role editor.</p>
-        )}
+        {canWrite(me) ? <SourceEditor source={null} /> : <NeedsRole what="Creating a data source" needed="editor" />}
       </>
     )
   },

@@ -3,6 +3,7 @@ import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Ago } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { SourceEditor } from './form/editor.tsx'
 import type { SourceRecord } from './form/source-form.ts'
 import { PublishSection } from './publish-section.tsx'
@@ -34,11 +35,7 @@ export const sourceScreen = screen({
           </div>
           {canWrite(me) && !source.is_paused && <RefreshButton source={source} />}
         </div>
-        {!canWrite(me) && (
-          <p class="missing">
-            Your role can see this data source, but not change it or fetch its document. This needs the role editor.
-          </p>
-        )}
+        <NeedsRole what="Changing the data source" needed="editor" />
         <NeedsScript
           what="Changing a data source"
           call={call('updateDataSource', { path: { id: source.id }, body: { fetch_interval_s: 300 } })}

@@ -8,6 +8,7 @@ import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { PageTabs } from '../page-tabs.tsx'
 import { ItemList } from './components/item-list.tsx'
 import { PreviewPart } from './preview/preview-part.tsx'
@@ -28,7 +29,6 @@ export const pageEditorScreen = screen({
   }),
   title: ({ results }) => results.page.data!.data.name,
   Body: ({ results }) => {
-    const { me } = useFrame()
     const page = results.page.data!.data
     const items = { components: results.components.data?.data ?? [], groups: results.groups.data?.data ?? [] }
     // the preview is read again when anything that it shows has changed
@@ -47,7 +47,7 @@ export const pageEditorScreen = screen({
           what="Changing a status page"
           call={call('updateStatusPage', { path: { id: page.id }, body: { is_published: true } })}
         />
-        {!canWrite(me) && <p class="missing">Your role can see this page. Changing it needs the role editor.</p>}
+        <NeedsRole what="Changing the page" needed="editor" />
         <Editor key={page.id} page={page} revision={revision}>
           <Section id="components" title="Components">
             <Loaded result={results.groups} what="The groups">

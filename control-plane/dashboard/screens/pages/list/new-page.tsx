@@ -10,6 +10,7 @@ import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.
 import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { TEMPLATE_OPTIONS } from '../template-labels.ts'
 import { findNewPageProblems, proposeSlug } from './slug.ts'
 
@@ -31,11 +32,7 @@ export const newPageScreen = screen({
         </p>
         <h1>New status page</h1>
         <NeedsScript what="Creating a status page" call={EXAMPLE} />
-        {canWrite(me) ? (
-          <NewPage />
-        ) : (
-          <p class="missing">Your role can see status pages. Creating one needs the role editor.</p>
-        )}
+        {canWrite(me) ? <NewPage /> : <NeedsRole what="Creating a status page" needed="editor" />}
       </>
     )
   },
@@ -67,7 +64,7 @@ function NewPage() {
         <TextField
           path="slug"
           label="Address"
-          hint={`Visitors open /status/${body.slug || '…'} on this installation. It cannot be changed later; a domain of your own can be added.`}
+          hint={`Visitors open /status/${body.slug || '…'} on this installation. It cannot be changed later; a custom domain can be added.`}
           value={body.slug}
           errors={errors}
           isRequired

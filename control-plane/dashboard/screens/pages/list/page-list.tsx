@@ -5,6 +5,7 @@ import { type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { Pager } from '../../../parts/layout/pager.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { PublicAddress } from '../public-address.tsx'
 import { getTemplateName } from '../template-labels.ts'
 
@@ -40,7 +41,7 @@ export const pageListScreen = screen({
                       Create the first one
                     </a>
                   ) : (
-                    <p>Creating one needs the role editor.</p>
+                    <NeedsRole what="Creating a status page" needed="editor" />
                   )}
                 </Empty>
               ) : (

@@ -11,6 +11,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Analysis, type DomainAnalysisRecord } from './domain-analysis.tsx'
 import { PageHead, type StatusPageRecord } from './page-head.tsx'
 import { useVerification } from './verification.ts'
@@ -44,7 +45,7 @@ export const pageDomainScreen = screen({
             The plan {project?.plan} has no custom domains{domain !== null && '. A verified domain is still served'}.
           </p>
         )}
-        {!canWrite(me) && <p class="missing">Your role can see the domain. Changing it needs the role editor.</p>}
+        <NeedsRole what="Changing the domain" needed="editor" />
         {canWrite(me) && isInteractive && isAllowed && domain === null && <NewDomain page={page} />}
         {canWrite(me) && isInteractive && isAllowed && domain !== null && (
           <Progress key={domain} page={page} domain={domain} />

@@ -9,6 +9,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Scroll } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Dialog } from '../../overlays/dialog.tsx'
 import { CopyField } from './copy-field.tsx'
 import { PageHead, type StatusPageRecord } from './page-head.tsx'
@@ -28,13 +29,12 @@ export const pageSubscribersScreen = screen({
   }),
   title: ({ results }) => `Subscribers of ${results.page.data!.data.name}`,
   Body: ({ results }) => {
-    const { me } = useFrame()
     const page = results.page.data!.data
     const names = new Map((results.components.data?.data ?? []).map(({ id, name }) => [id, name]))
     return (
       <>
         <PageHead page={page} current="Subscribers" />
-        {!canWrite(me) && <p class="missing">Your role can see the subscribers. Removing one needs the role editor.</p>}
+        <NeedsRole what="Removing subscribers" needed="editor" />
         <Loaded result={results.subscribers} what="The subscribers">
           {({ data, meta }) =>
             meta.total === 0 ? (
@@ -42,7 +42,7 @@ export const pageSubscribersScreen = screen({
             ) : (
               <>
                 <p class="sentence">
-                  {formatCount(meta.total, 'subscriber')}: {meta.email.toLocaleString('en')} by mail,{' '}
+                  {formatCount(meta.total, 'subscriber')}: {meta.email.toLocaleString('en')} by email,{' '}
                   {meta.webhook.toLocaleString('en')} by webhook.
                 </p>
                 <SubscriberTable page={page} subscribers={data} names={names} />
@@ -105,7 +105,7 @@ function SubscriberTable({
                 <td>
                   <b dir="ltr">{one.address}</b>
                 </td>
-                <td>{one.type === 'email' ? 'mail' : 'webhook'}</td>
+                <td>{one.type === 'email' ? 'email' : 'webhook'}</td>
                 <td dir="auto">{describeComponents(one, names)}</td>
                 <td>
                   <State subscriber={one} />

@@ -6,6 +6,7 @@ import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Ago } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { countChanges, describeStatus, type ImportJob } from './file-kind.ts'
 import { UploadForm } from './upload-form.tsx'
 
@@ -24,11 +25,7 @@ export const importStartScreen = screen({
         <h1>Import and export</h1>
         <AreaTabs area="settings" current={PATH} />
         <Section id="import" title="Import a file">
-          {canWrite(me) ? (
-            <UploadForm />
-          ) : (
-            <p class="soft">An import needs the role editor or admin. Your role is {me.role}.</p>
-          )}
+          {canWrite(me) ? <UploadForm /> : <NeedsRole what="Importing" needed="editor" />}
         </Section>
         <Section id="imports" title="Imports of the last day">
           <Loaded result={imports} what="The imports">
@@ -71,7 +68,7 @@ const ExportSection = () => (
   <Section id="export" title="Export this project">
     <p class="soft">
       Monitors, channels, rules, windows, data sources, dependencies and status pages as one file. Secrets are masked:
-      an import of the file keeps those that are stored.
+      an import of the file keeps those that are saved.
     </p>
     <div class="actions top">
       <a class="button" href="/session/api/v1/export" download="picket.yaml">

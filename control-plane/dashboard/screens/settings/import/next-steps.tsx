@@ -5,6 +5,7 @@ import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { countChanges, type ImportJob, isRunning } from './file-kind.ts'
 
 const NO_ERRORS = buildFormErrors([])
@@ -14,8 +15,7 @@ export function NextSteps({ job }: { job: ImportJob }) {
   const { me } = useFrame()
   if (isRunning(job)) return null
   if (job.status === 'applied') return <AfterImport />
-  if (!canWrite(me))
-    return <p class="soft">Applying the plan needs the role editor or admin. Your role is {me.role}.</p>
+  if (!canWrite(me)) return <NeedsRole what="Applying the plan" needed="editor" />
   return <ApplyForm job={job} />
 }
 

@@ -18,7 +18,7 @@ const chat = (name: string): ChannelKindForm => ({
     {
       path: 'webhook_url',
       label: 'Address of the incoming webhook',
-      hint: 'Every client that knows it can post, so it is stored encrypted and only its host is shown.',
+      hint: 'Every client that knows it can post, so it is encrypted and only its host is shown.',
       kind: 'text',
     },
   ],

@@ -54,7 +54,7 @@ export function TestSection({ channel }: { channel: ChannelRecord }) {
   }
   return (
     <Section id="test" title="Test">
-      <p>Sends a monitor.down that is marked as a test, with the settings that are stored.</p>
+      <p>Sends a monitor.down that is marked as a test, with the saved settings.</p>
       <div class="actions">
         <button type="button" disabled={isBusy} onClick={send}>
           Send a test

@@ -88,7 +88,7 @@ function ChannelSettings({ channel }: { channel: ChannelRecord }) {
           <p class="banner" role="alert">
             Another person changed this channel. Nothing of yours is saved.{' '}
             <button type="button" class="plain" onClick={() => start(channel)}>
-              Show what is stored now
+              Show what is saved now
             </button>
           </p>
         )}

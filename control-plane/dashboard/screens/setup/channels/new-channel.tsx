@@ -3,6 +3,7 @@ import { FRAME_READS } from '../../../core/frame-reads.ts'
 import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { EMPTY_CHANNEL } from './channel-form.ts'
 import { CHANNEL_TYPES } from './channel-kinds.ts'
 import { NewChannel } from './new-channel-form.tsx'
@@ -40,7 +41,7 @@ export const newChannelScreen = screen({
             buildNextPath={id => `/settings/channels/${id}`}
           />
         ) : (
-          <p class="missing">Your role can see channels, but not create them.</p>
+          <NeedsRole what="Creating a channel" needed="editor" />
         )}
       </>
     )

@@ -21,7 +21,7 @@ export const Review = ({
     </div>
     <p>
       {differences.some(({ isConflict }) => isConflict)
-        ? 'You changed some of the same fields. Saving replaces what is stored there now.'
+        ? 'You changed some of the same fields. Saving replaces what is saved there now.'
         : 'You changed other fields. Saving keeps their changes.'}
     </p>
     <Scroll name="Changes">
@@ -42,7 +42,7 @@ export const Review = ({
               <td>{theirs}</td>
               <td class={isConflict ? 'degraded' : undefined}>
                 {mine}
-                {isConflict && ' (replaces the stored one)'}
+                {isConflict && ' (replaces the saved one)'}
               </td>
             </tr>
           ))}

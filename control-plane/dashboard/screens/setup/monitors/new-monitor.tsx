@@ -9,6 +9,7 @@ import { toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { BulkCreate } from './bulk-create.tsx'
 import { listLiveRegions, type RegionRecord } from './fields/main-fields.tsx'
 import { FormConsequences, MonitorFormFields, SHOWN_FIELDS, useTest } from './form-body.tsx'
@@ -74,7 +75,7 @@ function NewMonitor({
   const element = useFocusOnError(attempt.error)
   const test = useTest(form, regions, attempt)
   useLeaveQuestion(createdId === null && lines === null && !isSame(form, start))
-  if (!canWrite(me)) return <p class="missing">Your role can see monitors, but not create them.</p>
+  if (!canWrite(me)) return <NeedsRole what="Creating a monitor" needed="editor" />
   const complete = applyProposals(form, listLiveRegions(regions))
   const change = (part: Partial<MonitorForm>) => setForm(current => ({ ...current, ...part }))
   if (lines) {

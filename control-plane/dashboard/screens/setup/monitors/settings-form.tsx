@@ -5,6 +5,7 @@ import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/fo
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Review } from './change-review.tsx'
 import { NameField, type RegionRecord } from './fields/main-fields.tsx'
 import { TagFields } from './fields/other-fields.tsx'
@@ -118,7 +119,7 @@ function SettingsElements({
       }}
     >
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
-        {!canWrite(me) && <p class="missing">Your role can see these settings, but not change them.</p>}
+        <NeedsRole what="Changing the settings" needed="editor" />
         {isStale && (
           <p class="banner" role="status">
             Another person changed these settings.{' '}

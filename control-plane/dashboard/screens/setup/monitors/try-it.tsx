@@ -53,7 +53,7 @@ function summarize(results: readonly TestResult[]): string {
   const count = (status: TestResult['status']) => results.filter(one => one.status === status).length
   const parts = (['up', 'degraded', 'down', 'unknown'] as const).map(status => [count(status), status] as const)
   const named = parts.filter(([number]) => number > 0).map(([number, status]) => `${number} ${status}`)
-  return `${named.join(', ')} of ${results.length} ${results.length === 1 ? 'region' : 'regions'}. Nothing was stored.`
+  return `${named.join(', ')} of ${results.length} ${results.length === 1 ? 'region' : 'regions'}. Nothing was saved.`
 }
 
 /** One row a region: status and time, the result in words, the phases. */

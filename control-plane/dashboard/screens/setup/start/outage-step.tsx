@@ -37,7 +37,7 @@ export function OutageStep({
       <div class="step">
         <h2 id="outage-example">See an outage</h2>
         <p>
-          An example. Nothing of it is stored: no uptime, incident or status page changes, and only the test message
+          An example. Nothing of it is saved: no uptime, incident or status page changes, and only the test message
           below is sent.
         </p>
         <h3>1. The alert arrives</h3>

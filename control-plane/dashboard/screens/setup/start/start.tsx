@@ -5,6 +5,7 @@ import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { ChannelStep } from './channel-step.tsx'
 import { CreatedMonitor, MonitorStep } from './monitor-step.tsx'
 import { OutageStep } from './outage-step.tsx'
@@ -43,7 +44,7 @@ export const startScreen = screen({
     const step = parseStep(search)
     const monitorId = search.get('monitor')
     const toStep = (name: StepName) => buildAddress('/start', { step: name, monitor: monitorId })
-    if (!canWrite(me)) return <p class="missing">Your role can see monitors and channels, but not create them.</p>
+    if (!canWrite(me)) return <NeedsRole what="Creating monitors and channels" needed="editor" />
     const { monitor, votes } = results
     return (
       <>

@@ -8,6 +8,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Scroll, Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Calendar } from './calendar/month-calendar.tsx'
 import { describeCron } from './recurrence.ts'
 import type { WindowRecord } from './window-periods.ts'
@@ -38,9 +39,7 @@ export const maintenanceScreen = screen({
           )}
         </div>
         <AreaTabs area="incidents" current={PATH} />
-        {!canWrite(me) && (
-          <p class="missing">Your role can see maintenance windows. Editors can create and change them.</p>
-        )}
+        <NeedsRole what="Planning and changing maintenance" needed="editor" />
         <Loaded result={results.windows} what="The maintenance windows">
           {({ data, meta }) =>
             meta.total === 0 ? (

@@ -8,6 +8,7 @@ import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
 import { WindowFields } from './window-fields.tsx'
 import { findWindowProblems, SHOWN_FIELDS, startForm, toWindowBody } from './window-form.ts'
@@ -34,7 +35,7 @@ export const newWindowScreen = screen({
         </p>
         <h1>New maintenance window</h1>
         <NeedsScript what="Planning maintenance" call={EXAMPLE} />
-        {!canWrite(me) && <p class="missing">Your role can see maintenance windows. Editors can create them.</p>}
+        <NeedsRole what="Planning maintenance" needed="editor" />
         {canWrite(me) && isInteractive && <NewWindow key={timeZone} timeZone={timeZone} />}
       </>
     )

@@ -11,6 +11,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Facts, Section } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
 import { describeCron } from './recurrence.ts'
 import { WindowFields } from './window-fields.tsx'
@@ -53,7 +54,7 @@ export const windowSettingsScreen = screen({
             />
           </Section>
         ) : (
-          <p class="missing">Your role can see maintenance windows. Editors can change them.</p>
+          <NeedsRole what="Changing the window" needed="editor" />
         )}
       </>
     )
@@ -134,7 +135,7 @@ function WindowSettings({ window, timeZone }: { window: WindowRecord; timeZone: 
           <p class="missing" role="status">
             Another person changed this window.{' '}
             <button type="button" class="plain" onClick={() => load(window)}>
-              Show the stored settings
+              Show the saved settings
             </button>
             . Saving keeps their changes of other fields.
           </p>

@@ -79,7 +79,7 @@ function Request({ editing, fetched, errors }: { editing: Editing; fetched: Sour
         <p class="banner" role="alert">
           Another person changed this data source. Nothing of yours is saved.{' '}
           <button type="button" class="plain" onClick={restart}>
-            Show what is stored now
+            Show what is saved now
           </button>
         </p>
       )}

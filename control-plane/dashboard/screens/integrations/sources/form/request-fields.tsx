@@ -12,7 +12,7 @@ const AUTH_KINDS: readonly (readonly [SourceForm['auth_type'], string])[] = [
   ['', 'None'],
   ['basic', 'Basic: user name and password'],
   ['bearer', 'Bearer: a token'],
-  ['api_key', 'API key: a header of your own'],
+  ['api_key', 'API key: a custom header'],
 ]
 
 /** How the document is requested: what is seldom set. */

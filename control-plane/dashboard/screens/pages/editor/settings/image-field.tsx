@@ -75,7 +75,7 @@ export function ImageField({
       <FormError error={attempt.error} />
       {stored !== null && (
         <p role="status" class="soft small">
-          <bdi>{stored}</bdi> is stored{page.is_published ? ', and visitors see it' : ''}.
+          <bdi>{stored}</bdi> is saved{page.is_published ? ', and visitors see it' : ''}.
         </p>
       )}
     </div>

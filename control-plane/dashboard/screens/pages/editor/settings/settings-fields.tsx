@@ -104,7 +104,7 @@ const SeldomChanged = ({
     </FieldGroup>
     <FieldGroup
       title="Search engines"
-      summary={form.seo_title || form.seo_description ? 'own texts' : 'texts made from the name'}
+      summary={form.seo_title || form.seo_description ? 'custom texts' : 'texts made from the name'}
       isOpen={errors.isBelow(['seo_title', 'seo_description'])}
     >
       <TextField

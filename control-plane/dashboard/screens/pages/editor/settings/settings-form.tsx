@@ -71,9 +71,9 @@ export function SettingsForm({
         <legend class="hidden">Settings</legend>
         {isForeign && (
           <p class="banner" role="alert">
-            The stored settings are no longer those with which you began. Nothing of yours is saved.{' '}
+            The saved settings are no longer those with which you began. Nothing of yours is saved.{' '}
             <button type="button" class="plain" onClick={() => start(page)}>
-              Show what is stored now
+              Show what is saved now
             </button>
           </p>
         )}

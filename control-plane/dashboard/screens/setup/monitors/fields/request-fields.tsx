@@ -44,7 +44,7 @@ const KINDS: readonly (readonly [MonitorForm['auth_type'], string])[] = [
   ['', 'None'],
   ['basic', 'Basic: user name and password'],
   ['bearer', 'Bearer: a token'],
-  ['header', 'A header of your own'],
+  ['header', 'A custom header'],
 ]
 
 const CREDENTIALS: Record<MonitorForm['auth_type'], Credential<keyof FormCredentials>[]> = {

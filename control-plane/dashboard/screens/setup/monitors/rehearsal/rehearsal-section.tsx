@@ -26,7 +26,7 @@ export function RehearsalSection({ monitorId, update }: RehearsalSettings) {
       <div class="section-head">
         <h2 id="rehearsal-title">What would have happened</h2>
       </div>
-      <p class="soft">The stored checks of the last 7 days, evaluated again with these settings. Nothing is saved.</p>
+      <p class="soft">The checks of the last 7 days, evaluated again with these settings. Nothing is saved.</p>
       <div class="actions">
         <button type="button" disabled={isBusy} onClick={rehearse}>
           Rehearse over 7 days
