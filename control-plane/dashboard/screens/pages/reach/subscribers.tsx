@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
@@ -79,8 +79,12 @@ function SubscriberTable({
   names: ComponentNames
 }) {
   const { me, execute } = useFrame()
-  const [removed, setRemoved] = useState<Subscriber | null>(null)
-  const close = () => setRemoved(null)
+  const [chosen, setChosen] = useState<Subscriber | null>(null)
+  const [removed, setRemoved] = useState<string | null>(null)
+  const announcement = useRef<HTMLParagraphElement>(null)
+  const close = () => setChosen(null)
+  // the row that had the focus is gone
+  useEffect(() => announcement.current?.focus(), [removed])
   return (
     <>
       <Scroll name="Subscribers">
@@ -115,7 +119,7 @@ function SubscriberTable({
                 </td>
                 {canWrite(me) && (
                   <td>
-                    <button type="button" onClick={() => setRemoved(one)}>
+                    <button type="button" onClick={() => setChosen(one)}>
                       Remove{' '}
                       <span class="hidden">
                         <bdi>{one.address}</bdi>
@@ -128,14 +132,23 @@ function SubscriberTable({
           </tbody>
         </table>
       </Scroll>
-      {removed && (
+      {removed !== null && (
+        <p ref={announcement} role="status" tabIndex={-1}>
+          <bdi>{removed}</bdi> is removed.
+        </p>
+      )}
+      {chosen && (
         <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={close}>
           <DeleteForm
             what="subscriber"
-            name={removed.address}
+            verb="remove"
+            name={chosen.address}
             consequences="Pending messages are deleted too. The address can subscribe again."
-            remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: removed.id } })}
-            onDone={close}
+            remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: chosen.id } })}
+            onDone={() => {
+              setRemoved(chosen.address)
+              close()
+            }}
           />
           <p>
             <button type="button" onClick={close}>
