@@ -78,7 +78,7 @@ function SubscriberTable({
   subscribers: readonly Subscriber[]
   names: ComponentNames
 }) {
-  const { me, execute } = useFrame()
+  const { me } = useFrame()
   const [chosen, setChosen] = useState<Subscriber | null>(null)
   const [removed, setRemoved] = useState<string | null>(null)
   const announcement = useRef<HTMLParagraphElement>(null)
@@ -105,29 +105,7 @@ function SubscriberTable({
           </thead>
           <tbody>
             {subscribers.map(one => (
-              <tr key={one.id}>
-                <td>
-                  <b dir="ltr">{one.address}</b>
-                </td>
-                <td>{one.type === 'email' ? 'mail' : 'webhook'}</td>
-                <td dir="auto">{describeComponents(one, names)}</td>
-                <td>
-                  <State subscriber={one} />
-                </td>
-                <td class="nowrap soft">
-                  <Moment at={one.confirmed_at} part="date" />
-                </td>
-                {canWrite(me) && (
-                  <td>
-                    <button type="button" onClick={() => setChosen(one)}>
-                      Remove{' '}
-                      <span class="hidden">
-                        <bdi>{one.address}</bdi>
-                      </span>
-                    </button>
-                  </td>
-                )}
-              </tr>
+              <SubscriberRow key={one.id} subscriber={one} names={names} onRemove={() => setChosen(one)} />
             ))}
           </tbody>
         </table>
@@ -138,26 +116,86 @@ function SubscriberTable({
         </p>
       )}
       {chosen && (
-        <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={close}>
-          <DeleteForm
-            what="subscriber"
-            verb="remove"
-            name={chosen.address}
-            consequences="Pending messages are deleted too. The address can subscribe again."
-            remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: chosen.id } })}
-            onDone={() => {
-              setRemoved(chosen.address)
-              close()
-            }}
-          />
-          <p>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-          </p>
-        </Dialog>
+        <RemoveDialog
+          page={page}
+          subscriber={chosen}
+          onClose={close}
+          onDone={() => {
+            setRemoved(chosen.address)
+            close()
+          }}
+        />
       )}
     </>
+  )
+}
+
+function SubscriberRow({
+  subscriber,
+  names,
+  onRemove,
+}: {
+  subscriber: Subscriber
+  names: ComponentNames
+  onRemove(): void
+}) {
+  const { me } = useFrame()
+  const { type, address, confirmed_at: at } = subscriber
+  return (
+    <tr>
+      <td>
+        <b dir="ltr">{address}</b>
+      </td>
+      <td>{type === 'email' ? 'mail' : 'webhook'}</td>
+      <td dir="auto">{describeComponents(subscriber, names)}</td>
+      <td>
+        <State subscriber={subscriber} />
+      </td>
+      <td class="nowrap soft">
+        <Moment at={at} part="date" />
+      </td>
+      {canWrite(me) && (
+        <td>
+          <button type="button" onClick={onRemove}>
+            Remove{' '}
+            <span class="hidden">
+              <bdi>{address}</bdi>
+            </span>
+          </button>
+        </td>
+      )}
+    </tr>
+  )
+}
+
+function RemoveDialog({
+  page,
+  subscriber: { id, address },
+  onClose,
+  onDone,
+}: {
+  page: StatusPageRecord
+  subscriber: Subscriber
+  onClose(): void
+  onDone(): void
+}) {
+  const { execute } = useFrame()
+  return (
+    <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={onClose}>
+      <DeleteForm
+        what="subscriber"
+        verb="remove"
+        name={address}
+        consequences="Pending messages are deleted too. The address can subscribe again."
+        remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: id } })}
+        onDone={onDone}
+      />
+      <p>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </p>
+    </Dialog>
   )
 }
 
