@@ -11,6 +11,7 @@ import { startDomainProvider } from '../support/domain-provider.ts'
 import { createPerson } from '../support/person.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
@@ -162,4 +163,38 @@ t.test('A subscriber is removed after the masked address was typed, and receives
   await remove.click()
   await page.getByText('There is no confirmed subscriber.').waitFor()
   t.same(complaints, [])
+})
+
+t.test('Widget and frame are shown as they look on another site, with the options that are chosen', async t => {
+  const id = await createPage('embedded')
+  const { page, complaints } = await openAt(t, `/pages/${id}/embeds`)
+  t.equal(await page.getByText('is shown here when the page is published').count(), 2)
+  await call('POST', `/status-pages/${id}/components`, { name: 'Shop', status: 'outage' })
+  await call('PUT', `/status-pages/${id}`, { is_published: true })
+  await page.reload()
+  await page.evaluate(AXE)
+  const widget = page.frameLocator('iframe[title="The widget now"]').getByRole('link', { name: 'All systems are down' })
+  const frame = page.frameLocator('iframe[title="The frame now"]')
+  await frame.getByRole('link', { name: 'All systems are down' }).waitFor()
+  await widget.waitFor()
+  t.equal(await widget.getAttribute('class'), 'auto floating bottom right')
+  t.same(await findAccessibilityProblems(page), [])
+
+  await page.getByLabel('Where').selectOption('top-left')
+  await page.getByLabel('Theme of the widget').selectOption('dark')
+  await waitFor(async () => (await widget.getAttribute('class')) === 'dark floating top left', { label: 'the widget' })
+  await page.getByText('data-position="top-left" data-theme="dark"').waitFor()
+  await page.getByLabel('Theme', { exact: true }).selectOption('dark')
+  await frame.locator('body.dark').waitFor()
+  await page.getByLabel('Only while something is wrong').check()
+  await page.getByText('While everything works, the widget shows nothing.').waitFor()
+  await widget.waitFor()
+  t.same(complaints, [])
+  for (const query of [
+    '',
+    '?slug=embedded',
+    '?slug=..&position=inline&theme=auto',
+    '?slug=embedded&position=x&theme=auto',
+  ])
+    t.equal((await fetch(`${origin}/assets/widget-frame.html${query}`)).status, 404, query)
 })
