@@ -51,6 +51,8 @@ type StartOptions = {
   /** a shorter limit for rounds of critical loops */
   maxRoundMs?: number
   apiTimeLimits?: ApiTimeLimits
+  /** another port at which custom domains have their certificates, and authorities that are trusted besides the public ones */
+  https?: { port: number; trust?: string[] }
 }
 
 /** What was opened, and how it is closed. `of` names it in the log. */
@@ -66,7 +68,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
   const releases: Release[] = []
   const release = () => releaseAll(releases, log)
   try {
-    const handles = await connectEngines(config, log, releases, options.apiTimeLimits ?? API_TIME_LIMITS)
+    const handles = await connectEngines(config, log, releases, options)
     const watched = watchLoops(handles.metrics, options)
     releases.push({ of: 'watchdog', release: async () => watched.watchdog.stop() })
     const parts: RoleComponent[] = []
@@ -113,11 +115,11 @@ async function connectEngines(
   config: Config,
   log: Log,
   releases: Release[],
-  apiTimeLimits: ApiTimeLimits,
+  { apiTimeLimits = API_TIME_LIMITS, https = { port: 443 } }: StartOptions,
 ): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
-  const egress = createEgress({ allow: egressAllow, deny, ...resolving })
+  const egress = createEgress({ allow: egressAllow, deny, trust: https.trust, ...resolving })
   const visitorEgress = createEgress({ allow: visitorEgressAllow, deny, ...resolving })
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
@@ -154,6 +156,7 @@ async function connectEngines(
     metrics,
     secrets,
     ...guards,
+    httpsPort: https.port,
     mailer,
     db,
     pools,

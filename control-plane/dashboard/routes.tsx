@@ -10,7 +10,7 @@ import { addScope } from '../foundation/web/server/scope.ts'
 import { ASSETS } from './assets.ts'
 import { type FrameContext, FrameProvider, type Me, STATIC_TOOLS } from './core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from './core/frame-reads.ts'
-import { PREVIEW_FRAME_PATH } from './core/navigation.ts'
+import { PREVIEW_FRAME_PATH, WIDGET_FRAME_PATH } from './core/navigation.ts'
 import { read } from './core/operations.ts'
 import type { DocumentState } from './core/page-state.ts'
 import { loadScreen, type Queries, type Results, type ScreenEntry, type ScreenLocation } from './core/screen.ts'
@@ -20,6 +20,7 @@ import { createLoadBoard, createSessionExecute, type LoadBoard, loadResults } fr
 import { Frame } from './parts/layout/frame.tsx'
 import { buildTitle, ScreenContent, type Shown } from './parts/layout/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
+import { renderWidgetFrame, WIDGET_CSP } from './screens/pages/reach/widget-frame.ts'
 
 type DashboardTools = {
   publicUrl: string
@@ -114,6 +115,14 @@ function assetRoutes(app: App): void {
       .header('cache-control', 'no-cache')
       .send(PREVIEW_FRAME),
   )
+  app.get(WIDGET_FRAME_PATH, (request, reply) => {
+    const html = renderWidgetFrame(request.query as Record<string, unknown>)
+    if (html === null) throw notFound('file')
+    return reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': WIDGET_CSP })
+      .header('cache-control', 'no-cache')
+      .send(html)
+  })
   const documents = new Map<string, PreparedDocument>()
   app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
     const path = `/assets/${request.params.name}`

@@ -24,6 +24,8 @@ export type ProcessContext = {
   egress: Egress
   /** for webhooks of visitors of status pages */
   visitorEgress: Egress
+  /** where custom domains have their certificates */
+  httpsPort: number
   /** null: no SMTP_URL */
   mailer: Mailer | null
   /** the pool of the role that uses this context; otherwise that of the first role of the process */

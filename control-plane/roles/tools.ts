@@ -36,8 +36,8 @@ export function buildPageTools(handles: ProcessContext) {
   }
 }
 
-export function buildDomainTools({ db, egress, config }: ProcessContext) {
-  const lookUpContext = { egress, httpsPort: 443 }
+export function buildDomainTools({ db, egress, httpsPort, config }: ProcessContext) {
+  const lookUpContext = { egress, httpsPort }
   const sign = createSigner(config.secretKey, 'custom domains')
   const { publicUrl, customDomains: settings } = config
   return { db, lookUpContext, settings, ownHosts: listOwnHosts(config), sign, publicUrl }

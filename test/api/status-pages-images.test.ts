@@ -246,3 +246,33 @@ t.test('An upload is checked by its bytes and served from the origin of the page
   const unnamed = await get(logo_url.replace(/\?.*/, '?v=another'))
   t.match(unnamed.headers.get('cache-control'), /^public, max-age=60,/)
 })
+
+t.test(
+  'GET /status-pages/{id}/logo 200 for members of the project only, also while the page is not published',
+  async t => {
+    const server = await startApi(t)
+    const { key, ...owner } = await server.tenant()
+    const other = await server.tenant()
+    const viewer = await server.keyOf(owner, 'read')
+    const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body
+    const read = (kind: string, asker: string | null = viewer, query = '') =>
+      server.call('GET', `/status-pages/${data.id}/${kind}${query}`, { key: asker })
+    for (const kind of ['logo', 'favicon']) {
+      t.equal((await read(kind)).status, 404, 'there is none')
+      const headers = { 'content-type': 'image/svg+xml' }
+      await server.call('PUT', `/status-pages/${data.id}/${kind}`, { key, body: SVG, headers })
+      const image = await read(kind, viewer, '?v=1')
+      t.match(image, { status: 200, body: /<path d="M0 0">/ })
+      t.notMatch(image.body, 'alert')
+      t.equal(image.headers.get('content-type'), 'image/svg+xml')
+      t.equal(image.headers.get('x-content-type-options'), 'nosniff')
+      t.match(image.headers.get('content-security-policy'), /^default-src 'none'.*sandbox/)
+      t.match(image.headers.get('cache-control'), /no-store|private/, 'no cache in between keeps it')
+      t.equal((await read(kind, other.key)).status, 404)
+      t.equal((await read(kind, null)).status, 401)
+      t.equal((await read(kind, viewer, '?size=1')).status, 400)
+      t.equal((await server.call('GET', `/status-pages/nope/${kind}`, { key })).status, 404)
+      t.equal((await fetch(`${server.origin}/status/acme/${kind}`)).status, 404, 'visitors do not get it')
+    }
+  },
+)

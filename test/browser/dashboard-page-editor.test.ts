@@ -38,6 +38,10 @@ const orderOf = async (id: string) => {
     .map(({ name }) => name)
 }
 
+/** Waits until an image has its pixels. */
+const isLoaded = (image: Locator, label: string) =>
+  waitFor(() => image.evaluate(element => (element as unknown as { naturalWidth: number }).naturalWidth > 0), { label })
+
 /** The HTML of an element without the minutes at which it was made. */
 const readHtml = async (element: Locator) =>
   (await element.evaluate(node => node.outerHTML)).replace(/<time [^>]*>[^<]*<.time>/g, '')
@@ -170,6 +174,19 @@ t.test('Components are dragged into a group, and a file that is not an image is 
     .setInputFiles(file('logo.svg', 'image/svg+xml', svg))
   await page.getByText('logo.svg is saved').waitFor()
   t.match((await call('GET', `/status-pages/${id}`)).body.data.logo_url, /\/status\/.*\/logo\?v=/)
+  await isLoaded(preview(page).locator('.masthead img'), 'the logo of the page that is not published')
+  const defaultIcon = await page.getByRole('img', { name: 'Favicon' }).getAttribute('src')
+  t.match(defaultIcon, /^data:image/)
+  await page
+    .getByLabel('Upload a favicon')
+    .and(page.locator(':enabled'))
+    .setInputFiles(file('icon.svg', 'image/svg+xml', svg))
+  await page.locator('.preview-tab img[src*="/favicon?v="]').waitFor()
+  await isLoaded(page.getByRole('img', { name: 'Favicon' }), 'its favicon')
+  for (const path of ['logo', 'favicon']) {
+    for (const address of [`/status/acme-${slugs}/${path}`, `/session/api/v1/status-pages/${id}/${path}`])
+      t.ok([401, 404].includes((await fetch(api.origin + address)).status), `${address} is hidden from strangers`)
+  }
   await page.getByRole('alert').filter({ hasText: 'no longer those' }).waitFor({ state: 'detached' })
 })
 

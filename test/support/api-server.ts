@@ -45,6 +45,9 @@ export type ApiServer = {
   keyOf(tenant: Tenant, scope: Scope): Promise<string>
 }
 
+/** The port of custom domains, and authorities that are trusted. */
+type HttpsOptions = { port: number; trust: string[] }
+
 type RunningApi = Pick<ApiServer, 'origin' | 'operator' | 'db' | 'databaseUrl'>
 
 /** Settings of the API that test files share: no limit that they could reach together. */
@@ -63,8 +66,9 @@ export async function startApi(
   t: Teardown,
   env: Record<string, string> = {},
   limits: Partial<ApiTimeLimits> = {},
+  https?: HttpsOptions,
 ): Promise<ApiServer> {
-  return addFirstTenant(await startServer(t, env, limits))
+  return addFirstTenant(await startServer(t, env, limits, https))
 }
 
 /**
@@ -92,6 +96,7 @@ async function startServer(
   t: Teardown,
   env: Record<string, string>,
   limits: Partial<ApiTimeLimits> = {},
+  https?: HttpsOptions,
 ): Promise<RunningApi> {
   const isApiOnly = (env.ROLES ?? 'api') === 'api'
   const openClickhouse = () => (isApiOnly ? shareClickhouse() : createClickhouseDatabase(t))
@@ -118,6 +123,7 @@ async function startServer(
   })
   const picket = await start(config, createLog('test', config.logLevel), {
     apiTimeLimits: { ...PATIENT, ...limits },
+    ...(https && { https }),
   })
   t.teardown(() => picket.stop())
   const db = createPostgres(config.databaseUrl, 4)

@@ -15,6 +15,9 @@ export const AREAS: readonly (AreaPage & { area: ScreenArea; icon: string })[] =
 /** The empty document of the page editor's preview. */
 export const PREVIEW_FRAME_PATH = '/assets/preview-frame.html'
 
+/** A document with the widget of a status page, as another site would have it. */
+export const WIDGET_FRAME_PATH = '/assets/widget-frame.html'
+
 /** The pages of an area, shown as tabs above each of them. */
 export const AREA_PAGES = {
   incidents: [

@@ -1,19 +1,21 @@
 import { Type } from 'typebox'
+import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { ApiError } from '../../foundation/web/server/errors.ts'
+import { ApiError, found } from '../../foundation/web/server/errors.ts'
 import { addScope } from '../../foundation/web/server/scope.ts'
-import { dataSchema, IdParams, responseSchemas } from '../../foundation/web/validation/schemas.ts'
-import { IMAGE_TYPES } from '../core/images/image-format.ts'
+import { dataSchema, IdParams, responseSchemas, strictObject } from '../../foundation/web/validation/schemas.ts'
+import { IMAGE_POLICY, IMAGE_TYPES } from '../core/images/image-format.ts'
+import { findPageImage } from '../core/images/image-store.ts'
 import type { ImageKind } from '../core/types.ts'
 import { uploadImage } from './image-actions.ts'
 import { toPageResponse } from './responses.ts'
 import { PageRecord } from './schema.ts'
 
-/** Uploads of logos and favicons (docs/design/status-pages.md#images). The body is the file, at most 1 MiB. */
+/** Logos and favicons (docs/design/status-pages.md#images). An upload is at most 1 MiB. */
 export function pageImageRoutes(app: App, context: { db: Db; publicUrl: string }): void {
   addScope(app, scope => {
     scope.removeContentTypeParser('application/json')
@@ -22,10 +24,16 @@ export function pageImageRoutes(app: App, context: { db: Db; publicUrl: string }
     scope.addContentTypeParser('*', async () => {
       throw new ApiError(415, 'unsupported_media_type', `the content type must be one of ${IMAGE_TYPES.join(', ')}`)
     })
-    uploadRoute(scope, context, 'logo')
-    uploadRoute(scope, context, 'favicon')
+    for (const kind of ['logo', 'favicon'] as const) {
+      uploadRoute(scope, context, kind)
+      readRoute(scope, context, kind)
+    }
   })
 }
+
+const IMAGE_CONTENT = Object.fromEntries(
+  IMAGE_TYPES.map(type => [type, { schema: Type.Unsafe<Buffer>({ type: 'string', format: 'binary' }) }]),
+)
 
 function uploadRoute(app: App, { db, publicUrl }: { db: Db; publicUrl: string }, kind: ImageKind): void {
   app.put(
@@ -55,6 +63,36 @@ function uploadRoute(app: App, { db, publicUrl }: { db: Db; publicUrl: string },
         now(),
       )
       return { data: toPageResponse(page, publicUrl) }
+    },
+  )
+}
+
+function readRoute(app: App, { db }: { db: Db }, kind: ImageKind): void {
+  app.get(
+    `/status-pages/:id/${kind}`,
+    {
+      schema: {
+        summary: `Read the ${kind}`,
+        description: `Returns the file, also while the page is not published. Visitors get the ${kind} from the page.`,
+        tags: ['Status pages'],
+        params: IdParams,
+        querystring: strictObject({
+          v: Type.Optional(
+            Type.String({ maxLength: 100, description: 'Any text, so that a new file has a new address.' }),
+          ),
+        }),
+        response: {
+          ...responseSchemas(200, Type.Unsafe<Buffer>({}), 400, 404),
+          200: { description: `The ${kind}`, content: IMAGE_CONTENT },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const image = found(isId(id) && (await findPageImage(db, getCaller(request).projectId, id, kind)), kind)
+      return reply
+        .headers({ 'content-type': image.contentType, 'content-security-policy': IMAGE_POLICY })
+        .send(image.bytes)
     },
   )
 }

@@ -42,6 +42,7 @@ export function buildAnalysis(
   const nameservers = facts.zone?.nameservers ?? []
   const { connectable, certificate } = found
   const provider = findProvider(nameservers) ?? toProvider(connectable)
+  const ssl = getSslStatus(records[0]!.ok, verified, certificate)
   const isConnectable = found.template !== null && connectable?.hasTemplate === true
   return {
     domain: requirements.domain,
@@ -50,7 +51,7 @@ export function buildAnalysis(
     records,
     dns_provider: { id: provider?.id ?? null, name: provider?.name ?? null, nameservers },
     ssl: {
-      status: getSslStatus(records[0]!.ok, verified, certificate),
+      status: ssl,
       issuer: records[0]!.ok ? (certificate?.issuer ?? null) : null,
       expires_at: records[0]!.ok ? (certificate?.expiresAt ?? null) : null,
     },
@@ -59,7 +60,7 @@ export function buildAnalysis(
       provider_id: connectable?.settings.providerId ?? null,
       template: isConnectable ? found.template : null,
     },
-    instructions: buildInstructions(records, facts, { provider: provider?.name ?? null, isConnectable, verified }),
+    instructions: buildInstructions(records, facts, { provider: provider?.name ?? null, isConnectable, ssl, verified }),
   }
 }
 
@@ -70,13 +71,24 @@ function getSslStatus(pointsHere: boolean, verified: boolean, certificate: Domai
   return verified ? 'pending' : 'none'
 }
 
+type InstructionFacts = { provider: string | null; isConnectable: boolean; ssl: SslStatus; verified: boolean }
+
+const PENDING =
+  'All records are in place. The certificate is issued when the published page is opened for the first time.'
+
+const VERIFIED_INSTRUCTIONS: Record<SslStatus, string> = {
+  none: PENDING,
+  pending: PENDING,
+  active: 'All records are in place, and the certificate is valid.',
+  error: 'All records are in place, but the certificate that visitors get is not trusted.',
+}
+
 function buildInstructions(
   records: RequiredRecord[],
   { zone, faults }: DnsFacts,
-  { provider, isConnectable, verified }: { provider: string | null; isConnectable: boolean; verified: boolean },
+  { provider, isConnectable, ssl, verified }: InstructionFacts,
 ): string[] {
-  if (verified)
-    return ['All records are in place. The certificate is issued when the page is opened for the first time.']
+  if (verified) return [VERIFIED_INSTRUCTIONS[ssl]]
   const where = provider ?? (zone ? `the DNS provider of ${zone.name}` : 'your DNS provider')
   const missing = records.filter(({ ok }) => !ok)
   return [

@@ -8,6 +8,7 @@ import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
 import { addScope } from '../../foundation/web/server/scope.ts'
+import { IMAGE_POLICY } from '../core/images/image-format.ts'
 import type { ImageKind, LoadedPage, PageView } from '../core/types.ts'
 import { buildDefaultFavicon } from '../templates/document/default-favicon.ts'
 import { renderNotFoundPage } from '../templates/document/not-found-page.tsx'
@@ -85,8 +86,6 @@ function buildPageDocument(view: PageView): PageDocument {
   return { contentType: 'text/html; charset=utf-8', body: html, headers }
 }
 
-/** The policy of an image that is opened by itself: an SVG runs and loads nothing. */
-const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 const YEAR_SECONDS = 365 * 86_400
 const MINUTE_SECONDS = 60
 

@@ -12338,6 +12338,58 @@ export type UpdateDataSourceFieldResponses = {
 
 export type UpdateDataSourceFieldResponse = UpdateDataSourceFieldResponses[keyof UpdateDataSourceFieldResponses];
 
+export type ReadStatusPageLogoData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Any text, so that a new file has a new address.
+         */
+        v?: string;
+    };
+    url: '/api/v1/status-pages/{id}/logo';
+};
+
+export type ReadStatusPageLogoErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadStatusPageLogoError = ReadStatusPageLogoErrors[keyof ReadStatusPageLogoErrors];
+
+export type ReadStatusPageLogoResponses = {
+    /**
+     * The logo
+     */
+    200: Blob | File;
+};
+
+export type ReadStatusPageLogoResponse = ReadStatusPageLogoResponses[keyof ReadStatusPageLogoResponses];
+
 export type UpdateStatusPageLogoData = {
     body: Blob | File;
     path: {
@@ -12394,6 +12446,58 @@ export type UpdateStatusPageLogoResponses = {
 };
 
 export type UpdateStatusPageLogoResponse = UpdateStatusPageLogoResponses[keyof UpdateStatusPageLogoResponses];
+
+export type ReadStatusPageFaviconData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Any text, so that a new file has a new address.
+         */
+        v?: string;
+    };
+    url: '/api/v1/status-pages/{id}/favicon';
+};
+
+export type ReadStatusPageFaviconErrors = {
+    /**
+     * The request is not valid; `details` name each invalid field
+     */
+    400: Error;
+    /**
+     * The API key is missing or not valid (`unauthorized`), or it is suspended (`api_key_suspended`)
+     */
+    401: Error;
+    /**
+     * The scope of the key or the plan does not allow this
+     */
+    403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
+    /**
+     * Too many requests; `Retry-After` is the time to wait in seconds
+     */
+    429: Error;
+    /**
+     * Error
+     */
+    default: Error;
+};
+
+export type ReadStatusPageFaviconError = ReadStatusPageFaviconErrors[keyof ReadStatusPageFaviconErrors];
+
+export type ReadStatusPageFaviconResponses = {
+    /**
+     * The favicon
+     */
+    200: Blob | File;
+};
+
+export type ReadStatusPageFaviconResponse = ReadStatusPageFaviconResponses[keyof ReadStatusPageFaviconResponses];
 
 export type UpdateStatusPageFaviconData = {
     body: Blob | File;

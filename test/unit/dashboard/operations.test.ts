@@ -18,6 +18,8 @@ const REPLACED: Record<string, string> = {
   updateDataSourceField: 'updateDataSource',
   deleteDataSourceField: 'updateDataSource',
   importProject: 'applyImport',
+  readStatusPageLogo: '/session/api/v1/status-pages/',
+  readStatusPageFavicon: '/session/api/v1/status-pages/',
   streamEvents: '/session/api/v1/events',
   beginChatInstallation: '/settings/chat/install',
 }

@@ -114,6 +114,11 @@ t.test('The certificate counts only when the domain points here', async t => {
   t.equal(statusOf(ready, null), 'pending')
   t.equal(statusOf(ready, trusted), 'active')
   t.equal(statusOf(ready, { ...trusted, isTrusted: false }), 'error')
+  const instructionOf = (certificate: typeof trusted | null) =>
+    buildAnalysis(wanted, ready, { ...unseen, certificate }).instructions.join()
+  t.match(instructionOf(null), 'is issued when the published page is opened')
+  t.match(instructionOf(trusted), 'the certificate is valid')
+  t.match(instructionOf({ ...trusted, isTrusted: false }), 'is not trusted')
 })
 
 const settings = {

@@ -4,6 +4,9 @@ import { sanitizeSvg } from './svg-sanitizer.ts'
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/svg+xml'] as const
 export type ImageType = (typeof IMAGE_TYPES)[number]
 
+/** The policy of an image that is opened by itself: an SVG runs and loads nothing. */
+export const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
 export const MAX_IMAGE_BYTES = 1024 * 1024
 
 /** Detects the type from the bytes and sanitizes SVG. `problem` is a sentence without a subject. */

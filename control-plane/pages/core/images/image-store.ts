@@ -63,6 +63,23 @@ export async function loadPageImages(db: Db, pageId: string): Promise<Record<Ima
   return { logo: imageOf('logo'), favicon: imageOf('favicon') }
 }
 
+/** An image of a page of a project, also while the page is not published. */
+export async function findPageImage(
+  db: Db,
+  projectId: string,
+  pageId: string,
+  kind: ImageKind,
+): Promise<StoredImage | null> {
+  const [row] = await query<StoredImage>(
+    db,
+    `SELECT i.id, content_type AS "contentType", bytes FROM status_page_images i
+       JOIN status_pages p ON p.id = page_id
+     WHERE page_id = :pageId AND kind = :kind AND project_id = :projectId AND bytes IS NOT NULL`,
+    { projectId, pageId, kind },
+  )
+  return row ?? null
+}
+
 /** An image that is due. `digest`: SHA-256 of its bytes in hex, null when there are none. */
 export type DueImage = { pageId: string; kind: ImageKind; url: string; failures: number; digest: string | null }
 

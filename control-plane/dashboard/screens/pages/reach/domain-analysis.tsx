@@ -5,15 +5,16 @@ import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { Scroll } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { CopyField } from './copy-field.tsx'
+import type { StatusPageRecord } from './page-head.tsx'
 
 export type DomainAnalysisRecord = OperationResponse<'analyzeStatusPageCustomDomain'>['data']
 
 /** What a domain has and still needs: the steps, the records to copy, and what to do next. */
-export function Analysis({ analysis, pageId }: { analysis: DomainAnalysisRecord; pageId: string }) {
+export function Analysis({ analysis, page }: { analysis: DomainAnalysisRecord; page: StatusPageRecord }) {
   const { dns_provider: provider, instructions, domain_connect: connect, verified } = analysis
   return (
     <div class="stack analysis">
-      <Steps analysis={analysis} />
+      <Steps analysis={analysis} isPublished={page.is_published} />
       <Scroll name="Records">
         <table class="rows records">
           <thead>
@@ -44,7 +45,7 @@ export function Analysis({ analysis, pageId }: { analysis: DomainAnalysisRecord;
         {provider.name ? `The zone is at ${provider.name}` : 'The DNS provider is not known'}
         {provider.nameservers.length > 0 && ` (${provider.nameservers.join(', ')})`}.
       </p>
-      {!verified && connect.available && <Connect analysis={analysis} pageId={pageId} />}
+      {!verified && connect.available && <Connect analysis={analysis} pageId={page.id} />}
       <ul class="instructions">
         {instructions.map(text => (
           <li key={text}>{text}</li>
@@ -55,20 +56,30 @@ export function Analysis({ analysis, pageId }: { analysis: DomainAnalysisRecord;
 }
 
 const CERTIFICATE_WORDS = {
-  none: 'The certificate follows when the domain points here.',
-  pending: 'The certificate is issued when the page is opened for the first time.',
-  active: 'The certificate is there.',
-  error: 'The certificate that visitors get is not trusted.',
+  none: 'The certificate follows when the domain points here',
+  pending: 'The certificate is issued when the page is opened for the first time',
+  active: 'The certificate is there',
+  error: 'The certificate that visitors get is not trusted',
 }
 
+/** The reverse proxy obtains no certificate for a page that is not published. */
+const HIDDEN_WORDS = 'The certificate is issued when the page is published'
+
 /** The way to a page that is served at the domain, with what is done. */
-function Steps({ analysis: { domain, records, verified, ssl } }: { analysis: DomainAnalysisRecord }) {
+function Steps({
+  analysis: { domain, records, verified, ssl },
+  isPublished,
+}: {
+  analysis: DomainAnalysisRecord
+  isPublished: boolean
+}) {
+  const isHidden = ssl.status === 'pending' && !isPublished
   const [pointing, proof] = [records.filter(one => one.type !== 'TXT'), records.filter(one => one.type === 'TXT')]
   const steps: [isDone: boolean, text: string][] = [
     [pointing.every(({ ok }) => ok), `${domain} points here`],
     [proof.every(({ ok }) => ok), 'The TXT record proves that it is yours'],
     [verified, 'The domain is verified'],
-    [ssl.status === 'active', CERTIFICATE_WORDS[ssl.status]],
+    [ssl.status === 'active', isHidden ? HIDDEN_WORDS : CERTIFICATE_WORDS[ssl.status]],
   ]
   return (
     <ol class="steps" aria-label="Steps">
@@ -92,7 +103,7 @@ function Steps({ analysis: { domain, records, verified, ssl } }: { analysis: Dom
           )}
         </li>
       )}
-      {verified && ssl.status === 'pending' && (
+      {verified && ssl.status === 'pending' && isPublished && (
         <li>
           <a class="button" href={`https://${domain}/`} target="_blank" rel="noreferrer">
             Open {domain} once
@@ -111,14 +122,15 @@ function Connect({
   analysis: DomainAnalysisRecord
   pageId: string
 }) {
-  const { execute } = useFrame()
+  const { execute, nowMs } = useFrame()
   const { isBusy, error, run } = useAttempt()
-  const [url, setUrl] = useState<string | null>(null)
+  const [launch, setLaunch] = useState<{ url: string; expires_at: string } | null>(null)
   const start = async () => {
     const call = { path: { id: pageId }, body: { domain } }
     const launched = await run(() => execute('connectStatusPageCustomDomain', call))
-    if (launched) setUrl(launched.data.url)
+    if (launched) setLaunch(launched.data)
   }
+  const url = launch && nowMs < Date.parse(launch.expires_at) ? launch.url : null
   const name = provider.name ?? 'Your DNS provider'
   return (
     <div class="banner">

@@ -138,7 +138,7 @@ function NewDomain({ page }: { page: StatusPageRecord }) {
           </button>
           <span role="status">{attempt.isBusy && 'Reading DNS…'}</span>
         </div>
-        {analysis && <Analysis analysis={analysis} pageId={page.id} />}
+        {analysis && <Analysis analysis={analysis} page={page} />}
       </div>
       <div class="consequences">
         <p class="soft small">
@@ -167,7 +167,7 @@ function Progress({ page, domain }: { page: StatusPageRecord; domain: string }) 
       <div>
         {error && <Refused error={error} />}
         {analysis ? (
-          <Analysis analysis={analysis} pageId={page.id} />
+          <Analysis analysis={analysis} page={page} />
         ) : (
           !error && <p role="status">Reading the records of {domain}…</p>
         )}

@@ -1,5 +1,6 @@
 import { buildEmbedLinks, buildSnippets } from '../../../../pages/admin/embed-snippets.ts'
 import { buildAddress } from '../../../core/address.ts'
+import { WIDGET_FRAME_PATH } from '../../../core/navigation.ts'
 
 /** A badge as the form has it. `component`: an id; empty: the whole page. */
 export type BadgeOptions = { figure: 'status' | 'uptime' | 'response_time'; component: string; style: string }
@@ -34,6 +35,10 @@ export function buildWidgetSnippet(pageUrl: string, { position, theme, isHidden 
   const tag = buildSnippets('', buildEmbedLinks(pageUrl)).widget_html!
   return tag.replace(' async', `${options.filter(Boolean).join('')} async`)
 }
+
+/** The address of the document that shows the widget with these options. */
+export const buildWidgetFramePath = (slug: string, { position, theme, isHidden }: WidgetOptions): string =>
+  buildAddress(WIDGET_FRAME_PATH, { slug, position, theme, hidden: isHidden ? 'true' : null })
 
 /** The element of the frame, and the query of its address. */
 export function buildFrameSnippet({ public_url: pageUrl, name }: { public_url: string; name: string }, theme: string) {

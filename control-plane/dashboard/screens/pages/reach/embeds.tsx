@@ -11,10 +11,12 @@ import {
   type BadgeOptions,
   buildBadgeSnippets,
   buildFrameSnippet,
+  buildWidgetFramePath,
   buildWidgetSnippet,
   POSITIONS,
   type WidgetOptions,
 } from './embed-snippets.ts'
+import { LiveEmbed } from './live-embed.tsx'
 import { PageHead, type StatusPageRecord } from './page-head.tsx'
 
 type ComponentRecord = OperationResponse<'listStatusPageComponents'>['data'][number]
@@ -142,6 +144,8 @@ function Widget({ page }: { page: StatusPageRecord }) {
           onChange={isHidden => change({ isHidden })}
         />
       </fieldset>
+      <LiveEmbed title="The widget now" src={buildWidgetFramePath(page.slug, choice)} isPublished={page.is_published} />
+      {choice.isHidden && <p class="soft small">While everything works, the widget shows nothing.</p>}
       <Snippet label="HTML" value={buildWidgetSnippet(page.public_url, choice)} />
     </Section>
   )
@@ -164,6 +168,7 @@ function Frame({ page }: { page: StatusPageRecord }) {
           onChange={value => setTheme(value)}
         />
       </fieldset>
+      <LiveEmbed title="The frame now" src={`/status/${page.slug}/embed${search}`} isPublished={page.is_published} />
       <Snippet label="HTML" value={html} />
       {page.is_published && (
         <p>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
@@ -78,9 +78,13 @@ function SubscriberTable({
   subscribers: readonly Subscriber[]
   names: ComponentNames
 }) {
-  const { me, execute } = useFrame()
-  const [removed, setRemoved] = useState<Subscriber | null>(null)
-  const close = () => setRemoved(null)
+  const { me } = useFrame()
+  const [chosen, setChosen] = useState<Subscriber | null>(null)
+  const [removed, setRemoved] = useState<string | null>(null)
+  const announcement = useRef<HTMLParagraphElement>(null)
+  const close = () => setChosen(null)
+  // the row that had the focus is gone
+  useEffect(() => announcement.current?.focus(), [removed])
   return (
     <>
       <Scroll name="Subscribers">
@@ -101,50 +105,97 @@ function SubscriberTable({
           </thead>
           <tbody>
             {subscribers.map(one => (
-              <tr key={one.id}>
-                <td>
-                  <b dir="ltr">{one.address}</b>
-                </td>
-                <td>{one.type === 'email' ? 'email' : 'webhook'}</td>
-                <td dir="auto">{describeComponents(one, names)}</td>
-                <td>
-                  <State subscriber={one} />
-                </td>
-                <td class="nowrap soft">
-                  <Moment at={one.confirmed_at} part="date" />
-                </td>
-                {canWrite(me) && (
-                  <td>
-                    <button type="button" onClick={() => setRemoved(one)}>
-                      Remove{' '}
-                      <span class="hidden">
-                        <bdi>{one.address}</bdi>
-                      </span>
-                    </button>
-                  </td>
-                )}
-              </tr>
+              <SubscriberRow key={one.id} subscriber={one} names={names} onRemove={() => setChosen(one)} />
             ))}
           </tbody>
         </table>
       </Scroll>
-      {removed && (
-        <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={close}>
-          <DeleteForm
-            what="subscriber"
-            name={removed.address}
-            consequences="Pending messages are deleted too. The address can subscribe again."
-            remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: removed.id } })}
-            onDone={close}
-          />
-          <p>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-          </p>
-        </Dialog>
+      {removed !== null && (
+        <p ref={announcement} role="status" tabIndex={-1}>
+          <bdi>{removed}</bdi> is removed.
+        </p>
+      )}
+      {chosen && (
+        <RemoveDialog
+          page={page}
+          subscriber={chosen}
+          onClose={close}
+          onDone={() => {
+            setRemoved(chosen.address)
+            close()
+          }}
+        />
       )}
     </>
+  )
+}
+
+function SubscriberRow({
+  subscriber,
+  names,
+  onRemove,
+}: {
+  subscriber: Subscriber
+  names: ComponentNames
+  onRemove(): void
+}) {
+  const { me } = useFrame()
+  const { type, address, confirmed_at: at } = subscriber
+  return (
+    <tr>
+      <td>
+        <b dir="ltr">{address}</b>
+      </td>
+      <td>{type === 'email' ? 'mail' : 'webhook'}</td>
+      <td dir="auto">{describeComponents(subscriber, names)}</td>
+      <td>
+        <State subscriber={subscriber} />
+      </td>
+      <td class="nowrap soft">
+        <Moment at={at} part="date" />
+      </td>
+      {canWrite(me) && (
+        <td>
+          <button type="button" onClick={onRemove}>
+            Remove{' '}
+            <span class="hidden">
+              <bdi>{address}</bdi>
+            </span>
+          </button>
+        </td>
+      )}
+    </tr>
+  )
+}
+
+function RemoveDialog({
+  page,
+  subscriber: { id, address },
+  onClose,
+  onDone,
+}: {
+  page: StatusPageRecord
+  subscriber: Subscriber
+  onClose(): void
+  onDone(): void
+}) {
+  const { execute } = useFrame()
+  return (
+    <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={onClose}>
+      <DeleteForm
+        what="subscriber"
+        verb="remove"
+        name={address}
+        consequences="Pending messages are deleted too. The address can subscribe again."
+        remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: id } })}
+        onDone={onDone}
+      />
+      <p>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </p>
+    </Dialog>
   )
 }
 

@@ -9,6 +9,9 @@ const INTERVAL_MS = 15_000
 const isComplete = (analysis: DomainAnalysisRecord | null) =>
   analysis?.verified === true && analysis.ssl.status === 'active'
 
+/** Whether trying again cannot help: the page or the domain is gone, or the plan has no custom domains. */
+const isFinal = (error: OperationError | null) => error?.status === 403 || error?.status === 404
+
 /** Verifies the domain of a page when the page is opened, and every 15 seconds until the certificate is there. */
 export function useVerification(pageId: string) {
   const { execute, nowMs } = useFrame()
@@ -25,7 +28,7 @@ export function useVerification(pageId: string) {
     setError(null)
     setAnalysis(outcome.data.data)
   }
-  const isWatching = !isComplete(analysis) && error === null
+  const isWatching = !isComplete(analysis) && !isFinal(error)
   useEffect(() => {
     if (isWatching && !isBusy && nowMs - askedMs >= INTERVAL_MS) void verify()
   }, [nowMs])

@@ -36,3 +36,14 @@ export const mapComponents = (
       ? { ...section, component: change(section.component) }
       : { ...section, group: { ...section.group, components: section.group.components.map(change) } },
   )
+
+/**
+ * The view with images that members of the project can read while the page is not published; those of its public addresses
+ * answer to visitors of a published page only.
+ */
+export function withMemberImages(view: PageView): PageView {
+  const publicPath = `/status/${view.slug}/`
+  const toMemberPath = (path: string | null) =>
+    path?.startsWith(publicPath) ? `/session/api/v1/status-pages/${view.id}/${path.slice(publicPath.length)}` : path
+  return { ...view, logoUrl: toMemberPath(view.logoUrl), faviconUrl: toMemberPath(view.faviconUrl) }
+}

@@ -1,7 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { PageView } from '../../../../../pages/core/types.ts'
+import { renderDefaultFavicon } from '../../../../../pages/templates/document/default-favicon.ts'
+import { getTitle } from '../../../../../pages/templates/document/head.tsx'
 import { Missing } from '../../../../parts/layout/states.tsx'
 import type { PageDraft } from '../settings/page-form.ts'
-import { buildDraftView } from './draft-view.ts'
+import { buildDraftView, withMemberImages } from './draft-view.ts'
 import type { ColorScheme } from './preview-document.tsx'
 import { PreviewFrame, type PreviewWidth } from './preview-frame.tsx'
 import { stageOutage } from './staged-outage.ts'
@@ -27,7 +30,7 @@ export function PreviewPart({
   const { view, safeCss, error } = judgement
   const shown = useMemo(() => {
     if (view === null) return null
-    const draft = buildDraftView(isPublished ? view : { ...view, logoUrl: null }, form, safeCss)
+    const draft = buildDraftView(isPublished ? view : withMemberImages(view), form, safeCss)
     return data === 'outage' ? stageOutage(draft) : draft
   }, [view, form, safeCss, data, isPublished])
   return (
@@ -63,15 +66,26 @@ export function PreviewPart({
         />
       </div>
       {error && <Missing what="The preview" error={error} />}
+      {shown && <BrowserTab view={shown} />}
       {shown && <PreviewFrame view={shown} scheme={scheme} width={width} />}
       {!shown && !error && <div class="preview-box skeleton" role="status" aria-label="Loading" />}
-      {!isPublished && view?.logoUrl && (
-        <p class="soft small">The logo is not shown here: its address answers only while the page is published.</p>
-      )}
       {data === 'outage' && <p class="soft small">A staged outage is shown here only. Visitors do not see it.</p>}
     </section>
   )
 }
+
+/** The favicon and the title of the page, as the tab of a browser shows them. */
+const BrowserTab = ({ view }: { view: PageView }) => (
+  <p class="preview-tab small">
+    <img
+      src={view.faviconUrl ?? `data:image/svg+xml,${encodeURIComponent(renderDefaultFavicon(view.brandColor))}`}
+      alt="Favicon"
+      width={16}
+      height={16}
+    />
+    <bdi>{getTitle(view)}</bdi>
+  </p>
+)
 
 const Choice = <T extends string>({
   label,
