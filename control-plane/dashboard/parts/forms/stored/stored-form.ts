@@ -90,7 +90,7 @@ export function useStoredForm<Stored, Form extends object, Body>(
 }
 
 /** Reads a record again, and sends an update. If another person changed the record, nothing is sent and the page shows it. */
-async function sendUnlessChanged<Stored>({
+export async function sendUnlessChanged<Stored>({
   isOther,
   read,
   send,
