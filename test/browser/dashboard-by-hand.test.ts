@@ -126,6 +126,50 @@ t.test('An incident is changed and deleted on its page, and a form with changes 
   )
 })
 
+t.test(
+  'A form in which nothing was typed follows the record, and no text of another person is overwritten',
+  async t => {
+    const { id } = await create('/incidents', { title: 'Tills were slow' })
+    await call('POST', `/incidents/${id}/resolve`)
+    const stored = async () => (await call('GET', `/incidents/${id}`)).body.data
+    const { page, complaints } = await openAt(t, `/incidents/${id}/postmortem`)
+    const text = 'A disk was full. '.repeat(300)
+    await call('PUT', `/incidents/${id}`, { postmortem: text })
+    await waitFor(async () => (await field(page, 'Text').inputValue()) === text, {
+      label: 'the text of the other person',
+    })
+    t.ok(await button(page, 'Save').isDisabled(), 'nothing is to be saved')
+
+    await field(page, 'Text').fill('Mine.')
+    await call('PUT', `/incidents/${id}`, { postmortem: 'Theirs.' })
+    await page.getByText('Another person changed this incident. Nothing of yours is saved.').waitFor()
+    t.ok(await button(page, 'Save').isDisabled(), 'the person chooses first')
+    t.same(await checkAccessibility(page), [])
+    await button(page, 'Show what is stored now').click()
+    t.equal(await field(page, 'Text').inputValue(), 'Theirs.')
+
+    const template = await create('/incident-templates', { name: 'Till', message: 'Tills are slow.' })
+    await page.goto(`${origin}/incidents/templates`)
+    await button(page, 'Edit Till').click()
+    const form = page.getByRole('form', { name: 'Till' })
+    await form.getByLabel('Name').fill('Tills')
+    await call('PUT', `/incident-templates/${template.id}`, { message: 'Tills are slow again.' })
+    await button(page, 'Save the changes').click()
+    await button(page, 'keep your changes').click()
+    t.equal(await form.getByLabel('Message').inputValue(), 'Tills are slow again.')
+    t.equal(await form.getByLabel('Name').inputValue(), 'Tills')
+    await button(page, 'Save the changes').click()
+    await page.getByRole('heading', { name: 'Tills', exact: true }).waitFor()
+    const saved = (await call('GET', `/incident-templates/${template.id}`)).body.data
+    t.match(saved, { name: 'Tills', message: 'Tills are slow again.' })
+    t.equal((await stored()).postmortem, 'Theirs.')
+    t.same(
+      complaints.filter(complaint => !/dialog: Leave/.test(complaint)),
+      [],
+    )
+  },
+)
+
 t.test('A person subscribes a channel, sets digests, sees every message, and sends dead deliveries again', async t => {
   const config = { url: 'http://127.0.0.1:9/hook', relay_source_id: 'shop' }
   const channel = await create('/alerts/channels', { name: 'Pager', type: 'webhook', config })

@@ -187,7 +187,7 @@ t.test('Components are dragged into a group, and a file that is not an image is 
     for (const address of [`/status/acme-${slugs}/${path}`, `/session/api/v1/status-pages/${id}/${path}`])
       t.ok([401, 404].includes((await fetch(api.origin + address)).status), `${address} is hidden from strangers`)
   }
-  await page.getByRole('alert').filter({ hasText: 'no longer those' }).waitFor({ state: 'detached' })
+  await page.getByRole('alert').filter({ hasText: 'Another person' }).waitFor({ state: 'detached' })
 })
 
 t.test(
@@ -210,6 +210,31 @@ t.test(
     await page.getByText('There is no status page.').waitFor()
   },
 )
+
+t.test('Two people edit a page and a component, and what the other person saved stays', async t => {
+  const { page, complaints, id } = await openPage(t)
+  await field(page, 'Name').fill('Mine')
+  await call('PUT', `/status-pages/${id}`, { seo_title: 'Theirs' })
+  await button(page, 'Save the changes').click()
+  await page.getByText('another person changed this since the form was opened; nothing is saved').waitFor()
+  t.match((await call('GET', `/status-pages/${id}`)).body.data, { name: 'Acme', seo_title: 'Theirs' })
+  await button(page, 'keep your changes').click()
+  await button(page, 'Save the changes').click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  t.match((await call('GET', `/status-pages/${id}`)).body.data, { name: 'Mine', seo_title: 'Theirs' })
+
+  const { data } = (await call('GET', `/status-pages/${id}/components`)).body
+  const path = `/status-pages/${id}/components/${data.find(({ name }: { name: string }) => name === 'Mail').id}`
+  await page.getByRole('button', { name: 'Edit Mail' }).click()
+  await page.locator('#field-description').fill('Incoming mail')
+  await call('PUT', path, { status: 'outage' })
+  await button(page, 'Save the component').click()
+  await button(page, 'keep your changes').click()
+  await button(page, 'Save the component').click()
+  await button(page, 'Save the component').waitFor({ state: 'detached' })
+  t.match((await call('GET', path)).body.data, { description: 'Incoming mail', status: 'outage' })
+  t.same(complaints, [])
+})
 
 t.test('A viewer sees the page and its preview, without buttons, on a phone in the dark', async t => {
   const { id } = await openPage(t)

@@ -72,6 +72,7 @@ function Page({ initial }: { initial: DocumentState }) {
     timeZone: zone,
     isInteractive: !isFirst,
     execute,
+    refresh: () => cache.invalidateQueries(),
     navigate: (address, isSameEntry) =>
       SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)
         ? route(address, isSameEntry)

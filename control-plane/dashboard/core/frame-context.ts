@@ -19,6 +19,8 @@ export type FrameContext = {
   isInteractive: boolean
   /** carries out an operation; after a change, reads again what the page shows */
   execute: Execute
+  /** reads again what the page shows */
+  refresh(): Promise<void>
   /** opens another page of the dashboard; `isReplaced`: instead of this one in the history of the browser */
   navigate(address: string, isReplaced?: boolean): void
   /** asks before the page is left, until the returned function is called */
@@ -48,8 +50,9 @@ export type KeySettings = {
 /** What a page can do without scripts. */
 export const STATIC_TOOLS: Pick<
   FrameContext,
-  'navigate' | 'holdPage' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
+  'refresh' | 'navigate' | 'holdPage' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
 > = {
+  refresh: async () => {},
   navigate: () => {},
   holdPage: () => () => {},
   findMonitors: async () => null,

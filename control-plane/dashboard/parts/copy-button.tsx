@@ -28,3 +28,14 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     </>
   )
 }
+
+/** A secret that is shown once, with a button that copies it. */
+export const Secret = ({ label, value }: { label: string; value: string }) => (
+  <div class="banner secret">
+    <p>{label}</p>
+    <p class="secret-value">
+      <code>{value}</code>
+      <CopyButton text={value} what="the secret" />
+    </p>
+  </div>
+)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { moveChanges } from '../../../control-plane/dashboard/parts/forms/stored/move-changes.ts'
 import { toIncidentChange } from '../../../control-plane/dashboard/screens/incidents/handling/incident-fields.tsx'
 import {
   newIncidentScreen,
@@ -9,7 +10,10 @@ import {
   listTimelineLines,
   proposePostmortem,
 } from '../../../control-plane/dashboard/screens/incidents/handling/postmortem-text.ts'
-import { toTemplateBody } from '../../../control-plane/dashboard/screens/incidents/handling/template-form.tsx'
+import {
+  toTemplateBody,
+  toTemplateChange,
+} from '../../../control-plane/dashboard/screens/incidents/handling/template-form.tsx'
 import { templatesScreen } from '../../../control-plane/dashboard/screens/incidents/handling/templates.tsx'
 import {
   buildVisitorView,
@@ -134,10 +138,27 @@ t.test('The forms of an incident send what differs', async t => {
   })
 
   const empty = { name: '', title: '', severity: '' as const, status: '' as const, message: '' }
-  t.equal(toTemplateBody(empty, empty), null)
-  t.same(toTemplateBody({ ...empty, name: ' Disk ', message: 'Full.', status: 'identified' }, empty), {
+  const typed = { ...empty, name: ' Disk ', message: 'Full.', status: 'identified' as const }
+  t.same(toTemplateBody(typed), {
     ...{ name: 'Disk', title: null, severity: null, status: 'identified', message: 'Full.' },
   })
+  const template = {
+    ...{ id: 't1', name: 'Disk', title: 'Disk', severity: null, status: 'identified' as const, message: 'Full.' },
+    ...{ created_at: '2026-11-21T14:00:00.000Z', updated_at: '2026-11-21T14:00:00.000Z' },
+  }
+  t.same(toTemplateChange(template, typed), { title: null }, 'an update sends only what differs')
+  t.equal(toTemplateChange(template, { ...typed, title: 'Disk' }), null)
+})
+
+t.test('Own changes are put on what another person has stored meanwhile', async t => {
+  const before = { text: '', isPublished: false, monitors: ['a'], values: { url: 'x', from: 'y' } }
+  const theirs = { text: 'A long text.', isPublished: false, monitors: ['a', 'b'], values: { url: 'z', from: 'y' } }
+  t.same(moveChanges(before, theirs, before), theirs, 'nothing was typed')
+  t.same(moveChanges(before, theirs, { ...before, isPublished: true }), { ...theirs, isPublished: true })
+  t.same(moveChanges(before, theirs, { ...before, text: 'Mine.', values: { url: 'x', from: 'me' } }), {
+    ...{ text: 'Mine.', isPublished: false, monitors: ['a', 'b'], values: { url: 'z', from: 'me' } },
+  })
+  t.same(moveChanges(before, theirs, { ...before, monitors: [] }).monitors, [], 'lists are not combined')
 })
 
 t.test('A viewer sees templates without forms, and which role is needed', async t => {

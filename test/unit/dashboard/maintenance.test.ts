@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { Execute } from '../../../control-plane/dashboard/core/operations.ts'
+import { findPagesOf, readPublishedPages } from '../../../control-plane/dashboard/parts/monitors/published-pages.ts'
 import {
   buildBadgeSnippets,
   buildFrameSnippet,
@@ -9,6 +11,7 @@ import {
   buildMonth,
   readMonth,
 } from '../../../control-plane/dashboard/screens/suppression/maintenance/calendar/month.ts'
+import { describeOthers } from '../../../control-plane/dashboard/screens/suppression/maintenance/consequences.tsx'
 import {
   describeCron,
   EMPTY_RECURRENCE,
@@ -30,6 +33,7 @@ import { VIEWER } from '../../support/dashboard-fixtures.ts'
 import { windowOf } from '../../support/dashboard-reach-answers.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
 import { renderScreen } from '../../support/dashboard-screens.tsx'
+import { componentOf, pageOf } from '../../support/page-records.ts'
 
 const TIMES: [text: string, timeZone: string, at: string][] = [
   ['2026-11-21T08:00', 'UTC', '2026-11-21T08:00:00.000Z'],
@@ -167,4 +171,36 @@ t.test('Snippets of embeds have the chosen options, and hostile names stay text'
     buildFrameSnippet({ public_url: url, name: '"><script>' }, 'auto').html,
     'title="Status of &quot;&gt;&lt;script&gt;"',
   )
+})
+
+/** Answers for a project with `count` published pages, of which `components` each show a monitor of their own; null: the read fails. */
+const answerPages = (count: number, components: Record<string, string | null>, more = 0): Execute => {
+  const pages = Array.from({ length: count }, (_, i) => pageOf({ id: `p${i}`, name: `Page ${i}` }))
+  const answer = (name: string, args: { path?: { id?: string } }) => {
+    if (name === 'listStatusPages') return { data: { data: pages, meta: { total: count } } }
+    const monitorId = components[args.path!.id!]
+    if (monitorId === null) return { error: { status: 503, code: 'unavailable', message: 'try again' } }
+    const data = [componentOf({ monitor_id: monitorId ?? 'other' })]
+    return { data: { data, meta: { total: data.length + more } } }
+  }
+  return (async (name: string, args: object) => answer(name, args)) as unknown as Execute
+}
+
+t.test('A window says that no message is sent only when every page and component was read', async t => {
+  const read = async (execute: Execute) => {
+    const { shown, isCertain } = findPagesOf(await readPublishedPages(execute), ['shop'])
+    return [shown.map(({ page }) => page.id), describeOthers(shown.length, isCertain)]
+  }
+  t.same(await read(answerPages(1, { p0: 'shop' })), [['p0'], null])
+  t.same(await read(answerPages(2, { p1: 'shop' }, 3)), [
+    ['p1'],
+    'Whether other status pages show these monitors could not be determined.',
+  ])
+  t.match(await read(answerPages(2, {})), [[], /no message is sent/])
+  const unknown = [[], /could not be determined, so messages may be sent/]
+  t.match(await read(answerPages(11, {})), unknown, 'more pages than are examined')
+  t.match(await read(answerPages(1, {}, 1)), unknown, 'more components than are examined')
+  t.match(await read(answerPages(2, { p1: null })), unknown, 'a read failed')
+  const failing = (async () => ({ error: { status: 0, code: 'unreachable', message: '' } })) as unknown as Execute
+  t.match(await read(failing), unknown, 'the list cannot be read')
 })

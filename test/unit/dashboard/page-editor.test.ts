@@ -6,6 +6,14 @@ import {
   moveStep,
   planDrop,
 } from '../../../control-plane/dashboard/screens/pages/editor/components/arrangement.ts'
+import {
+  toComponentForm,
+  toComponentUpdate,
+} from '../../../control-plane/dashboard/screens/pages/editor/components/component-form.tsx'
+import {
+  toGroupForm,
+  toGroupUpdate,
+} from '../../../control-plane/dashboard/screens/pages/editor/components/group-form.tsx'
 import { buildDraftView } from '../../../control-plane/dashboard/screens/pages/editor/preview/draft-view.ts'
 import { stageOutage } from '../../../control-plane/dashboard/screens/pages/editor/preview/staged-outage.ts'
 import {
@@ -66,6 +74,23 @@ t.test('An update contains the fields that differ, and empty texts are null', as
   t.same(toPageUpdate(page, { ...form, custom_css: '', name: 'Acme' }), { name: 'Acme', custom_css: null })
   t.same(findPageProblems(form), [])
   t.match(findPageProblems({ ...form, name: ' ', brand_color: 'blue' }), [{ path: 'name' }, { path: 'brand_color' }])
+})
+
+t.test('The forms of components and groups send what differs, and no status that a monitor sets', async t => {
+  const component = componentOf({ description: 'The shop', group_id: 'g1' })
+  const form = toComponentForm(component)
+  t.equal(toComponentUpdate(component, form), null)
+  t.same(toComponentUpdate(component, { ...form, description: '' }), { description: null })
+  t.same(toComponentUpdate(component, { ...form, group_id: '', status: 'outage' }), {
+    ...{ group_id: null, status: 'outage' },
+  })
+  t.equal(
+    toComponentUpdate(componentOf({ monitor_id: 'm1' }), toComponentForm(componentOf({ status: 'outage' }))),
+    null,
+  )
+  const group = groupOf()
+  t.equal(toGroupUpdate(group, toGroupForm(group)), null)
+  t.same(toGroupUpdate(group, { ...toGroupForm(group), is_collapsed: true }), { is_collapsed: true })
 })
 
 t.test('The address of a page is proposed from its name', async t => {

@@ -1,13 +1,13 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationArguments, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
@@ -90,24 +90,23 @@ export function toSettingsChange(
 
 function SettingsForm({ settings, members }: { settings: Settings; members: readonly Member[] | null }) {
   const { me, execute, isInteractive } = useFrame()
-  const [form, setForm] = useState(() => toForm(settings))
-  const [isSaved, setSaved] = useState(false)
-  const attempt = useAttempt()
+  const editing = useStoredForm(settings, {
+    toForm,
+    toBody: toSettingsChange,
+    read: () => execute('readAlertSettings', {}),
+    send: body => execute('updateAlertSettings', { body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const body = toSettingsChange(settings, form)
-  useLeaveQuestion(body !== null)
   const errors = buildFormErrors(attempt.error?.details ?? [])
-  const change = (part: Partial<Form>) => {
-    setSaved(false)
-    setForm(current => ({ ...current, ...part }))
-  }
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    if (body !== null) setSaved((await attempt.run(() => execute('updateAlertSettings', { body }))) !== null)
+    void editing.save()
   }
   return (
     <form class="stack scripted" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
+        <ForeignChange what="these settings" form={editing} />
         <CheckField
           {...{ path: 'is_digest_enabled', label: 'Combine many alerts into one message', errors }}
           hint="For chats and email. Webhooks always receive each event."
@@ -129,17 +128,17 @@ function SettingsForm({ settings, members }: { settings: Settings; members: read
         )}
         <SelectField
           {...{ path: 'on_call_user_id', label: 'Person on call', value: form.onCall, errors }}
-          options={listPeople(members, settings.on_call_user_id)}
+          options={listPeople(members, editing.base.on_call_user_id)}
           hint="Gets a direct message in the chat when an incident opens. Needs the chat app."
           onChange={onCall => change({ onCall })}
         />
         <FormMessages error={attempt.error} shown={['is_digest_enabled', 'digest_threshold', 'on_call_user_id']} />
         {canWrite(me) && (
           <div class="actions">
-            <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+            <button type="submit" class="main" disabled={!editing.canSave}>
               Save the changes
             </button>
-            <span role="status">{isSaved && body === null && 'Saved.'}</span>
+            <span role="status">{editing.isSaved && 'Saved.'}</span>
           </div>
         )}
         {body !== null && <AsCall call={call('updateAlertSettings', { body })} />}

@@ -1,17 +1,17 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { Section } from '../../../parts/layout/section.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import type { Incident } from '../incident-words.tsx'
-import { IncidentFields, SHOWN_FIELDS, toIncidentChange } from './incident-fields.tsx'
+import { IncidentFields, type IncidentForm, SHOWN_FIELDS, toIncidentChange } from './incident-fields.tsx'
 
 /** `/incidents/:id/edit` */
 export const editIncidentScreen = screen({
@@ -53,7 +53,7 @@ export const editIncidentScreen = screen({
   },
 })
 
-const toForm = ({ title, severity, monitors }: Incident) => ({
+const toForm = ({ title, severity, monitors }: Incident): IncidentForm => ({
   title,
   severity,
   monitors: monitors.map(({ id, name }) => ({ id, name })),
@@ -61,28 +61,24 @@ const toForm = ({ title, severity, monitors }: Incident) => ({
 
 function EditForm({ incident }: { incident: Incident }) {
   const { me, execute, navigate, isInteractive } = useFrame()
-  const [form, setForm] = useState(() => toForm(incident))
-  const [isDone, setDone] = useState(false)
-  const attempt = useAttempt()
+  const path = { id: incident.id }
+  const editing = useStoredForm(incident, {
+    toForm,
+    toBody: toIncidentChange,
+    read: () => execute('readIncident', { path }),
+    send: body => execute('updateIncident', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const body = toIncidentChange(incident, form)
-  useLeaveQuestion(body !== null && !isDone)
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (body === null) return
-    const saved = await attempt.run(() => execute('updateIncident', { path: { id: incident.id }, body }))
-    if (!saved) return
-    setDone(true)
-    navigate(`/incidents/${incident.id}`)
+    if (await editing.save()) navigate(`/incidents/${incident.id}`)
   }
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
-        <IncidentFields
-          form={form}
-          errors={buildFormErrors(attempt.error?.details ?? [])}
-          change={part => setForm(current => ({ ...current, ...part }) as typeof current)}
-        />
+        <ForeignChange what="this incident" form={editing} />
+        <IncidentFields form={form} errors={buildFormErrors(attempt.error?.details ?? [])} change={change} />
         <p class="soft small">
           A new severity adds an internal update and sends <code>incident.updated</code>. A new title or other monitors
           send nothing.
@@ -90,12 +86,12 @@ function EditForm({ incident }: { incident: Incident }) {
         <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         {canWrite(me) && (
           <div class="actions">
-            <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+            <button type="submit" class="main" disabled={!editing.canSave}>
               Save the changes
             </button>
           </div>
         )}
-        {body !== null && <AsCall call={call('updateIncident', { path: { id: incident.id }, body })} />}
+        {body !== null && <AsCall call={call('updateIncident', { path, body })} />}
       </fieldset>
     </form>
   )

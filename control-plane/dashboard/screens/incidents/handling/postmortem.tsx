@@ -1,13 +1,13 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationArguments, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, TextAreaField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
@@ -79,9 +79,16 @@ export const postmortemScreen = screen({
 
 type Form = { text: string; isPublished: boolean }
 
+type Postmortem = Pick<Incident, 'postmortem' | 'postmortem_published_at'>
+
+const toPostmortemForm = ({ postmortem, postmortem_published_at: at }: Postmortem): Form => ({
+  text: postmortem ?? '',
+  isPublished: at !== null,
+})
+
 /** The fields that differ from what is stored; null without a difference. */
 export function toPostmortemChange(
-  { postmortem, postmortem_published_at: at }: Pick<Incident, 'postmortem' | 'postmortem_published_at'>,
+  { postmortem, postmortem_published_at: at }: Postmortem,
   { text, isPublished }: Form,
 ): NonNullable<OperationArguments<'updateIncident'>['body']> | null {
   const next = text.trim() === '' ? null : text
@@ -94,26 +101,25 @@ export function toPostmortemChange(
 
 function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: Timeline | null }) {
   const { execute, isInteractive } = useFrame()
-  const { id, status, postmortem, postmortem_published_at: at } = incident
-  const [form, setForm] = useState<Form>({ text: postmortem ?? '', isPublished: at !== null })
-  const [isSaved, setSaved] = useState(false)
-  const attempt = useAttempt()
+  const { id, status, postmortem_published_at: at } = incident
+  const editing = useStoredForm(incident, {
+    toForm: toPostmortemForm,
+    toBody: toPostmortemChange,
+    read: () => execute('readIncident', { path: { id } }),
+    send: body => execute('updateIncident', { path: { id }, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const body = toPostmortemChange(incident, form)
-  useLeaveQuestion(body !== null)
-  const change = (part: Partial<Form>) => {
-    setSaved(false)
-    setForm(current => ({ ...current, ...part }))
-  }
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    if (body !== null) setSaved((await attempt.run(() => execute('updateIncident', { path: { id }, body }))) !== null)
+    void editing.save()
   }
   const errors = buildFormErrors(attempt.error?.details ?? [])
   const isResolved = status === 'resolved'
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive}>
+        <ForeignChange what="this incident" form={editing} />
         <TextAreaField
           {...{ path: 'postmortem', label: 'Text', value: form.text, errors, rows: 18 }}
           hint="Plain text with line breaks, at most 10,000 characters."
@@ -137,10 +143,10 @@ function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: 
         )}
         <FormMessages error={attempt.error} shown={['postmortem', 'is_postmortem_published']} />
         <div class="actions">
-          <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+          <button type="submit" class="main" disabled={!editing.canSave}>
             {form.isPublished && at === null ? 'Save and publish' : 'Save'}
           </button>
-          <span role="status">{isSaved && body === null && 'Saved.'}</span>
+          <span role="status">{editing.isSaved && 'Saved.'}</span>
         </div>
         {body !== null && <AsCall call={call('updateIncident', { path: { id }, body })} />}
       </fieldset>

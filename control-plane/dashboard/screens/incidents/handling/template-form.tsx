@@ -2,14 +2,18 @@ import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationArguments } from '../../../core/operations.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextAreaField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { type Incident, SEVERITY_NAMES, STATUS_NAMES } from '../incident-words.tsx'
 import type { IncidentTemplate } from './update-tools.tsx'
+
+type TemplateBody = OperationArguments<'createIncidentTemplate'>['body']
 
 /** Texts as they are typed. An empty one of the first three proposes nothing. */
 type Form = {
@@ -32,92 +36,122 @@ const toForm = ({ name, title, severity, status, message }: IncidentTemplate): F
   ...{ name, title: title ?? '', severity: severity ?? '', status: status ?? '', message },
 })
 
-/** The body of a request; null where the form is the same as what is stored. */
-export function toTemplateBody(form: Form, stored: Form): OperationArguments<'createIncidentTemplate'>['body'] | null {
-  if (SHOWN_FIELDS.every(name => form[name as keyof Form] === stored[name as keyof Form])) return null
-  const { name, title, severity, status, message } = form
-  return { name: name.trim(), title: title.trim() || null, severity: severity || null, status: status || null, message }
+/** The body of a create. */
+export const toTemplateBody = ({ name, title, severity, status, message }: Form): TemplateBody => ({
+  ...{ name: name.trim(), title: title.trim() || null, severity: severity || null, status: status || null, message },
+})
+
+/** The fields that differ from a stored template; null without a difference. */
+export function toTemplateChange(stored: IncidentTemplate, form: Form): Partial<TemplateBody> | null {
+  const [before, after] = [toTemplateBody(toForm(stored)), toTemplateBody(form)]
+  const changed = Object.entries(after).filter(([name, value]) => value !== before[name as keyof TemplateBody])
+  return changed.length === 0 ? null : (Object.fromEntries(changed) as Partial<TemplateBody>)
 }
 
-/** Creates a template, or changes and deletes one. */
-export function TemplateForm({ template, onSaved }: { template?: IncidentTemplate; onSaved?(): void }) {
+/** Creates a template. */
+export function NewTemplate() {
   const { execute, isInteractive } = useFrame()
-  const stored = template ? toForm(template) : EMPTY
-  const [form, setForm] = useState(stored)
+  const [form, setForm] = useState(EMPTY)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
-  const body = toTemplateBody(form, stored)
-  useLeaveQuestion(body !== null)
-  const errors = buildFormErrors(attempt.error?.details ?? [])
-  const change = (part: Partial<Form>) => setForm(current => ({ ...current, ...part }))
+  const isEmpty = Object.values(form).every(value => value === '')
+  const body = toTemplateBody(form)
+  useLeaveQuestion(!isEmpty)
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (body === null) return
-    const saved = await attempt.run(() =>
-      template
-        ? execute('updateIncidentTemplate', { path: { id: template.id }, body })
-        : execute('createIncidentTemplate', { body }),
-    )
-    if (!saved) return
-    setForm(template ? toForm(saved.data) : EMPTY)
-    onSaved?.()
+    if (!isEmpty && (await attempt.run(() => execute('createIncidentTemplate', { body })))) setForm(EMPTY)
+  }
+  return (
+    <form class="stack" ref={element} noValidate onSubmit={submit} aria-label="New template">
+      <fieldset class="plain stack" disabled={!isInteractive}>
+        <TemplateFields form={form} attempt={attempt} change={part => setForm(current => ({ ...current, ...part }))} />
+        <div class="actions">
+          <button type="submit" class="main" disabled={attempt.isBusy || isEmpty}>
+            Create the template
+          </button>
+        </div>
+        {!isEmpty && <AsCall call={call('createIncidentTemplate', { body })} />}
+      </fieldset>
+    </form>
+  )
+}
+
+/** Changes and deletes a template. */
+export function TemplateSettings({ template, onDone }: { template: IncidentTemplate; onDone(): void }) {
+  const { execute, isInteractive } = useFrame()
+  const path = { id: template.id }
+  const editing = useStoredForm(template, {
+    toForm,
+    toBody: toTemplateChange,
+    read: () => execute('readIncidentTemplate', { path }),
+    send: body => execute('updateIncidentTemplate', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
+  const element = useFocusOnError(attempt.error)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (await editing.save()) onDone()
   }
   return (
     <>
-      <form
-        class="stack"
-        ref={element}
-        noValidate
-        onSubmit={submit}
-        aria-label={template ? template.name : 'New template'}
-      >
+      <form class="stack" ref={element} noValidate onSubmit={submit} aria-label={template.name}>
         <fieldset class="plain stack" disabled={!isInteractive}>
-          <TextField
-            {...{ path: 'name', label: 'Name', value: form.name, errors, isRequired: true }}
-            onChange={name => change({ name })}
-          />
-          <TextField
-            {...{ path: 'title', label: 'Title of the incident', value: form.title, errors }}
-            hint="Only for new incidents. Can be empty."
-            onChange={title => change({ title })}
-          />
-          <SelectField
-            {...{ path: 'severity', label: 'Severity', value: form.severity, errors }}
-            options={withNothing(SEVERITY_NAMES)}
-            onChange={severity => change({ severity })}
-          />
-          <SelectField
-            {...{ path: 'status', label: 'Status', value: form.status, errors }}
-            options={withNothing(STATUS_NAMES)}
-            onChange={status => change({ status })}
-          />
-          <TextAreaField
-            {...{ path: 'message', label: 'Message', value: form.message, errors, rows: 5 }}
-            onChange={message => change({ message })}
-          />
-          <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
+          <ForeignChange what="this template" form={editing} />
+          <TemplateFields form={form} attempt={attempt} change={change} />
           <div class="actions">
-            <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
-              {template ? 'Save the changes' : 'Create the template'}
+            <button type="submit" class="main" disabled={!editing.canSave}>
+              Save the changes
             </button>
           </div>
-          {body !== null && (
-            <AsCall
-              call={
-                template
-                  ? call('updateIncidentTemplate', { path: { id: template.id }, body })
-                  : call('createIncidentTemplate', { body })
-              }
-            />
-          )}
+          {body !== null && <AsCall call={call('updateIncidentTemplate', { path, body })} />}
         </fieldset>
       </form>
-      {template && <Deletion template={template} onDone={onSaved} />}
+      <Deletion template={template} onDone={onDone} />
     </>
   )
 }
 
-function Deletion({ template, onDone }: { template: IncidentTemplate; onDone?(): void }) {
+function TemplateFields({
+  form,
+  attempt: { error },
+  change,
+}: {
+  form: Form
+  attempt: FormAttempt
+  change(part: Partial<Form>): void
+}) {
+  const errors = buildFormErrors(error?.details ?? [])
+  return (
+    <>
+      <TextField
+        {...{ path: 'name', label: 'Name', value: form.name, errors, isRequired: true }}
+        onChange={name => change({ name })}
+      />
+      <TextField
+        {...{ path: 'title', label: 'Title of the incident', value: form.title, errors }}
+        hint="Only for new incidents. Can be empty."
+        onChange={title => change({ title })}
+      />
+      <SelectField
+        {...{ path: 'severity', label: 'Severity', value: form.severity, errors }}
+        options={withNothing(SEVERITY_NAMES)}
+        onChange={severity => change({ severity })}
+      />
+      <SelectField
+        {...{ path: 'status', label: 'Status', value: form.status, errors }}
+        options={withNothing(STATUS_NAMES)}
+        onChange={status => change({ status })}
+      />
+      <TextAreaField
+        {...{ path: 'message', label: 'Message', value: form.message, errors, rows: 5 }}
+        onChange={message => change({ message })}
+      />
+      <FormMessages error={error} shown={SHOWN_FIELDS} />
+    </>
+  )
+}
+
+function Deletion({ template, onDone }: { template: IncidentTemplate; onDone(): void }) {
   const { execute } = useFrame()
   return (
     <details class="group">
@@ -129,7 +163,7 @@ function Deletion({ template, onDone }: { template: IncidentTemplate; onDone?():
         name={template.name}
         consequences="Incidents that used its text stay as they are."
         remove={() => execute('deleteIncidentTemplate', { path: { id: template.id } })}
-        onDone={() => onDone?.()}
+        onDone={onDone}
       />
     </details>
   )

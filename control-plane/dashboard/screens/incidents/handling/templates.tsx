@@ -10,7 +10,7 @@ import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { SEVERITY_NAMES, STATUS_NAMES } from '../incident-words.tsx'
-import { TemplateForm } from './template-form.tsx'
+import { NewTemplate, TemplateSettings } from './template-form.tsx'
 import type { IncidentTemplate } from './update-tools.tsx'
 
 const PATH = '/incidents/templates'
@@ -73,7 +73,7 @@ function TemplateList({ templates }: { templates: readonly IncidentTemplate[] })
       {canWrite(me) && openId === null && (
         <Section id="new" title="New template">
           <NeedsScript what="Creating a template" call={EXAMPLE} />
-          <TemplateForm />
+          <NewTemplate />
         </Section>
       )}
     </>
@@ -118,7 +118,7 @@ function Row({ template, isOpen, onToggle }: RowProps) {
           </div>
         )}
       </div>
-      {isOpen && <TemplateForm template={template} onSaved={onToggle} />}
+      {isOpen && <TemplateSettings template={template} onDone={onToggle} />}
     </li>
   )
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { IncidentView, PageView } from '../../../../pages/core/types.ts'
 import { STYLES } from '../../../../pages/templates/assets.ts'
 import { getUtcDay } from '../../../../pages/templates/dates.ts'
@@ -10,12 +10,12 @@ import { IconSheet } from '../../../../pages/templates/parts/status-icons.tsx'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import { chooseScheme, Isolated } from '../../../parts/isolated.tsx'
+import { findPagesOf, type PageComponent, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 
 type Page = Pick<OperationResponse<'listStatusPages'>['data'][number], 'name' | 'template' | 'brand_color'>
-type PageComponent = OperationResponse<'listStatusPageComponents'>['data'][number]
 
-/** A published page of the project, with its components. */
-type ShownPage = { page: Page; components: readonly PageComponent[]; isPublished: boolean }
+/** The page of the preview. `isPublished`: false for an example. `isCertain`: all published pages are known. */
+type ShownPage = { page: Page; components: readonly PageComponent[]; isPublished: boolean; isCertain: boolean }
 
 /** How a page looks when the project has none. */
 const EXAMPLE: Page = { name: 'Status', template: 'minimal', brand_color: '#2563eb' }
@@ -49,7 +49,7 @@ export function VisitorPreview({
   const shown = useShownPage(monitorIds)
   const [scheme, setScheme] = useState<'light' | 'dark'>('light')
   if (!shown) return null
-  const { page, components, isPublished } = shown
+  const { page, components, isPublished, isCertain } = shown
   const { template } = page
   const sheets = [STYLES.base, STYLES[template], buildBrandStyle(page.brand_color), IN_A_BOX]
   return (
@@ -60,8 +60,10 @@ export function VisitorPreview({
             <>
               What visitors of <bdi>{page.name}</bdi> will see:
             </>
-          ) : (
+          ) : isCertain ? (
             'No status page is published, so visitors see nothing. On a new page it would look like this:'
+          ) : (
+            'Whether a status page is published could not be determined. On a new page it would look like this:'
           )}
         </p>
         <fieldset class="switch">
@@ -110,23 +112,9 @@ function IncidentOnPage({ page: { name, template }, incident }: { page: Page; in
 
 /** The published page that shows one of the monitors, else the first published one, else an example. Null until it is read. */
 function useShownPage(monitorIds: readonly string[]): ShownPage | null {
-  const { execute } = useFrame()
-  const [pages, setPages] = useState<ShownPage[] | null>(null)
-  useEffect(() => {
-    void (async () => {
-      const read = await execute('listStatusPages', { query: { per_page: 100 } })
-      const published = 'data' in read ? read.data.data.filter(page => page.is_published) : []
-      const found = await Promise.all(
-        published.slice(0, 10).map(async page => {
-          const list = await execute('listStatusPageComponents', { path: { id: page.id }, query: { per_page: 100 } })
-          return { page, components: 'data' in list ? list.data.data : [], isPublished: true }
-        }),
-      )
-      setPages(found)
-    })()
-  }, [])
-  if (pages === null) return null
-  const shows = ({ components }: ShownPage) =>
-    components.some(({ monitor_id: id }) => id !== null && monitorIds.includes(id))
-  return pages.find(shows) ?? pages[0] ?? { page: EXAMPLE, components: [], isPublished: false }
+  const published = usePublishedPages()
+  if (published === null) return null
+  const { shown } = findPagesOf(published, monitorIds)
+  const found = shown[0] ?? published.pages[0]
+  return { page: EXAMPLE, components: [], ...found, isPublished: found !== undefined, isCertain: published.isComplete }
 }

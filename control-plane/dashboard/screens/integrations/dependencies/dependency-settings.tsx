@@ -1,21 +1,14 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FieldError, SelectField, TextAreaField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import type { DependencyRecord } from './dependency-words.ts'
-import {
-  applyChoice,
-  type DependencyForm,
-  findChoice,
-  type OverrideChoice,
-  toDependencyForm,
-  toDependencyUpdate,
-} from './override-form.ts'
+import { applyChoice, findChoice, type OverrideChoice, toDependencyForm, toDependencyUpdate } from './override-form.ts'
 
 const CHOICES: readonly (readonly [OverrideChoice, string])[] = [
   ['default', 'As it is subscribed to dependencies'],
@@ -33,27 +26,24 @@ export function DependencySettings({
   channels: OperationResponse<'listAlertChannels'>['data']
 }) {
   const { me, execute, isInteractive } = useFrame()
-  const [form, setForm] = useState(() => toDependencyForm(dependency))
-  const [isSaved, setSaved] = useState(false)
-  const attempt = useAttempt()
+  const path = { id: dependency.id }
+  const editing = useStoredForm(dependency, {
+    toForm: toDependencyForm,
+    toBody: toDependencyUpdate,
+    read: () => execute('readDependency', { path }),
+    send: body => execute('updateDependency', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
   const errors = buildFormErrors(attempt.error?.details ?? [])
-  const body = toDependencyUpdate(dependency, form)
-  useLeaveQuestion(body !== null)
-  const change = (part: Partial<DependencyForm>) => {
-    setForm(before => ({ ...before, ...part }))
-    setSaved(false)
-  }
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    const saved = body && (await attempt.run(() => execute('updateDependency', { path: { id: dependency.id }, body })))
-    if (!saved) return
-    setForm(toDependencyForm(saved.data))
-    setSaved(true)
+    void editing.save()
   }
   return (
     <form class="stack" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
+        <ForeignChange what="this dependency" form={editing} />
         <TextField path="name" label="Name" value={form.name} errors={errors} onChange={name => change({ name })} />
         <TextAreaField
           path="components"
@@ -83,15 +73,15 @@ export function DependencySettings({
         <FormMessages error={attempt.error} shown={['name', 'components']} />
         {canWrite(me) && (
           <div class="actions">
-            <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+            <button type="submit" class="main" disabled={!editing.canSave}>
               Save the changes
             </button>
           </div>
         )}
         <p class="soft" role="status">
-          {isSaved && body === null && 'Saved.'}
+          {editing.isSaved && 'Saved.'}
         </p>
-        {body && <AsCall call={call('updateDependency', { path: { id: dependency.id }, body })} />}
+        {body && <AsCall call={call('updateDependency', { path, body })} />}
       </fieldset>
     </form>
   )

@@ -1,41 +1,35 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call } from '../../../core/operations.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import type { DependencyRecord } from './dependency-words.ts'
-import { FEED_FIELDS, FeedFields, type FeedForm, Report, toFeedForm, toFeedUpdate, useFeedTest } from './feed-form.tsx'
+import { FEED_FIELDS, FeedFields, Report, toFeedForm, toFeedUpdate, useFeedTest } from './feed-form.tsx'
 
 /** The address that is read. A changed one is read once before it is saved. */
 export function FeedSettings({ dependency }: { dependency: DependencyRecord }) {
   const { me, execute, isInteractive } = useFrame()
-  const [form, setForm] = useState(() => toFeedForm(dependency))
-  const [isSaved, setSaved] = useState(false)
-  const attempt = useAttempt()
-  const element = useFocusOnError(attempt.error)
   const path = { id: dependency.id }
-  const body = toFeedUpdate(dependency, form)
+  const editing = useStoredForm(dependency, {
+    toForm: toFeedForm,
+    toBody: toFeedUpdate,
+    read: () => execute('readDependency', { path }),
+    send: body => execute('updateDependency', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
+  const element = useFocusOnError(attempt.error)
   const { report, isRead, readFeed } = useFeedTest(body, attempt)
-  useLeaveQuestion(body !== null)
-  const change = (part: Partial<FeedForm>) => {
-    setForm(before => ({ ...before, ...part }))
-    setSaved(false)
-  }
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    if (body === null) return
-    if (!isRead) return await readFeed()
-    const saved = await attempt.run(() => execute('updateDependency', { path, body }))
-    if (!saved) return
-    setForm(toFeedForm(saved.data))
-    setSaved(true)
+    if (body !== null) void (isRead ? editing.save() : readFeed())
   }
   return (
     <form class="stack" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
+        <ForeignChange what="this dependency" form={editing} />
         {dependency.slug !== null && (
           <p class="soft">
             The address comes from the catalogue, and new releases update it. After you change it here, they do not.
@@ -53,7 +47,7 @@ export function FeedSettings({ dependency }: { dependency: DependencyRecord }) {
             >
               Read the feed
             </button>
-            <button type="submit" class={isRead ? 'main' : undefined} disabled={attempt.isBusy || !isRead}>
+            <button type="submit" class={isRead ? 'main' : undefined} disabled={!editing.canSave || !isRead}>
               Save the feed
             </button>
           </div>
@@ -62,7 +56,7 @@ export function FeedSettings({ dependency }: { dependency: DependencyRecord }) {
       {report && <Report report={report} />}
       {isRead && <p class="soft">Open incidents of the earlier feed are closed when you save, and no event is sent.</p>}
       <p class="soft" role="status">
-        {isSaved && body === null && 'Saved.'}
+        {editing.isSaved && 'Saved.'}
       </p>
       {body && <AsCall call={call('updateDependency', { path, body })} />}
     </form>

@@ -8,7 +8,7 @@ type UpdateBody = OperationArguments<'updateDependency'>['body']
 export type OverrideChoice = 'default' | 'all' | 'down' | 'none' | 'custom'
 
 /** The settings of a dependency in the form. `components`: one on each line. */
-export type DependencyForm = { name: string; components: string; overrides: readonly Override[] }
+type DependencyForm = { name: string; components: string; overrides: readonly Override[] }
 
 export const toDependencyForm = ({ name, components, overrides }: DependencyRecord): DependencyForm => ({
   name,

@@ -146,7 +146,7 @@ function SubscriberRow({
       <td>
         <b dir="ltr">{address}</b>
       </td>
-      <td>{type === 'email' ? 'mail' : 'webhook'}</td>
+      <td>{type === 'email' ? 'email' : 'webhook'}</td>
       <td dir="auto">{describeComponents(subscriber, names)}</td>
       <td>
         <State subscriber={subscriber} />

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { Secret } from '../../../parts/copy-button.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
-import { Secret } from '../../../parts/forms/secret.tsx'
 
 type CreatedKey = OperationResponse<'createApiKey'>['data']
 type Scope = CreatedKey['scope']

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
+import { Secret } from '../../../parts/copy-button.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { FormError } from '../../../parts/forms/operation-form.tsx'
-import { Secret } from '../../../parts/forms/secret.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { describeCondition, type MemberEntry, ROLE_OPTIONS, type Role } from './member-words.ts'
 

@@ -3,12 +3,12 @@ import { parseBoardQuery } from '../../../core/board/board-query.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { Secret } from '../../../parts/copy-button.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
-import { Secret } from '../../../parts/forms/secret.tsx'
 
 type CreatedLink = OperationResponse<'createWallLink'>['data']
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { Secret } from '../../../parts/copy-button.tsx'
 import { type FormAttempt, useAttempt } from '../../../parts/forms/attempt.ts'
-import { Secret } from '../../../parts/forms/secret.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import type { ChannelRecord } from './channel-form.ts'

@@ -1,13 +1,13 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { Facts, Section } from '../../../parts/layout/section.tsx'
 import { ChannelFields, SHOWN_FIELDS } from './channel-fields.tsx'
 import { type ChannelRecord, findChannelProblems, isInstalled, toChannelForm, toChannelUpdate } from './channel-form.ts'
@@ -56,56 +56,39 @@ export const channelSettingsScreen = screen({
 
 function ChannelSettings({ channel }: { channel: ChannelRecord }) {
   const { me, execute, isInteractive } = useFrame()
-  const [base, setBase] = useState(channel)
-  const [form, setForm] = useState(() => toChannelForm(channel))
-  const attempt = useAttempt()
+  const path = { id: channel.id }
+  const editing = useStoredForm(channel, {
+    toForm: toChannelForm,
+    toBody: toChannelUpdate,
+    read: () => execute('readAlertChannel', { path }),
+    send: body => execute('updateAlertChannel', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const body = toChannelUpdate(base, form)
-  useLeaveQuestion(body !== null)
-  const start = (record: ChannelRecord) => {
-    setBase(record)
-    setForm(toChannelForm(record))
-  }
-  // a change of another person: shown at once while nothing was typed here
-  const isForeign =
-    channel.updated_at > base.updated_at && !attempt.isBusy && toChannelUpdate(channel, toChannelForm(base))
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
     const problem = toFormError(findChannelProblems(form))
     if (problem) return attempt.setError(problem)
-    const saved = await attempt.run(async () => {
-      const current = await execute('readAlertChannel', { path: { id: channel.id } })
-      if ('error' in current || toChannelUpdate(current.data.data, toChannelForm(base))) return current
-      return await execute('updateAlertChannel', { path: { id: channel.id }, body: body! })
-    })
-    // settings that another person changed meanwhile are not overwritten; the banner shows that
-    if (saved && !toChannelUpdate(saved.data, form)) start(saved.data)
+    void editing.save()
   }
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
-        {isForeign && (
-          <p class="banner" role="alert">
-            Another person changed this channel. Nothing of yours is saved.{' '}
-            <button type="button" class="plain" onClick={() => start(channel)}>
-              Show what is saved now
-            </button>
-          </p>
-        )}
+        <ForeignChange what="this channel" form={editing} />
         {isInstalled(channel) && <InstalledFacts config={channel.config} />}
         <ChannelFields
           {...{ form, error: attempt.error, isNew: false, isFixed: isInstalled(channel) }}
-          change={part => setForm(current => ({ ...current, ...part }))}
+          change={change}
         />
         <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         {canWrite(me) && (
           <div class="actions">
-            <button type="submit" class="main" disabled={attempt.isBusy || body === null || Boolean(isForeign)}>
+            <button type="submit" class="main" disabled={!editing.canSave}>
               Save the changes
             </button>
           </div>
         )}
-        {body && <AsCall call={call('updateAlertChannel', { path: { id: channel.id }, body })} />}
+        {body && <AsCall call={call('updateAlertChannel', { path, body })} />}
       </fieldset>
     </form>
   )

@@ -3,6 +3,7 @@ import { toMaintenanceNotice } from '../../../../alerting/channels/notices/maint
 import { formatCount, formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { Moment } from '../../../parts/moment.tsx'
+import { findPagesOf, type PublishedPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 import { findScheduleProblems, toWindowBody, type WindowForm } from './window-form.ts'
 import { listNextPeriods, toSchedule, type WindowRecord } from './window-periods.ts'
 import { toZonedText } from './zoned-time.ts'
@@ -116,49 +117,50 @@ function Messages({
   )
 }
 
-type PageAudience = { id: string; name: string; subscribers: number }
-const MAX_PAGES = 10
-
 /** The published pages that show one of the monitors, and their confirmed subscribers. */
 function Audience({ monitorIds }: { monitorIds: readonly string[] }) {
-  const { execute } = useFrame()
-  const [pages, setPages] = useState<PageAudience[] | null>(null)
-  const key = monitorIds.join()
-  useEffect(() => {
-    let isCurrent = true
-    const load = async () => {
-      const listed = await execute('listStatusPages', { query: { per_page: 100 } })
-      if ('error' in listed) return
-      const published = listed.data.data.filter(page => page.is_published).slice(0, MAX_PAGES)
-      const found = await Promise.all(
-        published.map(async ({ id, name }) => {
-          const [components, subscribers] = await Promise.all([
-            execute('listStatusPageComponents', { path: { id }, query: { per_page: 100 } }),
-            execute('listStatusPageSubscribers', { path: { id }, query: { per_page: 1 } }),
-          ])
-          const isShown =
-            'data' in components &&
-            components.data.data.some(({ monitor_id }) => monitor_id && monitorIds.includes(monitor_id))
-          return isShown && 'data' in subscribers ? [{ id, name, subscribers: subscribers.data.meta.total }] : []
-        }),
-      )
-      if (isCurrent) setPages(found.flat())
-    }
-    void load()
-    return () => {
-      isCurrent = false
-    }
-  }, [key])
-  if (pages === null) return null
-  if (pages.length === 0)
-    return <p class="soft small">No published status page shows one of these monitors, so no message is sent.</p>
+  const published = usePublishedPages()
+  const counts = useSubscriberCounts(published)
+  if (published === null || counts === null) return null
+  const { shown, isCertain } = findPagesOf(published, monitorIds)
   return (
-    <ul class="audience small">
-      {pages.map(({ id, name, subscribers }) => (
-        <li key={id}>
-          <bdi>{name}</bdi>: <a href={`/pages/${id}/subscribers`}>{formatCount(subscribers, 'subscriber')}</a>
-        </li>
-      ))}
-    </ul>
+    <>
+      {shown.length > 0 && (
+        <ul class="audience small">
+          {shown.map(({ page: { id, name } }) => (
+            <li key={id}>
+              <bdi>{name}</bdi>: <a href={`/pages/${id}/subscribers`}>{describeCount(counts.get(id))}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {describeOthers(shown.length, isCertain) && <p class="soft small">{describeOthers(shown.length, isCertain)}</p>}
+    </>
   )
+}
+
+const describeCount = (count: number | undefined) =>
+  count === undefined ? 'an unknown number of subscribers' : formatCount(count, 'subscriber')
+
+/** What is known about pages that are not listed; null: there are none. */
+export function describeOthers(shown: number, isCertain: boolean): string | null {
+  if (!isCertain)
+    return shown === 0
+      ? 'Which status pages show these monitors could not be determined, so messages may be sent.'
+      : 'Whether other status pages show these monitors could not be determined.'
+  return shown === 0 ? 'No published status page shows one of these monitors, so no message is sent.' : null
+}
+
+/** The confirmed subscribers by page, without those that cannot be read; null until they are read. */
+function useSubscriberCounts(published: PublishedPages | null): ReadonlyMap<string, number> | null {
+  const { execute } = useFrame()
+  const [counts, setCounts] = useState<ReadonlyMap<string, number> | null>(null)
+  useEffect(() => {
+    const reads = published?.pages.map(async ({ page: { id } }): Promise<[string, number][]> => {
+      const list = await execute('listStatusPageSubscribers', { path: { id }, query: { per_page: 1 } })
+      return 'data' in list ? [[id, list.data.meta.total]] : []
+    })
+    if (reads) void Promise.all(reads).then(found => setCounts(new Map(found.flat())))
+  }, [published])
+  return counts
 }

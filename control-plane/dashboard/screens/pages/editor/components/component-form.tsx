@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
-import { call } from '../../../../core/operations.ts'
+import { call, type OperationArguments } from '../../../../core/operations.ts'
 import { AsCall } from '../../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../../parts/forms/attempt.ts'
 import { buildFormErrors, type FormErrors } from '../../../../parts/forms/field-errors.ts'
 import { SelectField, TextField } from '../../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../../parts/forms/stored/stored-form.ts'
 import type { ComponentRecord, GroupRecord } from './arrangement.ts'
 import { DeleteItem } from './delete-item.tsx'
 
@@ -18,6 +18,24 @@ const STATUS_OPTIONS: readonly (readonly [Status, string])[] = [
   ['outage', 'Outage'],
   ['unknown', 'Unknown'],
 ]
+
+type ComponentDraft = Pick<ComponentRecord, 'name' | 'status'> & { description: string; group_id: string }
+type ComponentUpdate = NonNullable<OperationArguments<'updateStatusPageComponent'>['body']>
+
+export const toComponentForm = ({ name, description, group_id: group, status }: ComponentRecord): ComponentDraft => ({
+  ...{ name, description: description ?? '', group_id: group ?? '', status },
+})
+
+/** The fields that differ from a stored component; null without a difference. A monitor sets the status of its component. */
+export function toComponentUpdate(stored: ComponentRecord, form: ComponentDraft): ComponentUpdate | null {
+  const body: ComponentUpdate = {
+    ...(form.name !== stored.name && { name: form.name }),
+    ...(form.description !== (stored.description ?? '') && { description: form.description || null }),
+    ...(form.group_id !== (stored.group_id ?? '') && { group_id: form.group_id || null }),
+    ...(stored.monitor_id === null && form.status !== stored.status && { status: form.status }),
+  }
+  return Object.keys(body).length === 0 ? null : body
+}
 
 /** Renames a component, moves it to a group, and sets its status when no monitor does. */
 export function ComponentForm({
@@ -32,29 +50,23 @@ export function ComponentForm({
   onDone(): void
 }) {
   const { execute } = useFrame()
-  const start = {
-    ...{ name: component.name, description: component.description ?? '', group_id: component.group_id ?? '' },
-    status: component.status,
-  }
-  const [form, setForm] = useState(start)
-  const attempt = useAttempt()
+  const path = { id: pageId, cid: component.id }
+  const editing = useStoredForm(component, {
+    toForm: toComponentForm,
+    toBody: toComponentUpdate,
+    read: () => execute('readStatusPageComponent', { path }),
+    send: body => execute('updateStatusPageComponent', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
   const errors = buildFormErrors(attempt.error?.details ?? [])
-  const isChanged = JSON.stringify(form) !== JSON.stringify(start)
-  useLeaveQuestion(isChanged)
-  const change = (part: Partial<typeof start>) => setForm(current => ({ ...current, ...part }))
-  const path = { id: pageId, cid: component.id }
-  const { status, group_id: group, description, name } = form
-  const body = {
-    ...{ name, description: description || null, group_id: group || null },
-    ...(component.monitor_id === null && { status }),
-  }
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (await attempt.run(() => execute('updateStatusPageComponent', { path, body }))) onDone()
+    if (await editing.save()) onDone()
   }
   return (
     <form class="stack item-form" ref={element} noValidate onSubmit={submit}>
+      <ForeignChange what="this component" form={editing} />
       <TextField path="name" label="Name" value={form.name} errors={errors} onChange={name => change({ name })} />
       <TextField
         path="description"
@@ -77,14 +89,14 @@ export function ComponentForm({
       <StatusField component={component} value={form.status} errors={errors} onChange={status => change({ status })} />
       <FormMessages error={attempt.error} shown={['name', 'description', 'group_id', 'status']} />
       <div class="actions">
-        <button type="submit" class="main" disabled={attempt.isBusy || !isChanged}>
+        <button type="submit" class="main" disabled={!editing.canSave}>
           Save the component
         </button>
         <button type="button" onClick={onDone}>
           Cancel
         </button>
       </div>
-      {isChanged && <AsCall call={call('updateStatusPageComponent', { path, body })} />}
+      {body && <AsCall call={call('updateStatusPageComponent', { path, body })} />}
       <DeleteItem
         what="component"
         consequences={

@@ -1,33 +1,52 @@
-import { useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
-import { call } from '../../../../core/operations.ts'
+import { call, type OperationArguments } from '../../../../core/operations.ts'
 import { AsCall } from '../../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../../parts/forms/field-errors.ts'
 import { CheckField, TextField } from '../../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../../parts/forms/stored/stored-form.ts'
 import type { GroupRecord } from './arrangement.ts'
 import { DeleteItem } from './delete-item.tsx'
+
+type GroupDraft = Pick<GroupRecord, 'name' | 'is_collapsed'> & { description: string }
+type GroupUpdate = NonNullable<OperationArguments<'updateStatusPageGroup'>['body']>
+
+export const toGroupForm = ({ name, description, is_collapsed }: GroupRecord): GroupDraft => ({
+  ...{ name, description: description ?? '', is_collapsed },
+})
+
+/** The fields that differ from a stored group; null without a difference. */
+export function toGroupUpdate(stored: GroupRecord, form: GroupDraft): GroupUpdate | null {
+  const body: GroupUpdate = {
+    ...(form.name !== stored.name && { name: form.name }),
+    ...(form.description !== (stored.description ?? '') && { description: form.description }),
+    ...(form.is_collapsed !== stored.is_collapsed && { is_collapsed: form.is_collapsed }),
+  }
+  return Object.keys(body).length === 0 ? null : body
+}
 
 /** Renames a group, and whether visitors see it folded. */
 export function GroupForm({ pageId, group, onDone }: { pageId: string; group: GroupRecord; onDone(): void }) {
   const { execute } = useFrame()
-  const start = { name: group.name, description: group.description ?? '', is_collapsed: group.is_collapsed }
-  const [form, setForm] = useState(start)
-  const attempt = useAttempt()
+  const path = { id: pageId, gid: group.id }
+  const editing = useStoredForm(group, {
+    toForm: toGroupForm,
+    toBody: toGroupUpdate,
+    read: () => execute('readStatusPageGroup', { path }),
+    send: body => execute('updateStatusPageGroup', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
   const errors = buildFormErrors(attempt.error?.details ?? [])
-  const isChanged = JSON.stringify(form) !== JSON.stringify(start)
-  useLeaveQuestion(isChanged)
-  const change = (part: Partial<typeof start>) => setForm(current => ({ ...current, ...part }))
-  const path = { id: pageId, gid: group.id }
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (await attempt.run(() => execute('updateStatusPageGroup', { path, body: form }))) onDone()
+    if (await editing.save()) onDone()
   }
   return (
     <form class="stack item-form" ref={element} noValidate onSubmit={submit}>
+      <ForeignChange what="this group" form={editing} />
       <TextField path="name" label="Name" value={form.name} errors={errors} onChange={name => change({ name })} />
       <TextField
         path="description"
@@ -46,14 +65,14 @@ export function GroupForm({ pageId, group, onDone }: { pageId: string; group: Gr
       />
       <FormMessages error={attempt.error} shown={['name', 'description', 'is_collapsed']} />
       <div class="actions">
-        <button type="submit" class="main" disabled={attempt.isBusy || !isChanged}>
+        <button type="submit" class="main" disabled={!editing.canSave}>
           Save the group
         </button>
         <button type="button" onClick={onDone}>
           Cancel
         </button>
       </div>
-      {isChanged && <AsCall call={call('updateStatusPageGroup', { path, body: form })} />}
+      {body && <AsCall call={call('updateStatusPageGroup', { path, body })} />}
       <DeleteItem
         what="group"
         consequences="Its components stay on the page, without a group."

@@ -7,6 +7,9 @@ import { useAttempt, useFocusOnError } from '../../../../parts/forms/attempt.ts'
 import { toFormError } from '../../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../../parts/forms/stored/foreign-change.tsx'
+import { moveChanges } from '../../../../parts/forms/stored/move-changes.ts'
+import { sendUnlessChanged } from '../../../../parts/forms/stored/stored-form.ts'
 import type { Judgement } from '../preview/use-preview.ts'
 import {
   findPageProblems,
@@ -30,16 +33,17 @@ export function SettingsForm({
   setForm: Dispatch<StateUpdater<PageDraft>>
   judgement: Judgement
 }) {
-  const { me, execute, isInteractive } = useFrame()
+  const { me, execute, refresh, isInteractive } = useFrame()
   const [base, setBase] = useState(page)
   const [isSaved, setSaved] = useState(false)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   const body = toPageUpdate(base, form)
   useLeaveQuestion(body !== null)
-  const start = (record: PageRecord) => {
+  const start = (record: PageRecord, next = toPageForm(record)) => {
     setBase(record)
-    setForm(toPageForm(record))
+    setForm(next)
+    attempt.setError(null)
   }
   const change = (part: Partial<PageDraft>) => {
     setSaved(false)
@@ -55,13 +59,17 @@ export function SettingsForm({
     event.preventDefault()
     const problem = toFormError(findPageProblems(form))
     if (problem) return attempt.setError(problem)
-    const saved = await attempt.run(async () => {
-      const current = await execute('readStatusPage', { path: { id: page.id } })
-      if ('error' in current || isChanged(current.data.data, base)) return current
-      return await execute('updateStatusPage', { path: { id: page.id }, body: body! })
-    })
-    // settings that another person changed meanwhile are not overwritten; the banner shows that
-    if (!saved || toPageUpdate(saved.data, form)) return
+    if (!body) return
+    const path = { id: page.id }
+    const saved = await attempt.run(() =>
+      sendUnlessChanged({
+        isOther: current => isChanged(current, base),
+        read: () => execute('readStatusPage', { path }),
+        send: () => execute('updateStatusPage', { path, body }),
+        refresh,
+      }),
+    )
+    if (!saved) return
     start(saved.data)
     setSaved(true)
   }
@@ -69,24 +77,21 @@ export function SettingsForm({
     <form class="page-settings" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
         <legend class="hidden">Settings</legend>
-        {isForeign && (
-          <p class="banner" role="alert">
-            The saved settings are no longer those with which you began. Nothing of yours is saved.{' '}
-            <button type="button" class="plain" onClick={() => start(page)}>
-              Show what is saved now
-            </button>
-          </p>
-        )}
+        <ForeignChange
+          what="this page"
+          form={{
+            isForeign,
+            showStored: () => start(page),
+            keepChanges: () => start(page, moveChanges(toPageForm(base), toPageForm(page), form)),
+          }}
+        />
         <SettingsFields {...{ page, form, judgement, change, onUpload }} error={attempt.error} />
         <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         {canWrite(me) && (
           <Buttons
             canSave={!attempt.isBusy && body !== null && !isForeign}
             canDiscard={!attempt.isBusy && body !== null}
-            discard={() => {
-              attempt.setError(null)
-              start(page)
-            }}
+            discard={() => start(page)}
           />
         )}
         <p role="status" class="soft small">

@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useFrame } from '../../../core/frame-context.ts'
+import type { OperationError, Outcome } from '../../../core/operations.ts'
+import { type FormAttempt, useAttempt } from '../attempt.ts'
+import { useLeaveQuestion } from '../leave-question.ts'
+import { moveChanges } from './move-changes.ts'
+
+/** How a record becomes a form, and how the form is saved. */
+type StoredFormOptions<Stored, Form, Body> = {
+  toForm(record: Stored): Form
+  /** what an update sends; null: nothing differs from the record */
+  toBody(record: Stored, form: Form): Body | null
+  read(): Promise<Outcome<{ data: Stored }>>
+  send(body: Body): Promise<Outcome<{ data: Stored }>>
+}
+
+/** A form of a stored record while a person edits it. */
+export type StoredForm<Stored, Form, Body> = {
+  /** the record from which the form began */
+  base: Stored
+  form: Form
+  change(part: Partial<Form>): void
+  /** what saving sends: what differs from `base`, so fields of other people are not sent; null: nothing */
+  body: Body | null
+  attempt: FormAttempt
+  canSave: boolean
+  isSaved: boolean
+  /** another person changed the record since the form was opened, and something was typed here */
+  isForeign: boolean
+  /** resolves to the saved record; to null when nothing was saved */
+  save(): Promise<Stored | null>
+  /** forgets the changes and shows what is stored */
+  showStored(): void
+  /** puts the own changes on what is stored now */
+  keepChanges(): void
+}
+
+const CONFLICT: OperationError = {
+  ...{ status: 409, code: 'conflict' },
+  message: 'another person changed this since the form was opened; nothing is saved',
+}
+
+/**
+ * Edits a record that other people may change meanwhile. A form in which nothing was typed follows the record. Otherwise nothing
+ * is sent before the person has chosen. `stored`: the record as it was read last.
+ */
+export function useStoredForm<Stored, Form extends object, Body>(
+  stored: Stored,
+  { toForm, toBody, read, send }: StoredFormOptions<Stored, Form, Body>,
+): StoredForm<Stored, Form, Body> {
+  const { refresh } = useFrame()
+  // `seen`: what was read last when the form began. It can be older than `base`, which may be the answer of an update.
+  const [{ base, seen }, setStart] = useState({ base: stored, seen: stored })
+  const [form, setForm] = useState(() => toForm(stored))
+  const [isSaved, setSaved] = useState(false)
+  const attempt = useAttempt()
+  const body = toBody(base, form)
+  useLeaveQuestion(body !== null)
+  const isOther = (record: Stored) => toBody(record, toForm(base)) !== null
+  const isChanged = stored !== seen && !attempt.isBusy && isOther(stored)
+  const begin = (record: Stored, next: Form) => {
+    setStart({ base: record, seen: stored })
+    setForm(next)
+    setSaved(false)
+    attempt.setError(null)
+  }
+  const showStored = () => begin(stored, toForm(stored))
+  useEffect(() => {
+    if (isChanged && body === null) showStored()
+  }, [isChanged, body === null, stored])
+  const save = async () => {
+    if (body === null) return null
+    const outcome = await attempt.run(() => sendUnlessChanged({ isOther, read, send: () => send(body), refresh }))
+    if (!outcome) return null
+    begin(outcome.data, toForm(outcome.data))
+    setSaved(true)
+    return outcome.data
+  }
+  return {
+    ...{ base, form, body, attempt, save, showStored },
+    change: part => {
+      setSaved(false)
+      setForm(current => ({ ...current, ...part }))
+    },
+    isSaved: isSaved && body === null,
+    isForeign: isChanged && body !== null,
+    canSave: body !== null && !isChanged && !attempt.isBusy,
+    keepChanges: () => begin(stored, moveChanges(toForm(base), toForm(stored), form)),
+  }
+}
+
+/** Reads a record again, and sends an update. If another person changed the record, nothing is sent and the page shows it. */
+export async function sendUnlessChanged<Stored>({
+  isOther,
+  read,
+  send,
+  refresh,
+}: {
+  isOther(current: Stored): boolean
+  read(): Promise<Outcome<{ data: Stored }>>
+  send(): Promise<Outcome<{ data: Stored }>>
+  refresh(): Promise<void>
+}): Promise<Outcome<{ data: Stored }>> {
+  const current = await read()
+  if ('error' in current) return current
+  if (!isOther(current.data.data)) return await send()
+  await refresh()
+  return { error: CONFLICT }
+}

@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useFrame } from '../../core/frame-context.ts'
+import type { Execute, OperationResponse } from '../../core/operations.ts'
+
+type PageRecord = OperationResponse<'listStatusPages'>['data'][number]
+export type PageComponent = OperationResponse<'listStatusPageComponents'>['data'][number]
+
+/** A published status page. `isComplete`: all of its components were read. */
+export type PublishedPage = { page: PageRecord; components: readonly PageComponent[]; isComplete: boolean }
+
+/** The published pages of the project. `isComplete`: there are no others. */
+export type PublishedPages = { pages: readonly PublishedPage[]; isComplete: boolean }
+
+const MAX_PAGES = 10
+
+/** Reads the first published pages, and the first components of each. */
+export async function readPublishedPages(execute: Execute): Promise<PublishedPages> {
+  const listed = await execute('listStatusPages', { query: { per_page: 100 } })
+  if ('error' in listed) return { pages: [], isComplete: false }
+  const { data, meta } = listed.data
+  const published = data.filter(page => page.is_published)
+  const pages = await Promise.all(
+    published.slice(0, MAX_PAGES).map(async page => {
+      const list = await execute('listStatusPageComponents', { path: { id: page.id }, query: { per_page: 100 } })
+      if ('error' in list) return { page, components: [], isComplete: false }
+      return { page, components: list.data.data, isComplete: list.data.meta.total <= list.data.data.length }
+    }),
+  )
+  return { pages, isComplete: meta.total <= data.length && published.length <= MAX_PAGES }
+}
+
+/** The published pages, read once; null until they are read. */
+export function usePublishedPages(): PublishedPages | null {
+  const { execute } = useFrame()
+  const [published, setPublished] = useState<PublishedPages | null>(null)
+  useEffect(() => void readPublishedPages(execute).then(setPublished), [])
+  return published
+}
+
+/** The pages that show one of the monitors. `isCertain`: no other page can show one. */
+export function findPagesOf({ pages, isComplete }: PublishedPages, monitorIds: readonly string[]) {
+  const isShown = ({ components }: PublishedPage) =>
+    components.some(({ monitor_id: id }) => id !== null && monitorIds.includes(id))
+  const shown = pages.filter(isShown)
+  return { shown, isCertain: isComplete && pages.every(page => page.isComplete || shown.includes(page)) }
+}
