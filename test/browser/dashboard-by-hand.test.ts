@@ -145,7 +145,7 @@ t.test(
     await page.getByText('Another person changed this incident. Nothing of yours is saved.').waitFor()
     t.ok(await button(page, 'Save').isDisabled(), 'the person chooses first')
     t.same(await checkAccessibility(page), [])
-    await button(page, 'Show what is stored now').click()
+    await button(page, 'Show what is saved now').click()
     t.equal(await field(page, 'Text').inputValue(), 'Theirs.')
 
     const template = await create('/incident-templates', { name: 'Till', message: 'Tills are slow.' })

@@ -27,13 +27,9 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
    FROM status_page_components c JOIN maintenance_periods mp ON mp.monitor_id = c.monitor_id
      JOIN maintenance_windows w ON w.id = mp.window_id
    WHERE c.page_id = p.id AND mp.ends_at > :now AND mp.starts_at < :soon),
-<<<<<<< HEAD
-  (SELECT concat_ws(',', count(*), max(n.sent_at)) FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
+  (SELECT concat_ws(',', count(*), max(n.sent_at), sum(extract(epoch FROM n.starts_at) + extract(epoch FROM n.ends_at)))
+   FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
    WHERE w.project_id = p.project_id AND ${IS_RECENT_NOTICE}))`
-=======
-  (SELECT concat_ws(',', count(*), max(n.sent_at), sum(extract(epoch FROM n.starts_at) + extract(epoch FROM n.ends_at))) FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
-   WHERE w.project_id = p.project_id AND n.ends_at > :recent))`
->>>>>>> wt-notices
 
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }

@@ -12,7 +12,7 @@ export const ForeignChange = ({
     <p class="banner" role="alert">
       Another person changed {what}. Nothing of yours is saved.{' '}
       <button type="button" class="plain" onClick={showStored}>
-        Show what is stored now
+        Show what is saved now
       </button>{' '}
       or{' '}
       <button type="button" class="plain" onClick={keepChanges}>
