@@ -118,7 +118,7 @@ function useShownPage(monitorIds: readonly string[]): ShownPage | null {
       const published = 'data' in read ? read.data.data.filter(page => page.is_published) : []
       const found = await Promise.all(
         published.slice(0, 10).map(async page => {
-          const list = await execute('listStatusPageComponents', { path: { id: page.id }, query: { per_page: 100 } })
+          const list = await execute('listStatusPageComponents', { path: { id: page.id } })
           return { page, components: 'data' in list ? list.data.data : [], isPublished: true }
         }),
       )

@@ -133,7 +133,7 @@ function Audience({ monitorIds }: { monitorIds: readonly string[] }) {
       const found = await Promise.all(
         published.map(async ({ id, name }) => {
           const [components, subscribers] = await Promise.all([
-            execute('listStatusPageComponents', { path: { id }, query: { per_page: 100 } }),
+            execute('listStatusPageComponents', { path: { id } }),
             execute('listStatusPageSubscribers', { path: { id }, query: { per_page: 1 } }),
           ])
           const isShown =
