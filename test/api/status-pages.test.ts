@@ -205,6 +205,17 @@ t.test('A page has at most 500 components and 100 groups', async t => {
     const refused = await call(`POST /status-pages/${page}/${kind}`, { name: 'Too many' })
     t.match(refused, { status: 409, body: { error: { code: 'conflict', message } } })
   }
+  const all = await call(`GET /status-pages/${page}/components`)
+  t.match(all.body, { data: { length: 500 }, meta: { page: 1, total: 500, total_pages: 1 } })
+  const part = await call(`GET /status-pages/${page}/components?per_page=100&page=5`)
+  t.same(part.body.data, all.body.data.slice(400))
+  const ids = all.body.data.map(({ id }: { id: string }) => id).reverse()
+  const reversed = await call(`PUT /status-pages/${page}/components/reorder`, { component_ids: ids })
+  t.same(
+    reversed.body.data.map(({ id }: { id: string }) => id),
+    ids,
+    'all of them are ordered by one request',
+  )
 })
 
 t.test('A component has the status of its monitor, which cannot be set manually', async t => {

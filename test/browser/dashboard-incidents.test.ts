@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { AXE, findAccessibilityProblems } from '../support/axe.ts'
@@ -62,6 +63,44 @@ t.test('A person finds an outage, acknowledges it, posts updates and resolves it
     .data
   t.equal(status, 'resolved')
   t.ok(at)
+  t.same(complaints, [])
+})
+
+t.test('The preview of an update has the custom CSS of the page, in light and dark, and only there', async t => {
+  const { incidentId, monitorId } = await insertOutage(api.db, projectId, channelId, 'Styled')
+  const write = async (method: string, path: string, body: object) =>
+    (await api.call(method, path, { key: owner.key, body })).body.data
+  const css = [
+    'html .incident h3 { color: rgb(1, 2, 3); text-transform: uppercase }',
+    '@media (prefers-color-scheme: dark) { .incident h3 { color: rgb(4, 5, 6) } }',
+    '@media (prefers-color-scheme: light) { .incident .meta { color: rgb(7, 8, 9) } }',
+    'html { position: absolute; inset: -999px; z-index: 9999 }',
+  ].join('\n')
+  const { id } = await write('POST', '/status-pages', { name: 'Acme', slug: 'acme', template: 'clean' })
+  await write('POST', `/status-pages/${id}/components`, { name: 'Styled', monitor_id: monitorId })
+  await write('PUT', `/status-pages/${id}`, { is_published: true, custom_css: css })
+  const readColors = (place: Locator) =>
+    place.evaluate(node => ['h3', '.meta'].map(part => getComputedStyle(node.querySelector(part)!).color))
+
+  const { page, complaints } = await openAs(t, owner, `/incidents/${incidentId}`)
+  await page.getByLabel('Message').fill('We are restarting it.')
+  const preview = page.getByRole('group', { name: 'Preview of the status page' })
+  await preview.getByText('We are restarting it.').waitFor()
+  const visitor = await newContext({ javaScriptEnabled: false })
+  t.teardown(() => visitor.close())
+  const published = await visitor.newPage()
+  await published.goto(`${origin}/status/acme`)
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.getByText(scheme === 'light' ? 'Light' : 'Dark', { exact: true }).click()
+    await published.emulateMedia({ colorScheme: scheme })
+    const expected = await readColors(published.locator('#open .incident'))
+    t.equal(expected[0], scheme === 'light' ? 'rgb(1, 2, 3)' : 'rgb(4, 5, 6)')
+    t.same(await readColors(preview.locator('.incident')), expected, scheme)
+  }
+  t.equal(await preview.locator('.incident h3').evaluate(title => getComputedStyle(title).textTransform), 'uppercase')
+  // what the CSS places over everything ends at the box
+  await page.getByLabel('Message').click()
+  await page.getByRole('button', { name: 'Add the update' }).click({ trial: true })
   t.same(complaints, [])
 })
 

@@ -4,6 +4,7 @@ import { startApi } from '../support/api-server.ts'
 import { AXE, findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
+import { insertComponents } from '../support/status-pages.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
@@ -188,6 +189,30 @@ t.test('Components are dragged into a group, and a file that is not an image is 
       t.ok([401, 404].includes((await fetch(api.origin + address)).status), `${address} is hidden from strangers`)
   }
   await page.getByRole('alert').filter({ hasText: 'Another person' }).waitFor({ state: 'detached' })
+})
+
+t.test('All components of a long page are ordered, by keys and by dragging', async t => {
+  const { page, complaints, id } = await openPage(t)
+  await insertComponents(api.db, id, 240)
+  await page.reload()
+  const move = (name: string, way: string) => button(page, `Move ${name} ${way}`)
+  await move('Component 230', 'up').press('Home')
+  await page.getByText('Component 230 is now 1 of 243.').waitFor()
+  t.equal((await orderOf(id))[0], 'Component 230')
+  t.equal(await page.evaluate('document.activeElement.textContent'), '↓Move Component 230 down')
+  await move('Component 101', 'down').press('End')
+  await page.getByText('Component 101 is now 243 of 243.').waitFor()
+  t.equal((await orderOf(id)).at(-1), 'Component 101')
+  await move('Component 101', 'up').click()
+  await page.getByText('Component 101 is now 242 of 243.').waitFor()
+
+  const row = (name: string) => page.locator('.page-item').filter({ has: page.getByText(name, { exact: true }) })
+  await row('Component 220').dragTo(row('Component 218'), { targetPosition: { x: 5, y: 2 } })
+  await page.getByText(/Component 220 is now \d+ of 243\./).waitFor()
+  const order = await orderOf(id)
+  t.equal(order.indexOf('Component 220') + 1, order.indexOf('Component 218'))
+  t.equal(await preview(page).locator('.component').count(), 242, 'the preview has all components')
+  t.same(complaints, [])
 })
 
 t.test(

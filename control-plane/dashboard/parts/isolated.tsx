@@ -27,9 +27,10 @@ export function Isolated({
   return <div class="isolated" role="group" aria-label={label} ref={element} />
 }
 
+const SCHEME = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi
+
 /** The CSS for one colour scheme, whatever the browser prefers. */
 export const chooseScheme = (css: string, scheme: 'light' | 'dark'): string =>
   css
-    .replaceAll('(prefers-color-scheme:dark)', scheme === 'dark' ? '(min-width:0)' : '(max-width:0)')
-    .replaceAll('(prefers-color-scheme: dark)', scheme === 'dark' ? '(min-width: 0)' : '(max-width: 0)')
+    .replace(SCHEME, (_, wanted: string) => (wanted.toLowerCase() === scheme ? '(min-width:0)' : '(max-width:0)'))
     .replaceAll(/color-scheme: ?light dark/g, `color-scheme:${scheme}`)

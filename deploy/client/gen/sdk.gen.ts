@@ -1492,6 +1492,8 @@ export class Picket extends HeyApiClient {
     
     /**
      * List the components of a status page in display order
+     *
+     * All components are listed unless `page` or `per_page` is given.
      */
     public listStatusPageComponents<ThrowOnError extends boolean = false>(options: Options<ListStatusPageComponentsData, ThrowOnError>) {
         return (options.client ?? this.client).get<ListStatusPageComponentsResponses, ListStatusPageComponentsErrors, ThrowOnError>({

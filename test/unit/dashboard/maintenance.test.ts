@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Execute } from '../../../control-plane/dashboard/core/operations.ts'
-import { findPagesOf, readPublishedPages } from '../../../control-plane/dashboard/parts/monitors/published-pages.ts'
+import { readPublishedPages, selectPages } from '../../../control-plane/dashboard/parts/monitors/published-pages.ts'
 import {
   buildBadgeSnippets,
   buildFrameSnippet,
@@ -188,7 +188,7 @@ const answerPages = (count: number, components: Record<string, string | null>, m
 
 t.test('A window says that no message is sent only when every page and component was read', async t => {
   const read = async (execute: Execute) => {
-    const { shown, isCertain } = findPagesOf(await readPublishedPages(execute), ['shop'])
+    const { shown, isCertain } = selectPages(await readPublishedPages(execute), ['shop'])
     return [shown.map(({ page }) => page.id), describeOthers(shown.length, isCertain)]
   }
   t.same(await read(answerPages(1, { p0: 'shop' })), [['p0'], null])

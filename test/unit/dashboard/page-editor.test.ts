@@ -51,6 +51,9 @@ t.test('A step exchanges an item with its neighbour among its siblings', async t
   t.equal(moveStep(ITEMS, 'shop', -1), null, 'the first of its group')
   t.equal(moveStep(ITEMS, 'lost', 1), null)
   t.equal(moveStep(ITEMS, 'unknown', 1), null)
+  t.same(moveStep(ITEMS, 'lost', 'first'), ['lost', 'web', 'core', 'mail'])
+  t.same(moveStep(ITEMS, 'web', 'last'), ['core', 'mail', 'lost', 'web'])
+  t.equal(moveStep(ITEMS, 'shop', 'first'), null, 'it is the first')
 })
 
 t.test('A drop moves an item before another one, to the end, or into a group', async t => {

@@ -6,14 +6,14 @@ type PageRecord = OperationResponse<'listStatusPages'>['data'][number]
 export type PageComponent = OperationResponse<'listStatusPageComponents'>['data'][number]
 
 /** A published status page. `isComplete`: all of its components were read. */
-export type PublishedPage = { page: PageRecord; components: readonly PageComponent[]; isComplete: boolean }
+type PublishedPage = { page: PageRecord; components: readonly PageComponent[]; isComplete: boolean }
 
 /** The published pages of the project. `isComplete`: there are no others. */
 export type PublishedPages = { pages: readonly PublishedPage[]; isComplete: boolean }
 
 const MAX_PAGES = 10
 
-/** Reads the first published pages, and the first components of each. */
+/** Reads the first published pages, and their components. */
 export async function readPublishedPages(execute: Execute): Promise<PublishedPages> {
   const listed = await execute('listStatusPages', { query: { per_page: 100 } })
   if ('error' in listed) return { pages: [], isComplete: false }
@@ -21,7 +21,7 @@ export async function readPublishedPages(execute: Execute): Promise<PublishedPag
   const published = data.filter(page => page.is_published)
   const pages = await Promise.all(
     published.slice(0, MAX_PAGES).map(async page => {
-      const list = await execute('listStatusPageComponents', { path: { id: page.id }, query: { per_page: 100 } })
+      const list = await execute('listStatusPageComponents', { path: { id: page.id } })
       if ('error' in list) return { page, components: [], isComplete: false }
       return { page, components: list.data.data, isComplete: list.data.meta.total <= list.data.data.length }
     }),
@@ -38,7 +38,7 @@ export function usePublishedPages(): PublishedPages | null {
 }
 
 /** The pages that show one of the monitors. `isCertain`: no other page can show one. */
-export function findPagesOf({ pages, isComplete }: PublishedPages, monitorIds: readonly string[]) {
+export function selectPages({ pages, isComplete }: PublishedPages, monitorIds: readonly string[]) {
   const isShown = ({ components }: PublishedPage) =>
     components.some(({ monitor_id: id }) => id !== null && monitorIds.includes(id))
   const shown = pages.filter(isShown)

@@ -4,7 +4,13 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { withRequestActor } from '../../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
+import {
+  createRoute,
+  deleteRoute,
+  fullListRoute,
+  readRoute,
+  updateRoute,
+} from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
 import { findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
@@ -23,12 +29,17 @@ export function componentRoutes(app: App, { db }: { db: Db }): void {
 }
 
 function readRoutes(app: App, db: Db): void {
-  listRoute(app, '/status-pages/:id/components', {
+  fullListRoute(app, '/status-pages/:id/components', {
     summary: 'List the components of a status page in display order',
+    description: 'All components are listed unless `page` or `per_page` is given.',
     tags,
     record: ComponentRecord,
     list: async (request, bounds) => {
       const pageId = await getPageId(db, getCaller(request).projectId, request.params.id)
+      if (bounds === null) {
+        const all = await listPageComponents(db, pageId)
+        return { data: all.map(toComponentResponse), total: all.length }
+      }
       const { components, total } = await listComponents(db, pageId, bounds)
       return { data: components.map(toComponentResponse), total }
     },

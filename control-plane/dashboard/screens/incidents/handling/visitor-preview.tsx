@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { IncidentView, PageView } from '../../../../pages/core/types.ts'
 import { STYLES } from '../../../../pages/templates/assets.ts'
 import { getUtcDay } from '../../../../pages/templates/dates.ts'
@@ -8,17 +8,21 @@ import { OpenIncidents, PastIncident } from '../../../../pages/templates/parts/i
 import { Day, IsoTimes } from '../../../../pages/templates/parts/moment.tsx'
 import { IconSheet } from '../../../../pages/templates/parts/status-icons.tsx'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import type { OperationError, OperationResponse } from '../../../core/operations.ts'
 import { chooseScheme, Isolated } from '../../../parts/isolated.tsx'
-import { findPagesOf, type PageComponent, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
+import { Missing } from '../../../parts/layout/states.tsx'
+import { type PageComponent, selectPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 
-type Page = Pick<OperationResponse<'listStatusPages'>['data'][number], 'name' | 'template' | 'brand_color'>
+type Page = Pick<
+  OperationResponse<'listStatusPages'>['data'][number],
+  'id' | 'name' | 'template' | 'brand_color' | 'custom_css'
+>
 
 /** The page of the preview. `isPublished`: false for an example. `isCertain`: all published pages are known. */
 type ShownPage = { page: Page; components: readonly PageComponent[]; isPublished: boolean; isCertain: boolean }
 
 /** How a page looks when the project has none. */
-const EXAMPLE: Page = { name: 'Status', template: 'minimal', brand_color: '#2563eb' }
+const EXAMPLE: Page = { id: '', name: 'Status', template: 'minimal', brand_color: '#2563eb', custom_css: null }
 
 const SCHEMES = [
   ['light', 'Light'],
@@ -35,8 +39,8 @@ const IN_A_BOX = [
 ].join('')
 
 /**
- * An incident as visitors see it: by the parts, the styles and the colour of the first published status page that shows one
- * of its monitors. `build` gets the components of that page.
+ * An incident as visitors see it: by the parts, the styles, the colour and the custom CSS of the first published status page that
+ * shows one of its monitors. `build` gets the components of that page.
  */
 export function VisitorPreview({
   monitorIds,
@@ -47,11 +51,12 @@ export function VisitorPreview({
 }) {
   const { nowMs } = useFrame()
   const shown = useShownPage(monitorIds)
+  const custom = useCustomCss(shown?.page ?? null)
   const [scheme, setScheme] = useState<'light' | 'dark'>('light')
-  if (!shown) return null
+  if (!shown || !custom) return null
   const { page, components, isPublished, isCertain } = shown
   const { template } = page
-  const sheets = [STYLES.base, STYLES[template], buildBrandStyle(page.brand_color), IN_A_BOX]
+  const sheets = [STYLES.base, STYLES[template], buildBrandStyle(page.brand_color), custom.css ?? '', IN_A_BOX]
   return (
     <div class="visitor-preview">
       <div class="preview-head">
@@ -78,6 +83,7 @@ export function VisitorPreview({
       <Isolated label="Preview of the status page" sheets={sheets.map(css => chooseScheme(css, scheme))}>
         <IncidentOnPage page={page} incident={build(components, nowMs)} />
       </Isolated>
+      {custom.error && <Missing what="The custom CSS of the page" error={custom.error} />}
     </div>
   )
 }
@@ -114,7 +120,26 @@ function IncidentOnPage({ page: { name, template }, incident }: { page: Page; in
 function useShownPage(monitorIds: readonly string[]): ShownPage | null {
   const published = usePublishedPages()
   if (published === null) return null
-  const { shown } = findPagesOf(published, monitorIds)
+  const { shown } = selectPages(published, monitorIds)
   const found = shown[0] ?? published.pages[0]
   return { page: EXAMPLE, components: [], ...found, isPublished: found !== undefined, isCertain: published.isComplete }
+}
+
+type CustomCss = { css: string | null; error: OperationError | null }
+
+const NO_CSS: CustomCss = { css: null, error: null }
+
+/** The custom CSS of a page as its visitors get it. Null until it is read. */
+function useCustomCss(page: Page | null): CustomCss | null {
+  const { execute } = useFrame()
+  const [read, setRead] = useState<CustomCss | null>(null)
+  const id = page === null || page.custom_css === null ? null : page.id
+  useEffect(() => {
+    if (id === null) return
+    void (async () => {
+      const outcome = await execute('previewStatusPage', { path: { id }, body: {} })
+      setRead('error' in outcome ? { ...NO_CSS, error: outcome.error } : { ...NO_CSS, css: outcome.data.data.safe_css })
+    })()
+  }, [id])
+  return id === null ? NO_CSS : read
 }

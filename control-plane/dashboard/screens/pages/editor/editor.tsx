@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { buildAddress, parsePage } from '../../../core/address.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { NeedsScript } from '../../../parts/calls/as-call.tsx'
-import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
@@ -22,9 +20,9 @@ export const pageEditorScreen = screen({
   path: '/pages/:id',
   area: 'pages',
   record: 'page',
-  queries: ({ params: { id = '' }, search }) => ({
+  queries: ({ params: { id = '' } }) => ({
     page: read('readStatusPage', { path: { id } }),
-    components: read('listStatusPageComponents', { path: { id }, query: { per_page: 100, page: parsePage(search) } }),
+    components: read('listStatusPageComponents', { path: { id } }),
     groups: read('listStatusPageGroups', { path: { id }, query: { per_page: 100 } }),
   }),
   title: ({ results }) => results.page.data!.data.name,
@@ -53,16 +51,7 @@ export const pageEditorScreen = screen({
             <Loaded result={results.groups} what="The groups">
               {({ data: groups }) => (
                 <Loaded result={results.components} what="The components">
-                  {({ data: components, meta }) => (
-                    <>
-                      <ItemList pageId={page.id} components={components} groups={groups} />
-                      <Pager
-                        meta={meta}
-                        what="components"
-                        buildPath={number => buildAddress(`/pages/${page.id}`, { page: number })}
-                      />
-                    </>
-                  )}
+                  {({ data: components }) => <ItemList pageId={page.id} components={components} groups={groups} />}
                 </Loaded>
               )}
             </Loaded>

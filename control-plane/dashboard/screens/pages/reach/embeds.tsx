@@ -28,7 +28,7 @@ export const pageEmbedsScreen = screen({
   record: 'page',
   queries: ({ params: { id = '' } }) => ({
     page: read('readStatusPage', { path: { id } }),
-    components: read('listStatusPageComponents', { path: { id }, query: { per_page: 100 } }),
+    components: read('listStatusPageComponents', { path: { id } }),
   }),
   title: ({ results }) => `Embeds of ${results.page.data!.data.name}`,
   Body: ({ results }) => {

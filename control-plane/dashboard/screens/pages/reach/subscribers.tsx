@@ -25,7 +25,7 @@ export const pageSubscribersScreen = screen({
   queries: ({ params: { id = '' }, search }) => ({
     page: read('readStatusPage', { path: { id } }),
     subscribers: read('listStatusPageSubscribers', { path: { id }, query: { per_page: 50, page: parsePage(search) } }),
-    components: read('listStatusPageComponents', { path: { id }, query: { per_page: 100 } }),
+    components: read('listStatusPageComponents', { path: { id } }),
   }),
   title: ({ results }) => `Subscribers of ${results.page.data!.data.name}`,
   Body: ({ results }) => {

@@ -3,7 +3,7 @@ import { toMaintenanceNotice } from '../../../../alerting/channels/notices/maint
 import { formatCount, formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { Moment } from '../../../parts/moment.tsx'
-import { findPagesOf, type PublishedPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
+import { type PublishedPages, selectPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 import { findScheduleProblems, toWindowBody, type WindowForm } from './window-form.ts'
 import { listNextPeriods, toSchedule, type WindowRecord } from './window-periods.ts'
 import { toZonedText } from './zoned-time.ts'
@@ -122,7 +122,7 @@ function Audience({ monitorIds }: { monitorIds: readonly string[] }) {
   const published = usePublishedPages()
   const counts = useSubscriberCounts(published)
   if (published === null || counts === null) return null
-  const { shown, isCertain } = findPagesOf(published, monitorIds)
+  const { shown, isCertain } = selectPages(published, monitorIds)
   return (
     <>
       {shown.length > 0 && (

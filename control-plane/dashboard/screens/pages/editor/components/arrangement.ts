@@ -39,13 +39,16 @@ export function listSiblings(items: readonly PageItem[], groupId: string | null)
 export const findItemGroup = (items: readonly PageItem[], id: string): string | null =>
   items.find(item => item.kind === 'group' && item.components.some(component => component.id === id))?.id ?? null
 
-/** The new order of the siblings when an item moves one step; null at the end of the list. */
-export function moveStep(items: readonly PageItem[], id: string, step: -1 | 1): string[] | null {
+/** One step up or down, or to an end of the list. */
+export type Step = -1 | 1 | 'first' | 'last'
+
+/** The new order of the siblings when an item moves; null when it is there already. */
+export function moveStep(items: readonly PageItem[], id: string, step: Step): string[] | null {
   const siblings = listSiblings(items, findItemGroup(items, id))
   const from = siblings.indexOf(id)
-  const other = siblings[from + step]
-  if (from === -1 || other === undefined) return null
-  return siblings.map(one => (one === id ? other : one === other ? id : one))
+  const to = step === 'first' ? 0 : step === 'last' ? siblings.length - 1 : from + step
+  if (from === -1 || to === from || siblings[to] === undefined) return null
+  return siblings.toSpliced(from, 1).toSpliced(to, 0, id)
 }
 
 /** Where an item is dropped. `beforeId` null: at the end. */

@@ -102,6 +102,9 @@ function useDragging({ item, groups, groupId, place, arranging, draggedId, setDr
   }
 }
 
+/** Keys at the buttons that move an item over a long list. */
+const ENDS: Record<string, 'first' | 'last' | undefined> = { Home: 'first', End: 'last' }
+
 function RowButtons({ item, place, arranging, openId, setOpen }: ItemRowProps) {
   const { isInteractive } = useFrame()
   const isOpen = openId === item.id
@@ -113,9 +116,15 @@ function RowButtons({ item, place, arranging, openId, setOpen }: ItemRowProps) {
           id={toMoveId(item.id, step)}
           type="button"
           class="move"
-          title={step === -1 ? 'Move up' : 'Move down'}
+          title={step === -1 ? 'Move up; Home moves to the top' : 'Move down; End moves to the bottom'}
           disabled={!isInteractive || arranging.isBusy || place.at === (step === -1 ? 0 : place.count - 1)}
           onClick={() => arranging.move(item.id, item.name, step)}
+          onKeyDown={event => {
+            const end = ENDS[event.key]
+            if (!end) return
+            event.preventDefault()
+            arranging.move(item.id, item.name, end)
+          }}
         >
           <span aria-hidden="true">{step === -1 ? '↑' : '↓'}</span>
           <span class="hidden">

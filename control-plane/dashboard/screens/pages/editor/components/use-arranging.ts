@@ -2,7 +2,15 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
 import type { OperationError, Outcome } from '../../../../core/operations.ts'
-import { type DropPlace, findItemGroup, listSiblings, moveStep, type PageItem, planDrop } from './arrangement.ts'
+import {
+  type DropPlace,
+  findItemGroup,
+  listSiblings,
+  moveStep,
+  type PageItem,
+  planDrop,
+  type Step,
+} from './arrangement.ts'
 
 /** Moves items of a page by keys and by dragging. One change at a time. */
 export type Arranging = {
@@ -12,7 +20,7 @@ export type Arranging = {
   error: OperationError | null
   /** what was moved last, for screen readers */
   announcement: string
-  move(id: string, name: string, step: -1 | 1): void
+  move(id: string, name: string, step: Step): void
   drop(id: string, name: string, place: DropPlace): void
 }
 
@@ -76,4 +84,5 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
 }
 
 /** The id of the button that moves an item. */
-export const toMoveId = (id: string, step: -1 | 1): string => `move-${step === -1 ? 'up' : 'down'}-${id}`
+export const toMoveId = (id: string, step: Step): string =>
+  `move-${step === -1 || step === 'first' ? 'up' : 'down'}-${id}`
