@@ -1,8 +1,9 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { listWithheldAlerts } from '../../control-plane/insight/explanations/withheld-store.ts'
 import { createDatabase } from '../support/database.ts'
+import { createScenario } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitor } from '../support/verdict.ts'
 
@@ -117,4 +118,30 @@ t.test('An alert that was sent afterwards, alone or in a digest, is not listed a
     [`whd_${uuidv7()}`, projectId, channelId, down, `monitor:${monitorId}`],
   )
   t.same(await list(), [])
+})
+
+t.test('What the verdict withholds in a silence is listed until it is sent', async t => {
+  const { projectId } = await insertTenant(db)
+  const house = await createScenario(db, projectId)
+  const ids = (await house.addMonitors(2)) as [string, string]
+  const [lasting, brief] = ids
+  await house.check(ids, '+')
+  await house.silence(ids, 60)
+  await house.check([lasting], '-')
+  await house.check([brief], '-+')
+  const list = async (monitorId: string, incidentId: string | null) =>
+    (await listWithheldAlerts(db, { projectId, monitorIds: [monitorId], incidentId, now: house.now() }, 50)).map(
+      ({ event, reason, is_waiting: isWaiting }) => `${event} ${reason}${isWaiting ? ' waits' : ''}`,
+    )
+  const incidentOf = async (monitorId: string) => {
+    const sql = 'SELECT incident_id AS id FROM incident_monitors WHERE monitor_id = ?'
+    return (await query<{ id: string }>(db, sql, [monitorId]))[0]!.id
+  }
+  t.same(await list(lasting, null), ['monitor.down silenced waits'])
+  t.same(await list(lasting, await incidentOf(lasting)), ['monitor.down silenced waits'])
+  await house.pass(60)
+  t.equal(await house.sent(lasting), 'down created')
+  t.same(await list(lasting, await incidentOf(lasting)), [], 'it was sent')
+  t.same(await list(brief, null), [])
+  t.same(await list(brief, await incidentOf(brief)), ['monitor.down silenced', 'monitor.up silenced'])
 })
