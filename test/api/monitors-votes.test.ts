@@ -104,6 +104,7 @@ t.test('GET /monitors/{id}/votes 200 says what each region says, before and afte
     thresholds: { failures_in_a_row: 2, better_in_a_row: 2, interval_seconds: 30 },
     silenced_by: [],
     alerts_withheld: false,
+    withheld_alerts: [],
     checks_available: true,
   })
   t.same(

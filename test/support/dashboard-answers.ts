@@ -76,7 +76,13 @@ export const votesNowOf = (changes: Partial<Votes> = {}): Votes => {
     ...{ status_by_votes: 'up', failing_votes_needed: 2, quorum, thresholds, timings },
     counts: { ...counts, ok: 3, failing: 0 },
     votes: regions.map(region => ({ ...voteOf(region), ...now, vote: 'ok' })) as Votes['votes'],
-    ...{ silenced_by: [], alerts_withheld: false, last_transition_id: 't1', checks_available: true },
+    ...{
+      silenced_by: [],
+      alerts_withheld: false,
+      withheld_alerts: [],
+      last_transition_id: 't1',
+      checks_available: true,
+    },
     ...changes,
   }
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { CHECK_STATUSES } from '../../../shared/checks/result.ts'
-import { nullable, stringEnum, Timestamp } from '../../foundation/web/validation/schemas.ts'
+import { Id, nullable, stringEnum, Timestamp } from '../../foundation/web/validation/schemas.ts'
+import type { SuppressionReason } from '../../verdict/suppression/review.ts'
 
 /*
  * The parts of an explanation, with the names that stored explanations have (`Explanation` in verdict/core/types.ts), so
@@ -67,3 +68,13 @@ export const ExplainedTimings = Type.Object({
   outage_since: nullable(Timestamp),
   outage_seconds: nullable(Type.Number()),
 })
+
+const WITHHELD_REASONS = ['maintenance', 'silenced', 'parent', 'grace', 'doubt'] as const satisfies SuppressionReason[]
+
+/** A status change that was not sent, and why, as documented in the API. */
+export const WITHHELD_PROPERTIES = {
+  event_id: Id,
+  event: Type.String({ description: 'Such as `monitor.down`.' }),
+  reason: stringEnum(WITHHELD_REASONS),
+  until: nullable(Timestamp, { description: 'The end of the reason. Null when it is not known.' }),
+}

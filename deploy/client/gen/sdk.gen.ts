@@ -1366,7 +1366,7 @@ export class Picket extends HeyApiClient {
     /**
      * Get what happened around an incident, oldest first
      *
-     * Checks, transitions, updates, deliveries, maintenance, silences, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.
+     * Checks, transitions, updates, deliveries, withheld alerts, maintenance, silences, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.
      */
     public readIncidentTimeline<ThrowOnError extends boolean = false>(options: Options<ReadIncidentTimelineData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadIncidentTimelineResponses, ReadIncidentTimelineErrors, ThrowOnError>({

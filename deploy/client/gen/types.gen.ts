@@ -1547,6 +1547,25 @@ export type MonitorVotes = {
      * Whether alerts wait to be sent afterwards.
      */
     alerts_withheld: boolean;
+    /**
+     * The status changes that wait, oldest first. Those that are no longer true when the reason ends are not sent.
+     */
+    withheld_alerts: Array<{
+        /**
+         * UUIDv7
+         */
+        event_id: string;
+        /**
+         * Such as `monitor.down`.
+         */
+        event: string;
+        reason: 'maintenance' | 'silenced' | 'parent' | 'grace' | 'doubt';
+        /**
+         * The end of the reason. Null when it is not known.
+         */
+        until: string | null;
+        at: string;
+    }>;
     last_transition_id: string | null;
     /**
      * False while the history cannot be read: `newest_check` and most of `vote_since` are null then.
@@ -1767,6 +1786,30 @@ export type IncidentTimeline = {
         response_code: number | null;
     } | {
         at: string;
+        kind: 'withheld_alert';
+        /**
+         * UUIDv7
+         */
+        event_id: string;
+        /**
+         * Such as `monitor.down`.
+         */
+        event: string;
+        reason: 'maintenance' | 'silenced' | 'parent' | 'grace' | 'doubt';
+        /**
+         * The end of the reason. Null when it is not known.
+         */
+        until: string | null;
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        /**
+         * Whether it may be sent when the reason has ended.
+         */
+        is_waiting: boolean;
+    } | {
+        at: string;
         kind: 'maintenance';
         /**
          * UUIDv7
@@ -1848,7 +1891,7 @@ export type IncidentTimeline = {
      * One per kind that is not omitted.
      */
     counts: Array<{
-        kind: 'change' | 'maintenance' | 'silence' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        kind: 'change' | 'maintenance' | 'silence' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'withheld_alert' | 'delivery' | 'incident_resolved';
         items: number;
         /**
          * Whether there are more than are listed.
@@ -1859,7 +1902,7 @@ export type IncidentTimeline = {
      * Kinds that are not listed: `unavailable` while the history cannot be read, `insufficient_scope` for changes without an admin key.
      */
     omitted: Array<{
-        kind: 'change' | 'maintenance' | 'silence' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'delivery' | 'incident_resolved';
+        kind: 'change' | 'maintenance' | 'silence' | 'vendor_incident' | 'check' | 'transition' | 'incident_opened' | 'incident_acknowledged' | 'incident_updated' | 'withheld_alert' | 'delivery' | 'incident_resolved';
         reason: 'unavailable' | 'insufficient_scope';
     }>;
 };

@@ -121,6 +121,23 @@ t.test('The axis shows checks by region, the explanation, deliveries with receip
   t.match(text, /\+1 min Identified by you internal We look at it\./)
 })
 
+t.test('The axis shows alerts that were withheld, why, and whether they wait', async t => {
+  const withheld = (event: string, rest: object) => ({
+    ...{ at: '2026-11-21T14:02:08Z', kind: 'withheld_alert', event_id: ID, monitor_id: MONITOR.id, event },
+    ...{ until: null, is_waiting: false, ...rest },
+  })
+  const { text } = renderIncident(INCIDENT, {
+    timeline: timelineOf([
+      withheld('monitor.down', { reason: 'silenced', until: '2026-11-21T16:00:00Z', is_waiting: true }),
+      withheld('monitor.up', { reason: 'maintenance', until: '2026-11-21T15:00:00Z' }),
+      withheld('monitor.down', { reason: 'parent', is_waiting: true }),
+    ]),
+  })
+  t.match(text, /Monitor down not sent ?: withheld by a silence until 21 Nov 2026, 16:00:00 UTC · It waits until then/)
+  t.match(text, /Monitor up not sent ?: withheld by maintenance until 21 Nov 2026, 15:00:00 UTC \d/)
+  t.match(text, /Monitor down not sent ?: withheld by the outage of a parent · It waits\./)
+})
+
 t.test('Only the decision that opened the incident is unfolded, and one row says that it ended', async t => {
   const resolved = { at: '2026-11-21T14:06:07Z', kind: 'incident_resolved' }
   const { html, text } = renderIncident(RESOLVED, {

@@ -210,6 +210,17 @@ t.test(
   },
 )
 
+t.test('Alerts that wait are listed with their reason', t => {
+  const alert = { event_id: 'e1', event: 'monitor.down', at: ago(10), reason: 'silenced' as const, until: ago(-60) }
+  const listMonitorVotes = { data: votesNowOf({ alerts_withheld: true, withheld_alerts: [alert] }) }
+  t.match(
+    show({ answers: { listMonitorVotes } }).text,
+    /Monitor down of 21 Nov 2026, 13:55:30 UTC ?: withheld by a silence until 21 Nov 2026, 15:05:30 UTC/,
+  )
+  t.notMatch(show().html, 'Withheld alerts')
+  t.end()
+})
+
 t.test('Changes of the alert rules of a monitor are marks too', t => {
   const [stored] = HEALTHY_ANSWERS.listAuditLog!.data
   const entry = { ...stored!, resource: 'alert_rule', resource_id: 'r1', resource_name: null }

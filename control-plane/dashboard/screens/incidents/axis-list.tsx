@@ -6,6 +6,7 @@ import { ExplanationPanel } from '../../parts/explanation.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Shape, type ShownStatus } from '../../parts/status.tsx'
 import { DeliveryState, nameEvent } from '../alerts/delivery-words.tsx'
+import { WithheldReason } from '../alerts/withheld-reason.tsx'
 import {
   buildAxisRows,
   findOpening,
@@ -72,6 +73,7 @@ function findShape(row: TimelineRow): ShownStatus {
       return row.status === 'delivered' ? 'up' : row.status === 'pending' ? 'unknown' : 'down'
     case 'maintenance':
     case 'silence':
+    case 'withheld_alert':
       return 'paused'
     case 'checks':
       return 'unknown'
@@ -110,6 +112,8 @@ function RowContent({ row, names }: { row: TimelineRow; names: Names }): Compone
       return <Update item={row} members={names.members} />
     case 'delivery':
       return <Delivery item={row} />
+    case 'withheld_alert':
+      return <Withheld item={row} />
     default:
       return <Context row={row} monitors={names.monitors} />
   }
@@ -181,6 +185,13 @@ function Delivery({ item }: { item: TimelineEntry<'delivery'> }) {
     </p>
   )
 }
+
+const Withheld = ({ item }: { item: TimelineEntry<'withheld_alert'> }) => (
+  <p>
+    {nameEvent(item.event)} <strong>not sent</strong>: <WithheldReason alert={item} />
+    {item.is_waiting && <span class="soft"> · {item.until === null ? 'It waits.' : 'It waits until then.'}</span>}
+  </p>
+)
 
 const MAX_FIELDS = 5
 

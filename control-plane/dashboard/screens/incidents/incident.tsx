@@ -58,6 +58,7 @@ const PLURALS: Partial<Record<Timeline['counts'][number]['kind'], string>> = {
   check: 'check',
   transition: 'change of a status',
   delivery: 'delivery',
+  withheld_alert: 'withheld alert',
   incident_updated: 'update',
 }
 

@@ -7,6 +7,8 @@ import { Section } from '../../parts/layout/section.tsx'
 import { Loaded } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Strip } from '../../parts/strip.tsx'
+import { nameEvent } from '../alerts/delivery-words.tsx'
+import { WithheldReason } from '../alerts/withheld-reason.tsx'
 import { MonitorSilence } from '../suppression/silences/silences-in-force.tsx'
 
 type Votes = OperationResponse<'listMonitorVotes'>['data']
@@ -41,6 +43,7 @@ export const VotesSection = ({
               </p>
             )
           })}
+          <WithheldAlerts alerts={data.withheld_alerts} />
           <VoteTable votes={data.votes as ExplainedVote[]} threshold={data.thresholds.failures_in_a_row} />
           {!data.checks_available && (
             <p class="missing">The newest checks cannot be read at the moment. Verdicts are not affected.</p>
@@ -50,6 +53,18 @@ export const VotesSection = ({
     </Loaded>
   </Section>
 )
+
+/** The alerts that were not sent, and may be when the reason has ended. */
+const WithheldAlerts = ({ alerts }: { alerts: Votes['withheld_alerts'] }) =>
+  alerts.length === 0 ? null : (
+    <ul class="soft" aria-label="Withheld alerts">
+      {alerts.map(alert => (
+        <li key={alert.event_id}>
+          {nameEvent(alert.event)} of <Moment at={alert.at} />: <WithheldReason alert={alert} />
+        </li>
+      ))}
+    </ul>
+  )
 
 /** What the pings of a heartbeat say. They have no regions that vote. */
 export function formatPings({ quorum, counts }: Pick<Votes, 'quorum' | 'counts'>): string {

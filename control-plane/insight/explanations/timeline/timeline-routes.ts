@@ -11,6 +11,7 @@ import { listPossibleCauses, MAX_CAUSES } from '../../../verdict/incidents/api/p
 import { findIncident, type IncidentRecord } from '../../../verdict/incidents/store.ts'
 import { listFirstUpdates } from '../../../verdict/incidents/update-store.ts'
 import { readHistory } from '../history-reader.ts'
+import { listWithheldAlerts } from '../withheld-store.ts'
 import { BEFORE_MS, computeCheckSpans } from './time-spans.ts'
 import { buildTimeline } from './timeline.ts'
 import { IncidentTimeline } from './timeline-schema.ts'
@@ -30,6 +31,7 @@ const MAX_MONITORS = 10
 /** The largest number of items of each kind. For checks: around the start and around the end, each. */
 const LIMITS = {
   ...{ transitions: 100, checks: 200, changes: 50, updates: 100, deliveries: 200, periods: 20, silences: 20 },
+  withheld: 50,
   vendorIncidents: MAX_CAUSES - 1,
 }
 
@@ -38,7 +40,7 @@ export function timelineRoutes(app: App, context: TimelineContext): void {
   readRoute(app, '/incidents/:id/timeline', {
     summary: 'Get what happened around an incident, oldest first',
     description:
-      'Checks, transitions, updates, deliveries, maintenance, silences, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.',
+      'Checks, transitions, updates, deliveries, withheld alerts, maintenance, silences, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.',
     tags: ['Incidents'],
     record: IncidentTimeline,
     read: async request => {
@@ -65,17 +67,18 @@ async function readTimeline(
   const scope = { projectId, monitorIds, from, to }
   const transitions = await listTransitionsBetween(db, { ...scope, from: before }, LIMITS.transitions + 1)
   const spans = computeCheckSpans(incident, transitions)
-  const [checks, changes, updates, deliveries, periods, silences, vendorIncidents] = await Promise.all([
+  const [checks, changes, updates, deliveries, withheld, periods, silences, vendorIncidents] = await Promise.all([
     readHistory(listChecksInSpans(clickhouse, monitorIds, spans, LIMITS.checks + 1)),
     hasScope(caller, 'admin')
       ? listAuditOfRecords(db, projectId, 'monitor', monitorIds, { from: before, to: from }, LIMITS.changes + 1)
       : ('insufficient_scope' as const),
     listFirstUpdates(db, incident.id, LIMITS.updates + 1),
     listIncidentDeliveries(db, projectId, incident.id, LIMITS.deliveries + 1),
+    listWithheldAlerts(db, { projectId, monitorIds, incidentId: incident.id, now: at }, LIMITS.withheld + 1),
     listOverlappingPeriods(db, scope, LIMITS.periods + 1),
     listOverlappingSilences(db, scope, LIMITS.silences + 1),
     listPossibleCauses(db, projectId, incident, at),
   ])
   const parts = { transitions, checks: checks ?? ('unavailable' as const), changes, updates, deliveries, periods }
-  return buildTimeline(incident, monitorIds, { ...parts, silences, vendorIncidents }, LIMITS)
+  return buildTimeline(incident, monitorIds, { ...parts, withheld, silences, vendorIncidents }, LIMITS)
 }

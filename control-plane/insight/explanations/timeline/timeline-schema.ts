@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES } from '../../../alerting/deliveries/types.ts'
 import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
 import { MONITOR_STATUSES } from '../../../monitoring/monitors/types.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from '../../../verdict/incidents/lifecycle.ts'
-import { ExplainedCheckRecord } from '../explained-schema.ts'
+import { ExplainedCheckRecord, WITHHELD_PROPERTIES } from '../explained-schema.ts'
 
 /** The kinds of items, in the order in which items of the same moment are listed. */
 export const TIMELINE_KINDS = [
@@ -17,6 +17,7 @@ export const TIMELINE_KINDS = [
   'incident_opened',
   'incident_acknowledged',
   'incident_updated',
+  'withheld_alert',
   'delivery',
   'incident_resolved',
 ] as const
@@ -71,6 +72,15 @@ const Item = Type.Union([
     received_at: nullable(Timestamp, { description: 'When the receiver accepted it. Null until then.' }),
     response_code: nullable(Type.Integer(), { description: 'Of the last attempt. Null without a response.' }),
   }),
+  item(
+    'withheld_alert',
+    'A status change of a monitor that was not sent, at its time: in maintenance, silenced, or below a parent that is down (`parent`), was down a moment ago (`grace`) or may be down (`doubt`).',
+    {
+      ...WITHHELD_PROPERTIES,
+      monitor_id: Id,
+      is_waiting: Type.Boolean({ description: 'Whether it may be sent when the reason has ended.' }),
+    },
+  ),
   item('maintenance', 'A maintenance period of a monitor that overlaps the incident, at its start.', {
     window_id: Id,
     name: nullable(Type.String(), { description: 'Null when the window was deleted.' }),

@@ -4,6 +4,7 @@ import type { PossibleCause } from '../../../verdict/incidents/api/possible-caus
 import type { IncidentRecord } from '../../../verdict/incidents/store.ts'
 import type { IncidentUpdateRecord } from '../../../verdict/incidents/update-store.ts'
 import { toExplainedCheck } from '../votes/newest-checks.ts'
+import type { SuppressedAlert } from '../withheld-store.ts'
 import { type IncidentTimeline, TIMELINE_KINDS, type TimelineKind } from './timeline-schema.ts'
 import type {
   TimelineCheck,
@@ -22,6 +23,7 @@ type TimelineParts = {
   changes: AuditRow[] | 'insufficient_scope'
   updates: IncidentUpdateRecord[]
   deliveries: TimelineDelivery[]
+  withheld: SuppressedAlert[]
   periods: TimelinePeriod[]
   silences: TimelineSilence[]
   vendorIncidents: PossibleCause[]
@@ -72,6 +74,7 @@ function listParts(
     cut('transition', parts.transitions, limits.transitions, toTransitionItem),
     ...listIncidentParts(incident),
     cut('incident_updated', parts.updates, limits.updates, toUpdateItem),
+    cut('withheld_alert', parts.withheld, limits.withheld, alert => ({ ...alert, kind: 'withheld_alert' })),
     cut('delivery', parts.deliveries, limits.deliveries, toDeliveryItem),
   ]
 }

@@ -12,6 +12,7 @@ import { createKnownAbsences, updateAbsences } from '../../../verdict/reader/liv
 import { loadRegionEpochs } from '../../../verdict/reader/live-sets/live-sets-store.ts'
 import { loadMonitors } from '../../../verdict/reader/partitions/partition-store.ts'
 import { readHistory } from '../history-reader.ts'
+import { listWithheldAlerts } from '../withheld-store.ts'
 import { readMarkedMonitor } from './checkpoint-reader.ts'
 import { buildCurrentVerdict, buildSourceVerdict, type CurrentVerdict, hasSingleSource } from './current-state.ts'
 import { groupNewestChecks } from './newest-checks.ts'
@@ -26,6 +27,9 @@ import {
   listCurrentSilences,
   listDownAncestors,
 } from './votes-store.ts'
+
+/** A monitor has at most three withheld steps (docs/design/suppression.md#flapping), of one event each. */
+const MAX_WITHHELD = 3
 
 type VotesContext = { db: Db; clickhouse: Clickhouse }
 
@@ -48,7 +52,7 @@ export function voteRoutes(app: App, context: VotesContext): void {
 
 async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonitor, at: Date) {
   const { id, projectId } = monitor
-  const [verdict, checks, transitionId, maintenance, silences, ancestors, silence] = await Promise.all([
+  const [verdict, checks, transitionId, maintenance, silences, ancestors, silence, withheld] = await Promise.all([
     readVerdict(db, monitor, at),
     readNewestChecks(clickhouse, monitor),
     findLastTransitionId(db, projectId, id),
@@ -56,6 +60,7 @@ async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonito
     listCurrentSilences(db, projectId, id, at),
     listDownAncestors(db, projectId, id),
     findStoredSilence(db, id),
+    listWithheldAlerts(db, { projectId, monitorIds: [id], incidentId: null, now: at }, MAX_WITHHELD),
   ])
   const { unchecked } = verdict.state
   const isUnchecked = monitor.status === null && unchecked !== null && unchecked !== undefined
@@ -69,6 +74,7 @@ async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonito
     ...buildVotes(monitor, verdict, checks, at.getTime()),
     silenced_by: listSilencing(monitor.isPaused, maintenance, silences, ancestors, silence),
     alerts_withheld: silence !== null,
+    withheld_alerts: withheld.map(({ event_id, event, at, reason, until }) => ({ event_id, event, at, reason, until })),
     last_transition_id: transitionId,
     checks_available: checks !== null,
   }

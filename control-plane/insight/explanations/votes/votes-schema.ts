@@ -7,6 +7,7 @@ import {
   ExplainedThresholds,
   ExplainedTimings,
   explainedVoteProperties,
+  WITHHELD_PROPERTIES,
 } from '../explained-schema.ts'
 
 /** Why a region has no vote now (docs/design/verdict.md#votes-now). */
@@ -88,6 +89,10 @@ export const MonitorVotes = Type.Object(
       { description: 'What holds back alerts now. Empty when alerts are sent.' },
     ),
     alerts_withheld: Type.Boolean({ description: 'Whether alerts wait to be sent afterwards.' }),
+    withheld_alerts: Type.Array(Type.Object({ ...WITHHELD_PROPERTIES, at: Timestamp }), {
+      description:
+        'The status changes that wait, oldest first. Those that are no longer true when the reason ends are not sent.',
+    }),
     last_transition_id: nullable(Id),
     checks_available: Type.Boolean({
       description: 'False while the history cannot be read: `newest_check` and most of `vote_since` are null then.',
