@@ -188,6 +188,6 @@ export function publicRoutes(app: App, handles: ProcessContext): void {
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
   addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost, build: getBuild(handles) }))
   const readBoard = createWallBoardReader({ db, boards: handles.live.boards })
-  addScope(app, scope => wallRoutes(scope, { isOwnHost, readBoard }))
+  addScope(app, scope => wallRoutes(scope, { isOwnHost, readBoard, build: getBuild(handles) }))
   addScope(app, scope => publicPageRoutes(scope, buildPageTools(handles)))
 }

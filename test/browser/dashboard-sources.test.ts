@@ -140,6 +140,12 @@ t.test('A stored source shows its monitors; removing a rule and deleting ask for
   const { page, complaints } = await openPage(`/sources/${id}`)
   await page.getByText('6 monitors: 6 up.').waitFor()
   t.equal(await page.getByRole('cell', { name: 'mail status' }).getByRole('link').count(), 1)
+  await page.clock.install()
+  const groupReads: string[] = []
+  page.on('request', request => request.url().includes('/groups') && groupReads.push(request.url()))
+  await page.reload()
+  await field(page, 'Group of the page').waitFor()
+  await page.clock.runFor(30_000)
   await field(page, 'Group of the page').selectOption('Services')
   await page.getByRole('button', { name: 'Publish on the page' }).click()
   await page.getByText('6 components added to Public.').waitFor()
@@ -150,6 +156,8 @@ t.test('A stored source shows its monitors; removing a rule and deleting ask for
   )
   await page.getByRole('button', { name: 'Pause 6 monitors' }).click()
   await page.getByText('6 monitors paused.').waitFor()
+  t.equal(groupReads.length, 1, 'the groups are read once')
+  await page.evaluate(AXE)
 
   await page.locator('summary', { hasText: 'services.*.latency_ms' }).click()
   await page.getByRole('button', { name: 'Remove the rule services.*.latency_ms' }).click()

@@ -1,11 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** After a change, the next reads come after these times. Later the page's own reads are enough. */
-const STEPS_MS = [500, 1_000, 1_500, 2_500, 4_000, 6_000]
+/** The times between the reads. The last one repeats. */
+const STEPS_MS = [500, 1_000, 1_500, 2_500, 5_000]
+
+/** The time before a read. `step`: how many came before it. */
+export const getStepMs = (step: number): number => STEPS_MS[Math.min(step, STEPS_MS.length - 1)]!
 
 /**
- * Reads something again soon, while it is about to change. `key` names the state that is followed: a new one starts from
- * the beginning, null ends it.
+ * Reads something again soon and then less often, while it is about to change. `key` names the state that is followed, and
+ * stays the same until that state changes: a new one starts from the beginning, null ends it.
  */
 export function useFollowing(key: string | null, read: () => Promise<unknown>): void {
   const latest = useRef(read)
@@ -13,13 +16,15 @@ export function useFollowing(key: string | null, read: () => Promise<unknown>): 
   useEffect(() => {
     if (key === null) return
     let timer: ReturnType<typeof setTimeout>
+    let isCurrent = true
     const readAfter = (step: number) => {
-      const ms = STEPS_MS[step]
-      if (ms === undefined) return
-      timer = setTimeout(() => void latest.current().then(() => readAfter(step + 1)), ms)
+      if (isCurrent) timer = setTimeout(() => void latest.current().then(() => readAfter(step + 1)), getStepMs(step))
     }
     readAfter(0)
-    return () => clearTimeout(timer)
+    return () => {
+      isCurrent = false
+      clearTimeout(timer)
+    }
   }, [key])
 }
 

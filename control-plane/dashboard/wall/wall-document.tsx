@@ -7,8 +7,8 @@ import type { WallData } from './wall-data.ts'
 const WALL_STATE_ID = 'wall-state'
 const WALL_ROOT_ID = 'wall'
 
-/** Renders the page of a wallboard. `nowMs`: the time at which it is sent. */
-export function renderWallPage(data: WallData, nowMs: number): string {
+/** Renders the page of a wallboard. `nowMs`: the time at which it is sent. `build`: of the server. */
+export function renderWallPage(data: WallData, nowMs: number, build: string): string {
   const head = renderHtml(
     <>
       <meta charset="utf-8" />
@@ -23,7 +23,7 @@ export function renderWallPage(data: WallData, nowMs: number): string {
   )
   const ageMs = nowMs - Date.parse(data.at)
   const wall = <Wall data={data} nowMs={nowMs} timeZone="UTC" ageMs={ageMs} size={DEFAULT_SIZE} />
-  const state = JSON.stringify({ data, nowMs }).replaceAll('<', '\\u003c')
+  const state = JSON.stringify({ data, nowMs, build }).replaceAll('<', '\\u003c')
   return [
     `<!doctype html><html lang="en" data-theme="dark"><head>${head}</head>`,
     `<body><div id="${WALL_ROOT_ID}">${renderHtml(wall)}</div>`,

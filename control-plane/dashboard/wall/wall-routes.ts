@@ -13,10 +13,11 @@ import { renderWallPage } from './wall-document.tsx'
 /** For some dozens of screens behind one address, which read every 15 s. */
 const MAX_REQUESTS_PER_MINUTE = 300
 
-type WallTools = { isOwnHost(host: string): boolean; readBoard: ReadWallBoard }
+/** `build`: of this server; screens of another build load their page again. */
+type WallTools = { isOwnHost(host: string): boolean; readBoard: ReadWallBoard; build: string }
 
 /** `/wall/:token` and its data: a wallboard without a session (docs/design/wallboard.md). */
-export function wallRoutes(app: App, { isOwnHost, readBoard }: WallTools): void {
+export function wallRoutes(app: App, { isOwnHost, readBoard, build }: WallTools): void {
   app.setErrorHandler(sendErrorPage)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-robots-tag': 'noindex', 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
@@ -35,10 +36,10 @@ export function wallRoutes(app: App, { isOwnHost, readBoard }: WallTools): void 
     return wall
   }
   app.get('/wall/:token', async (request: FastifyRequest, reply: FastifyReply) => {
-    const page = renderWallPage(await readWall(request), nowMs())
+    const page = renderWallPage(await readWall(request), nowMs(), build)
     return reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': DASHBOARD_CSP })
       .send(page)
   })
-  app.get('/wall/:token/data', async (request: FastifyRequest) => ({ data: await readWall(request) }))
+  app.get('/wall/:token/data', async (request: FastifyRequest) => ({ data: await readWall(request), build }))
 }

@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import { formatCount, formatDuration, formatTime } from '../core/format.ts'
 import type { WallData } from './wall-data.ts'
 import { layoutTiles, layoutWall } from './wall-layout.ts'
@@ -83,10 +84,12 @@ const CHARACTER_WIDTH = 9
 
 function Bars({ groups, size, label }: { groups: WallData['groups']; size: WallBounds; label: string }) {
   const { width, height } = size
+  // the clock renders each second
+  const laid = useMemo(() => layoutWall(groups, width, height), [groups, width, height])
   return (
     <div class="bars">
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="xMidYMin meet" role="img" aria-label={label}>
-        {layoutWall(groups, width, height).map(group => (
+        {laid.map(group => (
           <g key={group.tag ?? ''}>
             <text x={group.x} y={group.y + 16}>
               {shorten(group.tag ?? 'no tag', Math.floor(group.width / CHARACTER_WIDTH))}

@@ -20,6 +20,7 @@ import {
 } from '../../../control-plane/dashboard/screens/suppression/maintenance/recurrence.ts'
 import {
   findWindowProblems,
+  moveToZone,
   startForm,
   toWindowBody,
   toWindowForm,
@@ -126,22 +127,36 @@ t.test('The form of a window sends what the API expects, and only changes on an 
   const start = startForm(Date.parse('2026-11-23T10:20:00Z'), 'Europe/Berlin')
   t.match(start, { startsAt: '2026-11-23T12:00', endsAt: '2026-11-23T14:00' })
   const now = new Date('2026-11-23T10:20:00Z')
-  const paths = (form: typeof start) =>
-    findWindowProblems(toWindowBody(form, 'Europe/Berlin'), now).map(({ path }) => path)
+  const paths = (form: typeof start) => findWindowProblems(toWindowBody(form), now).map(({ path }) => path)
   t.same(paths(start), ['title', 'monitor_ids'])
   t.same(paths({ ...start, title: 'Move', monitorIds: ['m1'], endsAt: '2026-11-23T11:00' }), ['ends_at'])
   const recurrence = { ...EMPTY_RECURRENCE, time: '' }
-  t.same(
-    paths({ ...start, title: 'Move', monitorIds: ['m1'], isRecurring: true, startsAt: '', endsAt: '', recurrence }),
-    ['cron'],
-  )
+  t.same(paths({ ...start, title: 'Move', monitorIds: ['m1'], isRecurring: true, recurrence }), ['cron'])
   const stored = windowOf()
   const form = toWindowForm(stored, 'UTC')
-  t.equal(toWindowUpdate(stored, form, 'UTC'), null)
-  t.same(toWindowUpdate(stored, { ...form, title: 'Backup', announce: '3600' }, 'UTC'), {
+  t.equal(toWindowUpdate(stored, form), null)
+  t.same(toWindowUpdate(stored, { ...form, title: 'Backup', announce: '3600' }), {
     title: 'Backup',
     announce_minutes: 60,
   })
+})
+
+t.test('The times of a window stay the same moments in another time zone, and while it recurs', async t => {
+  const start = startForm(Date.parse('2026-11-23T10:20:00Z'), 'Europe/Berlin')
+  const moved = moveToZone({ ...start, title: 'Move', notBefore: '2026-12-01T', notAfter: '' }, 'America/New_York')
+  t.match(moved, { title: 'Move', startsAt: '2026-11-23T06:00', endsAt: '2026-11-23T08:00', timeZone: 'Europe/Berlin' })
+  t.match(moved, { notBefore: '2026-12-01T', notAfter: '' }, 'what is not complete stays')
+  t.same(toWindowBody(moved).starts_at, toWindowBody(start).starts_at)
+  t.match(toWindowBody({ ...start, isRecurring: true }), { starts_at: null, ends_at: null }, 'no bounds at first')
+  const weekly = windowOf({
+    cron: '0 2 * * 0',
+    duration_minutes: 60,
+    time_zone: 'UTC',
+    ends_at: '2026-12-24T00:00:00Z',
+  })
+  const form = toWindowForm(weekly, 'UTC')
+  t.match(form, { startsAt: '', notAfter: '2026-12-24T00:00' })
+  t.equal(toWindowUpdate(weekly, moveToZone(form, 'Asia/Kolkata')), null, 'another time zone is no change')
 })
 
 t.test('A viewer sees maintenance and the subscribers, and no button that changes them', async t => {

@@ -1,14 +1,19 @@
+import { h } from 'preact'
 import t from 'tap'
+import { getStepMs } from '../../../control-plane/dashboard/browser/following.ts'
 import {
   buildRecordPath,
   formatValue,
   parseAuditFilter,
   toAuditQuery,
 } from '../../../control-plane/dashboard/screens/settings/audit/audit-words.ts'
+import { describeDeleted } from '../../../control-plane/dashboard/screens/settings/chat/installation-row.tsx'
 import {
   describeProbe,
   listProbeProblems,
 } from '../../../control-plane/dashboard/screens/settings/fleet/probe-words.ts'
+import { KeysThatStay } from '../../../control-plane/dashboard/screens/settings/members/member-row.tsx'
+import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import { ADMIN, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
 import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
@@ -98,4 +103,21 @@ t.test('Only the operator sees probes, with what is wrong with each and the comm
     ['live', 'drained: disagrees often', 'not connected'],
   )
   t.same(listProbeProblems({ ...live!, connectivity_ok: false }), ['its connectivity test fails'])
+})
+
+t.test('What is about to change is read again soon, then every five seconds', async t => {
+  t.same([0, 1, 2, 3, 4, 5, 100].map(getStepMs), [500, 1_000, 1_500, 2_500, 5_000, 5_000, 5_000])
+})
+
+t.test('What stays and what is deleted is said as far as it is known', async t => {
+  const show = (names: string[] | null, areAll: boolean) => {
+    const keys = names?.map(name => ({ id: name, name })) as Parameters<typeof KeysThatStay>[0]['keys'] | undefined
+    return textOf(renderHtml(h(KeysThatStay, { keys: keys ?? null, areAll })))
+  }
+  t.match(show([], true), 'This person created no API key.')
+  for (const names of [[], null]) t.match(show(names, false), 'API keys that this person created keep working.')
+  t.match(show(['CI'], true), /keep working until you delete them : CI \.$/)
+  t.match(show(['CI'], false), /CI , and possibly others: not all keys are listed here\./)
+  t.notMatch(describeDeleted(null, false), /more channels than were read/)
+  t.match(describeDeleted([], false), /more channels than were read; of those, 0 channels will be deleted\./)
 })

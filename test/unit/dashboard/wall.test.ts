@@ -1,4 +1,5 @@
 import t from 'tap'
+import { judgeAnswer } from '../../../control-plane/dashboard/wall/browser/wall-answer.ts'
 import { Wall } from '../../../control-plane/dashboard/wall/wall.tsx'
 import { buildWall, hideAddresses } from '../../../control-plane/dashboard/wall/wall-data.ts'
 import { renderWallPage } from '../../../control-plane/dashboard/wall/wall-document.tsx'
@@ -111,7 +112,7 @@ t.test('The page says when it is quiet and when it is old, and its texts are onl
   t.match(show('', 180_000), /class="wall old".*No contact for 3 min: this is old/s)
   for (const attack of TEXT_ATTACKS) {
     const board = boardOf([{ name: attack, status: 'down', since: ago(1), tags: [attack], cause: attack }])
-    const page = renderWallPage({ ...wallOf('', board), name: attack }, NOW)
+    const page = renderWallPage({ ...wallOf('', board), name: attack }, NOW, 'b1')
     const tags = page.match(/<[a-z][^>]*>/gi)!
     t.same(
       tags.filter(tag => /^<(img|iframe|math|details|table)|\s(style|on\w+)=/i.test(tag)),
@@ -119,4 +120,19 @@ t.test('The page says when it is quiet and when it is old, and its texts are onl
     )
     t.equal(tags.filter(tag => /^<script/i.test(tag)).length, 2)
   }
+})
+
+t.test('A wallboard shows newer answers only, and is loaded again for a revoked link or another build', async t => {
+  const data = wallOf()
+  const shown = { at: data.at, build: 'b1' }
+  const judge = (status: number, body: unknown) => judgeAnswer({ status, body }, shown)
+  const later = { ...data, at: new Date(NOW + 15_000).toISOString() }
+  t.same(judge(200, { data: later, build: 'b1' }), { kind: 'show', data: later, build: null })
+  t.equal(judge(200, { data: { ...data, at: ago(1) }, build: 'b1' }).kind, 'keep', 'an answer that was overtaken')
+  t.equal(judge(200, { data: { ...data, at: ago(10) }, build: 'b1' }).kind, 'show', 'the clock was set back')
+  t.same(judge(200, { data: later, build: 'b2' }), { kind: 'show', data: later, build: 'b2' })
+  t.equal(judge(404, { error: { code: 'not_found', message: 'page not found', status: 404 } }).kind, 'revoked')
+  for (const body of [null, {}, 'Not found', { error: 'no such host' }])
+    t.equal(judge(404, body).kind, 'keep', 'a 404 of a proxy')
+  for (const status of [200, 429, 502]) t.equal(judge(status, null).kind, 'keep')
 })

@@ -75,9 +75,9 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
 
 /** Sends the delivery again and shows how it goes on until it has ended. */
 function Replay({ delivery: { id, status, attempts } }: { delivery: Delivery }) {
-  const { execute } = useFrame()
+  const { execute, refresh } = useFrame()
   const isPending = status === 'pending'
-  useFollowing(isPending ? `${id} ${attempts.length}` : null, () => execute('readAlertLog', { path: { id } }))
+  useFollowing(isPending ? `${id} ${attempts.length}` : null, refresh)
   return (
     <div class="actions">
       {isPending ? (

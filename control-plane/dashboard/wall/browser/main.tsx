@@ -1,17 +1,24 @@
 import { hydrate } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { DEFAULT_SIZE, Wall, type WallBounds } from '../wall.tsx'
 import type { WallData } from '../wall-data.ts'
+import { judgeAnswer } from './wall-answer.ts'
 
 const READ_MS = 15_000
 const TICK_MS = 1_000
+const READ_TIMEOUT_MS = 10_000
 
 /** The data, and when they arrived by the clock of this browser. */
 type Arrived = { data: WallData; atMs: number }
 
-/** Keeps a wallboard up to date, with a clock. `initial`: what the server rendered, at `nowMs`. */
-function LiveWall({ initial, nowMs: renderedMs }: { initial: WallData; nowMs: number }) {
+/** What the server rendered, when, and its build. */
+type WallState = { data: WallData; nowMs: number; build: string }
+
+/** Keeps a wallboard up to date, with a clock. */
+function LiveWall({ data: initial, nowMs: renderedMs, build }: WallState) {
   const [{ data, atMs }, setArrived] = useState<Arrived>({ data: initial, atMs: Date.parse(initial.at) })
+  const shown = useRef({ at: data.at, build })
+  shown.current.at = data.at
   const [nowMs, setNow] = useState(renderedMs)
   const [size, setSize] = useState<WallBounds>(DEFAULT_SIZE)
   const [timeZone, setTimeZone] = useState('UTC')
@@ -20,7 +27,7 @@ function LiveWall({ initial, nowMs: renderedMs }: { initial: WallData; nowMs: nu
     setArrived({ data: initial, atMs: Date.now() })
     setNow(Date.now())
     const ticks = setInterval(() => setNow(Date.now()), TICK_MS)
-    const reads = setInterval(() => void read(setArrived), READ_MS)
+    const reads = setInterval(() => void read(shown.current, setArrived), READ_MS)
     return () => {
       clearInterval(ticks)
       clearInterval(reads)
@@ -43,22 +50,31 @@ function LiveWall({ initial, nowMs: renderedMs }: { initial: WallData; nowMs: nu
 }
 
 /** Reads once. Without an answer the data stay and grow old; a link that was revoked loads the page that says so. */
-async function read(show: (arrived: Arrived) => void): Promise<void> {
+async function read(shown: { at: string; build: string }, show: (arrived: Arrived) => void): Promise<void> {
   try {
-    const response = await fetch(`${location.pathname}/data`)
-    if (response.status === 404) return location.reload()
-    if (!response.ok) return
-    const { data } = (await response.json()) as { data: WallData }
-    show({ data, atMs: Date.now() })
+    const response = await fetch(`${location.pathname}/data`, { signal: AbortSignal.timeout(READ_TIMEOUT_MS) })
+    const body: unknown = await response.json().catch(() => null)
+    const effect = judgeAnswer({ status: response.status, body }, shown)
+    if (effect.kind === 'revoked') location.reload()
+    if (effect.kind !== 'show') return
+    show({ data: effect.data, atMs: Date.now() })
+    if (effect.build !== null) reloadOnce(effect.build)
   } catch {
     // no contact; the page says how old the data are
   }
+}
+
+/** Loads the page of another build. While two builds answer in turns, this happens once for each. */
+function reloadOnce(build: string): void {
+  const key = `picket-wall-${build}`
+  if (sessionStorage.getItem(key) !== null) return
+  sessionStorage.setItem(key, 'loaded')
+  location.reload()
 }
 
 // the names are those of wall-document.tsx, which browsers do not load
 const root = document.getElementById('wall')
 const text = document.getElementById('wall-state')?.textContent
 if (root && text) {
-  const { data, nowMs } = JSON.parse(text) as { data: WallData; nowMs: number }
-  hydrate(<LiveWall initial={data} nowMs={nowMs} />, root)
+  hydrate(<LiveWall {...(JSON.parse(text) as WallState)} />, root)
 }

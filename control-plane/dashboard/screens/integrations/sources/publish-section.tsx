@@ -116,10 +116,11 @@ function GroupChoice({
   const { execute } = useFrame()
   const [groups, setGroups] = useState<OperationResponse<'listStatusPageGroups'>['data']>([])
   useEffect(() => {
+    // `execute` is another function after each render
     execute('listStatusPageGroups', { path: { id: pageId }, query: { per_page: 100 } }).then(outcome => {
       if ('data' in outcome) setGroups(outcome.data.data)
     })
-  }, [execute, pageId])
+  }, [pageId])
   if (groups.length === 0) return null
   return (
     <SelectField

@@ -45,6 +45,7 @@ export const chatScreen = screen({
                     channels={
                       channels.data?.data.filter(({ config }) => config.installation_id === installation.id) ?? null
                     }
+                    areAllChannels={channels.data !== null && channels.data.meta.total <= channels.data.data.length}
                   />
                 ))}
               </ul>

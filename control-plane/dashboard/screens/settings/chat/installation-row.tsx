@@ -15,12 +15,16 @@ type RowProps = {
   installation: Installation
   /** the alert channels that post to the team; null: not known */
   channels: readonly Channel[] | null
+  /** false if there can be others */
+  areAllChannels: boolean
 }
 
 /** A connected team, with "Disconnect" for people who may. */
-export function InstallationRow({ installation, channels }: RowProps) {
+export function InstallationRow({ installation, channels, areAllChannels }: RowProps) {
   const { me, execute, isInteractive } = useFrame()
   const [isLeaving, setLeaving] = useState(false)
+  // a number can be typed only when it is known
+  const isCounted = channels !== null && channels.length > 0 && areAllChannels
   const { team_name: team, installed_at: installedAt, revoked_at: revokedAt } = installation
   return (
     <li>
@@ -29,7 +33,7 @@ export function InstallationRow({ installation, channels }: RowProps) {
           <h2 dir="auto">{team}</h2>
           <p class="soft small">
             Connected on <Moment at={installedAt} part="date" />
-            {channels !== null && `, ${formatCount(channels.length, 'alert channel')}`}
+            {channels !== null && areAllChannels && `, ${formatCount(channels.length, 'alert channel')}`}
           </p>
           {revokedAt !== null && (
             <p class="down small">
@@ -55,16 +59,14 @@ export function InstallationRow({ installation, channels }: RowProps) {
           </div>
         )}
       </div>
-      {isLeaving && channels !== null && channels.length > 0 && (
-        <DisconnectForm installation={installation} channels={channels} />
-      )}
-      {isLeaving && (channels === null || channels.length === 0) && (
+      {isLeaving && isCounted && <DisconnectForm installation={installation} channels={channels} />}
+      {isLeaving && !isCounted && (
         <div class="banner">
           <DeleteForm
             what="team"
             name={team}
             verb="disconnect"
-            consequences="The app loses its access to the chat, and alert channels that post there are deleted."
+            consequences={describeDeleted(channels, areAllChannels)}
             remove={() => execute('deleteChatInstallation', { path: { id: installation.id } })}
             onDone={() => setLeaving(false)}
           />
@@ -72,6 +74,13 @@ export function InstallationRow({ installation, channels }: RowProps) {
       )}
     </li>
   )
+}
+
+/** What disconnecting deletes, without the number of channels. */
+export function describeDeleted(channels: readonly Channel[] | null, areAll: boolean): string {
+  const sentence = 'The app loses its access to the chat, and alert channels that post there are deleted.'
+  if (channels === null || areAll) return sentence
+  return `${sentence} The project has more channels than were read; of those, ${formatCount(channels.length, 'channel')} will be deleted.`
 }
 
 /** Disconnects a team, after its channels were shown and their number was typed. */

@@ -60,7 +60,7 @@ function Import({
   useEffect(() => {
     if (isBusy !== isWaiting) navigate(isBusy ? `${path}?wait=1` : path, true)
   }, [isBusy, isWaiting])
-  useFollowing(isBusy ? `${job.status} ${job.updated_at}` : null, async () => {
+  useFollowing(isBusy ? job.status : null, async () => {
     const outcome = await execute('readImport', { path: { id: job.id } })
     if ('data' in outcome) setFollowed(outcome.data.data)
   })

@@ -126,12 +126,10 @@ function DropPlace({ onFile, chosen }: { onFile(file: File | undefined): void; c
 function UploadProgress({ bytes }: { bytes: number }) {
   const { execute } = useFrame()
   const [received, setReceived] = useState(0)
-  const [asked, count] = useState(0)
-  useFollowing(`${asked}`, async () => {
+  useFollowing('uploading', async () => {
     const outcome = await execute('listImports', { query: { per_page: 1 } })
     const job = 'data' in outcome ? outcome.data.data[0] : undefined
     if (job?.status === 'uploading') setReceived(job.bytes)
-    count(asked + 1)
   })
   return (
     <div class="import-progress" role="status">

@@ -11,8 +11,11 @@ import { describeCondition, type MemberEntry, ROLE_OPTIONS, type Role } from './
 
 type Key = OperationResponse<'listApiKeys'>['data'][number]
 
-/** A member with the role, and what an admin can do. `keys`: the API keys that the member created; null: not known. */
-export function MemberRow({ member, keys }: { member: MemberEntry; keys: readonly Key[] | null }) {
+/** `keys`: the API keys that the member created; null: not known. `areAllKeys`: false if there can be others. */
+type MemberProps = { member: MemberEntry; keys: readonly Key[] | null; areAllKeys: boolean }
+
+/** A member with the role, and what an admin can do. */
+export function MemberRow({ member, keys, areAllKeys }: MemberProps) {
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [link, setLink] = useState<string | null>(null)
@@ -69,7 +72,7 @@ export function MemberRow({ member, keys }: { member: MemberEntry; keys: readonl
           value={link}
         />
       )}
-      {isRemoving && <RemoveForm member={member} keys={keys} />}
+      {isRemoving && <RemoveForm member={member} keys={keys} areAllKeys={areAllKeys} />}
     </li>
   )
 }
@@ -119,7 +122,7 @@ function RoleForm({ member: { id, email, role } }: { member: MemberEntry }) {
 }
 
 /** Removes a member, after what goes and what stays was shown. */
-function RemoveForm({ member: { id, email }, keys }: { member: MemberEntry; keys: readonly Key[] | null }) {
+function RemoveForm({ member: { id, email }, keys, areAllKeys }: MemberProps) {
   const { me, execute, navigate } = useFrame()
   const consequences = (
     <ul class="consequences-list">
@@ -127,22 +130,7 @@ function RemoveForm({ member: { id, email }, keys }: { member: MemberEntry; keys
         <bdi>{email}</bdi> loses access to <bdi>{me.organization.name}</bdi> at once, on every device.
       </li>
       <li>An account that never had a password and is in no other organization is deleted.</li>
-      {keys === null ? (
-        <li>API keys that this person created keep working.</li>
-      ) : keys.length === 0 ? (
-        <li>This person created no API key.</li>
-      ) : (
-        <li>
-          API keys that this person created keep working until you <a href="/settings/keys">delete them</a>:{' '}
-          {keys.map((key, i) => (
-            <span key={key.id}>
-              {i > 0 && ', '}
-              <bdi>{key.name}</bdi>
-            </span>
-          ))}
-          .
-        </li>
-      )}
+      <KeysThatStay keys={keys} areAll={areAllKeys} />
     </ul>
   )
   return (
@@ -156,5 +144,28 @@ function RemoveForm({ member: { id, email }, keys }: { member: MemberEntry; keys
         onDone={() => navigate(id === me.user?.id ? '/account' : '/settings/members')}
       />
     </div>
+  )
+}
+
+/** The API keys of a member who is removed, as far as they are known. */
+export const KeysThatStay = ({ keys, areAll }: { keys: readonly Key[] | null; areAll: boolean }) => {
+  if (keys?.length === 0 && areAll) return <li>This person created no API key.</li>
+  if (keys === null || keys.length === 0)
+    return (
+      <li>
+        <a href="/settings/keys">API keys</a> that this person created keep working.
+      </li>
+    )
+  return (
+    <li>
+      API keys that this person created keep working until you <a href="/settings/keys">delete them</a>:{' '}
+      {keys.map((key, i) => (
+        <span key={key.id}>
+          {i > 0 && ', '}
+          <bdi>{key.name}</bdi>
+        </span>
+      ))}
+      {areAll ? '.' : ', and possibly others: not all keys are listed here.'}
+    </li>
   )
 }

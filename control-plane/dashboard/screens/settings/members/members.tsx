@@ -39,6 +39,7 @@ export const membersScreen = screen({
                         key={member.id}
                         member={member}
                         keys={keys.data?.data.filter(key => key.created_by === member.id) ?? null}
+                        areAllKeys={keys.data !== null && keys.data.meta.total <= keys.data.data.length}
                       />
                     ))}
                   </ul>

@@ -95,10 +95,10 @@ export function CreatedMonitor({
   votes: Votes | null
   nextPath: string
 }) {
-  const { execute } = useFrame()
+  const { refresh } = useFrame()
   const { id, name, url, status, is_paused: isPaused } = monitor
   const isWaiting = status === null && !isPaused
-  useFollowing(isWaiting ? id : null, () => execute('readMonitor', { path: { id } }))
+  useFollowing(isWaiting ? id : null, refresh)
   return (
     <section class="step" aria-labelledby="first-verdict">
       <h2 id="first-verdict" dir="auto">

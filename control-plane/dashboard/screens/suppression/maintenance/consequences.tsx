@@ -11,9 +11,9 @@ import { toZonedText } from './zoned-time.ts'
 const SHOWN_PERIODS = 5
 
 /** What a window will do: its next periods, and what subscribers of status pages are sent. */
-export function Consequences({ form, timeZone }: { form: WindowForm; timeZone: string }) {
+export function Consequences({ form }: { form: WindowForm }) {
   const { nowMs } = useFrame()
-  const body = toWindowBody(form, timeZone)
+  const body = toWindowBody(form)
   const now = new Date(nowMs)
   const isValid = findScheduleProblems(body, now).length === 0
   const periods = isValid ? listNextPeriods(toSchedule(body as WindowRecord), now, SHOWN_PERIODS) : []
@@ -32,7 +32,7 @@ export function Consequences({ form, timeZone }: { form: WindowForm; timeZone: s
                 <small class="soft">
                   {' '}
                   for {formatDuration(endsAt.getTime() - startsAt.getTime())}
-                  {form.isRecurring && form.timeZone !== timeZone && `, ${describeLocal(startsAt, form.timeZone)}`}
+                  {form.isRecurring && form.timeZone !== form.zone && `, ${describeLocal(startsAt, form.timeZone)}`}
                 </small>
               </li>
             ))}

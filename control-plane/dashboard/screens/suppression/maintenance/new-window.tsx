@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
 import { call } from '../../../core/operations.ts'
@@ -11,7 +11,7 @@ import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
 import { WindowFields } from './window-fields.tsx'
-import { findWindowProblems, SHOWN_FIELDS, startForm, toWindowBody } from './window-form.ts'
+import { findWindowProblems, moveToZone, SHOWN_FIELDS, startForm, toWindowBody } from './window-form.ts'
 
 const EXAMPLE = call('createMaintenanceWindow', {
   body: {
@@ -27,7 +27,7 @@ export const newWindowScreen = screen({
   queries: () => ({ ...FRAME_READS }),
   title: () => 'New maintenance window',
   Body: () => {
-    const { me, timeZone, isInteractive } = useFrame()
+    const { me, isInteractive } = useFrame()
     return (
       <>
         <p class="trail">
@@ -36,21 +36,22 @@ export const newWindowScreen = screen({
         <h1>New maintenance window</h1>
         <NeedsScript what="Planning maintenance" call={EXAMPLE} />
         <NeedsRole what="Planning maintenance" needed="editor" />
-        {canWrite(me) && isInteractive && <NewWindow key={timeZone} timeZone={timeZone} />}
+        {canWrite(me) && isInteractive && <NewWindow />}
       </>
     )
   },
 })
 
-function NewWindow({ timeZone }: { timeZone: string }) {
-  const { execute, navigate, nowMs } = useFrame()
+function NewWindow() {
+  const { execute, navigate, nowMs, timeZone } = useFrame()
   const [start] = useState(() => startForm(nowMs, timeZone))
   const [form, setForm] = useState(start)
   const [isCreated, setCreated] = useState(false)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
-  useLeaveQuestion(!isCreated && JSON.stringify(form) !== JSON.stringify(start))
-  const body = toWindowBody(form, timeZone)
+  useLeaveQuestion(!isCreated && JSON.stringify(form) !== JSON.stringify(moveToZone(start, form.zone)))
+  useEffect(() => setForm(current => moveToZone(current, timeZone)), [timeZone])
+  const body = toWindowBody(form)
   const submit = async (event: Event) => {
     event.preventDefault()
     const problem = toFormError(findWindowProblems(body, new Date(nowMs)))
@@ -66,7 +67,6 @@ function NewWindow({ timeZone }: { timeZone: string }) {
         <WindowFields
           form={form}
           errors={buildFormErrors(attempt.error?.details ?? [])}
-          timeZone={timeZone}
           change={part => {
             attempt.setError(null)
             setForm(current => ({ ...current, ...part }))
@@ -80,7 +80,7 @@ function NewWindow({ timeZone }: { timeZone: string }) {
         </div>
       </div>
       <div class="consequences">
-        <Consequences form={form} timeZone={timeZone} />
+        <Consequences form={form} />
         <AsCall call={call('createMaintenanceWindow', { body })} />
       </div>
     </form>

@@ -8,8 +8,6 @@ import type { WindowForm } from './window-form.ts'
 type WindowFieldProps = {
   form: WindowForm
   errors: FormErrors
-  /** of the times in the form */
-  timeZone: string
   change(part: Partial<WindowForm>): void
 }
 
@@ -67,7 +65,7 @@ const Kind = ({ form, change }: WindowFieldProps) => (
             type="radio"
             name="kind"
             checked={form.isRecurring === isRecurring}
-            onChange={() => change(toKind(form, isRecurring))}
+            onChange={() => change({ isRecurring, notifySubscribers: !isRecurring })}
           />
           <span>
             <b>{isRecurring ? 'Recurring' : 'Once'}</b>
@@ -79,40 +77,52 @@ const Kind = ({ form, change }: WindowFieldProps) => (
   </fieldset>
 )
 
-/** A recurring window has no bounds at first, and sends notices only on request. */
-const toKind = (form: WindowForm, isRecurring: boolean): Partial<WindowForm> =>
-  isRecurring === form.isRecurring
-    ? {}
-    : { isRecurring, notifySubscribers: !isRecurring, ...(isRecurring && { startsAt: '', endsAt: '' }) }
-
-const Times = ({ form, errors, timeZone, change, labels }: WindowFieldProps & { labels: [string, string] }) => (
+const Times = ({
+  zone,
+  errors,
+  labels,
+  times,
+  onChange,
+}: {
+  zone: string
+  errors: FormErrors
+  labels: [string, string]
+  times: [string, string]
+  onChange(times: [string, string]): void
+}) => (
   <div class="pair">
     <TextField
       path="starts_at"
       label={labels[0]}
       type="datetime-local"
-      hint={timeZone}
-      value={form.startsAt}
+      hint={zone}
+      value={times[0]}
       errors={errors}
-      onChange={startsAt => change({ startsAt })}
+      onChange={from => onChange([from, times[1]])}
     />
     <TextField
       path="ends_at"
       label={labels[1]}
       type="datetime-local"
       hint="At most 7 days long"
-      value={form.endsAt}
+      value={times[1]}
       errors={errors}
-      onChange={endsAt => change({ endsAt })}
+      onChange={to => onChange([times[0], to])}
     />
   </div>
 )
 
-const OnePeriod = (props: WindowFieldProps) => <Times {...props} labels={['Begins', 'Ends']} />
+const OnePeriod = ({ form: { zone, startsAt, endsAt }, errors, change }: WindowFieldProps) => (
+  <Times
+    {...{ zone, errors, labels: ['Begins', 'Ends'], times: [startsAt, endsAt] }}
+    onChange={([from, to]) => change({ startsAt: from, endsAt: to })}
+  />
+)
 
 function Recurring(props: WindowFieldProps) {
   const { form, errors, change } = props
-  const isBounded = form.startsAt !== '' || form.endsAt !== ''
+  const { zone, notBefore, notAfter } = form
+  const isBounded = notBefore !== '' || notAfter !== ''
   return (
     <>
       <RecurrenceFields {...props} />
@@ -137,7 +147,10 @@ function Recurring(props: WindowFieldProps) {
         summary={isBounded ? 'set' : 'no limits'}
         isOpen={isBounded || errors.isBelow(['starts_at', 'ends_at'])}
       >
-        <Times {...props} labels={['Not before', 'Not after']} />
+        <Times
+          {...{ zone, errors, labels: ['Not before', 'Not after'], times: [notBefore, notAfter] }}
+          onChange={([from, to]) => change({ notBefore: from, notAfter: to })}
+        />
       </FieldGroup>
     </>
   )

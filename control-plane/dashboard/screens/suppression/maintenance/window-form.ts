@@ -7,17 +7,24 @@ import { parseZonedText, toZonedText } from './zoned-time.ts'
 
 type WindowBody = OperationArguments<'createMaintenanceWindow'>['body']
 
-/** A window as it is in the form. Times are texts of `datetime-local`, in the time zone of the form. */
+/** A window as it is in the form. Times are texts of `datetime-local`. */
 export type WindowForm = {
+  /** of the times */
+  zone: string
   title: string
   description: string
   monitorIds: readonly string[]
   isRecurring: boolean
+  /** of a window that does not recur; kept while it does */
   startsAt: string
   endsAt: string
+  /** of a window that recurs; kept while it does not */
+  notBefore: string
+  notAfter: string
   recurrence: Recurrence
   /** in seconds, as text */
   duration: string
+  /** of the recurrence */
   timeZone: string
   notifySubscribers: boolean
   /** in seconds, as text */
@@ -31,23 +38,26 @@ const DEFAULT_ANNOUNCE_S = 86_400
 export function startForm(nowMs: number, timeZone: string): WindowForm {
   const start = Math.ceil(nowMs / HOUR_MS) * HOUR_MS
   return {
-    ...{ title: '', description: '', monitorIds: [], isRecurring: false },
+    ...{ zone: timeZone, title: '', description: '', monitorIds: [], isRecurring: false },
     startsAt: toZonedText(new Date(start), timeZone),
     endsAt: toZonedText(new Date(start + 2 * HOUR_MS), timeZone),
-    ...{ recurrence: EMPTY_RECURRENCE, duration: '3600', timeZone },
+    ...{ notBefore: '', notAfter: '', recurrence: EMPTY_RECURRENCE, duration: '3600', timeZone },
     ...{ notifySubscribers: true, announce: String(DEFAULT_ANNOUNCE_S) },
   }
 }
 
 export function toWindowForm(window: WindowRecord, timeZone: string): WindowForm {
   const text = (at: string | null) => (at === null ? '' : toZonedText(new Date(at), timeZone))
+  const [from, to] = [text(window.starts_at), text(window.ends_at)]
   return {
+    zone: timeZone,
     title: window.title,
     description: window.description ?? '',
     monitorIds: window.monitor_ids,
     isRecurring: window.cron !== null,
-    startsAt: text(window.starts_at),
-    endsAt: text(window.ends_at),
+    ...(window.cron === null
+      ? { startsAt: from, endsAt: to, notBefore: '', notAfter: '' }
+      : { startsAt: '', endsAt: '', notBefore: from, notAfter: to }),
     recurrence: window.cron === null ? EMPTY_RECURRENCE : parseCron(window.cron),
     duration: String((window.duration_minutes ?? 60) * 60),
     timeZone: window.time_zone ?? timeZone,
@@ -56,9 +66,21 @@ export function toWindowForm(window: WindowRecord, timeZone: string): WindowForm
   }
 }
 
-/** The body of a create. `timeZone`: of the times in the form. Times that are not complete are null. */
-export function toWindowBody(form: WindowForm, timeZone: string): WindowBody {
-  const toIso = (text: string) => parseZonedText(text, timeZone)?.toISOString() ?? null
+/** The form with its times in another time zone. Times that are not complete stay as they are. */
+export function moveToZone(form: WindowForm, zone: string): WindowForm {
+  const move = (text: string) => {
+    const at = parseZonedText(text, form.zone)
+    return at === null ? text : toZonedText(at, zone)
+  }
+  return {
+    ...{ ...form, zone, startsAt: move(form.startsAt), endsAt: move(form.endsAt) },
+    ...{ notBefore: move(form.notBefore), notAfter: move(form.notAfter) },
+  }
+}
+
+/** The body of a create. Times that are not complete are null. */
+export function toWindowBody(form: WindowForm): WindowBody {
+  const toIso = (text: string) => parseZonedText(text, form.zone)?.toISOString() ?? null
   return {
     title: form.title.trim(),
     description: form.description.trim() === '' ? null : form.description.trim(),
@@ -66,17 +88,17 @@ export function toWindowBody(form: WindowForm, timeZone: string): WindowBody {
     cron: form.isRecurring ? toCron(form.recurrence) : null,
     duration_minutes: form.isRecurring ? Number(form.duration) / 60 : null,
     time_zone: form.isRecurring ? form.timeZone.trim() : null,
-    starts_at: toIso(form.startsAt),
-    ends_at: toIso(form.endsAt),
+    starts_at: toIso(form.isRecurring ? form.notBefore : form.startsAt),
+    ends_at: toIso(form.isRecurring ? form.notAfter : form.endsAt),
     notify_subscribers: form.notifySubscribers,
     announce_minutes: Number(form.announce) / 60,
   }
 }
 
 /** Only what changed, because times that are sent again restart a running period. Null: nothing. */
-export function toWindowUpdate(stored: WindowRecord, form: WindowForm, timeZone: string): Partial<WindowBody> | null {
-  const before = toWindowBody(toWindowForm(stored, timeZone), timeZone)
-  const after = toWindowBody(form, timeZone)
+export function toWindowUpdate(stored: WindowRecord, form: WindowForm): Partial<WindowBody> | null {
+  const before = toWindowBody(toWindowForm(stored, form.zone))
+  const after = toWindowBody(form)
   const changed = Object.entries(after).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key as keyof WindowBody]),
   )

@@ -1,21 +1,29 @@
-import { useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
-import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { Facts, Section } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
 import { describeCron } from './recurrence.ts'
 import { WindowFields } from './window-fields.tsx'
-import { findWindowProblems, SHOWN_FIELDS, toWindowBody, toWindowForm, toWindowUpdate } from './window-form.ts'
+import {
+  findWindowProblems,
+  moveToZone,
+  SHOWN_FIELDS,
+  toWindowBody,
+  toWindowForm,
+  toWindowUpdate,
+} from './window-form.ts'
 import type { WindowRecord } from './window-periods.ts'
 
 const SCHEDULE_FIELDS = ['cron', 'duration_minutes', 'time_zone', 'starts_at', 'ends_at'] as const
@@ -28,7 +36,7 @@ export const windowSettingsScreen = screen({
   queries: ({ params: { id = '' } }) => ({ window: read('readMaintenanceWindow', { path: { id } }) }),
   title: ({ results }) => results.window.data!.data.title,
   Body: ({ results }) => {
-    const { me, timeZone, isInteractive, execute, navigate } = useFrame()
+    const { me, isInteractive, execute, navigate } = useFrame()
     const window = results.window.data!.data
     const { id, title } = window
     return (
@@ -38,11 +46,7 @@ export const windowSettingsScreen = screen({
         </p>
         <h1 dir="auto">{title}</h1>
         <State window={window} />
-        {canWrite(me) && isInteractive ? (
-          <WindowSettings key={`${id} ${timeZone}`} window={window} timeZone={timeZone} />
-        ) : (
-          <Settings window={window} />
-        )}
+        {canWrite(me) && isInteractive ? <WindowSettings key={id} window={window} /> : <Settings window={window} />}
         {canWrite(me) ? (
           <Section id="delete" title="Delete">
             <DeleteForm
@@ -99,68 +103,51 @@ const Settings = ({ window }: { window: WindowRecord }) => (
   />
 )
 
-function WindowSettings({ window, timeZone }: { window: WindowRecord; timeZone: string }) {
-  const { execute, nowMs } = useFrame()
-  const [base, setBase] = useState(window)
-  const [form, setForm] = useState(() => toWindowForm(window, timeZone))
-  const [isSaved, setSaved] = useState(false)
-  const attempt = useAttempt()
+function WindowSettings({ window }: { window: WindowRecord }) {
+  const { execute, nowMs, timeZone } = useFrame()
+  const path = { id: window.id }
+  const editing = useStoredForm(window, {
+    toForm: record => toWindowForm(record, timeZone),
+    toBody: toWindowUpdate,
+    read: () => execute('readMaintenanceWindow', { path }),
+    send: body => execute('updateMaintenanceWindow', { path, body }),
+  })
+  const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const body = toWindowUpdate(base, form, timeZone)
-  useLeaveQuestion(body !== null)
-  const load = (record: WindowRecord) => {
-    setBase(record)
-    setForm(toWindowForm(record, timeZone))
-  }
-  // a change of another person: its fields would be overwritten silently
-  const isForeign = window.updated_at > base.updated_at && !attempt.isBusy
-  const submit = async (event: Event) => {
+  useEffect(() => change(moveToZone(form, timeZone)), [timeZone])
+  const submit = (event: Event) => {
     event.preventDefault()
-    setSaved(false)
     if (!body) return
     const isRescheduled = SCHEDULE_FIELDS.some(name => name in body)
-    const problems = findWindowProblems(toWindowBody(form, timeZone), new Date(nowMs))
+    const problems = findWindowProblems(toWindowBody(form), new Date(nowMs))
     const own = problems.filter(({ path }) => isRescheduled || !SCHEDULE_FIELDS.some(name => name === path))
     const problem = toFormError(own)
     if (problem) return attempt.setError(problem)
-    const saved = await attempt.run(() => execute('updateMaintenanceWindow', { path: { id: window.id }, body }))
-    if (!saved) return
-    load(saved.data)
-    setSaved(true)
+    void editing.save()
   }
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <div class="stack">
-        {isForeign && (
-          <p class="missing" role="status">
-            Another person changed this window.{' '}
-            <button type="button" class="plain" onClick={() => load(window)}>
-              Show the saved settings
-            </button>
-            . Saving keeps their changes of other fields.
-          </p>
-        )}
+        <ForeignChange what="this window" form={editing} />
         <WindowFields
           form={form}
           errors={buildFormErrors(attempt.error?.details ?? [])}
-          timeZone={timeZone}
           change={part => {
-            setSaved(false)
             attempt.setError(null)
-            setForm(current => ({ ...current, ...part }))
+            change(part)
           }}
         />
         <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         <div class="actions">
-          <button type="submit" class="main" disabled={attempt.isBusy || body === null}>
+          <button type="submit" class="main" disabled={!editing.canSave}>
             Save the changes
           </button>
-          <span role="status">{isSaved && 'Saved.'}</span>
+          <span role="status">{editing.isSaved && 'Saved.'}</span>
         </div>
       </div>
       <div class="consequences">
-        <Consequences form={form} timeZone={timeZone} />
-        {body && <AsCall call={call('updateMaintenanceWindow', { path: { id: window.id }, body })} />}
+        <Consequences form={form} />
+        {body && <AsCall call={call('updateMaintenanceWindow', { path, body })} />}
       </div>
     </form>
   )
