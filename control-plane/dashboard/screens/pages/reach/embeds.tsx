@@ -158,7 +158,7 @@ function Frame({ page }: { page: StatusPageRecord }) {
   return (
     <Section id="frame" title="Frame">
       <p class="soft small">The state of the page and its newest incidents, for any place that accepts an iframe.</p>
-      <fieldset disabled={!isInteractive}>
+      <fieldset class="badge-choice" disabled={!isInteractive}>
         <SelectField
           path="theme"
           label="Theme"

@@ -13,5 +13,5 @@ export function renderWidgetFrame(query: Record<string, unknown>): string | null
   const theme = EMBED_THEMES.find(one => one === query.theme)
   if (typeof slug !== 'string' || !isSlug(slug) || !position || !theme) return null
   const snippet = buildWidgetSnippet(`/status/${slug}`, { position, theme, isHidden: hidden === 'true' })
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Widget</title></head><body>${snippet}</body></html>`
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Widget</title></head><body>${snippet}</body></html>`
 }
