@@ -351,7 +351,8 @@ t.test('GET /chat/installations 200 lists all installations of a project, or a p
     body: { meta: { total: 1 } },
   })
   const page = await api.call('GET', '/chat/installations?page=2&per_page=1', { key: mine.key })
-  t.match(page, { status: 200, body: { data: [], meta: { page: 2, per_page: 1, total: 1, total_pages: 1 } } })
+  const meta = { page: 2, per_page: 1, total: 1, total_pages: 1, is_app_configured: true }
+  t.match(page, { status: 200, body: { data: [], meta } })
 })
 
 t.test('GET /chat/oauth/install 404 names the missing settings when no app is configured', async t => {
@@ -365,6 +366,8 @@ t.test('GET /chat/oauth/install 404 names the missing settings when no app is co
     t.match(answer, { status: 404, body: { error: { code: 'not_found', message: /CHAT_CLIENT_ID/ } } }, path)
   }
   t.equal((await fetch(`${bare.origin}/chat/commands`, { method: 'POST' })).status, 404)
+  const { body } = await bare.call('GET', '/chat/installations', { key: mine.key })
+  t.equal(body.meta.is_app_configured, false)
 })
 
 t.test('GET /chat/installations/{id}/channels 200 lists the channels of the team by name', async t => {

@@ -20,11 +20,11 @@ const owner = await createPerson(api, 'ann@example.com')
 const call = (method: string, path: string, body?: unknown, key = owner.key) => api.call(method, path, { key, body })
 
 /** A browser without a session, or with that of a person. */
-async function openAs(t: Teardown, token: string | null, options: object = {}) {
+async function openAs(t: Teardown, token: string | null, options: object = {}, server = origin) {
   const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
   t.teardown(() => context.close())
   if (token !== null) await addSession(context, token)
-  return openWatchedPage(context, origin)
+  return openWatchedPage(context, server)
 }
 
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
@@ -212,6 +212,27 @@ t.test(
     t.same(complaints, [])
   },
 )
+
+t.test('Without a chat app the page says what the operator has to configure', async t => {
+  const none = { CHAT_CLIENT_ID: '', CHAT_CLIENT_SECRET: '', CHAT_SIGNING_SECRET: '' }
+  const bare = await startApi(t, { HOST: 'localhost', ...none })
+  const ben = await createPerson(bare, 'ben@example.com')
+  const { page, complaints } = await openAs(t, owner.token)
+  await page.goto(`${origin}/settings/chat`)
+  await page.getByRole('link', { name: 'Connect a team' }).waitFor()
+  t.equal(await page.getByText('this installation has no chat app').count(), 0)
+
+  const bareOrigin = bare.origin.replace('127.0.0.1', 'localhost')
+  const without = await openAs(t, ben.token, {}, bareOrigin)
+  await without.page.goto(`${bareOrigin}/settings/chat`)
+  await without.page.getByText('this installation has no chat app').waitFor()
+  for (const name of Object.keys(none))
+    t.equal(await main(without.page).getByText(name, { exact: true }).count(), 1, name)
+  t.equal(await without.page.getByRole('link', { name: 'Connect a team' }).count(), 0)
+  await without.page.evaluate(AXE)
+  t.same(await findAccessibilityProblems(without.page), [])
+  t.same([...complaints, ...without.complaints], [])
+})
 
 t.test('The operator sees on the open page when a new probe has connected', async t => {
   const { project, organization } = (await call('GET', '/me')).body.data

@@ -7,6 +7,11 @@ type Key = OperationResponse<'listApiKeys'>['data'][number]
 type Probe = OperationResponse<'listProbes'>['data'][number]
 
 const pageOf = <T>(data: T[]) => ({ data, meta: { page: 1, per_page: 25, total: data.length, total_pages: 1 } })
+/** The list of chat installations of an installation with a chat app. */
+const withApp = <T>({ data, meta }: ReturnType<typeof pageOf<T>>) => ({
+  data,
+  meta: { ...meta, is_app_configured: true },
+})
 const stamps = { created_at: ago(9_000), updated_at: ago(9_000) }
 
 const memberOf = (changes: Partial<Member> = {}): Member => ({
@@ -60,12 +65,14 @@ export const SETTINGS_ANSWERS: Answers = {
       },
     },
   },
-  listChatInstallations: pageOf([
-    {
-      ...{ id: 'i1', team_id: 'T1', team_name: 'Example team', installed_by: ADMIN.user!.id, installed_at: ago(900) },
-      ...{ scopes: [], default_channel_id: 'c1', revoked_at: null, ...stamps },
-    },
-  ]),
+  listChatInstallations: withApp(
+    pageOf([
+      {
+        ...{ id: 'i1', team_id: 'T1', team_name: 'Example team', installed_by: ADMIN.user!.id, installed_at: ago(900) },
+        ...{ scopes: [], default_channel_id: 'c1', revoked_at: null, ...stamps },
+      },
+    ]),
+  ),
   listWallLinks: pageOf([
     { id: 'w1', name: 'Office', query: 'tag:shop', last_used_at: ago(1), ...stamps },
     { id: 'w2', name: 'Kitchen', query: '', last_used_at: null, ...stamps },

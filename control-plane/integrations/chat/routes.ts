@@ -3,11 +3,16 @@ import { isId } from '../../foundation/platform/ids.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { withActor } from '../../foundation/web/auth/audit-actor.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
-import { deleteRoute, fullListRoute, listRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
+import { deleteRoute, listRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
-import { slicePage } from '../../foundation/web/validation/pagination.ts'
-import { responseSchemas } from '../../foundation/web/validation/schemas.ts'
+import {
+  buildFullPageMeta,
+  buildPageMeta,
+  slicePage,
+  toPageBounds,
+} from '../../foundation/web/validation/pagination.ts'
+import { PageQuery, PaginationMeta, responseSchemas } from '../../foundation/web/validation/schemas.ts'
 import { beginInstall, finishInstall, type InstallTools } from './installations/install-actions.ts'
 import { InstallationRecord, toInstallationResponse } from './installations/installation.ts'
 import { findInstallation, listInstallations } from './installations/installation-store.ts'
@@ -21,6 +26,16 @@ import { CallbackQuery, ChannelQuery, IdentityBody, IdentityRecord, InstallQuery
 import { buildConnectPath } from './settings-pages/connect-path.ts'
 
 const tags = ['Chat']
+
+const InstallationList = Type.Object({
+  data: Type.Array(InstallationRecord),
+  meta: Type.Object({
+    ...PaginationMeta.properties,
+    is_app_configured: Type.Boolean({
+      description: 'Whether the operator has configured a chat app. Without one, no team can be connected.',
+    }),
+  }),
+})
 
 /** Routes of chat installations (docs/design/chat.md#installation). */
 export function chatRoutes(app: App, tools: InstallTools): void {
@@ -132,16 +147,27 @@ function channelRoutes(app: App, tools: InstallTools): void {
 }
 
 function installationRoutes(app: App, tools: InstallTools): void {
-  fullListRoute(app, '/chat/installations', {
-    summary: 'List chat installations',
-    description: 'Newest first. Returns all installations unless `page` or `per_page` is given.',
-    tags,
-    record: InstallationRecord,
-    list: async (request, bounds) => {
-      const { rows, total } = await listInstallations(tools.db, getCaller(request).projectId, bounds)
-      return { data: rows.map(toInstallationResponse), total }
+  app.get(
+    '/chat/installations',
+    {
+      schema: {
+        summary: 'List chat installations',
+        description:
+          'Newest first. Returns all installations unless `page` or `per_page` is given. `meta.is_app_configured` says whether a team can be connected.',
+        tags,
+        querystring: PageQuery,
+        response: responseSchemas(200, InstallationList, 400),
+      },
     },
-  })
+    async request => {
+      const { page, per_page: perPage } = request.query
+      const bounds = page === undefined && perPage === undefined ? null : toPageBounds(request.query)
+      const { rows, total } = await listInstallations(tools.db, getCaller(request).projectId, bounds)
+      const meta = bounds === null ? buildFullPageMeta(total) : buildPageMeta(request.query, total)
+      const data = rows.map(toInstallationResponse)
+      return { data, meta: { ...meta, is_app_configured: tools.settings !== null } }
+    },
+  )
 
   deleteRoute(app, '/chat/installations/:id', {
     summary: 'Delete a chat installation',

@@ -1962,7 +1962,7 @@ export class Picket extends HeyApiClient {
     /**
      * List chat installations
      *
-     * Newest first. Returns all installations unless `page` or `per_page` is given.
+     * Newest first. Returns all installations unless `page` or `per_page` is given. `meta.is_app_configured` says whether a team can be connected.
      */
     public listChatInstallations<ThrowOnError extends boolean = false>(options?: Options<ListChatInstallationsData, ThrowOnError>) {
         return (options?.client ?? this.client).get<ListChatInstallationsResponses, ListChatInstallationsErrors, ThrowOnError>({

@@ -11198,7 +11198,16 @@ export type ListChatInstallationsResponses = {
             created_at: string;
             updated_at: string;
         }>;
-        meta: PaginationMeta;
+        meta: {
+            page: number;
+            per_page: number;
+            total: number;
+            total_pages: number;
+            /**
+             * Whether the operator has configured a chat app. Without one, no team can be connected.
+             */
+            is_app_configured: boolean;
+        };
     };
 };
 

@@ -85,8 +85,9 @@ function MonitorSwitches({ source }: SourceProps) {
   return (
     <>
       <p>
-        Paused monitors have no status and send no alerts. The document is fetched nevertheless, and new keys become
-        monitors that are not paused.
+        Paused monitors have no status and send no alerts.
+        {!source.is_paused &&
+          ' The document is fetched nevertheless, and new keys become monitors that are not paused.'}
       </p>
       <div class="actions">
         <button type="button" disabled={isBusy || !isInteractive} onClick={() => setPaused(true)}>

@@ -52,7 +52,8 @@ export const chatScreen = screen({
             )
           }
         </Loaded>
-        {hasRole(me, 'editor') && (
+        {installations.data?.meta.is_app_configured === false && <NoApp />}
+        {installations.data?.meta.is_app_configured && hasRole(me, 'editor') && (
           <p class="spaced">
             {/* a page of the server, which leads to the consent screen of the chat */}
             <a class="button" href="/settings/chat/install">
@@ -69,3 +70,18 @@ export const chatScreen = screen({
     )
   },
 })
+
+/** What the operator has to configure before a team can be connected. */
+const NoApp = () => (
+  <div class="banner stack">
+    <p>
+      No team can be connected, because this installation has no chat app. The operator registers an app with the chat
+      provider, sets <code>CHAT_CLIENT_ID</code>, <code>CHAT_CLIENT_SECRET</code> and <code>CHAT_SIGNING_SECRET</code>{' '}
+      for every control plane process, and restarts it. <code>docs/chat.md</code> lists the settings of the app.
+    </p>
+    <p>
+      Without an app, Picket can post to a chat: a <a href="/settings/channels/new">channel</a> needs only an incoming
+      webhook of the chat.
+    </p>
+  </div>
+)

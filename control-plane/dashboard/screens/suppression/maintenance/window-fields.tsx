@@ -218,8 +218,8 @@ const Notices = ({ form, errors, change }: WindowFieldProps) => (
       label="Notify subscribers"
       hint={
         form.isRecurring
-          ? 'Each period sends up to three messages: announced, begun, ended. A change of its time sends one more.'
-          : 'Three messages: announced, begun, ended. A change of its time sends one more, its deletion a cancellation.'
+          ? 'Each period sends up to three messages: announced, begun, ended. One more when its time changes or when it is cancelled.'
+          : 'Three messages: announced, begun, ended. One more when its time changes or when it is deleted.'
       }
       value={form.notifySubscribers}
       errors={errors}
