@@ -13,9 +13,18 @@ const MAX_LEVELS = 32
 export function findParentOutages(rows: readonly BoardRow[], all: readonly BoardRow[]): Record<string, ParentOutage[]> {
   const children = rows.filter(({ status, parents }) => isTrouble(status) && parents.length > 0)
   if (children.length === 0) return {}
-  const byId = new Map(all.map(row => [row.id, row]))
+  const byId = indexRows(all)
   const outages: [string, ParentOutage[]][] = children.map(row => [row.id, findFarthestDown(row, byId)])
   return Object.fromEntries(outages.filter(([, found]) => found.length > 0))
+}
+
+/** The rows of a board by id. Kept, because the same board is shown many times. */
+const indexes = new WeakMap<readonly BoardRow[], ReadonlyMap<string, BoardRow>>()
+
+function indexRows(all: readonly BoardRow[]): ReadonlyMap<string, BoardRow> {
+  const index = indexes.get(all) ?? new Map(all.map(row => [row.id, row]))
+  indexes.set(all, index)
+  return index
 }
 
 const isTrouble = (status: BoardRow['status']): boolean => status === 'down' || status === 'degraded'
