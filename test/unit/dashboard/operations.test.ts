@@ -8,11 +8,8 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Operations whose result a screen gets in another way: by another operation, or by an address that a browser opens. */
 const REPLACED: Record<string, string> = {
   readAlertRule: 'listAlertRules',
-  readIncidentTemplate: 'listIncidentTemplates',
   readSilence: 'listSilences',
   readView: 'listViews',
-  readStatusPageComponent: 'listStatusPageComponents',
-  readStatusPageGroup: 'listStatusPageGroups',
   listDataSourceFields: 'readDataSource',
   createDataSourceField: 'updateDataSource',
   updateDataSourceField: 'updateDataSource',

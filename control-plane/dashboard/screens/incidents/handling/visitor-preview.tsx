@@ -9,7 +9,7 @@ import { Day, IsoTimes } from '../../../../pages/templates/parts/moment.tsx'
 import { IconSheet } from '../../../../pages/templates/parts/status-icons.tsx'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
-import { chooseScheme, Isolated } from '../../../parts/isolated.tsx'
+import { type ColorScheme, Isolated } from '../../../parts/isolated.tsx'
 import { findPagesOf, type PageComponent, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 
 type Page = Pick<OperationResponse<'listStatusPages'>['data'][number], 'name' | 'template' | 'brand_color'>
@@ -47,7 +47,7 @@ export function VisitorPreview({
 }) {
   const { nowMs } = useFrame()
   const shown = useShownPage(monitorIds)
-  const [scheme, setScheme] = useState<'light' | 'dark'>('light')
+  const [scheme, setScheme] = useState<ColorScheme>('light')
   if (!shown) return null
   const { page, components, isPublished, isCertain } = shown
   const { template } = page
@@ -75,7 +75,7 @@ export function VisitorPreview({
           ))}
         </fieldset>
       </div>
-      <Isolated label="Preview of the status page" sheets={sheets.map(css => chooseScheme(css, scheme))}>
+      <Isolated label="Preview of the status page" sheets={sheets} scheme={scheme}>
         <IncidentOnPage page={page} incident={build(components, nowMs)} />
       </Isolated>
     </div>
