@@ -2,7 +2,7 @@ import { toMailParts } from '../../../../alerting/channels/notices/notice-mail.t
 import { renderNoticeText } from '../../../../alerting/channels/notices/notice-text.ts'
 import { MAIL_STYLE, MailBody } from '../../../../foundation/web/html/mail-layout.tsx'
 import { useFrame } from '../../../core/frame-context.ts'
-import { chooseScheme, Isolated } from '../../../parts/isolated.tsx'
+import { Isolated } from '../../../parts/isolated.tsx'
 import type { SampleMessage } from './message-content.ts'
 
 /** An email: its subject, how mail programs show it, and its text for programs without HTML. */
@@ -15,7 +15,7 @@ export function MailMessage({ message: { notice, changes } }: { message: SampleM
         <span class="soft">Subject</span> <strong dir="auto">{notice.title}</strong>
       </p>
       {isInteractive && (
-        <Isolated label="The email" sheets={[chooseScheme(MAIL_STYLE, 'light')]}>
+        <Isolated label="The email" sheets={[MAIL_STYLE]} scheme="light">
           <MailBody {...layout} />
         </Isolated>
       )}

@@ -9,7 +9,7 @@ import { Day, IsoTimes } from '../../../../pages/templates/parts/moment.tsx'
 import { IconSheet } from '../../../../pages/templates/parts/status-icons.tsx'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationError, OperationResponse } from '../../../core/operations.ts'
-import { chooseScheme, Isolated } from '../../../parts/isolated.tsx'
+import { type ColorScheme, Isolated } from '../../../parts/isolated.tsx'
 import { Missing } from '../../../parts/layout/states.tsx'
 import { type PageComponent, selectPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 
@@ -52,7 +52,7 @@ export function VisitorPreview({
   const { nowMs } = useFrame()
   const shown = useShownPage(monitorIds)
   const custom = useCustomCss(shown?.page ?? null)
-  const [scheme, setScheme] = useState<'light' | 'dark'>('light')
+  const [scheme, setScheme] = useState<ColorScheme>('light')
   if (!shown || !custom) return null
   const { page, components, isPublished, isCertain } = shown
   const { template } = page
@@ -80,7 +80,7 @@ export function VisitorPreview({
           ))}
         </fieldset>
       </div>
-      <Isolated label="Preview of the status page" sheets={sheets.map(css => chooseScheme(css, scheme))}>
+      <Isolated label="Preview of the status page" sheets={sheets} scheme={scheme}>
         <IncidentOnPage page={page} incident={build(components, nowMs)} />
       </Isolated>
       {custom.error && <Missing what="The custom CSS of the page" error={custom.error} />}

@@ -2,12 +2,12 @@ import { useRef, useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { CopyButton } from '../../../parts/copy-button.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { SelectField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { hasRole, NeedsRole } from '../../../parts/needs-role.tsx'
-import { CopiedCommand } from './copied-command.tsx'
 import type { Probe } from './probe-words.ts'
 
 type Region = OperationResponse<'listRegions'>['data'][number]
@@ -57,10 +57,14 @@ export function Enrolment({ regions, probes }: { regions: readonly Region[]; pro
       )}
       {created && (
         <>
-          <CopiedCommand
-            label="Run this line on the new machine (Linux with systemd, curl and sudo). It contains a token for one probe, is shown only once, and is valid for 7 days."
-            command={created.install_command}
-          />
+          <p>
+            Run this line on the new machine (Linux with systemd, curl and sudo). It contains a token for one probe, is
+            shown only once, and is valid for 7 days.
+          </p>
+          <div class="secret-value">
+            <code class="command">{created.install_command}</code>
+            <CopyButton text={created.install_command} what="the command" />
+          </div>
           <p class="soft small">
             The new machine must reach this address and the port for probes. The files of the probe are built on the
             server with “npm run build:probe”.

@@ -3,8 +3,7 @@ import type { PageView } from '../../../../../pages/core/types.ts'
 import { STYLES } from '../../../../../pages/templates/assets.ts'
 import { PageRoot } from '../../../../../pages/templates/document/body.tsx'
 import { buildBrandStyle } from '../../../../../pages/templates/document/brand-style.ts'
-
-export type ColorScheme = 'light' | 'dark'
+import { type ColorScheme, chooseScheme } from '../../../../parts/isolated.tsx'
 
 /** Renders views into the document of a frame. The same element and the same styles as on the published page. */
 export type PreviewDocument = { show(view: PageView, scheme: ColorScheme): void }
@@ -43,20 +42,4 @@ export function preparePreview(frame: Document): PreviewDocument {
 function stayHere(event: Event): void {
   const link = (event.target as Element | null)?.closest?.('a')
   if (link && !link.getAttribute('href')?.startsWith('#')) event.preventDefault()
-}
-
-const SCHEME = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi
-
-/** Decides the queries for the colour scheme, which otherwise follow the system of the person. */
-function chooseScheme(rules: CSSRuleList, scheme: ColorScheme): void {
-  for (const rule of Array.from(rules)) {
-    if ('media' in rule) {
-      const { media } = rule as CSSMediaRule
-      const decided = media.mediaText.replace(SCHEME, (_, wanted: string) =>
-        wanted.toLowerCase() === scheme ? '(min-width: 0px)' : '(max-width: 0px)',
-      )
-      if (decided !== media.mediaText) media.mediaText = decided
-    }
-    if ('cssRules' in rule) chooseScheme((rule as CSSGroupingRule).cssRules, scheme)
-  }
 }

@@ -2,7 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { PageView } from '../../../../../pages/core/types.ts'
 import { useFrame } from '../../../../core/frame-context.ts'
 import { PREVIEW_FRAME_PATH } from '../../../../core/navigation.ts'
-import { type ColorScheme, type PreviewDocument, preparePreview } from './preview-document.tsx'
+import type { ColorScheme } from '../../../../parts/isolated.tsx'
+import { type PreviewDocument, preparePreview } from './preview-document.tsx'
 
 export type PreviewWidth = 'desktop' | 'phone'
 
