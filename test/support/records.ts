@@ -61,6 +61,7 @@ export async function createRecords(
   const parent_id = await idOf(picket.createMonitor({ body: { ...MONITOR, name: 'Router' } }))
   const page_id = await idOf(picket.createStatusPage({ body: newPage() }))
   const ofPage = { path: { id: page_id } }
+  await uploadImages(api, key, page_id)
   const data_source_id = await idOf(picket.createDataSource({ body: SOURCE }))
   const window = { ...WINDOW, monitor_ids: [monitor_id] }
   const subscription = { alert_channel_id, alert_type: 'dependency_incident' } as const
@@ -148,6 +149,12 @@ async function insertImport(api: ApiServer, projectId: string): Promise<string> 
     [id, projectId],
   )
   return id
+}
+
+/** Gives a page a logo and a favicon. */
+async function uploadImages(api: ApiServer, key: string, pageId: string): Promise<void> {
+  const image = { key, body: PIXEL, headers: { 'content-type': 'image/png' } }
+  for (const kind of ['logo', 'favicon']) await api.call('PUT', `/status-pages/${pageId}/${kind}`, image)
 }
 
 /** Publishes the page and adds a confirmed subscriber by its form. */
