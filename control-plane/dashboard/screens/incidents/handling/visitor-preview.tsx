@@ -10,7 +10,7 @@ import { IconSheet } from '../../../../pages/templates/parts/status-icons.tsx'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import { type ColorScheme, Isolated } from '../../../parts/isolated.tsx'
-import { findPagesOf, type PageComponent, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
+import { findShowingPages, type PageComponent, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 
 type Page = Pick<OperationResponse<'listStatusPages'>['data'][number], 'name' | 'template' | 'brand_color'>
 
@@ -114,7 +114,7 @@ function IncidentOnPage({ page: { name, template }, incident }: { page: Page; in
 function useShownPage(monitorIds: readonly string[]): ShownPage | null {
   const published = usePublishedPages()
   if (published === null) return null
-  const { shown } = findPagesOf(published, monitorIds)
+  const { shown } = findShowingPages(published, monitorIds)
   const found = shown[0] ?? published.pages[0]
   return { page: EXAMPLE, components: [], ...found, isPublished: found !== undefined, isCertain: published.isComplete }
 }
