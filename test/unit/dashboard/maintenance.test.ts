@@ -1,6 +1,9 @@
 import t from 'tap'
 import type { Execute } from '../../../control-plane/dashboard/core/operations.ts'
-import { readPublishedPages, selectPages } from '../../../control-plane/dashboard/parts/monitors/published-pages.ts'
+import {
+  findShowingPages,
+  readPublishedPages,
+} from '../../../control-plane/dashboard/parts/monitors/published-pages.ts'
 import {
   buildBadgeSnippets,
   buildFrameSnippet,
@@ -156,7 +159,7 @@ t.test('The times of a window stay the same moments in another time zone, and wh
   })
   const form = toWindowForm(weekly, 'UTC')
   t.match(form, { startsAt: '', notAfter: '2026-12-24T00:00' })
-  t.equal(toWindowUpdate(weekly, moveToZone(form, 'Asia/Kolkata')), null, 'another time zone is no change')
+  t.equal(toWindowUpdate(weekly, moveToZone(form, 'Asia/Kolkata')), null, 'another time zone changes nothing')
 })
 
 t.test('A viewer sees maintenance and the subscribers, and no button that changes them', async t => {
@@ -203,7 +206,7 @@ const answerPages = (count: number, components: Record<string, string | null>, m
 
 t.test('A window says that no message is sent only when every page and component was read', async t => {
   const read = async (execute: Execute) => {
-    const { shown, isCertain } = selectPages(await readPublishedPages(execute), ['shop'])
+    const { shown, isCertain } = findShowingPages(await readPublishedPages(execute), ['shop'])
     return [shown.map(({ page }) => page.id), describeOthers(shown.length, isCertain)]
   }
   t.same(await read(answerPages(1, { p0: 'shop' })), [['p0'], null])

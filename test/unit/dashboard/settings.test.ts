@@ -109,7 +109,7 @@ t.test('What is about to change is read again soon, then every five seconds', as
   t.same([0, 1, 2, 3, 4, 5, 100].map(getStepMs), [500, 1_000, 1_500, 2_500, 5_000, 5_000, 5_000])
 })
 
-t.test('What stays and what is deleted is said as far as it is known', async t => {
+t.test('The forms name what stays and what is deleted as far as it is known', async t => {
   const show = (names: string[] | null, areAll: boolean) => {
     const keys = names?.map(name => ({ id: name, name })) as Parameters<typeof KeysThatStay>[0]['keys'] | undefined
     return textOf(renderHtml(h(KeysThatStay, { keys: keys ?? null, areAll })))

@@ -6,15 +6,15 @@ type PageRecord = OperationResponse<'listStatusPages'>['data'][number]
 export type PageComponent = OperationResponse<'listStatusPageComponents'>['data'][number]
 
 /** A published status page. `isComplete`: all of its components were read. */
-type PublishedPage = { page: PageRecord; components: readonly PageComponent[]; isComplete: boolean }
+type ShownPage = { page: PageRecord; components: readonly PageComponent[]; isComplete: boolean }
 
 /** The published pages of the project. `isComplete`: there are no others. */
-export type PublishedPages = { pages: readonly PublishedPage[]; isComplete: boolean }
+export type ShownPages = { pages: readonly ShownPage[]; isComplete: boolean }
 
 const MAX_PAGES = 10
 
 /** Reads the first published pages, and their components. */
-export async function readPublishedPages(execute: Execute): Promise<PublishedPages> {
+export async function readPublishedPages(execute: Execute): Promise<ShownPages> {
   const listed = await execute('listStatusPages', { query: { per_page: 100 } })
   if ('error' in listed) return { pages: [], isComplete: false }
   const { data, meta } = listed.data
@@ -30,16 +30,16 @@ export async function readPublishedPages(execute: Execute): Promise<PublishedPag
 }
 
 /** The published pages, read once; null until they are read. */
-export function usePublishedPages(): PublishedPages | null {
+export function usePublishedPages(): ShownPages | null {
   const { execute } = useFrame()
-  const [published, setPublished] = useState<PublishedPages | null>(null)
+  const [published, setPublished] = useState<ShownPages | null>(null)
   useEffect(() => void readPublishedPages(execute).then(setPublished), [])
   return published
 }
 
 /** The pages that show one of the monitors. `isCertain`: no other page can show one. */
-export function selectPages({ pages, isComplete }: PublishedPages, monitorIds: readonly string[]) {
-  const isShown = ({ components }: PublishedPage) =>
+export function findShowingPages({ pages, isComplete }: ShownPages, monitorIds: readonly string[]) {
+  const isShown = ({ components }: ShownPage) =>
     components.some(({ monitor_id: id }) => id !== null && monitorIds.includes(id))
   const shown = pages.filter(isShown)
   return { shown, isCertain: isComplete && pages.every(page => page.isComplete || shown.includes(page)) }

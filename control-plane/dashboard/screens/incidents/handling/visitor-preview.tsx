@@ -11,7 +11,7 @@ import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationError, OperationResponse } from '../../../core/operations.ts'
 import { type ColorScheme, Isolated } from '../../../parts/isolated.tsx'
 import { Missing } from '../../../parts/layout/states.tsx'
-import { type PageComponent, selectPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
+import { findShowingPages, type PageComponent, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 
 type Page = Pick<
   OperationResponse<'listStatusPages'>['data'][number],
@@ -120,7 +120,7 @@ function IncidentOnPage({ page: { name, template }, incident }: { page: Page; in
 function useShownPage(monitorIds: readonly string[]): ShownPage | null {
   const published = usePublishedPages()
   if (published === null) return null
-  const { shown } = selectPages(published, monitorIds)
+  const { shown } = findShowingPages(published, monitorIds)
   const found = shown[0] ?? published.pages[0]
   return { page: EXAMPLE, components: [], ...found, isPublished: found !== undefined, isCertain: published.isComplete }
 }

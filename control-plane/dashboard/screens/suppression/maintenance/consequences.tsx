@@ -3,7 +3,7 @@ import { toMaintenanceNotice } from '../../../../alerting/channels/notices/maint
 import { formatCount, formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { Moment } from '../../../parts/moment.tsx'
-import { type PublishedPages, selectPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
+import { findShowingPages, type ShownPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
 import { findScheduleProblems, toWindowBody, type WindowForm } from './window-form.ts'
 import { listNextPeriods, toSchedule, type WindowRecord } from './window-periods.ts'
 import { toZonedText } from './zoned-time.ts'
@@ -122,7 +122,7 @@ function Audience({ monitorIds }: { monitorIds: readonly string[] }) {
   const published = usePublishedPages()
   const counts = useSubscriberCounts(published)
   if (published === null || counts === null) return null
-  const { shown, isCertain } = selectPages(published, monitorIds)
+  const { shown, isCertain } = findShowingPages(published, monitorIds)
   return (
     <>
       {shown.length > 0 && (
@@ -152,7 +152,7 @@ export function describeOthers(shown: number, isCertain: boolean): string | null
 }
 
 /** The confirmed subscribers by page, without those that cannot be read; null until they are read. */
-function useSubscriberCounts(published: PublishedPages | null): ReadonlyMap<string, number> | null {
+function useSubscriberCounts(published: ShownPages | null): ReadonlyMap<string, number> | null {
   const { execute } = useFrame()
   const [counts, setCounts] = useState<ReadonlyMap<string, number> | null>(null)
   useEffect(() => {
