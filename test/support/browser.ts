@@ -1,4 +1,4 @@
-import { chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { findBrowser } from '../../probe-agent/screenshots/chromium/find-browser.ts'
 import { oncePerProcess } from './once-per-process.ts'
 import type { Teardown } from './teardown.ts'
@@ -11,16 +11,18 @@ export function chromiumPath(): string {
   throw new Error('chromium is missing: run "sudo apt-get install chromium" once')
 }
 
-/** The browser that all test files of the process share. Each file opens its own contexts, and closes them. */
-export const shareBrowser = oncePerProcess(async t => {
+/** A browser until the end of the test. */
+async function launchBrowser(t: Teardown): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
   t.teardown(() => browser.close())
   return browser
-})
+}
 
-/** An empty page in a context of its own, until the end of the test. */
-export async function openEmptyPage(t: Teardown): Promise<Page> {
-  const browser = await shareBrowser()
+/** The browser that all test files of the process share. Each file opens its own contexts, and closes them. */
+export const shareBrowser = oncePerProcess(launchBrowser)
+
+/** An empty page of a browser, until the end of the test. */
+export async function openEmptyPage(t: Teardown, browser: Browser): Promise<Page> {
   const context = await browser.newContext()
   t.teardown(() => context.close())
   const page = await context.newPage()
@@ -33,9 +35,9 @@ export type Pictures = {
   look(bytes: Buffer, contentType: string, x: number, y: number): Promise<{ rgb: number[]; size: [number, number] }>
 }
 
-/** Reads pictures in a browser. */
+/** Reads pictures in a browser of its own, so that tests of screenshots can wait until no other one is left. */
 export async function openPictures(t: Teardown): Promise<Pictures> {
-  const page = await openEmptyPage(t)
+  const page = await openEmptyPage(t, await launchBrowser(t))
   return {
     async look(bytes, contentType, x, y) {
       const source = `data:${contentType};base64,${bytes.toString('base64')}`

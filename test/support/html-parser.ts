@@ -1,4 +1,4 @@
-import { openEmptyPage } from './browser.ts'
+import { openEmptyPage, shareBrowser } from './browser.ts'
 import type { Teardown } from './teardown.ts'
 
 /** A document as a browser parses it. */
@@ -33,7 +33,7 @@ const LINKS = [
 
 /** The HTML parser of a browser. Nothing in the documents runs or is loaded. */
 export async function openHtmlParser(t: Teardown): Promise<HtmlParser> {
-  const page = await openEmptyPage(t)
+  const page = await openEmptyPage(t, await shareBrowser())
   return {
     // as text: this program runs in the page
     parse: html =>
