@@ -272,6 +272,16 @@ t.test('A file without settings of notices leaves those of a stored window, so t
   t.match((await exported(account)).maintenance_windows, [{ ...notices, notify_subscribers: true }])
 })
 
+t.test('A file that says nothing about it leaves a data source paused', async t => {
+  const source = { name: 'Depots', url: 'https://depots.example.com/', fields: [] }
+  const account = await accountWith({ data_sources: [{ ...source, is_paused: true }] })
+  const again = await apply(account, { version: 1, data_sources: [{ ...source, headers: { 'X-A': '1' } }] })
+  t.same(changesOf(again), ['update data_source Depots'])
+  t.match((await exported(account)).data_sources, [{ is_paused: true }])
+  await apply(account, { version: 1, data_sources: [{ ...source, is_paused: false }] })
+  t.equal((await exported(account)).data_sources[0].is_paused, undefined)
+})
+
 t.test('A reference to a monitor that a data source has not created yet is left out with a warning', async t => {
   const account = await api.account()
   const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }

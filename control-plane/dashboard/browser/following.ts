@@ -8,7 +8,7 @@ export const getStepMs = (step: number): number => STEPS_MS[Math.min(step, STEPS
 
 /**
  * Reads something again soon and then less often, while it is about to change. `key` names the state that is followed, and
- * stays the same until that state changes: a new one starts from the beginning, null ends it.
+ * stays the same until that state changes: a new one starts from the beginning, null ends it. Pages in the background do not read.
  */
 export function useFollowing(key: string | null, read: () => Promise<unknown>): void {
   const latest = useRef(read)
@@ -18,7 +18,10 @@ export function useFollowing(key: string | null, read: () => Promise<unknown>): 
     let timer: ReturnType<typeof setTimeout>
     let isCurrent = true
     const readAfter = (step: number) => {
-      if (isCurrent) timer = setTimeout(() => void latest.current().then(() => readAfter(step + 1)), getStepMs(step))
+      if (!isCurrent) return
+      // a page in the background waits until it is seen
+      const read = async () => void (document.hidden || (await latest.current()))
+      timer = setTimeout(() => void read().then(() => readAfter(step + 1)), getStepMs(step))
     }
     readAfter(0)
     return () => {

@@ -977,10 +977,7 @@ export type ProbeToken = {
      */
     token: string;
     expires_at: string;
-    /**
-     * One line for a shell on the new machine (Linux with systemd and sudo): it installs the probe as a service.
-     */
-    install_command: string;
+    install_command: string | null;
 };
 
 export type Incident = {
@@ -2599,9 +2596,6 @@ export type ProjectFile = {
          */
         fetch_interval_s?: number;
         timeout_ms?: number;
-        /**
-         * Whether the document is not fetched. Its monitors keep their status.
-         */
         is_paused?: boolean;
         /**
          * In display order.
@@ -6234,10 +6228,6 @@ export type CreateProbeTokenErrors = {
      * The scope of the key or the plan does not allow this
      */
     403: Error;
-    /**
-     * The request conflicts with the current state
-     */
-    409: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */

@@ -21,20 +21,22 @@ export type BoardSelection = Pick<SortedBoard, 'counts' | 'tags' | 'regions' | '
   total: number
 }
 
-/** Converts columns to rows. */
+const toMs = (at: string | null | undefined) => (at ? Date.parse(at) : null)
+
+/** Converts columns to rows. A server of the version before has fewer columns. */
 export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow[] {
   return monitors.id.map((id, i) => ({
     id,
     name: monitors.name[i]!,
     type: monitors.type[i]!,
     status: getShownStatus({ status: monitors.status[i]!, is_paused: monitors.is_paused[i]! }),
-    sinceMs: monitors.status_changed_at[i] === null ? null : Date.parse(monitors.status_changed_at[i]!),
+    sinceMs: toMs(monitors.status_changed_at[i]),
     tags: monitors.tags[i]!,
     bars: Object.entries(monitors.votes[i]!).map(([name, state]) => ({ name, state })),
     cause: monitors.cause[i] ?? null,
     issue: monitors.issue[i] ?? null,
-    parents: monitors.parents[i]!,
-    silencedUntilMs: monitors.silenced_until[i] === null ? null : Date.parse(monitors.silenced_until[i]!),
+    parents: monitors.parents?.[i] ?? [],
+    silencedUntilMs: toMs(monitors.silenced_until?.[i]),
   }))
 }
 

@@ -188,10 +188,17 @@ function Delivery({ item }: { item: TimelineEntry<'delivery'> }) {
 
 const Withheld = ({ item }: { item: TimelineEntry<'withheld_alert'> }) => (
   <p>
-    {nameEvent(item.event)} <strong>not sent</strong>: <WithheldReason alert={item} />
-    {item.is_waiting && <span class="soft"> · {item.until === null ? 'It waits.' : 'It waits until then.'}</span>}
+    {nameEvent(item.event)} {item.is_waiting && <strong>not sent: </strong>}
+    <WithheldReason alert={item} />
+    <span class="soft"> · {describeWait(item)}</span>
   </p>
 )
+
+/** What was sent later with others, or so long ago that its delivery was deleted, has none of its own either. */
+function describeWait({ is_waiting, until }: TimelineEntry<'withheld_alert'>): string {
+  if (!is_waiting) return 'It has no delivery of its own.'
+  return until === null ? 'It waits.' : 'It waits until then.'
+}
 
 const MAX_FIELDS = 5
 

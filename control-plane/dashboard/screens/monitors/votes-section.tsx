@@ -43,7 +43,7 @@ export const VotesSection = ({
               </p>
             )
           })}
-          <WithheldAlerts alerts={data.withheld_alerts} />
+          <WithheldAlerts alerts={data.withheld_alerts ?? []} />
           <VoteTable votes={data.votes as ExplainedVote[]} threshold={data.thresholds.failures_in_a_row} />
           {!data.checks_available && (
             <p class="missing">The newest checks cannot be read at the moment. Verdicts are not affected.</p>

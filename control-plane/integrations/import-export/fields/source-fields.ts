@@ -31,10 +31,16 @@ export const toStoredSourceFields = (source: StoredSource, secrets: SecretCipher
 
 const toSourceFields = (source: SourceSettings): RecordFields => pick(toSnakeKeys(source), ofItself)
 
+/** Like a monitor, a stored source that an entry says nothing about stays paused. */
+export const isPausedAfter = (entry: SourceEntry, stored: StoredSource): boolean => entry.is_paused ?? stored.isPaused
+
 /** Returns the fields of a source after an import. Throws 400 for masks without a stored secret. */
 export function mergeSourceFields(entry: SourceEntry, stored: StoredSource, secrets: SecretCipher): RecordFields {
   const before = { ...stored, ...decryptSource(stored, secrets) }
-  const { source, problems } = unmaskSource(toSourceSettings(toSourceBody(entry)), before)
+  const { source, problems } = unmaskSource(
+    toSourceSettings({ ...toSourceBody(entry), is_paused: isPausedAfter(entry, stored) }),
+    before,
+  )
   if (problems.length > 0) throw validationError(problems)
   return toSourceFields(source)
 }

@@ -82,6 +82,7 @@ export type SourceFieldEntry = Static<typeof SourceFieldEntry>
 const SourceEntry = strictObject({
   id,
   ...SourceCreate.properties,
+  is_paused: Type.Optional(Type.Boolean()),
   fields: Type.Optional(Type.Array(SourceFieldEntry, { maxItems: MAX_FIELDS, description: 'In display order.' })),
   monitors: Type.Optional(
     Type.Array(Type.String({ maxLength: 200 }), {

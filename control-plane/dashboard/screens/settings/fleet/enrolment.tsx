@@ -55,7 +55,19 @@ export function Enrolment({ regions, probes }: { regions: readonly Region[]; pro
           </form>
         </>
       )}
-      {created && (
+      {created && created.install_command === null && (
+        <>
+          <p>
+            This token enrols one probe, is shown only once, and is valid for 7 days. Set it as PROBE_TOKEN of the
+            probe. For a line that installs a probe, run “npm run build:probe” on the server and set PROBE_FOLDER.
+          </p>
+          <div class="secret-value">
+            <code class="command">{created.token}</code>
+            <CopyButton text={created.token} what="the token" />
+          </div>
+        </>
+      )}
+      {created?.install_command && (
         <>
           <p>
             Run this line on the new machine (Linux with systemd, curl and sudo). It contains a token for one probe, is

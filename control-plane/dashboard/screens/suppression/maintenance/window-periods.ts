@@ -45,7 +45,7 @@ export function listPeriodsBetween(
   let [day, found, isCut] = [0, 0, false]
   let next = findNext(from)
   while (next !== null && next.startsAt < to) {
-    if (periods.length >= most) return { periods, isCut: true }
+    if (schedule.cron !== null && periods.length >= most) return { periods, isCut: true }
     const dayOfNext = Math.floor(next.startsAt.getTime() / DAY_MS)
     found = dayOfNext === day ? found + 1 : 1
     day = dayOfNext

@@ -4,6 +4,7 @@ import type { StoredField, StoredSource } from '../../../data-sources/types.ts'
 import { describeNewFields, diffFields, type FieldChange, omitDefaults } from '../../fields/fields.ts'
 import {
   FIELD_KEYS,
+  isPausedAfter,
   maskSourceFields,
   mergeSourceFields,
   SOURCE_DEFAULTS,
@@ -60,7 +61,7 @@ async function update(run: ImportRun, entry: SourceEntry, stored: StoredSource):
   if (!recordUpdate(report, { resource: RESOURCE, key: entry.name, id: stored.id, fields })) return
   // masks are kept, so that the action checks where secrets would go
   const cleared = Object.fromEntries(Object.keys(after).map(key => [key, null]))
-  const body = { ...cleared, ...SOURCE_DEFAULTS, ...toSourceBody(entry) }
+  const body = { ...cleared, ...SOURCE_DEFAULTS, ...toSourceBody(entry), is_paused: isPausedAfter(entry, stored) }
   await changeSource(tools, caller, stored.id, { ...body, ...(change.fields && { fields: inputs }) }, now)
 }
 

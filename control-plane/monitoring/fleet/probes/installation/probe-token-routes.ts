@@ -6,8 +6,7 @@ import type { Db } from '../../../../foundation/platform/postgres/client.ts'
 import { withRequestActor } from '../../../../foundation/web/auth/audit-actor.ts'
 import { createRoute } from '../../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../../foundation/web/server/app.ts'
-import { conflict } from '../../../../foundation/web/server/errors.ts'
-import { Id, strictObject, stringEnum, Timestamp } from '../../../../foundation/web/validation/schemas.ts'
+import { Id, nullable, strictObject, stringEnum, Timestamp } from '../../../../foundation/web/validation/schemas.ts'
 import { createSingleProbeToken } from '../enrolment-actions.ts'
 import { buildInstallCommand, INSTALLER } from './install-command.ts'
 
@@ -20,16 +19,15 @@ const ProbeToken = Type.Object(
     region: stringEnum(REGIONS),
     token: Type.String({ description: 'Enrols one probe. It is shown only once.' }),
     expires_at: Timestamp,
-    install_command: Type.String({
-      description:
-        'One line for a shell on the new machine (Linux with systemd and sudo): it installs the probe as a service.',
-    }),
+    install_command: nullable(
+      Type.String({
+        description:
+          'One line for a shell on the new machine (Linux with systemd and sudo): it installs the probe as a service. Null when the installer is not on the server.',
+      }),
+    ),
   },
   { title: 'ProbeToken' },
 )
-
-const MISSING =
-  'the installer of probes is not on this server; run "npm run build:probe" there and set PROBE_FOLDER to its folder, or create a token with "npm run admin -- probe-token create"'
 
 /** `POST /probe-tokens`, for the operator (docs/design/assignments.md#enrolment). */
 export function probeTokenRoutes(app: App, { db, publicUrl, publicFleetUrl, folder }: TokenContext): void {
@@ -41,14 +39,15 @@ export function probeTokenRoutes(app: App, { db, publicUrl, publicFleetUrl, fold
     tags: ['Operator'],
     body: strictObject({ region: stringEnum(REGIONS) }),
     record: ProbeToken,
-    errors: [400, 403, 409],
+    errors: [400, 403],
     create: async request => {
       const { region } = request.body
-      await stat(join(folder, INSTALLER)).catch(() => {
-        throw conflict(MISSING)
-      })
+      const isInstallable = await stat(join(folder, INSTALLER)).then(
+        () => true,
+        () => false,
+      )
       const { id, token, expiresAt } = await createSingleProbeToken(withRequestActor(db, request), region)
-      const installCommand = buildInstallCommand({ publicUrl, fleet: publicFleetUrl, token })
+      const installCommand = isInstallable ? buildInstallCommand({ publicUrl, fleet: publicFleetUrl, token }) : null
       return { id, region, token, expires_at: expiresAt!, install_command: installCommand }
     },
   })
