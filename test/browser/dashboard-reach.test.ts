@@ -134,7 +134,7 @@ t.test('A subscriber is removed after the masked address was typed, and receives
   }
   await api.db.raw('UPDATE page_subscribers SET confirmed_at = now() WHERE page_id = ?', [id])
   const { page, complaints } = await openAt(t, `/pages/${id}/subscribers`)
-  await page.getByText('2 subscribers: 2 by mail, 0 by webhook.').waitFor()
+  await page.getByText('2 subscribers: 2 by email, 0 by webhook.').waitFor()
   await page.getByRole('button', { name: 'Remove b***@example.com' }).click()
   const dialog = page.getByRole('dialog', { name: 'Remove a subscriber' })
   const remove = dialog.getByRole('button', { name: 'Remove the subscriber' })
@@ -150,7 +150,7 @@ t.test('A subscriber is removed after the masked address was typed, and receives
   await opener.press('Enter')
   await dialog.getByLabel('Type b***@example.com to remove the subscriber').fill('b***@example.com')
   await remove.press('Enter')
-  await page.getByText('1 subscriber: 1 by mail, 0 by webhook.').waitFor()
+  await page.getByText('1 subscriber: 1 by email, 0 by webhook.').waitFor()
   t.equal(await opener.count(), 0)
   await page.getByText('b***@example.com is removed.').waitFor()
   const left = await call('GET', `/status-pages/${id}/subscribers`)

@@ -10,7 +10,7 @@ import { runTestFiles } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /**
- * Concurrency of quick files, which compute, and of flow files, which mostly wait; together they keep two cores busy. A
+ * Concurrency of quick files, which compute, and of flow files and browsers, which mostly wait; together they keep two cores busy. A
  * worker without files of its kind runs files of the other kind.
  */
 const QUICK_CONCURRENCY = 2
@@ -61,9 +61,13 @@ async function keepAffected({ quick, flow }: TestFiles, base: string): Promise<T
   return { quick: quick.filter(isAffected), flow: flow.filter(isAffected) }
 }
 
+const isOfBrowser = ([file]: string[]) => file!.startsWith('test/browser/')
+
 async function runAll(files: TestFiles, run: (group: string[]) => Promise<void>): Promise<void> {
-  const quick = groupFiles(ROOT, files.quick)
-  const flow = files.flow.map(file => [file])
+  const groups = groupFiles(ROOT, files.quick)
+  // browsers mostly wait, like flows
+  const quick = groups.filter(group => !isOfBrowser(group))
+  const flow = [...groups.filter(isOfBrowser), ...files.flow.map(file => [file])]
   const worker = async (own: string[][], other: string[][]) => {
     for (;;) {
       const group = own.shift() ?? other.shift()
