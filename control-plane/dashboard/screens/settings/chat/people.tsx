@@ -29,7 +29,7 @@ export function People({ identities, emails, teams }: PeopleProps) {
     )
   return (
     <Scroll name="Linked members">
-      <table>
+      <table class="rows">
         <thead>
           <tr>
             <th scope="col">Member</th>
