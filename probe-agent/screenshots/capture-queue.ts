@@ -16,7 +16,7 @@ type CaptureQueueOptions = {
 }
 
 export type CaptureQueue = {
-  /** Queues a screenshot; false: the queue is full and it is dropped. */
+  /** Queues a screenshot, failures before comparisons; false: there is no room for it, and it is dropped. */
   enqueue: (order: ScreenshotOrder, spec: CheckSpec) => boolean
   /** Drops queued screenshots and stops the current one. */
   close: () => void
@@ -24,15 +24,20 @@ export type CaptureQueue = {
 
 type QueuedCapture = { order: ScreenshotOrder; spec: CheckSpec; sinceMs: number }
 
+const isComparison = ({ order }: QueuedCapture) => order.kind === ScreenshotKind.COMPARISON
+
 const MAX_QUEUED = 20
-/** A later screenshot would not show the failure. */
-const MAX_QUEUE_WAIT_MS = 60_000
+/** How many times the limit of one capture a screenshot may wait. A later one would not show the failure. */
+const MAX_WAIT_CAPTURES = 4
 
 /**
- * Takes one screenshot at a time from a short queue, independently of checks. Screenshots that do not fit are dropped and
- * counted. A failed screenshot is only logged, because the check's result is already published.
+ * Takes one screenshot at a time from a short queue, independently of checks. A failure is taken before the comparisons
+ * that wait, and replaces the last of them when the queue is full: a comparison can be made later. What does not fit is
+ * dropped and counted. A failed screenshot is only logged, because the check's result is already published.
  */
-export function createCaptureQueue({ capture, probeId, nowMs, send, log }: CaptureQueueOptions): CaptureQueue {
+export function createCaptureQueue(options: CaptureQueueOptions): CaptureQueue {
+  const { capture, probeId, nowMs, send, log } = options
+  const maxWaitMs = MAX_WAIT_CAPTURES * capture.withinMs
   const queue: QueuedCapture[] = []
   let isBusy = false
   let dropped = 0
@@ -46,7 +51,7 @@ export function createCaptureQueue({ capture, probeId, nowMs, send, log }: Captu
     if (isBusy) return
     isBusy = true
     for (let next = queue.shift(); next; next = queue.shift()) {
-      if (machine.monotonicMs() - next.sinceMs > MAX_QUEUE_WAIT_MS) drop('it waited longer than 60 s', next.order)
+      if (machine.monotonicMs() - next.sinceMs > maxWaitMs) drop(`it waited longer than ${maxWaitMs} ms`, next.order)
       else await takeScreenshot(next).catch(error => drop((error as Error).message, next.order))
     }
     isBusy = false
@@ -55,13 +60,13 @@ export function createCaptureQueue({ capture, probeId, nowMs, send, log }: Captu
   async function takeScreenshot({ order, spec }: QueuedCapture): Promise<void> {
     const auth = buildAuthHeader(spec.auth)
     const headers = auth ? { ...spec.headers, [auth[0]]: auth[1] } : spec.headers
-    const isComparison = order.kind === ScreenshotKind.COMPARISON
+    const isCompared = order.kind === ScreenshotKind.COMPARISON
     const { statusCode, contentType, bytes } = await capture.take({
       url: spec.url,
       headers,
-      format: isComparison ? 'png' : 'jpeg',
+      format: isCompared ? 'png' : 'jpeg',
     })
-    if (isComparison && statusCode !== order.statusCode)
+    if (isCompared && statusCode !== order.statusCode)
       throw new Error(`the page answered ${statusCode}, the check got ${order.statusCode}`)
     const id = machine.uuid()
     await send({ id, probeId, order, contentType, image: bytes, takenAtMs: Math.floor(nowMs()) })
@@ -70,11 +75,14 @@ export function createCaptureQueue({ capture, probeId, nowMs, send, log }: Captu
 
   return {
     enqueue(order, spec) {
+      const firstComparison = queue.findIndex(isComparison)
+      const place = order.kind === ScreenshotKind.FAILURE && firstComparison >= 0 ? firstComparison : queue.length
       if (queue.length >= MAX_QUEUED) {
-        drop('the queue is full', order)
-        return false
+        const replaced = place < queue.length ? queue.pop() : undefined
+        drop('the queue is full', replaced?.order ?? order)
+        if (!replaced) return false
       }
-      queue.push({ order, spec, sinceMs: machine.monotonicMs() })
+      queue.splice(place, 0, { order, spec, sinceMs: machine.monotonicMs() })
       void work()
       return true
     },

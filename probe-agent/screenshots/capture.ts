@@ -31,6 +31,8 @@ export type ScreenshotCapture = {
   take: (wanted: CaptureTarget) => Promise<CapturedPicture>
   /** Stops the current capture. */
   stop: () => void
+  /** the limit of one capture */
+  withinMs: number
 }
 
 /** Additional time before a program that does not exit is killed. */
@@ -100,7 +102,7 @@ export function createScreenshotCapture({
     })
   }
 
-  return { take, stop: () => stop() }
+  return { take, stop: () => stop(), withinMs }
 }
 
 /** `isComplete`: the output is complete. `why`: the reason for the exit, if the output does not contain one. */

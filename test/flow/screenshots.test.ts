@@ -54,7 +54,8 @@ t.test(
         const shown = checks.filter(({ screenshot_url }) => screenshot_url !== null)
         return shown.length === 2 ? shown : null
       },
-      { label: 'a screenshot of each region' },
+      // a comparison and both screenshots, one after another, each within its limit
+      { label: 'a screenshot of each region', timeoutMs: 600_000 },
     )
     t.same(shots.map(({ region, status }) => [region, status]).sort(), [
       ['eu-west', 'down'],
