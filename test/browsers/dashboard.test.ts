@@ -77,9 +77,9 @@ const readTitle = (tab: Tab) => tab.read<string>('document.title')
 const readRows = (tab: Tab) =>
   tab.read<string[]>(`[...document.querySelectorAll('tr[data-id] a')].map(link => link.textContent.trim())`)
 
-/** Firefox reports what a page was still loading when it was left: its event stream, or a font (NS_BINDING_ABORTED). */
+/** What Firefox reports of a page that is left while it loads: its event stream, or a font (NS_BINDING_ABORTED). */
 const LEFT =
-  /\/events was interrupted while the page was loading|downloadable font: download failed .* status=2152398850 /
+  /\/events was interrupted while|establish a connection to the server at \S+\/events\.|font: download failed .* status=2152398850 /
 
 /** Nothing was reported, up to a last message that shows that the console is read. */
 async function expectNoMessages(t: Test, { messages }: Driver, tab: Tab): Promise<void> {
