@@ -1,11 +1,11 @@
 /** Series of a healthy installation, and the fault that each alert rule detects; for `promtool test rules`. */
 
-const STEP_S = 15
+const STEP_S = 30
 /** A fault begins after 15 minutes. */
-const BEGIN = 60
-const AFTER = 180
+const BEGIN = (15 * 60) / STEP_S
+const AFTER = (45 * 60) / STEP_S
 
-/** Values: a constant, or an increase of `{ by }` with each step. */
+/** Values: a constant, or an increase of `{ by }` in 15 seconds. */
 type Values = number | { by: number } | 'gone'
 export type Series = Record<string, Values>
 
@@ -134,7 +134,7 @@ export const CASES: Case[] = [
   one('PicketPartitionsWithoutOwner', 2, 'a process that read half of the partitions ends', { [OWNED]: 8 }),
   one('PicketPartitionsWithoutOwner', 4, 'no process reads partitions', { [OWNED]: 'gone' }),
   one('PicketPartitionStopped', 2, 'the position of a partition does not move while results arrive', {
-    [lag(1)]: { by: STEP_S },
+    [lag(1)]: { by: 15 },
   }),
   one('PicketVerdictBehind', 4, 'a partition is behind and does not catch up', { [lag(1)]: 90 }),
   one('PicketNothingDecided', 3, 'results arrive and nothing is decided', { [RESULTS]: 0 }),
@@ -231,11 +231,12 @@ export const CASES: Case[] = [
 
 /** Samples in promtool's notation: healthy before the fault, then the values of the fault. A counter continues from its value. */
 function samples(healthy: Values, then: Values): string {
-  const [start, rise] = typeof healthy === 'object' ? [0, healthy.by] : [Number(healthy), 0]
+  const perStep = ({ by }: { by: number }) => (by * STEP_S) / 15
+  const [start, rise] = typeof healthy === 'object' ? [0, perStep(healthy)] : [Number(healthy), 0]
   const last = start + rise * (BEGIN - 1)
   const before = `${start}+${rise}x${BEGIN - 1}`
   if (then === 'gone') return `${before} stale`
-  if (typeof then === 'object') return `${before} ${last + then.by}+${then.by}x${AFTER}`
+  if (typeof then === 'object') return `${before} ${last + perStep(then)}+${perStep(then)}x${AFTER}`
   // a counter that stops keeps its value; a gauge gets the new value
   return `${before} ${rise > 0 && then === 0 ? last : then}+0x${AFTER}`
 }
