@@ -84,6 +84,7 @@ t.test('While ClickHouse is away, verdicts and votes stay, and the history says 
   t.match(text, /The response times cannot be shown: .+\./)
   t.match(text, /The counts of the distribution cannot be shown: .+\./)
   // what a failed read says stays while it is tried again
+  await page.locator('button.search:enabled').waitFor()
   await page.evaluate(`window.loading = 0
     new MutationObserver(() => { window.loading += document.querySelectorAll('.skeleton').length })
       .observe(document.body, { childList: true, subtree: true })`)

@@ -98,7 +98,7 @@ t.test('A target dies and comes back: row, page and title change without a reloa
   t.equal(await overview.page.locator('#trouble').count(), 0)
   await readUntil(list.page, async () => /Up/.test(await readText(rowOf(list.page, id))), 'the row')
   await readUntil(monitor.page, isStatus('Up'), 'the page of the monitor')
-  t.equal(await monitor.page.locator('.because').count(), 0)
+  await readUntil(monitor.page, async () => (await monitor.page.locator('.because').count()) === 0, 'no reason')
   for (const { page, complaints } of [overview, list, monitor]) {
     t.equal(await page.evaluate('window.mark'), 1, 'the page was not loaded again')
     t.same(complaints, [])

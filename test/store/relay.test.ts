@@ -167,6 +167,9 @@ t.test(
     await makeDue()
     for (const id of ids) t.equal((await queue.ended(id)).status, 'delivered')
     t.match(await circuit(), { failures: 0, openedAt: null })
+    const sent = receiver.received.slice(before + 1).map(one => String(one.headers['x-service-delivery']))
+    const twice = sent.filter((id, index) => sent.indexOf(id) !== index)
+    t.same(await Promise.all(twice.map(queue.ended)), [], 'no message is sent twice')
     t.equal(receiver.received.length, before + 1 + 30)
   },
 )
