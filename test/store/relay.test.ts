@@ -39,15 +39,18 @@ async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof 
     const [row] = await query<{ id: string; failures: number; openedAt: Date | null }>(db, sql, [origin])
     return row
   }
-  /** moves the due times of the channel's waiting messages */
+  /** moves the due times of the channel's waiting messages; a message with a lease is being sent */
   const makeDue = async () => {
     await execute(
       db,
       `UPDATE relay_destinations SET next_trial_at = now() - interval '1 second' WHERE opened_at IS NOT NULL`,
     )
-    await execute(db, `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`, [
-      channelId,
-    ])
+    await execute(
+      db,
+      `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second'
+       WHERE channel_id = ? AND lease_owner IS NULL`,
+      [channelId],
+    )
     await execute(db, `SELECT pg_notify('relay', '')`)
   }
   /** the message after at least this number of failures; on a slow machine there may be more */
@@ -157,9 +160,12 @@ t.test(
     await makeDue()
     await receiver.waitFor(before + 1)
     await waitFor(async () => (await circuit())?.failures === before + 1, { label: 'the trial is written' })
-    await execute(db, `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`, [
-      channelId,
-    ])
+    await execute(
+      db,
+      `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second'
+       WHERE channel_id = ? AND lease_owner IS NULL`,
+      [channelId],
+    )
     await execute(db, `SELECT pg_notify('relay', '')`)
     t.equal(receiver.received.length, before + 1, 'the trial failed, so nothing follows')
 
