@@ -73,7 +73,12 @@ t.test(
     t.equal(await page.evaluate('document.activeElement.textContent'), '↑Move Core up', 'the focus stays at the button')
     t.same(await orderOf(id), ['Website', 'Core', 'Mail <b>'])
     await page.getByRole('button', { name: 'Edit Website' }).click()
-    await page.locator('#field-group_id').selectOption({ label: 'Core' })
+    const component = page.getByRole('region', { name: 'Components' })
+    await component.getByText('Name', { exact: true }).click()
+    t.equal(await page.evaluate('document.activeElement.value'), 'Website', 'the label belongs to the component')
+    await page.evaluate(AXE)
+    t.same(await findAccessibilityProblems(page), [], 'a component that is edited')
+    await component.locator('select').selectOption({ label: 'Core' })
     await button(page, 'Save the component').click()
     await preview(page).locator('.group .component', { hasText: 'Website' }).waitFor()
 
@@ -251,7 +256,7 @@ t.test('Two people edit a page and a component, and what the other person saved 
   const { data } = (await call('GET', `/status-pages/${id}/components`)).body
   const path = `/status-pages/${id}/components/${data.find(({ name }: { name: string }) => name === 'Mail').id}`
   await page.getByRole('button', { name: 'Edit Mail' }).click()
-  await page.locator('#field-description').fill('Incoming mail')
+  await page.getByRole('region', { name: 'Components' }).getByLabel('Description').fill('Incoming mail')
   await call('PUT', path, { status: 'outage' })
   await button(page, 'Save the component').click()
   await button(page, 'keep your changes').click()
