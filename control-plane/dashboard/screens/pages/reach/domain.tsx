@@ -65,7 +65,7 @@ export const pageDomainScreen = screen({
   },
 })
 
-/** Who can allow custom domains. Somebody who runs the installation on this machine gets the command. */
+/** Who can allow custom domains. The command is shown where the installation runs on this machine. */
 const NotIncluded = ({
   page,
   plan,
