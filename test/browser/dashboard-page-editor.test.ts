@@ -55,6 +55,10 @@ t.test(
     await page.getByRole('link', { name: 'New status page' }).click()
     await field(page, 'Name').fill('Acmé Cloud')
     t.equal(await field(page, 'Address').inputValue(), 'acme-cloud')
+    await page.getByText('Visitors open /status/acme-cloud on this installation.').waitFor()
+    await field(page, 'Address').fill('https://status.acme.com')
+    await page.getByText('Letters a to z, digits and -. Visitors open /status/… on').waitFor()
+    await field(page, 'Address').fill('acme-cloud')
     await button(page, 'Create the page').click()
     await page.waitForURL(/\/pages\/[0-9a-f-]{36}$/)
     const id = page.url().split('/').at(-1)!
