@@ -1,11 +1,12 @@
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { insertIncident, insertIncidentMonitor } from '../support/aged.ts'
 import { startApi } from '../support/api-server.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t)
-const { key } = await api.tenant()
+const { key, projectId } = await api.tenant()
 
 type Got = { status: number; headers: Record<string, string>; body: Buffer }
 
@@ -140,4 +141,30 @@ t.test('Texts of a page are escaped, and its CSS stays inside the page', async t
   })
   t.notMatch(html, /<script>alert/)
   t.notMatch(html, /"onload="/)
+})
+
+t.test('A page, its feeds and its JSON name the component of an outage, and never the monitor', async t => {
+  const { id, path } = await addPage()
+  const { data: monitor } = (
+    await api.call('POST', '/monitors', { key, body: { name: 'web-01.internal', type: 'http' } })
+  ).body
+  const component = { name: 'Checkout', monitor_id: monitor.id }
+  await api.call('POST', `/status-pages/${id}/components`, { key, body: component })
+  const incident = await insertIncident(api.db, projectId, 1, {
+    title: 'web-01.internal is down',
+    cause_monitor_id: monitor.id,
+  })
+  await insertIncidentMonitor(api.db, incident, monitor.id)
+  const message = 'web-01.internal is up again after 3 minutes.'
+  await api.db.raw('UPDATE incident_updates SET message = ? WHERE incident_id = ?', [message, incident])
+  const shown = await waitFor(async () => {
+    const text = (await get(path)).body.toString()
+    return text.includes('Checkout is down') ? text : null
+  })
+  t.match(shown, 'Checkout is up again after 3 minutes.')
+  for (const part of ['', '/feed.rss', '/feed.atom', '/api/v2/incidents.json', '/api/v2/summary.json']) {
+    const { status, body } = await get(`${path}${part}`)
+    t.equal(status, 200, part)
+    t.notMatch(body.toString(), 'web-01', part)
+  }
 })

@@ -55,6 +55,10 @@ t.test(
     await page.getByRole('link', { name: 'New status page' }).click()
     await field(page, 'Name').fill('Acmé Cloud')
     t.equal(await field(page, 'Address').inputValue(), 'acme-cloud')
+    await page.getByText('Visitors open /status/acme-cloud on this installation.').waitFor()
+    await field(page, 'Address').fill('https://status.acme.com')
+    await page.getByText('Letters a to z, digits and -. Visitors open /status/… on').waitFor()
+    await field(page, 'Address').fill('acme-cloud')
     await button(page, 'Create the page').click()
     await page.waitForURL(/\/pages\/[0-9a-f-]{36}$/)
     const id = page.url().split('/').at(-1)!
@@ -73,7 +77,12 @@ t.test(
     t.equal(await page.evaluate('document.activeElement.textContent'), '↑Move Core up', 'the focus stays at the button')
     t.same(await orderOf(id), ['Website', 'Core', 'Mail <b>'])
     await page.getByRole('button', { name: 'Edit Website' }).click()
-    await page.locator('#field-group_id').selectOption({ label: 'Core' })
+    const component = page.getByRole('region', { name: 'Components' })
+    await component.getByText('Name', { exact: true }).click()
+    t.equal(await page.evaluate('document.activeElement.value'), 'Website', 'the label belongs to the component')
+    await page.evaluate(AXE)
+    t.same(await findAccessibilityProblems(page), [], 'a component that is edited')
+    await component.locator('select').selectOption({ label: 'Core' })
     await button(page, 'Save the component').click()
     await preview(page).locator('.group .component', { hasText: 'Website' }).waitFor()
 
@@ -251,7 +260,7 @@ t.test('Two people edit a page and a component, and what the other person saved 
   const { data } = (await call('GET', `/status-pages/${id}/components`)).body
   const path = `/status-pages/${id}/components/${data.find(({ name }: { name: string }) => name === 'Mail').id}`
   await page.getByRole('button', { name: 'Edit Mail' }).click()
-  await page.locator('#field-description').fill('Incoming mail')
+  await page.getByRole('region', { name: 'Components' }).getByLabel('Description').fill('Incoming mail')
   await call('PUT', path, { status: 'outage' })
   await button(page, 'Save the component').click()
   await button(page, 'keep your changes').click()

@@ -79,7 +79,7 @@ t.test('Domain Connect sets the records, and the progress leads to the certifica
   await readUntil(page, isShown('The domain is verified: done'), 'the domain is verified')
   t.equal(await page.getByText('✓ in place').count(), 2)
   t.equal(await link.count(), 0, 'Domain Connect is not offered again')
-  await page.getByText(`${DOMAIN} is verified since`).waitFor()
+  await page.getByText(`${DOMAIN} has been verified since`).waitFor()
   await step(page, 'The certificate is issued when the page is published: not yet').waitFor()
   t.same(await findAccessibilityProblems(page), [])
 

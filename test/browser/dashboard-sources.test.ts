@@ -95,6 +95,22 @@ t.test('A click on a value makes a rule for every service, and its monitors appe
   t.same(complaints, [])
 })
 
+t.test('A data source that is created while a rule is proposed has the monitors that were shown', async t => {
+  serve(DOCUMENT)
+  const { page, complaints } = await openPage('/sources/new')
+  await field(page, 'Address of the document').fill(target.url)
+  await page.getByRole('button', { name: 'Fetch the document' }).click()
+  await row(page, 'status: "failing"').click()
+  await page.getByText('3 monitors: 1 down, 1 degraded, 1 up.').waitFor()
+  await page.getByText('The proposed rule services.*.status is saved too.').waitFor()
+  await page.getByRole('button', { name: 'Create the data source' }).click()
+  await page.waitForURL(/\/sources\/[0-9a-f-]{36}$/)
+  const stored = (await call('GET', `/data-sources/${page.url().split('/').at(-1)}`)).body.data
+  t.match(stored, { fields: [{ path: 'services.*.status', rule_config: { value: 'ok' } }] })
+  t.equal(stored.fields.length, 1)
+  t.same(complaints, [])
+})
+
 t.test('The tree is operated with keys, and hostile documents have no effect', async t => {
   let deep: unknown = 'end'
   for (let i = 0; i < 450; i++) deep = { level: deep }

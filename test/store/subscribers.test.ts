@@ -102,6 +102,23 @@ t.test('Many simultaneous outages are one message with the components of each su
   )
 })
 
+t.test('A message about an outage names the component, and not the monitor', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, tenant } = subscribing
+  const { componentId, monitorId } = await subscribing.addComponent('Shop')
+  await execute(db, `UPDATE status_page_components SET name = 'Checkout' WHERE id = ?`, [componentId])
+  await subscribing.addSubscribers(1)
+  const now = new Date(Date.now() - 10_000)
+  await publishOutages(db, tenant, [{ monitorId, status: 'down' }], now)
+  await sendAll(subscribing, new Date(now.getTime() + 10_000))
+  t.same(
+    (await deliveriesOf(subscribing)).map(({ title }) => title),
+    ['Checkout is down'],
+  )
+  const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
+  t.notMatch(JSON.stringify(stored), 'Shop')
+})
+
 t.test('An unpublished page sends nothing, and later neither', async t => {
   const subscribing = await createSubscriberFixture(t)
   const { db, tenant, page } = subscribing

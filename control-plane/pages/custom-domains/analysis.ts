@@ -92,10 +92,10 @@ function buildInstructions(
   const where = provider ?? (zone ? `the DNS provider of ${zone.name}` : 'your DNS provider')
   const missing = records.filter(({ ok }) => !ok)
   return [
+    ...faults,
     ...(isConnectable ? [`${where} can set the records for you with Domain Connect.`] : []),
     ...missing.map(record => `At ${where}, ${formatInstruction(record)}`),
     'Then verify the domain. New records are usually visible within minutes, at the latest after the TTL of the old ones.',
-    ...faults,
   ]
 }
 

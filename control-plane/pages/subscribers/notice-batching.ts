@@ -1,5 +1,11 @@
 import { getPeriodId } from '../../alerting/events/maintenance-event.ts'
-import { isAutomaticUpdate, type PageChange, toPublicChange } from '../../alerting/events/page-event.ts'
+import {
+  isAutomaticUpdate,
+  type PageChange,
+  type PageIncidentChange,
+  toPublicChange,
+} from '../../alerting/events/page-event.ts'
+import { type IncidentCause, toPublicMessage, toPublicTitle } from '../core/incident-names.ts'
 import type { AffectedComponents, IncidentNotice, MaintenanceNotice, PageNotice } from './notice-store.ts'
 
 /** More automatic changes than this that are due together become one message. */
@@ -51,9 +57,16 @@ export function toPageChanges(notices: IncidentNotice[], affected: AffectedCompo
   return notices.flatMap(notice => {
     const found = byIncident.get(notice.data.incident.id)
     if (!found || !(found.isWhole || found.components.length > 0)) return []
-    return toPublicChange(notice, found.components) ?? []
+    const change = toPublicChange(notice, found.components)
+    return change ? nameByComponent(change, found.cause) : []
   })
 }
+
+const nameByComponent = (change: PageIncidentChange, cause: IncidentCause | null): PageIncidentChange => ({
+  ...change,
+  incident: { ...change.incident, title: toPublicTitle(change.incident.title, cause) },
+  update: change.update && { ...change.update, message: toPublicMessage(change.update.message, cause) },
+})
 
 /** The recipients of changes: subscribers of one of the components, or all when a change concerns the whole page. */
 export function buildRecipientFilter(changes: PageChange[]): { componentIds: string[]; isWhole: boolean } {

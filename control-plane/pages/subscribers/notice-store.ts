@@ -2,6 +2,7 @@ import type { IncidentEventData } from '../../alerting/events/catalog.ts'
 import type { MaintenanceEventData, MaintenanceEventName } from '../../alerting/events/maintenance-event.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
+import type { IncidentCause } from '../core/incident-names.ts'
 import { PAGE_COLUMNS } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
@@ -60,7 +61,12 @@ export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage 
  * The components that an incident affects on a page. `isWhole`: a manual incident without monitors concerns the whole
  * page.
  */
-export type AffectedComponents = { incidentId: string; isWhole: boolean; components: { id: string; name: string }[] }
+export type AffectedComponents = {
+  incidentId: string
+  isWhole: boolean
+  components: { id: string; name: string }[]
+  cause: IncidentCause | null
+}
 
 /** Deleted incidents are left out. */
 export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: string[]): Promise<AffectedComponents[]> {
@@ -72,7 +78,10 @@ export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: stri
          SELECT jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name) ORDER BY c.display_order, c.id)
          FROM status_page_components c JOIN incident_monitors im ON im.monitor_id = c.monitor_id
          WHERE c.page_id = :pageId AND im.incident_id = i.id
-       ), '[]') AS components
+       ), '[]') AS components,
+       (SELECT jsonb_build_object('monitorName', m.name, 'componentName', c.name)
+        FROM monitors m JOIN status_page_components c ON c.monitor_id = m.id AND c.page_id = :pageId
+        WHERE m.id = i.cause_monitor_id ORDER BY c.display_order, c.id LIMIT 1) AS cause
      FROM incidents i WHERE i.id = ANY (CAST(:incidentIds AS uuid[]))`,
     { pageId, incidentIds },
   )

@@ -25,12 +25,15 @@ export function buildAutomaticIncident(id: string, outage: MonitorOutage): Autom
     id,
     project_id: outage.projectId,
     monitor_id: outage.monitorId,
-    title: `${outage.monitorName} is down`.slice(0, MAX_TITLE_LENGTH),
+    title: formatOutageTitle(outage.monitorName),
     severity: 'major',
     status: 'investigating',
     started_at: outage.startedAt,
   }
 }
+
+/** The title of an automatic incident. */
+export const formatOutageTitle = (name: string): string => `${name} is down`.slice(0, MAX_TITLE_LENGTH)
 
 /** The last update of an automatic incident after a recovery. `duration`: "4 minutes 12 seconds". */
 export const formatRecoveryMessage = (monitorName: string, duration: string): string =>

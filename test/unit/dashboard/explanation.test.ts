@@ -128,6 +128,7 @@ t.test('The votes now say how far the monitor is from down', t => {
     [failing(0), '0 of 3 votes are failing; 2 more make it down.'],
     [failing(1), '1 of 3 votes is failing; 1 more makes it down.'],
     [failing(2), '2 of 3 votes are failing; 2 are enough for down.'],
+    [{ ...failing(1), failing_votes_needed: 1 }, '1 of 3 votes is failing; 1 is enough for down.'],
     [failing(3), '3 of 3 votes are failing; 2 are enough for down.'],
     [
       { quorum: { ...quorum, mode: null, voting: 1 }, failing_votes_needed: null },

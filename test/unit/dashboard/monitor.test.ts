@@ -38,6 +38,20 @@ const silenceOf = (kind: Silence['kind'], changes: Partial<Silence> = {}): Silen
   ...changes,
 })
 
+t.test('A monitor of a data source leads to the source and lists nothing that only probes have', t => {
+  const source = { id: 's1', name: 'Platform', field_id: null, key: 'cart' }
+  const reasons = ['data_source: the status is that of a document, which is fetched at its own interval']
+  const { html, text } = showMonitor(
+    { data_source: source },
+    { answers: { readMonitorGuarantee: { data: { outages: [], reasons } as never } } },
+  )
+  t.match(html, '<a href="/sources/s1" dir="auto">Platform</a>')
+  t.match(text, 'Data source Platform Value cart')
+  t.match(text, 'The status is that of a document, which is fetched at its own interval.')
+  t.notMatch(text, /data_source:|Checked every|Re-checks/)
+  t.end()
+})
+
 t.test('A monitor that is up shows its status, votes, history, checks, alerts and settings', t => {
   const { html, text, title } = show()
   t.equal(title, 'Shop · Picket')
@@ -55,7 +69,7 @@ t.test('A monitor that is up shows its status, votes, history, checks, alerts an
   t.match(text, /Up 21 Nov 2026, 14:04:30 UTC us-east 200, 812 ms/)
   t.match(text, 'Operations webhook · down, recovery; reminder every 30 min')
   t.match(text, 'Checked every 30 s Regions us-east, eu-west, ap-southeast Timeout 10 s Re-checks 2')
-  t.match(text, 'An outage is down at the latest after 37 s (refused).')
+  t.match(text, 'An outage is detected at the latest after 37 s (refused).')
   t.notMatch(text, 'cannot be shown')
   t.end()
 })

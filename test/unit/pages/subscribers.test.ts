@@ -63,9 +63,9 @@ t.test('Many automatic changes become one message, and changes by people stay se
 t.test('A page notifies the subscribers of the affected components', async t => {
   const shop = { id: 'c1', name: 'Shop' }
   const touched = [
-    { incidentId: 'i1', isWhole: false, components: [shop] },
-    { incidentId: 'i2', isWhole: false, components: [] },
-    { incidentId: 'i3', isWhole: true, components: [] },
+    { incidentId: 'i1', isWhole: false, components: [shop], cause: null },
+    { incidentId: 'i2', isWhole: false, components: [], cause: null },
+    { incidentId: 'i3', isWhole: true, components: [], cause: null },
   ]
   const changes = toPageChanges(
     ['i1', 'i2', 'i3', 'gone'].map((id, i) => notice(i, 'ann', NOW, id)),

@@ -85,7 +85,7 @@ export function toConfirmationNotice(
   at: string,
 ): NoticeContent {
   const name = sanitizeNameForEmail(page.name)
-  const request = `This address was entered to receive updates about incidents of ${name}`
+  const request = `This address was entered to receive updates about incidents and maintenance of ${name}`
   return {
     tone: 'neutral',
     badge: isKnown ? 'Already subscribed' : 'Please confirm',

@@ -9,13 +9,16 @@ export type FormErrors = {
   at(path: string): string[]
   /** whether there is a problem of one of these fields or of a part of them */
   isBelow(paths: readonly string[]): boolean
+  /** distinguishes the ids of its fields from those of other forms of the page, which can have fields with the same path */
+  scope: string
 }
 
 const isPart = (path: string, whole: string) =>
   path === whole || path.startsWith(`${whole}.`) || path.startsWith(`${whole}[`)
 
-export function buildFormErrors(problems: readonly FieldProblem[]): FormErrors {
+export function buildFormErrors(problems: readonly FieldProblem[], scope = ''): FormErrors {
   return {
+    scope,
     at: path => problems.filter(problem => problem.path === path).map(({ message }) => message),
     isBelow: paths => problems.some(({ path }) => paths.some(whole => isPart(path, whole))),
   }

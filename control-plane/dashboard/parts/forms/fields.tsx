@@ -9,11 +9,12 @@ export type FieldOptions = {
   hint?: ComponentChildren
 }
 
-const toId = (path: string) => `field-${path.replace(/[^A-Za-z0-9_-]/g, '-')}`
+const toId = ({ path, errors: { scope } }: Pick<FieldOptions, 'path' | 'errors'>) =>
+  `field-${scope && `${scope}-`}${path.replace(/[^A-Za-z0-9_-]/g, '-')}`
 
 /** The attributes that connect a control to its label, hint and error. */
 export function describeControl({ path, errors, hint }: Pick<FieldOptions, 'path' | 'errors' | 'hint'>) {
-  const id = toId(path)
+  const id = toId({ path, errors })
   const isWrong = errors.at(path).length > 0
   const described = [hint && `${id}-hint`, isWrong && `${id}-error`].filter(Boolean).join(' ')
   return {
@@ -28,7 +29,7 @@ export function describeControl({ path, errors, hint }: Pick<FieldOptions, 'path
 export const FieldError = ({ path, errors }: { path: string; errors: FormErrors }) => {
   const messages = errors.at(path)
   return messages.length === 0 ? null : (
-    <span class="wrong" id={`${toId(path)}-error`}>
+    <span class="wrong" id={`${toId({ path, errors })}-error`}>
       {messages.join('. ')}.
     </span>
   )
@@ -37,11 +38,11 @@ export const FieldError = ({ path, errors }: { path: string; errors: FormErrors 
 /** A label, a control, a hint and the error. */
 export const Field = ({ path, label, errors, hint, children }: FieldOptions & { children: ComponentChildren }) => (
   <div class="field">
-    <label for={toId(path)} dir="auto">
+    <label for={toId({ path, errors })} dir="auto">
       {label}
     </label>
     {children}
-    {hint && <small id={`${toId(path)}-hint`}>{hint}</small>}
+    {hint && <small id={`${toId({ path, errors })}-hint`}>{hint}</small>}
     <FieldError path={path} errors={errors} />
   </div>
 )

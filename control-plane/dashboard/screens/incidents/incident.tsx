@@ -27,7 +27,7 @@ export const incidentScreen = screen({
     return (
       <>
         <p class="trail">
-          <a href="/incidents">Incidents</a> /
+          <a href="/incidents">Incidents</a>
         </p>
         <IncidentHead incident={incident} members={members} />
         <Section

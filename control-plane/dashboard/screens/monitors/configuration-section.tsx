@@ -61,6 +61,12 @@ function formatEvents(rule: Rule): string {
   return `${events.filter(Boolean).join(', ')}${every === null ? '' : `; reminder every ${formatDuration(every * 60_000)}`}`
 }
 
+/** `data_source: the status is …` as a sentence: the code is for programs. */
+function describeReason(reason: string): string {
+  const text = reason.replace(/^[a-z_]+: /, '')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
 /** How the monitor is checked, and what that guarantees. */
 export const ConfigurationSection = ({
   monitor,
@@ -72,21 +78,31 @@ export const ConfigurationSection = ({
   <Section id="settings" title="Settings">
     <Facts
       rows={
-        monitor.type === 'heartbeat'
+        monitor.data_source
           ? [
-              ['Expected every', formatDuration((monitor.heartbeat_interval ?? 0) * 1_000)],
-              ['Grace', formatDuration((monitor.heartbeat_grace ?? 0) * 1_000)],
-              ['Ping address', monitor.ping_url && <code>{monitor.ping_url}</code>],
+              [
+                'Data source',
+                <a href={`/sources/${monitor.data_source.id}`} dir="auto">
+                  {monitor.data_source.name}
+                </a>,
+              ],
+              ['Value', <code dir="ltr">{monitor.data_source.key}</code>],
             ]
-          : [
-              ['Checked every', formatDuration(monitor.interval_seconds * 1_000)],
-              ['Regions', monitor.regions.join(', ')],
-              ['Timeout', formatMs(monitor.timeout_ms)],
-              ['Re-checks', String(monitor.retry_count)],
-              ['Assertions', monitor.assertions?.map(one => `${one.type} ${one.operator} ${one.value}`).join('; ')],
-              ['Certificate expires', monitor.ssl_expires_at?.slice(0, 10)],
-              ['Domain expires', monitor.domain_expires_at?.slice(0, 10)],
-            ]
+          : monitor.type === 'heartbeat'
+            ? [
+                ['Expected every', formatDuration((monitor.heartbeat_interval ?? 0) * 1_000)],
+                ['Grace', formatDuration((monitor.heartbeat_grace ?? 0) * 1_000)],
+                ['Ping address', monitor.ping_url && <code>{monitor.ping_url}</code>],
+              ]
+            : [
+                ['Checked every', formatDuration(monitor.interval_seconds * 1_000)],
+                ['Regions', monitor.regions.join(', ')],
+                ['Timeout', formatMs(monitor.timeout_ms)],
+                ['Re-checks', String(monitor.retry_count)],
+                ['Assertions', monitor.assertions?.map(one => `${one.type} ${one.operator} ${one.value}`).join('; ')],
+                ['Certificate expires', monitor.ssl_expires_at?.slice(0, 10)],
+                ['Domain expires', monitor.domain_expires_at?.slice(0, 10)],
+              ]
       }
     />
     <Loaded result={guarantee} what="The guaranteed times">
@@ -94,7 +110,7 @@ export const ConfigurationSection = ({
         <>
           {outages.length > 0 && (
             <p class="small soft guarantee">
-              An outage is down at the latest after{' '}
+              An outage is detected at the latest after{' '}
               {outages
                 .map(({ kind, down_within: seconds }) => `${formatDuration(seconds * 1_000)} (${kind})`)
                 .join(', ')}
@@ -103,7 +119,7 @@ export const ConfigurationSection = ({
           )}
           {reasons.map(reason => (
             <p key={reason} class="small soft guarantee" dir="auto">
-              {reason}
+              {describeReason(reason)}
             </p>
           ))}
         </>

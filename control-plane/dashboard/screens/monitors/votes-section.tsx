@@ -79,7 +79,7 @@ export function formatMargin({ quorum, counts, failing_votes_needed: needed, unc
     return `${quorum.voting} of ${quorum.regions} regions have a vote. ${quorum.needed} are needed, so the status is held.`
   const failing = `${counts.failing} of ${quorum.voting} votes ${counts.failing === 1 ? 'is' : 'are'} failing`
   const missing = needed - counts.failing
-  if (missing <= 0) return `${failing}; ${needed} are enough for down.`
+  if (missing <= 0) return `${failing}; ${needed} ${needed === 1 ? 'is' : 'are'} enough for down.`
   return `${failing}; ${missing} more ${missing === 1 ? 'makes' : 'make'} it down.`
 }
 

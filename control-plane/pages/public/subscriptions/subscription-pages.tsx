@@ -16,7 +16,10 @@ export function renderSubscribePage(
     view,
     `Subscribe to ${view.name}`,
     <form method="post">
-      <p>You will be notified when an incident begins, when it is updated, and when it is resolved.</p>
+      <p>
+        You will be notified when an incident begins, when it is updated, and when it is resolved, and about planned
+        maintenance.
+      </p>
       <Problem text={problem} />
       <label>
         Email address
@@ -54,7 +57,7 @@ export function renderConfirmPage(view: PageView) {
     view,
     `Subscribe to ${view.name}`,
     <form method="post">
-      <p>Confirm that you want to be notified of incidents on this page.</p>
+      <p>Confirm that you want to be notified of incidents and maintenance on this page.</p>
       <button type="submit">Confirm</button>
     </form>,
   )
@@ -65,7 +68,7 @@ export function renderConfirmedPage(view: PageView, manageUrl: string) {
     view,
     'You are subscribed',
     <>
-      <p role="status">You will be notified of the next incident.</p>
+      <p role="status">You will be notified of the next incident or maintenance.</p>
       <p>
         <a href={manageUrl}>Manage your subscription</a>
       </p>

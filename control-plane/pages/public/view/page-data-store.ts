@@ -66,6 +66,8 @@ export function listPageIncidents(
   return query(
     db,
     `SELECT i.id, i.title, i.status, i.severity, i.source, i.started_at AS "startedAt", i.resolved_at AS "resolvedAt",
+       (SELECT jsonb_build_object('id', m.id, 'name', m.name) FROM monitors m
+        WHERE m.id = i.cause_monitor_id) AS "causeMonitor",
        ARRAY (SELECT monitor_id FROM incident_monitors WHERE incident_id = i.id) AS "monitorIds",
        CASE WHEN i.resolved_at IS NULL OR i.resolved_at > :recent THEN
          (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'status', u.status, 'message', u.message,

@@ -11,6 +11,8 @@ export type PageIncident = {
   status: IncidentStatus
   severity: Severity
   source: 'manual' | 'automatic'
+  /** the monitor whose outage opened it */
+  causeMonitor: { id: string; name: string } | null
   startedAt: Date
   resolvedAt: Date | null
   /** in any order; includes monitors that are not on the page */

@@ -3,6 +3,7 @@ import { buildPeriodId } from '../../../alerting/events/maintenance-event.ts'
 import type { MonitorStatusTime } from '../../../insight/analytics/uptime/status-time.ts'
 import { getComponentStatus, pickWorstStatus } from '../../core/component-status.ts'
 import { compareDisplayOrder } from '../../core/display-order.ts'
+import { toPublicMessage, toPublicTitle } from '../../core/incident-names.ts'
 import { buildImagePath, buildPublicUrl } from '../../core/public-url.ts'
 import type { StoredComponent } from '../../core/records.ts'
 import type {
@@ -25,7 +26,9 @@ export const RECENT_MS = 14 * DAY_MS
  * Builds the view of a page at `now`. `origin`: the public origin of Picket, without a trailing slash. `customCss` is
  * sanitized.
  */
-export function buildPageView(data: PageData, origin: string, customCss: string | null, now: Date): PageView {
+export function buildPageView(stored: PageData, origin: string, customCss: string | null, now: Date): PageView {
+  const incidents = stored.incidents.map(incident => nameByComponent(incident, stored.components))
+  const data = { ...stored, incidents }
   const { page } = data
   const index = buildIndex(data, now)
   const components = data.components.map(component => ({
@@ -58,6 +61,19 @@ export function buildPageView(data: PageData, origin: string, customCss: string 
     pastIncidents: past.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('resolvedAt')),
     maintenance: data.maintenance.map(fact => buildMaintenanceView(fact, data.components, now)),
     noticedMaintenance: data.noticedMaintenance.map(fact => buildNoticedView(fact, data.components, now)),
+  }
+}
+
+/** Visitors know the names of components; those of monitors are internal. */
+function nameByComponent(incident: PageIncident, components: readonly StoredComponent[]): PageIncident {
+  const { causeMonitor } = incident
+  const component = components.find(({ monitor }) => monitor !== null && monitor.id === causeMonitor?.id)
+  if (!component || causeMonitor === null) return incident
+  const cause = { monitorName: causeMonitor.name, componentName: component.name }
+  return {
+    ...incident,
+    title: toPublicTitle(incident.title, cause),
+    updates: incident.updates.map(update => ({ ...update, message: toPublicMessage(update.message, cause) })),
   }
 }
 

@@ -17,7 +17,7 @@ t.test('A warning is part of the entry that it names; an entry that is left out 
     { path: 'monitorList[0]', message: 'Shop: its proxy was not carried over' },
     { path: 'monitorList[1]', message: 'DB: replica: its tags were cut' },
     { path: 'monitorList[2]', message: 'Queue: monitors of type rabbitmq are not supported; it was left out' },
-    { path: 'statusPageList', message: 'statusPageList was not carried over' },
+    { path: 'statusPageList', message: 'Status pages: this section was not carried over' },
   ])
   t.strictSame(
     items.map(({ action, key, warnings }) => [action, key, ...warnings]),
@@ -25,7 +25,7 @@ t.test('A warning is part of the entry that it names; an entry that is left out 
       ['left_out', 'Queue', 'monitors of type rabbitmq are not supported; it was left out'],
       ['create', 'Shop', 'its proxy was not carried over'],
       ['create', 'DB: replica', 'its tags were cut'],
-      ['note', 'statusPageList', 'statusPageList was not carried over'],
+      ['note', 'Status pages', 'this section was not carried over'],
       ['unchanged', 'Router'],
     ],
   )

@@ -59,7 +59,7 @@ t.test('Entries without a counterpart get a warning each and are not converted',
     /monitorList\[8\] Newest: its query .* its assertion was left out/,
     /monitorList\[9\] Firewall: upside down mode is not supported/,
     /monitorList\[10\] Queue: monitors of type mqtt/,
-    /notificationList\[2\] the notification "Pushover" has the type pushover/,
+    /notificationList\[2\] Pushover: notifications of type pushover are not supported; it was left out/,
   ]) {
     t.match(text, sentence)
   }
@@ -118,9 +118,9 @@ t.test('Unusual properties of a record get warnings, and an ordinary record gets
     /monitorList\[0\] Rich: its IP family/,
     /monitorList\[0\] Rich: its reminder interval of 1 min was changed to 5 min/,
     /monitorList\[1\] Reverse: PTR records are not supported; it was left out/,
-    /monitorList retries become re-checks/,
-    /notificationList\[0\] slackchannel of the notification "Slack" was not carried over/,
-    /dockerHostList dockerHostList was not carried over/,
+    /monitorList Retries: they become re-checks/,
+    /notificationList\[0\] Slack: its slackchannel was not carried over/,
+    /dockerHostList Docker hosts: this section was not carried over/,
   ]) {
     t.match(text, sentence)
   }

@@ -30,8 +30,7 @@ export const editIncidentScreen = screen({
           <a href="/incidents">Incidents</a> /{' '}
           <a href={`/incidents/${id}`} dir="auto">
             {title}
-          </a>{' '}
-          /
+          </a>
         </p>
         <h1>Edit the incident</h1>
         <NeedsScript what="Changing an incident" call={call('updateIncident', { path: { id }, body: { title } })} />

@@ -35,7 +35,7 @@ export const newIncidentScreen = screen({
     return (
       <>
         <p class="trail">
-          <a href="/incidents">Incidents</a> /
+          <a href="/incidents">Incidents</a>
         </p>
         <h1>Open an incident</h1>
         <NeedsScript what="Opening an incident" call={EXAMPLE} />

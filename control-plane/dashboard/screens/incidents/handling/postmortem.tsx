@@ -36,8 +36,7 @@ export const postmortemScreen = screen({
           <a href="/incidents">Incidents</a> /{' '}
           <a href={`/incidents/${id}`} dir="auto">
             {title}
-          </a>{' '}
-          /
+          </a>
         </p>
         <h1>Post-mortem</h1>
         <p class="sentence">

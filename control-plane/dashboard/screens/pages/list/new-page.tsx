@@ -12,7 +12,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { TEMPLATE_OPTIONS } from '../template-labels.ts'
-import { findNewPageProblems, proposeSlug } from './slug.ts'
+import { findNewPageProblems, isSlug, proposeSlug } from './slug.ts'
 
 const EXAMPLE = call('createStatusPage', { body: { name: 'Acme', slug: 'acme', template: 'minimal' } })
 const SHOWN_FIELDS = ['name', 'slug', 'template']
@@ -64,7 +64,7 @@ function NewPage() {
         <TextField
           path="slug"
           label="Address"
-          hint={`Visitors open /status/${body.slug || '…'} on this installation. It cannot be changed later; a custom domain can be added.`}
+          hint={`Letters a to z, digits and -. Visitors open /status/${isSlug(body.slug) ? body.slug : '…'} on this installation. It cannot be changed later; a custom domain can be added.`}
           value={body.slug}
           errors={errors}
           isRequired

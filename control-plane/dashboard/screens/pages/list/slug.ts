@@ -12,11 +12,13 @@ export const proposeSlug = (name: string): string =>
     .slice(0, MAX_SLUG)
     .replace(/^-+|-+$/g, '')
 
+export const isSlug = (text: string): boolean => /^[a-z0-9-]{1,50}$/.test(text)
+
 /** What the API would refuse, in its words. */
 export function findNewPageProblems({ name, slug }: { name: string; slug: string }): FieldProblem[] {
   const problems: FieldProblem[] = []
   if (name === '') problems.push({ path: 'name', message: 'name is required' })
-  if (!/^[a-z0-9-]{1,50}$/.test(slug)) {
+  if (!isSlug(slug)) {
     const message = 'slug must have 1 to 50 of the characters a to z, 0 to 9 and -'
     problems.push({ path: 'slug', message })
   }

@@ -9,11 +9,20 @@ import type { StatusPageRecord } from './page-head.tsx'
 
 export type DomainAnalysisRecord = OperationResponse<'analyzeStatusPageCustomDomain'>['data']
 
+/** Whether only this machine or its network knows the name, so that no record of a public zone can lead to it. */
+export const isLocalName = (host: string) => !host.includes('.') || /^[\d.]+$|\.local(host)?$/.test(host)
+
 /** What a domain has and still needs: the steps, the records to copy, and what to do next. */
 export function Analysis({ analysis, page }: { analysis: DomainAnalysisRecord; page: StatusPageRecord }) {
   const { dns_provider: provider, instructions, domain_connect: connect, verified } = analysis
   return (
     <div class="stack analysis">
+      {isLocalName(analysis.cname_target) && (
+        <p class="missing">
+          This installation has the name <bdi class="mono">{analysis.cname_target}</bdi>, which visitors cannot reach.
+          Its operator first sets <code>PUBLIC_URL</code> or <code>CUSTOM_DOMAIN_TARGET</code> to a public name.
+        </p>
+      )}
       <Steps analysis={analysis} isPublished={page.is_published} />
       <Scroll name="Records">
         <table class="rows records">
@@ -30,10 +39,10 @@ export function Analysis({ analysis, page }: { analysis: DomainAnalysisRecord; p
               <tr key={type}>
                 <td class="nowrap">{ok ? '✓ in place' : <span class="degraded">not found</span>}</td>
                 <td class="nowrap">{type}</td>
-                <td>
+                <td class="labelled" data-label="Name">
                   <CopyField label={`the name of the ${type} record`} value={name} />
                 </td>
-                <td>
+                <td class="labelled" data-label="Value">
                   <CopyField label={`the value of the ${type} record`} value={value} />
                 </td>
               </tr>

@@ -12,7 +12,8 @@ import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
-import { Analysis, type DomainAnalysisRecord } from './domain-analysis.tsx'
+import { CopyField } from './copy-field.tsx'
+import { Analysis, type DomainAnalysisRecord, isLocalName } from './domain-analysis.tsx'
 import { PageHead, type StatusPageRecord } from './page-head.tsx'
 import { useVerification } from './verification.ts'
 
@@ -41,9 +42,7 @@ export const pageDomainScreen = screen({
         />
         <Served page={page} />
         {!isAllowed && (
-          <p class="missing">
-            The plan {project?.plan} has no custom domains{domain !== null && '. A verified domain is still served'}.
-          </p>
+          <NotIncluded page={page} plan={project?.plan ?? ''} organizationId={me?.organization.id ?? 'ORGANIZATION'} />
         )}
         <NeedsRole what="Changing the domain" needed="editor" />
         {canWrite(me) && isInteractive && isAllowed && domain === null && <NewDomain page={page} />}
@@ -55,7 +54,7 @@ export const pageDomainScreen = screen({
             <DeleteForm
               what="domain"
               name={domain}
-              consequences="The page is no longer served there at once. Its address at this installation stays."
+              consequences="The page stops being served there at once. Its address at this installation stays."
               remove={() => execute('deleteStatusPageCustomDomain', { path: { id } })}
               onDone={() => {}}
             />
@@ -65,6 +64,31 @@ export const pageDomainScreen = screen({
     )
   },
 })
+
+/** Who can allow custom domains. The command is shown where the installation runs on this machine. */
+const NotIncluded = ({
+  page,
+  plan,
+  organizationId,
+}: {
+  page: StatusPageRecord
+  plan: string
+  organizationId: string
+}) => (
+  <div class="missing">
+    <p>
+      The <a href="/settings#plan">plan</a> {plan} has no custom domains
+      {page.custom_domain !== null && '. A verified domain is still served'}. The operator of this installation changes
+      plans.
+    </p>
+    {isLocalName(new URL(page.public_url).hostname) && (
+      <>
+        <p>If you run the installation on this machine, this command changes the plan:</p>
+        <CopyField label="the command" value={`npm run admin -- plan set ${organizationId} pro`} />
+      </>
+    )}
+  </div>
+)
 
 const Served = ({ page }: { page: StatusPageRecord }) => {
   const { custom_domain: domain, custom_domain_verified_at: at } = page
@@ -82,7 +106,7 @@ const Served = ({ page }: { page: StatusPageRecord }) => {
         </>
       ) : (
         <>
-          <bdi class="mono">{domain}</bdi> is verified since <Moment at={at} />.
+          <bdi class="mono">{domain}</bdi> has been verified since <Moment at={at} />.
         </>
       )}
     </p>

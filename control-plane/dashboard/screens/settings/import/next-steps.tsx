@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import { REGION_NAMES, type Region } from '../../../../../shared/checks/check.ts'
+import { CREATE_DEFAULTS } from '../../../../monitoring/monitors/settings/defaults.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
@@ -14,7 +16,7 @@ const NO_ERRORS = buildFormErrors([])
 export function NextSteps({ job }: { job: ImportJob }) {
   const { me } = useFrame()
   if (isRunning(job)) return null
-  if (job.status === 'applied') return <AfterImport />
+  if (job.status === 'applied') return <AfterImport job={job} />
   if (!canWrite(me)) return <NeedsRole what="Applying the plan" needed="editor" />
   return <ApplyForm job={job} />
 }
@@ -49,6 +51,7 @@ function ApplyForm({ job }: { job: ImportJob }) {
             onChange={setTyped}
           />
         )}
+        <RegionNote job={job} />
         <FormMessages error={error} shown={[]} />
         <div class="actions">
           {canApply && (
@@ -65,16 +68,29 @@ function ApplyForm({ job }: { job: ImportJob }) {
   )
 }
 
-const AfterImport = () => (
-  <div class="next-step">
-    <a class="button main" href="/monitors">
-      Open the monitors
-    </a>
-    <a class="button" href="/monitors/unalerted">
-      Monitors without an alert channel
-    </a>
-    <a class="button quiet" href="/settings/import">
-      Import another file
-    </a>
-  </div>
+/** Files of other products have no regions, so that monitors of them begin with the default. */
+const RegionNote = ({ job: { from, summary } }: { job: ImportJob }) =>
+  from === 'picket' || (summary?.create ?? 0) === 0 ? null : (
+    <p class="soft">
+      New monitors are checked from {CREATE_DEFAULTS.regions.map(region => REGION_NAMES[region as Region]).join(', ')}{' '}
+      only, because the file has no regions. In the list of monitors, select them and change their regions.{' '}
+      <a href="/fleet">Regions with a probe</a>
+    </p>
+  )
+
+const AfterImport = ({ job }: { job: ImportJob }) => (
+  <>
+    <RegionNote job={job} />
+    <div class="next-step">
+      <a class="button main" href="/monitors">
+        Open the monitors
+      </a>
+      <a class="button" href="/monitors/unalerted">
+        Monitors without an alert channel
+      </a>
+      <a class="button quiet" href="/settings/import">
+        Import another file
+      </a>
+    </div>
+  </>
 )

@@ -22,10 +22,12 @@ export function NewChannel({
   start,
   unalerted,
   buildNextPath,
+  onCreated,
 }: {
   start: ChannelForm
   unalerted: number
   buildNextPath(id: string): string
+  onCreated?(): void
 }) {
   const { execute, navigate, isInteractive } = useFrame()
   const [form, setForm] = useState(start)
@@ -57,6 +59,7 @@ export function NewChannel({
     const isWanted = alertsAll && unalerted > 0
     const sentence = isWanted ? describeOutcome(channel, await alertAll(execute, channel.id)) : null
     setCreated({ channel, sentence })
+    onCreated?.()
     if (!channel.signing_secret && sentence === null) navigate(buildNextPath(channel.id))
   }
   return (

@@ -126,14 +126,16 @@ export function toLineResults(
   })
 }
 
+function describeResults(results: readonly LineResult[]): string {
+  const refused = results.filter(one => 'problem' in one).length
+  return `${formatCount(results.length - refused, 'monitor')} created${refused > 0 ? `, ${refused} not` : ''}`
+}
+
 const Results = ({ results }: { results: readonly LineResult[] }) => (
   <div class="consequences" role="status">
     {results.length > 0 && (
       <>
-        <h2>
-          {formatCount(results.filter(one => 'id' in one).length, 'monitor')} created,{' '}
-          {results.filter(one => 'problem' in one).length} not
-        </h2>
+        <h2>{describeResults(results)}</h2>
         <ul class="list">
           {results.map(result => (
             <li key={result.url}>

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { UNALERTED_PATH } from '../../../core/frame-reads.ts'
@@ -20,12 +21,13 @@ export function ChannelStep({
 }) {
   const { me } = useFrame()
   const values = me.user ? { to: me.user.email } : EMPTY_CHANNEL.values
+  const [isCreated, setCreated] = useState(false)
   const isDone = channels.length > 0
   return (
     <section aria-labelledby="who">
       <div class="step">
         <h2 id="who">Who is alerted?</h2>
-        {isDone && (
+        {isDone && !isCreated && (
           <p>
             There {channels.length === 1 ? 'is' : 'are'}{' '}
             <a href="/settings/channels">{formatCount(channels.length, 'channel')}</a>
@@ -38,10 +40,18 @@ export function ChannelStep({
           </p>
         )}
       </div>
-      <NewChannel start={{ ...EMPTY_CHANNEL, values }} unalerted={unalerted} buildNextPath={() => nextPath} />
-      <div class="step">
-        <NextStep path={nextPath} text="Next: see an outage" isDone={isDone} />
-      </div>
+      <NewChannel
+        start={{ ...EMPTY_CHANNEL, values }}
+        unalerted={unalerted}
+        buildNextPath={() => nextPath}
+        onCreated={() => setCreated(true)}
+      />
+      {/* a new channel has a link of its own, which says that its secret was copied */}
+      {!isCreated && (
+        <div class="step">
+          <NextStep path={nextPath} text="Next: see an outage" isDone={isDone} />
+        </div>
+      )}
     </section>
   )
 }

@@ -11,7 +11,7 @@ import { toZonedText } from './zoned-time.ts'
 const SHOWN_PERIODS = 5
 
 /** What a window will do: its next periods, and what subscribers of status pages are sent. */
-export function Consequences({ form }: { form: WindowForm }) {
+export function Consequences({ form, isStored = false }: { form: WindowForm; isStored?: boolean }) {
   const { nowMs } = useFrame()
   const body = toWindowBody(form)
   const now = new Date(nowMs)
@@ -47,7 +47,7 @@ export function Consequences({ form }: { form: WindowForm }) {
         <h2>Messages to subscribers</h2>
         {form.notifySubscribers ? (
           <>
-            {next && <Messages form={form} period={next} nowMs={nowMs} />}
+            {next && <Messages form={form} period={next} nowMs={nowMs} isStored={isStored} />}
             <Audience monitorIds={form.monitorIds} />
           </>
         ) : (
@@ -60,6 +60,9 @@ export function Consequences({ form }: { form: WindowForm }) {
 
 const describeLocal = (at: Date, timeZone: string) => `${toZonedText(at, timeZone).slice(11)} in ${timeZone}`
 
+/** When a message is sent that is due already: of a stored window it was sent when the window was saved. */
+const AT_ONCE = { new: 'at once, when you save', stored: 'sent when the window was saved' }
+
 const STAGES = ['announced', 'begun', 'ended'] as const
 
 /** The subjects and times of the messages about the next period, in the words that are sent. */
@@ -67,10 +70,12 @@ function Messages({
   form,
   period,
   nowMs,
+  isStored,
 }: {
   form: WindowForm
   period: { startsAt: Date; endsAt: Date }
   nowMs: number
+  isStored: boolean
 }) {
   const starts = period.startsAt.getTime()
   const announceMs = Number(form.announce) * 1_000
@@ -103,7 +108,7 @@ function Messages({
             </b>
             <br />
             <small class="soft">
-              {atMs === nowMs ? 'at once, when you save' : <Moment at={new Date(atMs).toISOString()} />}
+              {atMs === nowMs ? AT_ONCE[isStored ? 'stored' : 'new'] : <Moment at={new Date(atMs).toISOString()} />}
             </small>
             {stage === 'announced' && notice.text && (
               <p class="small text" dir="auto">

@@ -146,7 +146,7 @@ function WindowSettings({ window }: { window: WindowRecord }) {
         </div>
       </div>
       <div class="consequences">
-        <Consequences form={form} />
+        <Consequences form={form} isStored={!editing.canSave} />
         {body && <AsCall call={call('updateMaintenanceWindow', { path, body })} />}
       </div>
     </form>

@@ -18,23 +18,26 @@ const KNOWN =
   /^(id|name|type|active|userId|isDefault|applyExisting|slackwebhookURL|slackrichmessage|discordWebhookUrl|webhook(Url|URL|ContentType|CustomBody|AdditionalHeaders)|smtp\w+)$/
 
 /** Converts a notification; null when its type is not supported. `config` is JSON as text. */
-export function toChannel(record: ForeignRecord, addWarning: AddWarning): ChannelEntry | null {
+export function toChannel(record: ForeignRecord, warn: AddWarning): ChannelEntry | null {
   const config = parsed(record.config)
   const name = toName(record.name, 'Notification')
+  const addWarning = (message: string) => warn(`${name}: ${message}`)
   const type = toText(config?.type)
   if (!config || type === null) {
-    addWarning(`the notification "${name}" is invalid; it was left out`)
+    addWarning('the notification is invalid; it was left out')
     return null
   }
   const channel = Object.hasOwn(KINDS, type) ? KINDS[type]!(config, addWarning) : null
   if (channel === null) {
-    const reason = Object.hasOwn(KINDS, type) ? 'has no target' : `has the type ${type}, which is not supported`
-    addWarning(`the notification "${name}" ${reason}; it was left out`)
+    const reason = Object.hasOwn(KINDS, type)
+      ? 'the notification has no target'
+      : `notifications of type ${type} are not supported`
+    addWarning(`${reason}; it was left out`)
     return null
   }
   const lost = Object.keys(config).filter(key => isSet(config[key]) && !KNOWN.test(key))
-  if (lost.length > 0) addWarning(`${lost.join(', ')} of the notification "${name}" was not carried over`)
-  if (record.active === false) addWarning(`the notification "${name}" was inactive; the channel is active`)
+  if (lost.length > 0) addWarning(`its ${lost.join(', ')} was not carried over`)
+  if (record.active === false) addWarning('the notification was inactive; the channel is active')
   return { name, ...channel, is_default: config.isDefault === true || record.isDefault === true }
 }
 

@@ -14,6 +14,14 @@ import { toMonitor } from './monitor.ts'
 
 const READ = ['version', 'notificationList', 'monitorList']
 
+/** What sections that are not converted are called in Uptime Kuma. */
+const SECTION_NAMES: Record<string, string> = {
+  statusPageList: 'Status pages',
+  maintenanceList: 'Maintenance',
+  proxyList: 'Proxies',
+  dockerHostList: 'Docker hosts',
+}
+
 /**
  * Converts a backup of Uptime Kuma 1 (Settings, Backup): `{ version, notificationList, monitorList }`. Version 2 has no
  * backup; its API returns the same records, by id.
@@ -36,10 +44,10 @@ export function convertUptimeKuma(source: unknown): ConvertedFile {
     if (monitor) monitors.push(monitor)
   }
   if (monitors.some(({ retry_count = 0 }) => retry_count > 0)) {
-    warn('monitorList', 'retries become re-checks, which follow within seconds instead of the retry interval')
+    warn('monitorList', 'Retries: they become re-checks, which follow within seconds instead of the retry interval')
   }
   for (const section of Object.keys(source).filter(key => !READ.includes(key) && isSet(source[key]))) {
-    warn(section, `${section} was not carried over`)
+    warn(section, `${SECTION_NAMES[section] ?? section}: this section was not carried over`)
   }
   return { file: { version: 1, alert_channels: [...channels.values()], monitors }, warnings }
 }

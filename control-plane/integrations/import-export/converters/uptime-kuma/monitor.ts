@@ -86,7 +86,8 @@ function ownTags(record: ForeignRecord): (string | null)[] {
 function toRules(record: ForeignRecord, channels: ConversionContext['channels'], addWarning: AddWarning) {
   const ids = Object.entries((record.notificationIDList ?? {}) as object).flatMap(([id, isOn]) => (isOn ? [id] : []))
   const missing = ids.filter(id => !channels.has(id))
-  if (missing.length > 0) addWarning(`${missing.length} of its notifications were left out`)
+  if (missing.length > 0)
+    addWarning(`${missing.length} of its notifications ${missing.length === 1 ? 'was' : 'were'} not carried over`)
   const resend = toNumber(record.resendInterval) ?? 0
   const minutes = (resend * (toNumber(record.interval) ?? 60)) / 60
   const onClamped = (clamped: number) =>

@@ -25,7 +25,7 @@ const SHOWN_FIELDS = [
 export function SourceEditor({ source }: { source: SourceRecord | null }) {
   const { me } = useFrame()
   const editing = useSourceEditing(source)
-  const { base, form, attempt, update } = editing
+  const { base, form, wanted, proposed, attempt, update } = editing
   const fetched = useSourceDocument(form, source?.id ?? null)
   const error = attempt.error ?? fetched.attempt.error
   const element = useFocusOnError(error)
@@ -33,7 +33,7 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
   useLeaveQuestion(editing.hasChanges && !editing.isSaved)
   const saving = base
     ? call('updateDataSource', { path: { id: base.id }, body: update ?? {} })
-    : call('createDataSource', { body: toSourceBody(form) })
+    : call('createDataSource', { body: toSourceBody(wanted) })
   return (
     <form
       class="source scripted"
@@ -47,7 +47,7 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
       }}
     >
       <Request editing={editing} fetched={fetched} errors={errors} />
-      <SourceRules source={source} form={form} fetched={fetched} errors={errors} change={editing.change} />
+      <SourceRules source={source} editing={editing} fetched={fetched} errors={errors} />
       {editing.removed.length > 0 && <Removal editing={editing} />}
       <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
       {canWrite(me) && (base !== null || fetched.preview) && (
@@ -57,6 +57,11 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
               {base ? 'Save the changes' : 'Create the data source'}
             </button>
           </div>
+          {proposed && (
+            <p class="soft small">
+              The proposed rule <bdi class="mono">{proposed.path}</bdi> is saved too.
+            </p>
+          )}
           <p class="soft" role="status">
             {editing.isSaved && 'Saved.'}
           </p>

@@ -4,7 +4,9 @@ import type { Execute, Outcome } from '../../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../../../../parts/forms/attempt.ts'
 import { isCountConfirmed } from '../../../../parts/forms/delete-form.tsx'
 import { type FieldProblem, toFormError } from '../../../../parts/forms/field-errors.ts'
+import type { ValueChoice } from '../document/proposal-panel.tsx'
 import { findFieldProblems } from './evaluation.ts'
+import { type FieldForm, toProposedForm } from './field-form.ts'
 import {
   EMPTY_SOURCE,
   findSourceFormProblems,
@@ -23,6 +25,13 @@ type SourceEditing = {
   base: SourceRecord | null
   form: SourceForm
   change(part: Partial<SourceForm>): void
+  /** the value of the document whose rule is proposed */
+  chosen: ValueChoice | null
+  setChosen(chosen: ValueChoice | null): void
+  /** the rule of `chosen`, which is saved with the others because its monitors are shown */
+  proposed: FieldForm | null
+  /** the form with the proposed rule: what is saved */
+  wanted: SourceForm
   attempt: FormAttempt
   /** what the server would refuse about the fields */
   problems: FieldProblem[]
@@ -47,15 +56,17 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   const { execute, navigate } = useFrame()
   const [base, setBase] = useState(source)
   const [form, setForm] = useState<SourceForm>(() => (source ? toSourceForm(source) : EMPTY_SOURCE))
+  const [chosen, setChosen] = useState<ValueChoice | null>(null)
   const [typed, setTyped] = useState('')
   const [isSaved, setSaved] = useState(false)
   const attempt = useAttempt()
-  const problems = useMemo(() => findFieldProblems(form.fields), [form.fields])
-  const update = base && toSourceUpdate(base, form)
-  const removed = base ? listRemovedChildren(base, form).map(({ name }) => name) : []
+  const { proposed, wanted } = useMemo(() => addProposal(form, chosen), [form, chosen])
+  const problems = useMemo(() => findFieldProblems(wanted.fields), [wanted])
+  const update = base && toSourceUpdate(base, wanted)
+  const removed = base ? listRemovedChildren(base, wanted).map(({ name }) => name) : []
   const isForeign = source !== null && base !== null && source.updated_at > base.updated_at && !attempt.isBusy
   const isStale = isForeign && toSourceUpdate(source, toSourceForm(base)) !== null
-  const hasChanges = base ? update !== null : JSON.stringify(form) !== JSON.stringify(EMPTY_SOURCE)
+  const hasChanges = base ? update !== null : JSON.stringify(wanted) !== JSON.stringify(EMPTY_SOURCE)
   const change = (part: Partial<SourceForm>) => {
     setForm(before => ({ ...before, ...part }))
     setSaved(false)
@@ -64,16 +75,17 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   const start = (record: SourceRecord) => {
     setBase(record)
     setForm(toSourceForm(record))
+    setChosen(null)
     setTyped('')
   }
   const create = async () => {
-    const created = await attempt.run(() => execute('createDataSource', { body: toSourceBody(form) }))
+    const created = await attempt.run(() => execute('createDataSource', { body: toSourceBody(wanted) }))
     if (!created) return
     setSaved(true)
     navigate(`/sources/${created.data.id}`)
   }
   const save = async () => {
-    const problem = toFormError([...findSourceFormProblems(form), ...problems])
+    const problem = toFormError([...findSourceFormProblems(wanted), ...problems])
     if (problem) return attempt.setError(problem)
     if (base === null) return await create()
     if (!update || !isCountConfirmed(removed.length, typed)) return
@@ -86,10 +98,18 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   const canSave = hasChanges && !isStale && !attempt.isBusy && isCountConfirmed(removed.length, typed)
   const restart = () => source && start(source)
   return {
-    ...{ base, form, change, attempt, problems, update, hasChanges, isSaved, isStale, removed, typed, setTyped },
-    ...{ canSave, save, restart },
+    ...{ base, form, change, chosen, setChosen, proposed, wanted, attempt, problems, update, hasChanges, isSaved },
+    ...{ isStale, removed, typed, setTyped, canSave, save, restart },
   }
 }
+
+function addProposal(form: SourceForm, chosen: ValueChoice | null): Pick<SourceEditing, 'proposed' | 'wanted'> {
+  if (!chosen || !('candidates' in chosen)) return { proposed: null, wanted: form }
+  const proposed = toProposedForm(chosen.candidates[chosen.at]!.field, nextPlace(form))
+  return { proposed, wanted: { ...form, fields: [...form.fields, proposed] } }
+}
+
+export const nextPlace = ({ fields }: SourceForm): number => Math.max(0, ...fields.map(({ place }) => place)) + 1
 
 const CONFLICT = { status: 409, code: 'conflict', message: 'another person changed this data source; nothing is saved' }
 

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
 import type { FormErrors } from '../../../../parts/forms/field-errors.ts'
 import { Section } from '../../../../parts/layout/section.tsx'
@@ -7,33 +6,40 @@ import { DocumentTree } from '../document/document-tree.tsx'
 import { proposeFields } from '../document/proposal.ts'
 import { ProposalPanel, type ValueChoice } from '../document/proposal-panel.tsx'
 import type { DocumentSteps } from '../document/tree-rows.ts'
-import { type FieldForm, NEW_FIELD, toProposedForm } from './field-form.ts'
+import { NEW_FIELD, toProposedForm } from './field-form.ts'
 import { RuleFields } from './rule-fields.tsx'
 import { type SourceDocument, useVerdicts } from './source-document.ts'
+import { nextPlace, type useSourceEditing } from './source-editing.ts'
 import type { SourceForm, SourceRecord } from './source-form.ts'
 import { VerdictTable } from './verdict-table.tsx'
 
-type RulesProps = {
-  source: SourceRecord | null
+type RuleListProps = {
   form: SourceForm
-  fetched: SourceDocument
   errors: FormErrors
   change(part: Partial<SourceForm>): void
 }
 
 /** The document with its rules at its side, and the monitors that they make. */
-export function SourceRules({ source, form, fetched, errors, change }: RulesProps) {
+export function SourceRules({
+  source,
+  editing: { form, change, chosen, setChosen, wanted },
+  fetched,
+  errors,
+}: {
+  source: SourceRecord | null
+  editing: ReturnType<typeof useSourceEditing>
+  fetched: SourceDocument
+  errors: FormErrors
+}) {
   const { me, nowMs } = useFrame()
-  const [chosen, setChosen] = useState<ValueChoice | null>(null)
-  const proposed = chosen && 'candidates' in chosen ? chosen.candidates[chosen.at]!.field : null
-  const fields = proposed ? [...form.fields, toProposedForm(proposed, nextPlace(form))] : form.fields
+  const { fields } = wanted
   const current = useVerdicts(fetched, form, fields, source?.id ?? null)
   const choose = (steps: DocumentSteps, id: string) => {
     const found = proposeFields(fetched.preview?.document, steps, nowMs)
     setChosen('problem' in found ? { id, ...found } : { id, candidates: found.candidates, at: 0 })
   }
-  const add = (field: FieldForm) => {
-    change({ fields: [...form.fields, field] })
+  const setFields = (next: SourceForm['fields']) => {
+    change({ fields: next })
     setChosen(null)
   }
   const children = current.verdicts?.children
@@ -46,14 +52,14 @@ export function SourceRules({ source, form, fetched, errors, change }: RulesProp
             <ProposalPanel
               chosen={chosen}
               onChange={at => setChosen({ ...chosen, at } as ValueChoice)}
-              onAdd={() => add(fields.at(-1)!)}
+              onAdd={() => setFields(fields)}
               onCancel={() => setChosen(null)}
             />
           )}
           <RuleList
             {...{ form, errors, change }}
             count={i => children?.filter(child => child.field_index === i).length ?? null}
-            onAdd={() => add(toProposedForm(NEW_FIELD, nextPlace(form)))}
+            onAdd={() => setFields([...form.fields, toProposedForm(NEW_FIELD, nextPlace(form))])}
           />
         </Section>
       </div>
@@ -79,8 +85,6 @@ export function SourceRules({ source, form, fetched, errors, change }: RulesProp
   )
 }
 
-const nextPlace = ({ fields }: SourceForm) => Math.max(0, ...fields.map(({ place }) => place)) + 1
-
 function findMonitorId(source: SourceRecord | null, fieldId: string | null, key: string): string | null {
   const field = source?.fields.find(({ id }) => id === fieldId)
   return field?.child_monitors.find(child => child.key === key)?.monitor_id ?? null
@@ -92,7 +96,7 @@ function RuleList({
   change,
   count,
   onAdd,
-}: Pick<RulesProps, 'form' | 'errors' | 'change'> & { count(index: number): number | null; onAdd(): void }) {
+}: RuleListProps & { count(index: number): number | null; onAdd(): void }) {
   const { me, isInteractive } = useFrame()
   return (
     <fieldset class="plain" disabled={!isInteractive || !canWrite(me)}>

@@ -59,7 +59,7 @@ export function ComponentForm({
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const errors = buildFormErrors(attempt.error?.details ?? [])
+  const errors = buildFormErrors(attempt.error?.details ?? [], component.id)
   const submit = async (event: Event) => {
     event.preventDefault()
     if (await editing.save()) onDone()

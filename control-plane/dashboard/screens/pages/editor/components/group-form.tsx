@@ -39,7 +39,7 @@ export function GroupForm({ pageId, group, onDone }: { pageId: string; group: Gr
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const errors = buildFormErrors(attempt.error?.details ?? [])
+  const errors = buildFormErrors(attempt.error?.details ?? [], group.id)
   const submit = async (event: Event) => {
     event.preventDefault()
     if (await editing.save()) onDone()
