@@ -67,6 +67,41 @@ t.test('GET /alerts/log 200 filters by monitor and by incident, and finds digest
   t.same(await ids(`incident_id=${incidentId}&event=incident.created`), [created.id])
 })
 
+t.test('GET /alerts/log 200 says what each delivery is about', async t => {
+  const account = await api.account()
+  const channelId = await insertChannel(api.db, account.projectId, [])
+  const [monitor, incident, vendor] = [uuidv7(), uuidv7(), uuidv7()]
+  const rows: [subject: string, data: object, about: object | null][] = [
+    [
+      `monitor:${monitor}`,
+      { monitor: { id: monitor, name: 'Shop' }, incident: { title: 'Shop is down' } },
+      { type: 'monitor', id: monitor, name: 'Shop' },
+    ],
+    [
+      `incident:${incident}`,
+      { incident: { id: incident, title: 'Late orders' }, monitors: [{ name: 'Shop' }] },
+      { type: 'incident', id: incident, name: 'Late orders' },
+    ],
+    [
+      `vendor:${vendor}`,
+      { vendor: { name: 'Cloud' }, incident: { title: 'Errors' } },
+      { type: 'vendor', id: vendor, name: 'Cloud' },
+    ],
+    [
+      `channel:${channelId}`,
+      { monitor: { name: 'Test of the channel Hook' } },
+      { type: 'test', id: null, name: 'Test of the channel Hook' },
+    ],
+    [`digest:${account.projectId}`, {}, null],
+  ]
+  for (const [subject, data] of rows) await insertDelivery(account, channelId, subject, data)
+  const { body } = await account.call('GET /alerts/log')
+  t.same(
+    body.data.map((one: { about: object }) => one.about),
+    rows.map(([, , about]) => about).toReversed(),
+  )
+})
+
 t.test('GET /alerts/log 404 for a monitor or an incident of another tenant', async t => {
   const account = await api.account()
   const theirs = await insertDown(await api.account())

@@ -27,6 +27,7 @@ t.test('GET /alerts/log/{id} 200 returns the request with masked secrets, and ea
   const { receiver, entry, id, channelId } = await sendTest(t, { status: 202, body: 'thank you' })
   const [received] = receiver.received
   t.match(entry, { id, delivery_id: id, channel_id: channelId, event: 'monitor.down', status: 'delivered' })
+  t.same(entry.about, { type: 'test', id: null, name: 'Test of the channel Hook' })
   t.equal(entry.request_body, received?.rawBody)
   t.equal(entry.request_url, receiver.url)
   t.match(entry.request_headers, { 'X-Service-Delivery': id, 'x-team': 'ops', authorization: '********' })

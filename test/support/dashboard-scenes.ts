@@ -67,6 +67,7 @@ const DELIVERY = {
   ...{ id: 'whd_1', delivery_id: 'whd_1', alert_channel_id: 'c1', channel_id: 'c1', event: 'monitor.down' },
   ...{ status: 'failed', attempts: [attempt(503, 'HTTP 503', 'no capacity'), attempt(null, 'timed out', null)] },
   ...{ attempts_left_out: 0, request_url: 'https://hooks.example.com/x', request_headers: { 'X-Api-Key': '********' } },
+  ...{ about: { type: 'monitor', id: 'm1', name: 'Checkout' } },
   ...{ request_body: '{"event":"monitor.down"}', created_at: ago(12), updated_at: ago(10) },
 } as unknown as Delivery
 

@@ -142,6 +142,17 @@ export type AlertLogEntry = {
      */
     channel_id: string;
     event: string;
+    /**
+     * What the event is about: `id` is of the monitor, incident or dependency. Null for a digest.
+     */
+    about: {
+        type: 'monitor' | 'incident' | 'vendor' | 'test';
+        id: string | null;
+        /**
+         * The name of the monitor or vendor, or the title of the incident, at that time.
+         */
+        name: string;
+    } | null;
     status: 'pending' | 'delivered' | 'failed' | 'skipped' | 'dead';
     attempts: Array<{
         at: string;

@@ -23,6 +23,7 @@ const DELIVERY = {
   ...{ id: 'whd_1', delivery_id: 'whd_1', alert_channel_id: CHANNEL.id, channel_id: CHANNEL.id },
   ...{ event: 'monitor.down', status: 'delivered', attempts: [attempt(null, 204)], attempts_left_out: 0 },
   ...{ request_url: 'https://hooks.example.com/x', request_headers: { 'X-Api-Key': '********' } },
+  ...{ about: { type: 'monitor', id: 'm1', name: 'Shop' } },
   ...{ request_body: '{"event":"monitor.down"}' },
   ...{ created_at: '2026-11-21T14:02:07Z', updated_at: '2026-11-21T14:02:08Z' },
 }
@@ -46,12 +47,30 @@ t.test('The log shows for each delivery its status, channel, last answer and att
   const failed = { ...DELIVERY, id: 'whd_2', status: 'failed', attempts: [attempt('timed out', null)] }
   const unsent = { ...DELIVERY, id: 'whd_3', status: 'pending', attempts: [] }
   const { text, html } = renderLog(listOf([DELIVERY, { ...failed, attempts_left_out: 11 }, unsent], 60))
-  t.match(text, /Delivered Monitor down Operations 204 in 34 ms 1 attempt 1 21 Nov 2026, 14:02:07 UTC/)
-  t.match(text, /Failed Monitor down Operations timed out 12 attempts 12 /)
-  t.match(text, /Pending Monitor down Operations not sent yet 0 attempts 0 /)
+  t.match(text, /Delivered Monitor down Shop Operations 204 in 34 ms 1 attempt 1 21 Nov 2026, 14:02:07 UTC/)
+  t.match(text, /Failed Monitor down Shop Operations timed out 12 attempts 12 /)
+  t.match(text, /Pending Monitor down Shop Operations not sent yet 0 attempts 0 /)
   t.match(html, 'href="/log/whd_2"')
   t.match(html, 'href="/log?page=2"')
 })
+
+t.test(
+  'A delivery links to the monitor, incident or dependency that it is about, and a test is named as one',
+  async t => {
+    const rows: [about: object | null, event: string, title: RegExp, link: string | null][] = [
+      [{ type: 'monitor', id: 'm1', name: 'Shop' }, 'monitor.down', /Monitor down to Operations/, '/monitors/m1'],
+      [{ type: 'incident', id: 'i1', name: 'Late' }, 'incident.created', /Incident created to/, '/incidents/i1'],
+      [{ type: 'vendor', id: 'd1', name: 'Cloud' }, 'vendor.down', /Vendor down to/, '/dependencies/d1'],
+      [{ type: 'test', id: null, name: 'Test of it' }, 'monitor.down', /Test alert to Operations.*it is a test/, null],
+      [null, 'digest', /About several events/, null],
+    ]
+    for (const [about, event, title, link] of rows) {
+      const { text, html } = renderDelivery({ ...DELIVERY, about, event })
+      t.match(text, title)
+      t.equal(/href="(\/(?:monitors|incidents|dependencies)\/[^"]*)"/.exec(html)?.[1] ?? null, link)
+    }
+  },
+)
 
 t.test('The links and fields of the log contain its filters', async t => {
   const search = `status=failed&alert_channel_id=${PAUSED.id}&incident_id=i1&page=2`

@@ -7,11 +7,13 @@ import { listHiddenParts, maskUrl } from '../../channels/config/masked-url.ts'
 import { decryptAddress } from '../rendering/encrypted-address.ts'
 import { DELIVERY_STATUSES, type DeliveryOutcome, type DeliveryStatus, type LoggedAttempt } from '../types.ts'
 import { channelIdResponseFields, toChannelIdFields } from './channel-id-fields.ts'
+import { DeliveryAbout, type DeliverySubject, toAbout } from './subject.ts'
 
 export type DeliveryRow = {
   id: string
   channelId: string
   eventName: string
+  event: DeliverySubject
   status: DeliveryStatus
   attempts: LoggedAttempt[]
   attemptsLeftOut: number
@@ -40,6 +42,7 @@ export const LogEntry = Type.Object(
     delivery_id: Type.String({ description: '`whd_…`, the same in every attempt and replay.' }),
     ...channelIdResponseFields,
     event: Type.String(),
+    about: DeliveryAbout,
     status: stringEnum(DELIVERY_STATUSES),
     attempts: Type.Array(LoggedAttemptRecord),
     attempts_left_out: Type.Integer({
@@ -67,6 +70,7 @@ export function toLogEntryResponse(row: DeliveryRow, secrets: SecretCipher, call
     delivery_id: row.id,
     ...toChannelIdFields(row.channelId),
     event: row.eventName,
+    about: toAbout(row.event),
     status: row.status,
     attempts: isHidden ? row.attempts.map(attempt => maskAddress(attempt, address)) : row.attempts,
     attempts_left_out: row.attemptsLeftOut,

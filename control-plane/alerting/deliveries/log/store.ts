@@ -1,8 +1,9 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { DELIVERIES_OF_INCIDENT, DELIVERIES_OF_MONITOR } from './about.ts'
 import type { DeliveryRow } from './log-entry.ts'
+import { DELIVERY_SUBJECT } from './subject.ts'
 
-const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", status, attempts, attempts_left_out AS "attemptsLeftOut", request_url AS "plainAddress",
+const LOG_COLUMNS = `id, channel_id AS "channelId", event_name AS "eventName", ${DELIVERY_SUBJECT} AS event, status, attempts, attempts_left_out AS "attemptsLeftOut", request_url AS "plainAddress",
   request_address AS "encryptedAddress", project_id AS "projectId",
   request_headers AS "requestHeaders", request_body AS "requestBody", created_at AS "createdAt", updated_at AS "updatedAt"`
 

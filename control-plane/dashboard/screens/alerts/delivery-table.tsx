@@ -1,6 +1,13 @@
 import { formatCount, formatMs } from '../../core/format.ts'
 import { Moment } from '../../parts/moment.tsx'
-import { type Channel, countAttempts, type Delivery, DeliveryState, nameChannel, nameEvent } from './delivery-words.tsx'
+import {
+  type Channel,
+  countAttempts,
+  type Delivery,
+  DeliveryState,
+  nameChannel,
+  nameDelivery,
+} from './delivery-words.tsx'
 
 /** Deliveries in rows, each with the outcome of its last attempt. */
 export const DeliveryTable = ({
@@ -31,8 +38,16 @@ export const DeliveryTable = ({
           </td>
           <td>
             <a class="row" href={`/log/${delivery.id}`}>
-              {nameEvent(delivery.event)}
+              {nameDelivery(delivery)}
             </a>
+            {delivery.about && delivery.about.type !== 'test' && (
+              <>
+                {' '}
+                <span class="soft" dir="auto">
+                  {delivery.about.name}
+                </span>
+              </>
+            )}
           </td>
           <td dir="auto">{nameChannel(delivery.alert_channel_id, channels)}</td>
           <td class="cause" dir="auto">

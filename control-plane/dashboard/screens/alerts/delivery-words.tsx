@@ -46,6 +46,16 @@ export function nameEvent(event: string): string {
   return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${EVENT_SUBJECTS[what] ?? what.replaceAll('_', ' ')}`
 }
 
+/** The event of a delivery, or that it was a test. */
+export const nameDelivery = ({ about, event }: Pick<Delivery, 'about' | 'event'>): string =>
+  about?.type === 'test' ? 'Test alert' : nameEvent(event)
+
+const ABOUT_PATHS = { monitor: '/monitors', incident: '/incidents', vendor: '/dependencies' } as const
+
+/** The address of what a delivery is about; null for a digest or a test. */
+export const buildAboutPath = ({ about }: Pick<Delivery, 'about'>): string | null =>
+  about === null || about.type === 'test' ? null : `${ABOUT_PATHS[about.type]}/${about.id}`
+
 export const CHANNEL_TYPE_NAMES: Record<Channel['type'], string> = {
   webhook: 'Webhook',
   email: 'Email',

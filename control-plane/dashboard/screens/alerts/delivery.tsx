@@ -8,7 +8,14 @@ import { Empty } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { AttemptList } from './attempt-list.tsx'
 import { formatBody } from './delivery-body.ts'
-import { type Delivery, DeliveryState, nameChannel, nameEvent, STATUS_SENTENCES } from './delivery-words.tsx'
+import {
+  buildAboutPath,
+  type Delivery,
+  DeliveryState,
+  nameChannel,
+  nameDelivery,
+  STATUS_SENTENCES,
+} from './delivery-words.tsx'
 
 /** One delivery: what was sent, each attempt, and what the receiver answered. */
 export const deliveryScreen = screen({
@@ -19,7 +26,7 @@ export const deliveryScreen = screen({
     channels: read('listAlertChannels', { query: { per_page: 100 } }),
   }),
   record: 'delivery',
-  title: ({ results }) => nameEvent(results.delivery.data!.data.event),
+  title: ({ results }) => nameDelivery(results.delivery.data!.data),
   Body: ({ results: { delivery: result, channels } }) => {
     const delivery = result.data!.data
     const channelName = nameChannel(delivery.alert_channel_id, channels.data?.data ?? null)
@@ -47,7 +54,7 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
     <div class="screen-head">
       <div>
         <h1>
-          {nameEvent(event)} <span class="soft">to</span> <bdi>{channelName}</bdi>
+          {nameDelivery(delivery)} <span class="soft">to</span> <bdi>{channelName}</bdi>
         </h1>
         <p class="sentence" role="status">
           <DeliveryState status={status} />. <span class="soft">{STATUS_SENTENCES[status]}</span>
@@ -55,6 +62,7 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
         <div class="because">
           <Facts
             rows={[
+              ['About', <About delivery={delivery} />],
               [
                 'Channel',
                 <a href={`/log?alert_channel_id=${channelId}`}>
@@ -70,6 +78,19 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
       </div>
       {canWrite(me) && <Replay delivery={delivery} />}
     </div>
+  )
+}
+
+/** A link to what the event of a delivery is about. */
+function About({ delivery }: { delivery: Delivery }) {
+  const { about } = delivery
+  if (about === null) return <>several events</>
+  const path = buildAboutPath(delivery)
+  if (path === null) return <>nothing: it is a test</>
+  return (
+    <a href={path} dir="auto">
+      {about.name}
+    </a>
   )
 }
 
