@@ -7,7 +7,7 @@ export type FleetTiming = {
   steadyAfterMs: number
   /** how often sessions, live sets and epochs are checked */
   roundIntervalMs: number
-  /** how often changes of monitors are read without a notification; epochs are read a fifth as often, because live sets are read too */
+  /** how often rounds look for changes of monitors without a notification; monitors and epochs are read a fifth as often in any case */
   monitorPollIntervalMs: number
   /** how long a probe's NATS credentials are valid; they are renewed after half of it */
   credentialsLifetimeMs: number
