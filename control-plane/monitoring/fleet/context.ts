@@ -35,6 +35,8 @@ export type FleetContext = {
   wake(): void
   /** Has the changes of monitors read soon when the database, at this position, has some that are not read. */
   followHistory(now: HistoryPosition): void
+  /** Has the access of revoked probes ended now when one of these ids is new. */
+  followRevoked(probeIds: readonly string[]): void
   /** Reads the changes of monitors since the last call. */
   syncMonitors(): Promise<void>
   /** Runs changes of live sets one after another. */

@@ -15,6 +15,9 @@ export type FleetTiming = {
   firstCallTimeoutMs: number
 }
 
+/** For this long a revoked probe may have valid credentials of NATS: those that were signed earlier have expired. */
+export const computeRevokedWithinMs = ({ credentialsLifetimeMs }: FleetTiming): number => 2 * credentialsLifetimeMs
+
 export const FLEET_TIMING: FleetTiming = {
   heartbeatIntervalMs: 3_000,
   deadAfterMs: 10_000,

@@ -55,8 +55,13 @@ type FleetOptions = {
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_TIMEOUT_MS = 2_000
 
-/** A request for a round. It is kept until a round takes it. */
-type RoundRequest = { isPending: boolean; wakeLoop(): void; wakeMonitors(): void }
+/** A request for a round, which is kept until a round takes it, and the loops that follow what rounds read. */
+type RoundRequest = {
+  isPending: boolean
+  wakeLoop(): void
+  wakeMonitors(): void
+  followRevoked: FleetContext['followRevoked']
+}
 
 /**
  * Starts the role `fleet` (docs/design/assignments.md): loads every monitor, then serves probes, follows changes of
@@ -64,7 +69,8 @@ type RoundRequest = { isPending: boolean; wakeLoop(): void; wakeMonitors(): void
  * streams with a status that makes probes reconnect.
  */
 export async function startFleet(options: FleetOptions): Promise<{ port: number; stop(): Promise<void> }> {
-  const request: RoundRequest = { isPending: false, wakeLoop: () => {}, wakeMonitors: () => {} }
+  const [wakeLoop, wakeMonitors, followRevoked] = [() => {}, () => {}, () => {}]
+  const request: RoundRequest = { isPending: false, wakeLoop, wakeMonitors, followRevoked }
   const context = createContext(options, request)
   await context.syncMonitors()
   await loadEpochs(context)
@@ -121,6 +127,7 @@ function createContext(options: FleetOptions, request: RoundRequest): FleetConte
       followedMs = atMs
       if (isBehind(now)) request.wakeMonitors()
     },
+    followRevoked: probeIds => request.followRevoked(probeIds),
     syncMonitors: coalesce(sync),
     runSerially: limitConcurrency(1),
   }
@@ -163,6 +170,7 @@ function startLoops(
   request.wakeMonitors = monitors.wake
   const epochs = startLoop('fleet_epochs', 5 * monitorPollIntervalMs, options, () => loadEpochs(context), CRITICAL)
   const access = startAccessWorker(context, options, accounts)
+  request.followRevoked = access.follow
   const followers = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listenForNotifications(
     options.databaseUrl,

@@ -1,5 +1,5 @@
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import type { FleetTiming } from '../timing.ts'
+import { computeRevokedWithinMs, type FleetTiming } from '../timing.ts'
 import { isDatabaseBehind, type KnownLiveSet } from './epochs.ts'
 import { computeLiveSet, isSameSet, type ProbeState } from './live-set.ts'
 import {
@@ -29,7 +29,7 @@ export async function updateLiveSets(
     onRead,
   }: { region?: string | null; canEvict: boolean; knownEpoch: (region: string) => number; onRead?: FleetStateListener },
 ): Promise<string[]> {
-  const state = await loadFleetState(db, region)
+  const state = await loadFleetState(db, region, computeRevokedWithinMs(timing))
   const { epochs: rows, states } = state
   const epochs = new Map(rows.map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeState[]>()

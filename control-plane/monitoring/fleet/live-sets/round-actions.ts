@@ -57,9 +57,10 @@ async function refreshLiveSets(
   recordAbsences: RegionAbsenceRecorder,
 ): Promise<void> {
   let read: readonly RegionEpoch[] = []
-  const onRead: FleetStateListener = async ({ epochs, states, history }) => {
+  const onRead: FleetStateListener = async ({ epochs, states, history, revoked }) => {
     read = epochs
     context.followHistory(history)
+    context.followRevoked(revoked)
     await recordAbsences(epochs, states)
   }
   const changed = await updateLiveSets(context.db, context.timing, {

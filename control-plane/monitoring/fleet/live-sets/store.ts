@@ -1,6 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { HISTORY_POSITION_SQL, type HistoryPosition } from '../../monitors/store.ts'
 import type { RegionEpoch } from '../assignments/assignment-table.ts'
+import { REVOKED_PROBES_SQL } from '../probes/enrolment-store.ts'
 import type { StoredStates } from '../sessions/messages.ts'
 import { EPOCH_ORIGIN_S, MAX_CLOCK_EPOCH } from './epochs.ts'
 import type { ProbeState } from './live-set.ts'
@@ -84,19 +85,28 @@ export function listRegionEpochs(db: Db, region: string | null = null): Promise<
   return query(db, REGION_EPOCHS_SQL, { region })
 }
 
-/** `history`: the position of the database, which shows changes of monitors. */
-export type FleetState = { epochs: StoredLiveSet[]; states: ProbeState[]; history: HistoryPosition }
+/**
+ * `history`: the position of the database, which shows changes of monitors. `revoked`: ids of the probes that were revoked
+ * within some time.
+ */
+export type FleetState = {
+  epochs: StoredLiveSet[]
+  states: ProbeState[]
+  history: HistoryPosition
+  revoked: string[]
+}
 
 /** Everything that a round of the fleet follows, in one statement. */
-export async function loadFleetState(db: Db, region: string | null): Promise<FleetState> {
+export async function loadFleetState(db: Db, region: string | null, revokedWithinMs: number): Promise<FleetState> {
   const [row] = await query<{ [K in keyof FleetState]: FleetState[K] | null }>(
     db,
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS epochs,
        (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states,
-       (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history`,
-    { region },
+       (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history,
+       (SELECT jsonb_agg(r.id) FROM (${REVOKED_PROBES_SQL}) r) AS revoked`,
+    { region, withinMs: revokedWithinMs },
   )
-  return { epochs: row!.epochs ?? [], states: row!.states ?? [], history: row!.history! }
+  return { epochs: row!.epochs ?? [], states: row!.states ?? [], history: row!.history!, revoked: row!.revoked ?? [] }
 }
 
 /** Locks a region's live set until the transaction ends and returns its probe ids. Creates an empty set when there is none. */
