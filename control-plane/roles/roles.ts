@@ -53,7 +53,7 @@ export const ROLE_STARTERS: Record<
   ProcessRole,
   ((handles: ProcessContext) => RoleComponent | Promise<RoleComponent>)[]
 > = {
-  api: [startIntakeAliveWorker, withPublicUrl(startQueuedPingRecorder), startLive],
+  api: [wakeOnNotify('heartbeats', startIntakeAliveWorker), withPublicUrl(startQueuedPingRecorder), startLive],
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [

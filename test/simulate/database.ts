@@ -1,7 +1,7 @@
-import type { RegionEpoch } from '../../control-plane/monitoring/fleet/assignments/assignment-table.ts'
 import type { LiveProbe } from '../../control-plane/monitoring/fleet/assignments/region-plan.ts'
 import { EPOCH_ORIGIN_S } from '../../control-plane/monitoring/fleet/live-sets/epochs.ts'
 import type { ProbeState } from '../../control-plane/monitoring/fleet/live-sets/live-set.ts'
+import type { StoredLiveSet } from '../../control-plane/monitoring/fleet/live-sets/store.ts'
 import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
 import type { MonitorState, VerdictStatus } from '../../control-plane/verdict/core/types.ts'
 import type { EpochSpan, RegionLiveSet } from '../../control-plane/verdict/reader/live-sets/live-sets.ts'
@@ -242,11 +242,12 @@ export function createDatabase(time: Time) {
       recordLiveProbes(region, epoch, probeIds)
       epochsChanged.publish()
     },
-    epochs(): RegionEpoch[] {
+    epochs(): StoredLiveSet[] {
       check()
-      return [...rows.epochs].map(([region, { epoch, probeIds }]) => ({
+      return [...rows.epochs].map(([region, { epoch, probeIds, absentFromMs, absentUntilMs }]) => ({
         region,
         epoch,
+        isAbsent: absentFromMs !== null && absentUntilMs === null,
         probes: probeIds
           .map((id): LiveProbe => ({ id, capabilities: CAPABILITIES }))
           .sort((a, b) => (a.id < b.id ? -1 : 1)),

@@ -8,8 +8,7 @@ import { isPlausibleEpoch } from '../../control-plane/monitoring/fleet/live-sets
 import {
   createRegionAbsenceState,
   detectAbsentRegions,
-  markRecorded,
-  shouldRecord,
+  findUnrecorded,
 } from '../../control-plane/monitoring/fleet/live-sets/region-absence.ts'
 import { expireRuns, type InFlightRuns } from '../../control-plane/monitoring/fleet/on-demand/in-flight-runs.ts'
 import type { ProbeSession } from '../../control-plane/monitoring/fleet/sessions/session.ts'
@@ -137,11 +136,10 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
 
   /** Like `createRegionAbsenceRecorder`. */
   function recordAbsences(now: number): void {
-    const regions = database.epochs().map(({ region }) => region)
+    const liveSets = database.epochs()
+    const regions = liveSets.map(({ region }) => region)
     const presence = detectAbsentRegions(absences, regions, regions.flatMap(database.probesSeen), FLEET_TIMING, now)
-    if (!shouldRecord(absences, presence, now)) return
-    database.recordAbsences(presence)
-    markRecorded(absences, presence, now)
+    database.recordAbsences(findUnrecorded(presence, liveSets))
   }
 
   function recordSeen(session: ProbeSession, now: number): void {

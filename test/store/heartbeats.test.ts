@@ -137,7 +137,7 @@ t.test('no heartbeat is overdue while no process accepts pings, and deadlines in
   const beforeMs = Date.now()
   const gaps = await Promise.all([recordIntakeAlive(db), recordIntakeAlive(other)])
   const afterMs = Date.now()
-  t.equal(gaps.filter(one => one !== null).length, 1, 'recorded once')
+  t.equal(gaps.filter(({ outage }) => outage !== null).length, 1, 'recorded once')
   await keepListening()
   await evaluateOverdue(tools(), 100)
   t.equal(await statusesOf(db, due!.id), 'up', 'its ping may have been sent')

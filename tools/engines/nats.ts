@@ -14,6 +14,11 @@ type NatsOptions = {
 }
 
 const START_TIMEOUT_MS = 120_000
+/**
+ * With one thread for Go code, an idle server wakes up a third less often: threads do not wake each other to look for work. A
+ * core is enough for thousands of results a second.
+ */
+const LEAN_ENV = { GOMAXPROCS: '1' }
 
 /** Starts `nats-server` with JetStream on 127.0.0.1, after stopping one of an earlier run in the same directory. */
 export async function startNats(options: NatsOptions): Promise<Engine & { port: number }> {
@@ -35,6 +40,7 @@ export async function startNats(options: NatsOptions): Promise<Engine & { port: 
     args: ['-c', configFile],
     logFile: options.logFile,
     stopSignal: 'SIGTERM',
+    env: { ...LEAN_ENV, ...process.env },
   })
   let ended = false
   server.exited.then(() => {

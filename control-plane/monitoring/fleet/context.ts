@@ -2,6 +2,7 @@ import type { Log } from '../../../shared/process/log.ts'
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
 import type { Nats } from '../../foundation/platform/nats/client.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
+import type { HistoryPosition } from '../monitors/store.ts'
 import type { AssignmentChange, AssignmentTable } from './assignments/assignment-table.ts'
 import type { FleetMetrics } from './metrics.ts'
 import type { InFlightRuns } from './on-demand/in-flight-runs.ts'
@@ -32,6 +33,10 @@ export type FleetContext = {
   reconcileEpoch(region: string, epoch: number): Promise<void>
   /** Runs the next round now. */
   wake(): void
+  /** Has the changes of monitors read soon when the database, at this position, has some that are not read. */
+  followHistory(now: HistoryPosition): void
+  /** Has the access of revoked probes ended now when one of these ids is new. */
+  followRevoked(probeIds: readonly string[]): void
   /** Reads the changes of monitors since the last call. */
   syncMonitors(): Promise<void>
   /** Runs changes of live sets one after another. */

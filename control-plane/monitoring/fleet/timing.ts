@@ -7,13 +7,16 @@ export type FleetTiming = {
   steadyAfterMs: number
   /** how often sessions, live sets and epochs are checked */
   roundIntervalMs: number
-  /** how often changes of monitors are read without a notification; epochs are read a fifth as often, because live sets are read too */
+  /** how often rounds look for changes of monitors without a notification; monitors and epochs are read a fifth as often in any case */
   monitorPollIntervalMs: number
   /** how long a probe's NATS credentials are valid; they are renewed after half of it */
   credentialsLifetimeMs: number
   /** a connection without a call is closed after this time */
   firstCallTimeoutMs: number
 }
+
+/** For this long a revoked probe may have valid credentials of NATS: those that were signed earlier have expired. */
+export const computeRevokedWithinMs = ({ credentialsLifetimeMs }: FleetTiming): number => 2 * credentialsLifetimeMs
 
 export const FLEET_TIMING: FleetTiming = {
   heartbeatIntervalMs: 3_000,

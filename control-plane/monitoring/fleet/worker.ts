@@ -55,8 +55,13 @@ type FleetOptions = {
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
 const STOP_TIMEOUT_MS = 2_000
 
-/** A request for a round. It is kept until a round takes it. */
-type RoundRequest = { isPending: boolean; wakeLoop(): void }
+/** A request for a round, which is kept until a round takes it, and the loops that follow what rounds read. */
+type RoundRequest = {
+  isPending: boolean
+  wakeLoop(): void
+  wakeMonitors(): void
+  followRevoked: FleetContext['followRevoked']
+}
 
 /**
  * Starts the role `fleet` (docs/design/assignments.md): loads every monitor, then serves probes, follows changes of
@@ -64,7 +69,8 @@ type RoundRequest = { isPending: boolean; wakeLoop(): void }
  * streams with a status that makes probes reconnect.
  */
 export async function startFleet(options: FleetOptions): Promise<{ port: number; stop(): Promise<void> }> {
-  const request: RoundRequest = { isPending: false, wakeLoop: () => {} }
+  const [wakeLoop, wakeMonitors, followRevoked] = [() => {}, () => {}, () => {}]
+  const request: RoundRequest = { isPending: false, wakeLoop, wakeMonitors, followRevoked }
   const context = createContext(options, request)
   await context.syncMonitors()
   await loadEpochs(context)
@@ -93,6 +99,8 @@ export async function startFleet(options: FleetOptions): Promise<{ port: number;
 
 function createContext(options: FleetOptions, request: RoundRequest): FleetContext {
   const admissions = new Map<string, () => Promise<void>>()
+  const { sync, isBehind } = createMonitorSync(() => context)
+  let followedMs = monotonicMs()
   const context: FleetContext = {
     ...options,
     timing: options.timing ?? FLEET_TIMING,
@@ -112,7 +120,15 @@ function createContext(options: FleetOptions, request: RoundRequest): FleetConte
       request.isPending = true
       request.wakeLoop()
     },
-    syncMonitors: coalesce(createMonitorSync(() => context)),
+    followHistory(now) {
+      const atMs = monotonicMs()
+      // rounds are not exact, and some are requested
+      if (atMs - followedMs < context.timing.monitorPollIntervalMs / 2) return
+      followedMs = atMs
+      if (isBehind(now)) request.wakeMonitors()
+    },
+    followRevoked: probeIds => request.followRevoked(probeIds),
+    syncMonitors: coalesce(sync),
     runSerially: limitConcurrency(1),
   }
   return context
@@ -150,9 +166,11 @@ function startLoops(
   const rounds = startLoop('fleet_links', roundIntervalMs, options, round, CRITICAL)
   request.wakeLoop = rounds.wake
   const sync = () => context.syncMonitors()
-  const monitors = startLoop('fleet_monitors', monitorPollIntervalMs, options, sync, MONITORS_LIMITS)
+  const monitors = startLoop('fleet_monitors', 5 * monitorPollIntervalMs, options, sync, MONITORS_LIMITS)
+  request.wakeMonitors = monitors.wake
   const epochs = startLoop('fleet_epochs', 5 * monitorPollIntervalMs, options, () => loadEpochs(context), CRITICAL)
   const access = startAccessWorker(context, options, accounts)
+  request.followRevoked = access.follow
   const followers = { monitors, region_epochs: epochs, probes_revoked: access }
   const listener = listenForNotifications(
     options.databaseUrl,

@@ -110,14 +110,17 @@ export async function getLatestRevision(db: Db): Promise<number> {
 /** Identifies the history of the database (the timeline of its WAL), with the newest revision that was assigned in it. */
 export type HistoryPosition = { timeline: string; revision: number }
 
-/** Throws on a standby. A server that was promoted, or restored to a point in time, continues with another timeline. */
+/**
+ * SQL of one row, a HistoryPosition. Fails on a standby. A server that was promoted, or restored to a point in time, continues
+ * with another timeline.
+ */
+export const HISTORY_POSITION_SQL = `
+  SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline,
+    -- last_value is 1 before the first number is taken, too
+    CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM monitor_revisions`
+
 export async function getHistoryPosition(db: Db): Promise<HistoryPosition> {
-  const [row] = await query<HistoryPosition>(
-    db,
-    // last_value is 1 before the first number is taken, too
-    `SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline,
-       CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM monitor_revisions`,
-  )
+  const [row] = await query<HistoryPosition>(db, HISTORY_POSITION_SQL)
   return row!
 }
 

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../../shared/process/metrics.ts'
+import { monotonicMs } from '../../foundation/platform/time/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import type { HealthFacts, WaitingWork } from './facts.ts'
 import { type EngineClients, readHealthFacts } from './facts-reader.ts'
@@ -6,14 +7,29 @@ import { assessHealth } from './findings/all-findings.ts'
 import { HEALTH_SUBJECTS, type HealthFinding } from './findings/health-finding.ts'
 
 const INTERVAL_MS = 10_000
+/** Without a reader of the metrics, the facts are read this often, so that its first reading is not older. */
+const UNREAD_INTERVAL_MS = 60_000
+/** Metrics that were not read for this long have no reader. Prometheus reads them once a minute or more often. */
+const UNREAD_AFTER_MS = 150_000
 
 /** Publishes facts about the engines as metrics. Any number of processes may do so. */
 export function startHealthWorker(context: LoopTools & EngineClients): Loop {
   const show = createGauges(context.metrics)
-  return startLoop('health', INTERVAL_MS, context, async () => {
+  let readMs = Number.NEGATIVE_INFINITY
+  let shownMs = Number.NEGATIVE_INFINITY
+  const loop = startLoop('health', INTERVAL_MS, context, async () => {
+    const startedMs = monotonicMs()
+    if (startedMs - readMs > UNREAD_AFTER_MS && startedMs - shownMs < UNREAD_INTERVAL_MS) return
+    shownMs = startedMs
     const facts = await readHealthFacts(context)
     show(facts, assessHealth(facts))
   })
+  context.metrics.beforeRender(() => {
+    const wasUnread = monotonicMs() - readMs > UNREAD_AFTER_MS
+    readMs = monotonicMs()
+    if (wasUnread) loop.wake()
+  })
+  return loop
 }
 
 function createGauges(metrics: Metrics): (facts: HealthFacts, findings: HealthFinding[]) => void {

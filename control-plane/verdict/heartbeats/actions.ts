@@ -19,6 +19,7 @@ import {
   lockByTokens,
   lockDueHeartbeats,
   lockWithoutToken,
+  notifyDeadline,
   prunePings,
   storeHeartbeats,
   storePingToken,
@@ -99,6 +100,7 @@ async function storeEffects(tx: Tx, effects: PingEffects[], publicUrl: string, n
   const heartbeats = effects.map(({ locked: one }) => ({ id: one.monitor.id, ...one.heartbeat }))
   await insertPings(tx, pings)
   await storeHeartbeats(tx, heartbeats)
+  if (effects.some(hasFirstDeadline)) await notifyDeadline(tx)
   const full = new Set(pings.filter(ping => ping.number % PINGS_PER_PRUNING === 0).map(ping => ping.monitorId))
   await prunePings(
     tx,
@@ -108,6 +110,9 @@ async function storeEffects(tx: Tx, effects: PingEffects[], publicUrl: string, n
   const changes = effects.flatMap(({ change }) => change ?? [])
   if (changes.length > 0) await applyDecisions(tx, changes, publicUrl, now)
 }
+
+const hasFirstDeadline = ({ locked, dueBeforeMs }: PingEffects) =>
+  dueBeforeMs === null && locked.heartbeat.dueAtMs !== null
 
 /** After a longer gap in the acceptance of pings no heartbeat is overdue, because its ping may have been sent. */
 const MAX_INTAKE_GAP_MS = 5_000
@@ -162,17 +167,23 @@ function evaluateDue(one: LockedHeartbeat, nowMs: number): PingEffects | null {
   return createPingEffects({ ...one, heartbeat: { ...one.heartbeat, dueAtMs: null } })
 }
 
+/** `outage`: no process accepted pings for some time, and `excused` heartbeats got a later deadline. */
+type IntakeRecord = { hasDeadlines: boolean; outage: { gap: IntakeGap; excused: number } | null }
+
 /**
  * Records that this process accepts pings. After a gap (no process ran, or PostgreSQL was unavailable), the deadlines
- * of pings that could not arrive are extended in the same transaction, before they count as overdue.
+ * of pings that could not arrive are extended in the same transaction, before they count as overdue. Without deadlines
+ * there is no gap.
  */
-export async function recordIntakeAlive(db: Db): Promise<{ gap: IntakeGap; excused: number } | null> {
-  if (await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)) return null
-  return db.transaction(async tx => {
+export async function recordIntakeAlive(db: Db): Promise<IntakeRecord> {
+  const { isRecorded, hasDeadlines } = await renewIntakeAlive(db, MAX_INTAKE_GAP_MS)
+  if (isRecorded) return { hasDeadlines, outage: null }
+  const outage = await db.transaction(async tx => {
     const gap = await restartIntake(tx)
     if (gap.to.getTime() - gap.from.getTime() <= MAX_INTAKE_GAP_MS) return null
     return { gap, excused: await extendDeadlines(tx, gap) }
   })
+  return { hasDeadlines: true, outage }
 }
 
 /** Assigns ping URLs to heartbeat monitors without one. */

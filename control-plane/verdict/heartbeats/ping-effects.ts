@@ -8,10 +8,23 @@ import { computeAllowedMs, isEvaluated } from './overdue.ts'
 import { buildFailureMessage, buildOverdueMessage } from './text.ts'
 import type { Heartbeat, LockedHeartbeat, Ping, PingArrival } from './types.ts'
 
-/** A monitor after some pings: the pings to store, and the change that the verdict has to store (null: none). */
-export type PingEffects = { locked: LockedHeartbeat; pings: Ping[]; change: VerdictChange | null }
+/**
+ * A monitor after some pings: the pings to store, the change that the verdict has to store (null: none), and the deadline
+ * before them.
+ */
+export type PingEffects = {
+  locked: LockedHeartbeat
+  pings: Ping[]
+  change: VerdictChange | null
+  dueBeforeMs: number | null
+}
 
-export const createPingEffects = (locked: LockedHeartbeat): PingEffects => ({ locked, pings: [], change: null })
+export const createPingEffects = (locked: LockedHeartbeat): PingEffects => ({
+  locked,
+  pings: [],
+  change: null,
+  dueBeforeMs: locked.heartbeat.dueAtMs,
+})
 
 type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'>
 
@@ -42,7 +55,7 @@ export function markOverdue(locked: LockedHeartbeat, nowMs: number): PingEffects
 }
 
 function addPing(
-  { locked, pings, change }: PingEffects,
+  { locked, pings, change, dueBeforeMs }: PingEffects,
   content: Content,
   receivedAtMs: number,
   isOld = false,
@@ -62,6 +75,7 @@ function addPing(
     },
     pings: [...pings, ping],
     change: decision?.mustStore ? mergeChange(change, locked, decision) : change,
+    dueBeforeMs,
   }
 }
 

@@ -89,6 +89,11 @@ export async function storeHeartbeats(tx: Tx, heartbeats: (Heartbeat & { id: str
   )
 }
 
+/** Wakes the processes that accept pings: a heartbeat has a deadline now. */
+export async function notifyDeadline(tx: Tx): Promise<void> {
+  await query(tx, `SELECT pg_notify('heartbeats', '')`)
+}
+
 export async function insertPings(tx: Tx, pings: Ping[]): Promise<void> {
   if (pings.length === 0) return
   await execute(

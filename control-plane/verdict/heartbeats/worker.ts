@@ -1,6 +1,6 @@
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
-import { nowMs } from '../../foundation/platform/time/clock.ts'
+import { monotonicMs, nowMs } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../foundation/platform/time/scheduled-loop.ts'
 import { assignPingTokens, evaluateOverdue, type HeartbeatTools, recordIntakeAlive } from './actions.ts'
@@ -12,6 +12,8 @@ const POLL_INTERVAL_MS = 5_000
 const RETRY_DELAY_MS = 1_000
 /** A gap counts after 5 s, so two of these records may fail. */
 const ALIVE_INTERVAL_MS = 1_500
+/** The same while no heartbeat has a deadline: there is no ping to wait for. */
+const IDLE_ALIVE_INTERVAL_MS = 10_000
 const TOKEN_INTERVAL_MS = 60_000
 const BATCH_SIZE = 500
 
@@ -32,18 +34,30 @@ export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & Hear
   return startScheduledLoop('heartbeats-overdue', POLL_INTERVAL_MS, tools, round, CRITICAL)
 }
 
-/** Runs in every process that serves ping URLs. */
+/** Runs in every process that serves ping URLs. Call `wake` on NOTIFY "heartbeats". */
 export function startIntakeAliveWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
-  return startLoop(
-    'heartbeats-listening',
-    ALIVE_INTERVAL_MS,
-    tools,
-    async () => {
-      const outage = await recordIntakeAlive(db)
-      if (outage) tools.log.warn({ event: 'pings_not_taken', ...outage }, 'no process accepted pings for some time')
+  let isIdle = false
+  let isWoken = false
+  let dueMs = Number.NEGATIVE_INFINITY
+  const round = async () => {
+    const startedMs = monotonicMs()
+    if (startedMs < dueMs && !isWoken) return
+    isWoken = false
+    const { hasDeadlines, outage } = await recordIntakeAlive(db)
+    // the first deadline after an idle time looks like a gap in the records
+    const isGap = outage !== null && (outage.excused > 0 || !isIdle)
+    isIdle = !hasDeadlines
+    dueMs = isIdle ? startedMs + IDLE_ALIVE_INTERVAL_MS : Number.NEGATIVE_INFINITY
+    if (isGap) tools.log.warn({ event: 'pings_not_taken', ...outage }, 'no process accepted pings for some time')
+  }
+  const loop = startLoop('heartbeats-listening', ALIVE_INTERVAL_MS, tools, round, CRITICAL)
+  return {
+    stop: loop.stop,
+    wake() {
+      isWoken = true
+      loop.wake()
     },
-    CRITICAL,
-  )
+  }
 }
 
 export function startPingTokenWorker({ db, secrets, ...tools }: LoopTools & { db: Db; secrets: SecretCipher }): Loop {

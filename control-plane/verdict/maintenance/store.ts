@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, execute, hasRows, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { PeriodPlan } from './period-plan.ts'
 import type { MaintenancePeriod } from './schedule.ts'
 import type { MaintenanceWindow } from './types.ts'
@@ -54,6 +54,15 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Maint
     { now, limit },
   )
 }
+
+/** Whether a window has to be planned, or has a due notice to subscribers: one query while nothing is due. */
+export const hasDueWork = (db: Db, now: Date): Promise<boolean> =>
+  hasRows(
+    db,
+    `SELECT FROM maintenance_windows WHERE planned_at <= :now
+     UNION ALL SELECT FROM maintenance_notice_plans WHERE due_at <= :now`,
+    { now },
+  )
 
 /** Locks up to `limit` windows with a due notice to subscribers, and skips those that another process has locked. */
 export function lockWindowsWithDueNotice(tx: Tx, now: Date, limit: number): Promise<MaintenanceWindow[]> {

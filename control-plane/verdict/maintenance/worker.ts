@@ -3,6 +3,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import { planDueWindows } from './actions.ts'
 import { sendDueNotices } from './notices/notice-actions.ts'
+import { hasDueWork } from './store.ts'
 
 /** Periods begin at least two minutes apart, and each is planned before the previous one ends. */
 const PLAN_INTERVAL_MS = 10_000
@@ -11,6 +12,7 @@ const BATCH_SIZE = 50
 /** Plans the next period of every window, and sends notices to subscribers. Any number of processes may run it. */
 export function startMaintenanceWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   return startLoop('maintenance-plan', PLAN_INTERVAL_MS, tools, async signal => {
+    if (!(await hasDueWork(db, now()))) return
     while (!signal.aborted && (await planDueWindows(db, BATCH_SIZE, now())) > 0);
     while (!signal.aborted && (await sendDueNotices(db, BATCH_SIZE, now())) > 0);
   })

@@ -33,9 +33,11 @@ import { createRegionCoverage, isRegionGone, updateRegionCoverage } from './unch
 
 /** Together with the lease: another process reads the partitions of a process that ended within 10 s. */
 export const OWNERSHIP_INTERVAL_MS = 1_500
-const FOLLOW_INTERVAL_MS = 2_000
+/** Changes of monitors are found with the live sets, and by NOTIFY; this is for what both miss. */
+const FOLLOW_INTERVAL_MS = 10_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
+/** How long changes of live sets, and those of monitors without a notification, may be unknown here. */
 const LIVE_SETS_INTERVAL_MS = 2_000
 /** How long a new dependency may be unknown here. */
 const PARENTS_INTERVAL_MS = 10_000
@@ -83,11 +85,12 @@ type VerdictState = {
  */
 export async function startVerdictWorker(context: VerdictContext): Promise<VerdictWorker> {
   const { db, leases = db, log, metrics } = context
+  let followHistory: (now: HistoryPosition) => void = () => {}
   const state: VerdictState = {
     db,
     leases,
     me: newId(),
-    tools: await createReaderTools(context),
+    tools: await createReaderTools(context, now => followHistory(now)),
     readers: new Map(),
     history: await getHistoryPosition(db),
     revision: await getLatestRevision(db),
@@ -99,6 +102,9 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     startLoop(name, intervalMs, { log, metrics }, round, limits)
   const ownership = start('verdict-ownership', OWNERSHIP_INTERVAL_MS, () => updateOwnership(state), CRITICAL)
   const monitors = start('verdict-monitors', FOLLOW_INTERVAL_MS, () => followMonitors(state), CRITICAL)
+  followHistory = now => {
+    if (isBehind(state, now)) monitors.wake()
+  }
   const stream = start('verdict-stream', STREAM_INTERVAL_MS, () => checkStream(state), CRITICAL)
   const parents = start('verdict-parents', PARENTS_INTERVAL_MS, () => refreshParents(tools, db))
   const liveSets = start('verdict-live-sets', LIVE_SETS_INTERVAL_MS, () => refreshLiveSets(tools))
@@ -115,7 +121,10 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
   }
 }
 
-async function createReaderTools(context: VerdictContext): Promise<ReaderTools> {
+async function createReaderTools(
+  context: VerdictContext,
+  followHistory: (now: HistoryPosition) => void,
+): Promise<ReaderTools> {
   const { db, log, metrics } = context
   const meters = createVerdictMetrics(metrics)
   return {
@@ -126,7 +135,7 @@ async function createReaderTools(context: VerdictContext): Promise<ReaderTools> 
       log.error(details, message)
     },
     parents: new Set(await listAllParentIds(db)),
-    liveSets: await createKnownLiveSets(context),
+    liveSets: await createKnownLiveSets({ ...context, followHistory }),
     regionCoverage: createRegionCoverage(),
   }
 }
@@ -141,6 +150,9 @@ async function updateOwnership(state: VerdictState): Promise<void> {
   matchReaders(readers, owned, tools, state.wakeOwnership)
   tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
 }
+
+const isBehind = ({ history, revision }: VerdictState, now: HistoryPosition): boolean =>
+  isDifferentHistory(now, history, revision) || now.revision > revision
 
 /** Passes changes of monitors to the readers. After a restore of PostgreSQL they begin again. */
 async function followMonitors(state: VerdictState): Promise<void> {

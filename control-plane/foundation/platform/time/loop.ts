@@ -1,8 +1,8 @@
 import type { Log } from '../../../../shared/process/log.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { jitterMs } from '../ids.ts'
-import { monotonicMs, sleep } from './clock.ts'
-import { computeFirstDelayMs, sleepCoalesced } from './coalesced-timers.ts'
+import { monotonicMs } from './clock.ts'
+import { computeFirstDelayMs, setCoalescedTimeout } from './coalesced-timers.ts'
 import { registerLoop } from './watchdog.ts'
 
 /** What every loop needs for its logs and metrics. */
@@ -50,7 +50,7 @@ export function startLoop(
   const meters = getLoopMetrics(tools.metrics)
   const registration = registerLoop(tools.metrics, { name, isCritical, limitMs })
   let woken = false
-  let interrupt: AbortController | null = null
+  const wait = createWait()
   let current = new AbortController()
 
   /** Runs one round and returns its outcome. */
@@ -90,12 +90,10 @@ export function startLoop(
       woken = false
       const isFailed = (await runRound()) === 'failed'
       if (stopping.signal.aborted || (woken && !isFailed)) continue
-      interrupt = new AbortController()
       if (intervalMs < MIN_COALESCED_INTERVAL_MS && !isFailed)
-        await sleep(intervalMs + jitterMs(intervalMs / 10), interrupt.signal)
-      else await sleepCoalesced(isFailed ? Math.max(MIN_COALESCED_INTERVAL_MS, intervalMs) : nextMs, interrupt.signal)
+        await wait.begin(intervalMs + jitterMs(intervalMs / 10), setExactTimeout)
+      else await wait.begin(isFailed ? Math.max(MIN_COALESCED_INTERVAL_MS, intervalMs) : nextMs, setCoalescedTimeout)
       nextMs = intervalMs
-      interrupt = null
     }
     registration.unregister()
   }
@@ -103,14 +101,37 @@ export function startLoop(
   return {
     wake() {
       woken = true
-      interrupt?.abort()
+      wait.end()
     },
     async stop() {
       stopping.abort()
       current.abort()
-      interrupt?.abort()
+      wait.end()
       await ended
     },
+  }
+}
+
+type SetTimer = (ms: number, listener: () => void) => () => void
+
+const setExactTimeout: SetTimer = (ms, listener) => {
+  const timer = setTimeout(listener, ms)
+  return () => clearTimeout(timer)
+}
+
+/** A wait that can be ended, without an AbortController: an idle process waits ten times a second. */
+function createWait(): { begin(ms: number, setTimer: SetTimer): Promise<void>; end(): void } {
+  let end = () => {}
+  return {
+    begin: (ms, setTimer) =>
+      new Promise(resolve => {
+        const cancel = setTimer(ms, resolve)
+        end = () => {
+          cancel()
+          resolve()
+        }
+      }),
+    end: () => end(),
   }
 }
 

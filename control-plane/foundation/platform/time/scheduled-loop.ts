@@ -1,4 +1,4 @@
-import { nowMs, sleep } from './clock.ts'
+import { nowMs } from './clock.ts'
 import { type Loop, type LoopLimits, type LoopTools, startLoop } from './loop.ts'
 
 /** Processes what is due and returns when the next work is due; null when none is known. */
@@ -15,24 +15,20 @@ export function startScheduledLoop(
   round: ScheduledRound,
   limits: LoopLimits = {},
 ): Loop {
-  let timer = new AbortController()
+  let timer: NodeJS.Timeout | undefined
   const loop = startLoop(name, intervalMs, tools, runAndSchedule, limits)
 
   async function runAndSchedule(signal: AbortSignal): Promise<void> {
-    timer.abort()
-    const controller = new AbortController()
-    timer = controller
+    clearTimeout(timer)
     const due = await round(signal)
     if (due === null || signal.aborted) return
-    const waitMs = Math.min(Math.max(0, due.getTime() - nowMs()), MAX_TIMER_MS)
-    sleep(waitMs, controller.signal).then(() => controller.signal.aborted || loop.wake())
+    timer = setTimeout(loop.wake, Math.min(Math.max(0, due.getTime() - nowMs()), MAX_TIMER_MS))
   }
   return {
     wake: loop.wake,
     async stop() {
-      timer.abort()
       await loop.stop()
-      timer.abort()
+      clearTimeout(timer)
     },
   }
 }

@@ -25,23 +25,35 @@ import {
 
 const PAGE_SIZE = 2_000
 
+type MonitorSync = {
+  /** Reads what has changed. */
+  sync(): Promise<void>
+  /** Whether the database, at this position, has something that is not read. */
+  isBehind(now: HistoryPosition): boolean
+}
+
 /**
- * Returns a function that reads new and changed monitors into the table and sends them to the probes of this process. When
- * the database has another history than before, as after a restore, it reads all monitors again.
+ * Reads new and changed monitors into the table and sends them to the probes of this process. When the database has another
+ * history than before, as after a restore, it reads all monitors again.
  */
-export function createMonitorSync(context: () => FleetContext): () => Promise<void> {
+export function createMonitorSync(context: () => FleetContext): MonitorSync {
   let position: HistoryPosition | null = null
   /** true until a reload of all monitors has finished */
   let isReloadDue = false
-  return async () => {
-    const now = await getHistoryPosition(context().db)
-    isReloadDue ||= isDifferentHistory(now, position, context().assignments.monitors.revision)
-    if (isReloadDue) await reloadAllMonitors(context())
-    else if (now.revision > context().assignments.monitors.revision)
-      await readChanges(context(), monitor => applyChange(context(), monitor))
-    else expireDeletions(context().assignments.monitors, nowMs())
-    isReloadDue = false
-    position = now
+  const isOtherHistory = (now: HistoryPosition) =>
+    isDifferentHistory(now, position, context().assignments.monitors.revision)
+  const hasChanges = ({ revision }: HistoryPosition) => revision > context().assignments.monitors.revision
+  return {
+    async sync() {
+      const now = await getHistoryPosition(context().db)
+      isReloadDue ||= isOtherHistory(now)
+      if (isReloadDue) await reloadAllMonitors(context())
+      else if (hasChanges(now)) await readChanges(context(), monitor => applyChange(context(), monitor))
+      else expireDeletions(context().assignments.monitors, nowMs())
+      isReloadDue = false
+      position = now
+    },
+    isBehind: now => isReloadDue || isOtherHistory(now) || hasChanges(now),
   }
 }
 

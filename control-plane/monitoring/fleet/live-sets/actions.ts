@@ -1,17 +1,23 @@
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import type { RegionEpoch } from '../assignments/assignment-table.ts'
-import type { FleetTiming } from '../timing.ts'
+import { computeRevokedWithinMs, type FleetTiming } from '../timing.ts'
 import { isDatabaseBehind, type KnownLiveSet } from './epochs.ts'
 import { computeLiveSet, isSameSet, type ProbeState } from './live-set.ts'
-import { listProbeStates, listRegionEpochs, loadFleetState, lockLiveSet, saveRegionEpoch } from './store.ts'
+import {
+  type FleetState,
+  listProbeStates,
+  listRegionEpochs,
+  loadFleetState,
+  lockLiveSet,
+  saveRegionEpoch,
+} from './store.ts'
 
-export type LiveSetListener = (epochs: readonly RegionEpoch[], probes: readonly ProbeState[]) => Promise<void>
+export type FleetStateListener = (state: FleetState) => Promise<void>
 
 /**
  * Updates the live sets of all regions, or of one, from the state of the probes. Each change is committed with a new epoch
  * in a transaction that locks the region's row, so any number of fleet processes may call this concurrently. `canEvict` as
  * in `computeLiveSet`. `knownEpoch`: the region's epoch in this process; the next epoch is higher even when the database was
- * just restored. `onRead` gets the rows that were read. Returns the regions that changed.
+ * just restored. `onRead` gets what was read. Returns the regions that changed.
  */
 export async function updateLiveSets(
   db: Db,
@@ -21,9 +27,10 @@ export async function updateLiveSets(
     canEvict,
     knownEpoch,
     onRead,
-  }: { region?: string | null; canEvict: boolean; knownEpoch: (region: string) => number; onRead?: LiveSetListener },
+  }: { region?: string | null; canEvict: boolean; knownEpoch: (region: string) => number; onRead?: FleetStateListener },
 ): Promise<string[]> {
-  const { epochs: rows, states } = await loadFleetState(db, region)
+  const state = await loadFleetState(db, region, computeRevokedWithinMs(timing))
+  const { epochs: rows, states } = state
   const epochs = new Map(rows.map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeState[]>()
   for (const probe of states) {
@@ -33,7 +40,7 @@ export async function updateLiveSets(
   }
   const differs = (current: string[], probeStates: ProbeState[]) =>
     !isSameSet([...current].sort(), computeLiveSet(current, probeStates, timing, canEvict))
-  await onRead?.(rows, states)
+  await onRead?.(state)
   const candidates = [...new Set([...epochs.keys(), ...probes.keys()])].filter(name =>
     differs(epochs.get(name) ?? [], probes.get(name) ?? []),
   )

@@ -6,14 +6,11 @@ type RegionAbsenceState = {
   /** by region: since when this process has found in every round that no probe of it can publish */
   since: Map<string, number>
   checkedAtMs: number
-  /** the absent regions that were recorded last, and when */
-  recorded: { absent: string; atMs: number }
 }
 
 export const createRegionAbsenceState = (): RegionAbsenceState => ({
   since: new Map(),
   checkedAtMs: Number.NEGATIVE_INFINITY,
-  recorded: { absent: '', atMs: Number.NEGATIVE_INFINITY },
 })
 
 type RegionPresence = { absent: string[]; present: string[] }
@@ -67,13 +64,15 @@ export function detectAbsentRegions(
   return { absent, present }
 }
 
-/** How often an unchanged result is recorded again, which finds regions that have a probe again. */
-const RECORD_INTERVAL_MS = 3_000
-
-/** True when the result must be recorded. Call `markRecorded` after that. */
-export const shouldRecord = ({ recorded }: RegionAbsenceState, { absent }: RegionPresence, nowMs: number): boolean =>
-  absent.join(' ') !== recorded.absent || nowMs - recorded.atMs >= RECORD_INTERVAL_MS
-
-export function markRecorded(state: RegionAbsenceState, { absent }: RegionPresence, nowMs: number): void {
-  state.recorded = { absent: absent.join(' '), atMs: nowMs }
+/** Returns the part of the result that differs from the stored rows. A region without a row is neither. */
+export function findUnrecorded(
+  { absent, present }: RegionPresence,
+  stored: readonly { region: string; isAbsent: boolean }[],
+): RegionPresence {
+  const [absentNow, presentNow] = [new Set(absent), new Set(present)]
+  const listRegions = (rows: typeof stored) => rows.map(({ region }) => region)
+  return {
+    absent: listRegions(stored.filter(({ region, isAbsent }) => !isAbsent && absentNow.has(region))),
+    present: listRegions(stored.filter(({ region, isAbsent }) => isAbsent && presentNow.has(region))),
+  }
 }

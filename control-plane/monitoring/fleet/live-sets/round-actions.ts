@@ -4,7 +4,7 @@ import { getOwnedMonitors } from '../assignments/region-plan.ts'
 import type { FleetContext } from '../context.ts'
 import { expireRuns } from '../on-demand/in-flight-runs.ts'
 import type { ProbeSession } from '../sessions/session.ts'
-import { type LiveSetListener, updateLiveSets } from './actions.ts'
+import { type FleetStateListener, updateLiveSets } from './actions.ts'
 import { applyEpochs, loadEpochs } from './epoch-actions.ts'
 import { createRegionAbsenceRecorder, type RegionAbsenceRecorder } from './region-absence-actions.ts'
 import { markDisconnected, recordActivity, recordRegionCounts } from './store.ts'
@@ -57,12 +57,11 @@ async function refreshLiveSets(
   recordAbsences: RegionAbsenceRecorder,
 ): Promise<void> {
   let read: readonly RegionEpoch[] = []
-  const onRead: LiveSetListener = async (rows, probes) => {
-    read = rows
-    await recordAbsences(
-      rows.map(({ region }) => region),
-      probes,
-    )
+  const onRead: FleetStateListener = async ({ epochs, states, history, revoked }) => {
+    read = epochs
+    context.followHistory(history)
+    context.followRevoked(revoked)
+    await recordAbsences(epochs, states)
   }
   const changed = await updateLiveSets(context.db, context.timing, {
     canEvict,

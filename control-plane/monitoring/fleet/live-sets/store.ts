@@ -1,5 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { HISTORY_POSITION_SQL, type HistoryPosition } from '../../monitors/store.ts'
 import type { RegionEpoch } from '../assignments/assignment-table.ts'
+import { REVOKED_PROBES_SQL } from '../probes/enrolment-store.ts'
 import type { StoredStates } from '../sessions/messages.ts'
 import { EPOCH_ORIGIN_S, MAX_CLOCK_EPOCH } from './epochs.ts'
 import type { ProbeState } from './live-set.ts'
@@ -64,8 +66,11 @@ const PROBE_STATES_SQL = `
   WHERE (:region::text IS NULL OR p.region = :region)
     AND (p.last_seen_at > now() - interval '1 hour' OR p.id = ANY (e.probe_ids))`
 
+/** `isAbsent`: no probe of the region can publish, as far as it is recorded. */
+export type StoredLiveSet = RegionEpoch & { isAbsent: boolean }
+
 const REGION_EPOCHS_SQL = `
-  SELECT region, epoch,
+  SELECT region, epoch, absent_from IS NOT NULL AND absent_until IS NULL AS "isAbsent",
     COALESCE((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'capabilities', to_jsonb(p.capabilities)) ORDER BY p.id)
       FROM probes p WHERE p.id = ANY (probe_ids)), '[]') AS probes
   FROM region_epochs WHERE :region::text IS NULL OR region = :region`
@@ -76,22 +81,32 @@ export function listProbeStates(db: Db, region: string | null): Promise<ProbeSta
 }
 
 /** Lists the live sets of all regions, or of one, with the capabilities of their probes. */
-export function listRegionEpochs(db: Db, region: string | null = null): Promise<RegionEpoch[]> {
+export function listRegionEpochs(db: Db, region: string | null = null): Promise<StoredLiveSet[]> {
   return query(db, REGION_EPOCHS_SQL, { region })
 }
 
-/** Both lists in one statement, because each round of the fleet reads them. */
-export async function loadFleetState(
-  db: Db,
-  region: string | null,
-): Promise<{ epochs: RegionEpoch[]; states: ProbeState[] }> {
-  const [row] = await query<{ epochs: RegionEpoch[] | null; states: ProbeState[] | null }>(
+/**
+ * `history`: the position of the database, which shows changes of monitors. `revoked`: ids of the probes that were revoked
+ * within some time.
+ */
+export type FleetState = {
+  epochs: StoredLiveSet[]
+  states: ProbeState[]
+  history: HistoryPosition
+  revoked: string[]
+}
+
+/** Everything that a round of the fleet follows, in one statement. */
+export async function loadFleetState(db: Db, region: string | null, revokedWithinMs: number): Promise<FleetState> {
+  const [row] = await query<{ [K in keyof FleetState]: FleetState[K] | null }>(
     db,
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS epochs,
-       (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states`,
-    { region },
+       (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states,
+       (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history,
+       (SELECT jsonb_agg(r.id) FROM (${REVOKED_PROBES_SQL}) r) AS revoked`,
+    { region, withinMs: revokedWithinMs },
   )
-  return { epochs: row!.epochs ?? [], states: row!.states ?? [] }
+  return { epochs: row!.epochs ?? [], states: row!.states ?? [], history: row!.history!, revoked: row!.revoked ?? [] }
 }
 
 /** Locks a region's live set until the transaction ends and returns its probe ids. Creates an empty set when there is none. */

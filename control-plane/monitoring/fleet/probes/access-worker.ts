@@ -1,14 +1,24 @@
 import type { NatsAccountPublisher } from '../../../foundation/platform/nats/account-publisher.ts'
 import { jetstreamNowMs } from '../../../foundation/platform/nats/client.ts'
 import { buildProbeCredentials } from '../../../foundation/platform/nats/operator.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import type { FleetContext } from '../context.ts'
 import type { ProbeSession } from '../sessions/session.ts'
-import type { FleetTiming } from '../timing.ts'
+import { computeRevokedWithinMs, type FleetTiming } from '../timing.ts'
 import { listRevokedProbes } from './enrolment-store.ts'
 
 /** The time between two rounds that disconnect revoked probes. */
 export const computeAccessIntervalMs = ({ roundIntervalMs }: FleetTiming): number => 2 * roundIntervalMs
+
+/** How often the revoked probes are read although nothing shows that there are others. */
+const READ_EVERY_ROUNDS = 5
+
+/** `wake`: on NOTIFY "probes_revoked". */
+type AccessWorker = Loop & {
+  /** Reads the revoked probes now when one of these ids is new. Each round of the fleet calls it with those that it read. */
+  follow(probeIds: readonly string[]): void
+}
 
 /** The estimate of JetStream's time is corrected from time to time. A smaller change does not count as a clock step. */
 const CLOCK_TOLERANCE_MS = 1_000
@@ -21,16 +31,39 @@ export function startAccessWorker(
   context: FleetContext,
   tools: LoopTools,
   accounts: NatsAccountPublisher | null,
-): Loop {
-  return startLoop('fleet_access', computeAccessIntervalMs(context.timing), tools, async () => {
+): AccessWorker {
+  const intervalMs = computeAccessIntervalMs(context.timing)
+  let revoked: { id: string; region: string }[] = []
+  let isReadDue = true
+  let readMs = Number.NEGATIVE_INFINITY
+  const read = async () => {
+    isReadDue = false
+    readMs = monotonicMs()
+    revoked = await listRevokedProbes(context.db, computeRevokedWithinMs(context.timing)).catch(error => {
+      isReadDue = true
+      throw error
+    })
+  }
+  const loop = startLoop('fleet_access', intervalMs, tools, async () => {
     renewCredentials(context)
-    // credentials that were signed earlier have expired
-    const revoked = await listRevokedProbes(context.db, 2 * context.timing.credentialsLifetimeMs)
+    if (isReadDue || monotonicMs() - readMs > READ_EVERY_ROUNDS * intervalMs) await read()
     const sessions = revoked.flatMap(({ id }) => context.sessions.get(id) ?? [])
     for (const session of sessions) session.close('revoked')
     if (sessions.length > 0) context.wake()
     await accounts?.publish(groupByRegion(revoked))
   })
+  const wake = () => {
+    isReadDue = true
+    loop.wake()
+  }
+  return {
+    stop: loop.stop,
+    wake,
+    follow(probeIds) {
+      const known = new Set(revoked.map(({ id }) => id))
+      if (probeIds.some(id => !known.has(id))) wake()
+    },
+  }
 }
 
 /**

@@ -144,14 +144,14 @@ export async function revokeProbeById(db: Db, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
+/** SQL of the probes that were revoked, or whose token was, within the last `:withinMs`. */
+export const REVOKED_PROBES_SQL = `
+  SELECT p.id, p.region FROM probes p JOIN probe_tokens t ON t.id = p.token_id
+  WHERE LEAST(p.revoked_at, t.revoked_at) > now() - :withinMs * interval '1 millisecond'`
+
 /** Lists the probes that were revoked, or whose token was, within the last `withinMs`. */
 export function listRevokedProbes(db: Db, withinMs: number): Promise<{ id: string; region: string }[]> {
-  return query(
-    db,
-    `SELECT p.id, p.region FROM probes p JOIN probe_tokens t ON t.id = p.token_id
-     WHERE LEAST(p.revoked_at, t.revoked_at) > now() - :withinMs * interval '1 millisecond'`,
-    { withinMs },
-  )
+  return query(db, REVOKED_PROBES_SQL, { withinMs })
 }
 
 export type ListedProbe = {

@@ -3,15 +3,25 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 /** No process accepted pings between these times, so a ping that is missing may have been sent. */
 export type IntakeGap = { from: Date; to: Date }
 
-/** Records that pings are accepted now, unless the last record is older than `limitMs`. Returns whether it did. */
-export async function renewIntakeAlive(db: Db, limitMs: number): Promise<boolean> {
-  const touched = await execute(
+/** No heartbeat has a deadline. */
+const NO_DEADLINES = 'NOT EXISTS (SELECT FROM heartbeats WHERE due_at IS NOT NULL)'
+
+/**
+ * Records that pings are accepted now, unless the last record is older than `limitMs` and a heartbeat has a deadline. Returns
+ * whether it did, and whether a heartbeat has a deadline.
+ */
+export async function renewIntakeAlive(
+  db: Db,
+  limitMs: number,
+): Promise<{ isRecorded: boolean; hasDeadlines: boolean }> {
+  const [row] = await query<{ hasDeadlines: boolean }>(
     db,
     `UPDATE heartbeat_intake SET listening_at = clock_timestamp()
-     WHERE listening_at >= clock_timestamp() - ? * interval '1 ms'`,
+     WHERE listening_at >= clock_timestamp() - ? * interval '1 ms' OR ${NO_DEADLINES}
+     RETURNING NOT (${NO_DEADLINES}) AS "hasDeadlines"`,
     [limitMs],
   )
-  return touched > 0
+  return { isRecorded: row !== undefined, hasDeadlines: row?.hasDeadlines ?? true }
 }
 
 /** Records that pings are accepted now, and returns the gap before it. One process at a time. */

@@ -5,6 +5,7 @@ import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { renewEpoch } from '../../../monitoring/fleet/live-sets/actions.ts'
 import { isPlausibleEpoch } from '../../../monitoring/fleet/live-sets/epochs.ts'
+import type { HistoryPosition } from '../../../monitoring/monitors/store.ts'
 import { createKnownAbsences, type KnownAbsences, updateAbsences } from './absences.ts'
 import {
   createEpochWaits,
@@ -14,7 +15,7 @@ import {
   mayWaitForEpoch,
   type RegionLiveSet,
 } from './live-sets.ts'
-import { loadLiveSets, loadRegionEpochs, type RegionEpochRow } from './live-sets-store.ts'
+import { loadFollowed, loadLiveSets, type RegionEpochRow } from './live-sets-store.ts'
 
 /** The live sets of all regions as one process of the role verdict knows them. */
 export type KnownLiveSets = {
@@ -33,7 +34,15 @@ export type KnownLiveSets = {
 
 const POLL_INTERVAL_MS = 250
 
-export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log }): Promise<KnownLiveSets> {
+type LiveSetTools = {
+  db: Db
+  nats: Nats
+  log: Log
+  /** gets the position of the database with each read */
+  followHistory: (now: HistoryPosition) => void
+}
+
+export async function createKnownLiveSets(tools: LiveSetTools): Promise<KnownLiveSets> {
   const sets: LiveSets = new Map()
   const waits = createEpochWaits()
   let absences = createKnownAbsences()
@@ -74,8 +83,9 @@ export async function createKnownLiveSets(tools: { db: Db; nats: Nats; log: Log 
  * Reads changed live sets. Epochs never go back: if PostgreSQL has an older epoch than this process read before, the
  * region gets a higher one. Until then the newer live set counts.
  */
-async function update({ db, log }: { db: Db; log: Log }, sets: LiveSets): Promise<RegionEpochRow[]> {
-  const rows = await loadRegionEpochs(db)
+async function update({ db, log, followHistory }: LiveSetTools, sets: LiveSets): Promise<RegionEpochRow[]> {
+  const { rows, history } = await loadFollowed(db)
+  followHistory(history)
   const stored = new Map(rows.map(({ region, epoch }) => [region, epoch]))
   for (const [region, { epoch }] of sets) {
     if (epoch <= (stored.get(region) ?? 0)) continue

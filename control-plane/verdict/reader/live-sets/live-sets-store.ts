@@ -1,4 +1,5 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import { HISTORY_POSITION_SQL, type HistoryPosition } from '../../../monitoring/monitors/store.ts'
 import type { EpochSpan, RegionLiveSet } from './live-sets.ts'
 
 /**
@@ -13,16 +14,26 @@ export type RegionEpochRow = {
   backForMs: number | null
 }
 
+const REGION_EPOCHS_SQL = `
+  SELECT region, epoch, CAST(absent_from AS text) AS "absentFrom", CAST(absent_until AS text) AS "absentUntil",
+    CAST(extract(epoch FROM now() - absent_until) * 1000 AS float8) AS "backForMs",
+    CASE WHEN absent_until IS NULL OR absent_until > now() - interval '4 hours'
+      THEN CAST(extract(epoch FROM now() - absent_from) * 1000 AS float8) END AS "absentForMs"
+  FROM region_epochs`
+
 /** Leaves out absences that ended more than 4 hours ago: votes before them have expired. */
 export function loadRegionEpochs(db: Db): Promise<RegionEpochRow[]> {
-  return query(
+  return query(db, REGION_EPOCHS_SQL)
+}
+
+/** The same with the position of the database, which shows changes of monitors: what a process of the role follows. */
+export async function loadFollowed(db: Db): Promise<{ rows: RegionEpochRow[]; history: HistoryPosition }> {
+  const [row] = await query<{ rows: RegionEpochRow[] | null; history: HistoryPosition }>(
     db,
-    `SELECT region, epoch, CAST(absent_from AS text) AS "absentFrom", CAST(absent_until AS text) AS "absentUntil",
-       CAST(extract(epoch FROM now() - absent_until) * 1000 AS float8) AS "backForMs",
-       CASE WHEN absent_until IS NULL OR absent_until > now() - interval '4 hours'
-         THEN CAST(extract(epoch FROM now() - absent_from) * 1000 AS float8) END AS "absentForMs"
-     FROM region_epochs`,
+    `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS rows,
+       (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history`,
   )
+  return { rows: row!.rows ?? [], history: row!.history }
 }
 
 type Row = { region: string; epoch: number; live: { id: string; from: number; until: number | null }[] }

@@ -3,6 +3,7 @@ import type { ProbeState } from '../../../../control-plane/monitoring/fleet/live
 import {
   createRegionAbsenceState,
   detectAbsentRegions,
+  findUnrecorded,
 } from '../../../../control-plane/monitoring/fleet/live-sets/region-absence.ts'
 import { FLEET_TIMING } from '../../../../control-plane/monitoring/fleet/timing.ts'
 
@@ -100,4 +101,17 @@ const rows: [title: string, reported: string, expected: string][] = [
 
 t.test('Regions without a probe that can publish are detected', async t => {
   for (const [title, reported, expected] of rows) t.equal(reported, expected, title)
+})
+
+t.test('Only what differs from the stored rows is recorded', async t => {
+  const stored = [
+    { region: 'eu-west', isAbsent: true },
+    { region: 'us-east', isAbsent: false },
+  ]
+  const unrecorded = (absent: string[], present: string[]) => findUnrecorded({ absent, present }, stored)
+  const nothing = { absent: [], present: [] }
+  t.same(unrecorded(['eu-west'], ['us-east']), nothing)
+  t.same(unrecorded([], []), nothing, 'a region in neither list does not change')
+  t.same(unrecorded(['us-east'], ['eu-west']), { absent: ['us-east'], present: ['eu-west'] })
+  t.same(unrecorded(['ap-southeast'], ['sa-east']), nothing, 'regions without a row')
 })
