@@ -8,7 +8,7 @@ import {
   groupByCause,
   parseHost,
 } from '../../core/board/common-cause.ts'
-import { formatCount } from '../../core/format.ts'
+import { formatCount, formatNumber } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
@@ -84,7 +84,7 @@ function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) 
         {statuses.map(status => (
           <span key={status} class={`state ${status}`}>
             <Shape status={status} />
-            {counts[status].toLocaleString('en')} {NAMES[status].toLowerCase()}
+            {formatNumber(counts[status])} {NAMES[status].toLowerCase()}
           </span>
         ))}
       </summary>
