@@ -1,4 +1,5 @@
 import t from 'tap'
+import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startImportCleanup } from '../../control-plane/integrations/import-export/jobs/cleanup-worker.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
@@ -72,6 +73,21 @@ t.test('Each change of an applied import is in the audit log in the name of the 
   t.match(job, { status: 'applied', summary: { create: 1 } })
   const { data } = (await get(key, '/audit-log')).body
   t.match(data, [{ action: 'created', resource: 'monitor', resource_name: 'Shop', actor: { kind: 'api_key' } }])
+})
+
+t.test('A plan writes no entry of the audit log, also none that is rolled back', async t => {
+  const { key } = await api.tenant()
+  const readLast = async () => {
+    const [row] = await query<{ last: string }>(
+      api.db,
+      `SELECT last_value AS last FROM pg_sequences WHERE sequencename = 'audit_log_seq_seq'`,
+    )
+    return row!.last
+  }
+  const before = await readLast()
+  t.ok(before)
+  t.match(await planned(api, key, '', fileOf(MONITOR)), { status: 'ready', summary: { create: 1 } })
+  t.equal(await readLast(), before)
 })
 
 t.test('Files in YAML and of Gatus are accepted, and prune deletes what a file does not name', async t => {

@@ -41,8 +41,8 @@ export async function benchPageEditor(t: Teardown, _engines: Engines): Promise<F
     figure(
       `a key in the name of a page of ${COMPONENTS} components until the preview has it (p50 / p95)`,
       `${half.toFixed(1)} / ${slow.toFixed(1)} ms`,
-      'p50 ≤ 16 ms',
-      half <= 16,
+      'p95 ≤ 16 ms',
+      slow <= 16,
     ),
     figure(
       `the server's judgement of ${Math.round(CSS.length / 1024)} KiB of CSS (p95 of ${JUDGEMENTS})`,

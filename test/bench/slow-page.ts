@@ -3,7 +3,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { createSession } from '../../control-plane/accounts/sessions/actions.ts'
 import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
 import { query, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { chromiumPath } from '../support/browser.ts'
+import { chromiumPath } from '../support/chromium-path.ts'
 import type { Teardown } from '../support/teardown.ts'
 
 const SLOWDOWN = 4

@@ -2,7 +2,7 @@
 import { type Browser, chromium } from 'playwright-core'
 import { TEMPLATE_NAMES, type TemplateName } from '../../control-plane/pages/core/types.ts'
 import { renderPage } from '../../control-plane/pages/templates/document/render.ts'
-import { chromiumPath } from '../support/browser.ts'
+import { chromiumPath } from '../support/chromium-path.ts'
 import { type PageSite, startPageSite } from '../support/page-site.ts'
 import { largeView } from '../support/status-page-view.ts'
 import type { Teardown } from '../support/teardown.ts'

@@ -111,3 +111,13 @@ t.test('no socket is opened outside the egress guard and platform, and a probe l
   })
   t.same(show(found), [])
 })
+
+t.test('no bench imports the test framework, whose time limit would end it', async t => {
+  const files = new Map(sources('test', 'tools').map(file => [file.path, file]))
+  const reached = new Set([...files.keys()].filter(path => path.startsWith('test/bench/')))
+  t.ok(reached.size > 0)
+  for (const path of reached)
+    for (const { target, isType } of importsOf(files.get(path)!)) if (!isType && files.has(target)) reached.add(target)
+  const found = [...reached].flatMap(path => importsOf(files.get(path)!)).filter(i => i.target === 'tap' && !i.isType)
+  t.same(show(found), [])
+})

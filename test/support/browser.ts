@@ -1,15 +1,8 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { findBrowser } from '../../probe-agent/screenshots/chromium/find-browser.ts'
+import { chromiumPath } from './chromium-path.ts'
 import { oncePerProcess } from './once-per-process.ts'
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
-
-/** The browser of this machine, which probes use too. `npm test` installs it. */
-export function chromiumPath(): string {
-  const found = findBrowser(null)
-  if (found && 'path' in found) return found.path
-  throw new Error('chromium is missing: run "sudo apt-get install chromium" once')
-}
 
 /** A browser until the end of the test. */
 async function launchBrowser(t: Teardown): Promise<Browser> {

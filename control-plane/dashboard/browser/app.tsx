@@ -12,7 +12,7 @@ import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/layout/sc
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
 import { holdPage, loadWholePages } from './leave-question.ts'
-import { followChanges, type LiveChange, refreshAfter } from './live.ts'
+import { followChanges, gatherChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
 import { createCache, findDeleted, prefetch, seedCache, setDeleted, setLive, useResults } from './queries.ts'
 import { loadMatch, SCREEN_ADDRESS, useMatch } from './screens.ts'
@@ -65,7 +65,9 @@ function Page({ initial }: { initial: DocumentState }) {
   }
   const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })
   const keys = useKeySettings(preferences?.keyboard_shortcuts ?? true, storeKeys, overlay.open)
-  const zone = preferences?.time_zone ?? (isFirst ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone)
+  // not at each render, because it takes as long as the rows of a filter
+  const systemZone = useMemo(() => Intl.DateTimeFormat().resolvedOptions().timeZone, [nowMs])
+  const zone = preferences?.time_zone ?? (isFirst ? 'UTC' : systemZone)
   const context: FrameContext = {
     me: { ...initial.me, preferences },
     nowMs,
@@ -188,12 +190,15 @@ function useLiveChanges(cache: QueryClient, index: BoardIndex, build: string): b
   const [isReplaced, setReplaced] = useState(false)
   useEffect(() => (isReplaced ? loadWholePages() : undefined), [isReplaced])
   useEffect(() => {
-    const onChange = (change: LiveChange) => {
-      if (change.board) index.apply(change.board)
-      else if (change.kind === 'board' || change.kind === 'reset') void (index.rows && index.refresh())
-      refreshAfter(cache, change)
+    const onChanges = (changes: readonly LiveChange[]) => {
+      const boards = changes.flatMap(({ board }) => board ?? [])
+      if (boards.length > 0) index.apply(boards)
+      const isUnknown = changes.some(({ kind, board }) => kind === 'reset' || (kind === 'board' && !board))
+      if (isUnknown && index.rows) void index.refresh()
+      // after the rows are rendered: the start of a read takes as long as many rows
+      setTimeout(() => refreshAfter(cache, changes))
     }
-    return followChanges(onChange, state => {
+    return followChanges(gatherChanges(onChanges), state => {
       if ('build' in state) return setReplaced(state.build !== build)
       if (state.isLive) performance.mark('picket-live')
       setLive(cache, state.isLive)

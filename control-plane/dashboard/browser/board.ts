@@ -20,8 +20,8 @@ export type BoardIndex = {
   error: OperationError | null
   /** Reads what changed since the last read. */
   refresh(): Promise<void>
-  /** Applies changed monitors that an event contains. */
-  apply(changes: BoardData): void
+  /** Applies changed monitors that events contain. */
+  apply(changes: readonly BoardData[]): void
   /** Calls back after each read. Returns the function that ends it. */
   subscribe(onRead: () => void): () => void
 }
@@ -53,7 +53,7 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     apply(changes) {
       // before the first read there is nothing to change; the next read covers the change
       if (index.rows === null) return
-      index.rows = applyBoard(index.rows, changes)
+      index.rows = changes.reduce(applyBoard, index.rows)
       index.atMs = Date.now()
       for (const listener of listeners) listener()
     },

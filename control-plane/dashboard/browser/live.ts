@@ -106,13 +106,33 @@ const DEPENDENT: Record<Exclude<LiveKind, 'reset'>, readonly OperationName[]> = 
   maintenance: ['listMaintenanceWindows', 'readMaintenanceWindow', 'listMonitorVotes'],
 }
 
-/** Reads again what a change concerns, of what the page shows. */
-export function refreshAfter(cache: QueryClient, { kind, ids }: LiveChange): void {
-  if (kind === 'reset') return void cache.invalidateQueries()
-  const names: readonly string[] = DEPENDENT[kind]
+/** Reads again what changes concern, of what the page shows, each read once. */
+export function refreshAfter(cache: QueryClient, changes: readonly LiveChange[]): void {
+  if (changes.some(({ kind }) => kind === 'reset')) return void cache.invalidateQueries()
   void cache.invalidateQueries({
-    predicate: ({ queryKey: [name, args] }) => names.includes(name as string) && concerns(args, ids),
+    predicate: ({ queryKey: [name, args] }) =>
+      changes.some(({ kind, ids }) => {
+        const names: readonly string[] = kind === 'reset' ? [] : DEPENDENT[kind]
+        return names.includes(name as string) && concerns(args, ids)
+      }),
   })
+}
+
+/**
+ * Returns a function that collects changes, and passes them on together in the next task. An outage of many monitors is many
+ * changes at once, and a page that is rendered after each of them does not react meanwhile.
+ */
+export function gatherChanges(onChanges: (changes: readonly LiveChange[]) => void): (change: LiveChange) => void {
+  let gathered: LiveChange[] = []
+  return change => {
+    gathered.push(change)
+    if (gathered.length > 1) return
+    setTimeout(() => {
+      const changes = gathered
+      gathered = []
+      onChanges(changes)
+    })
+  }
 }
 
 /** Whether arguments name one of the records, or no record at all. */

@@ -39,9 +39,14 @@ export function formatPercent(percentage: number): string {
   return `${rounded === 100 ? '100' : rounded.toFixed(2)} %`
 }
 
+const numberFormat = new Intl.NumberFormat('en')
+
+/** `10,000`. `toLocaleString` takes 15 times longer in Chromium. */
+export const formatNumber = (count: number): string => numberFormat.format(count)
+
 /** `1 monitor`, `2 monitors`, `10,000 monitors` */
 export const formatCount = (count: number, noun: string): string =>
-  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+  `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 
 type TimePart = 'time' | 'date' | 'both'
 

@@ -1,10 +1,10 @@
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 
-/** About the rows of a screen. On a slow computer, more new rows at once delay the next frame by over 100 ms. */
-const MAX_NEW_ROWS = 15
+/** About half of the rows of a screen. On a slow computer, all of them at once delay the next frame by over 100 ms. */
+const MAX_NEW_ROWS = 10
 
 /**
- * The rows to render now: up to the fifteenth that was not shown before. After each frame the next ones follow, so that a list
+ * The rows to render now: up to the tenth that was not shown before. After each frame the next ones follow, so that a list
  * that changes completely appears at once. The first time, as the server renders it, the list is complete.
  */
 export function useGradualRows<Row extends { id: string }>(rows: readonly Row[]): readonly Row[] {

@@ -33,11 +33,12 @@ export function sortBoard(all: readonly BoardRow[], before: SortedBoard | null =
     if (row.status !== 'paused') for (const { name } of row.bars) regions[name] = (regions[name] ?? 0) + 1
     if (row.issue !== null && ++issues.total <= MAX_ISSUES) issues.rows.push(row)
   }
-  const rows = STATUS_ORDER.flatMap(status => {
-    const same = byName.filter(row => row.status === status)
-    // a stable sort: those of the same time stay in the order of their names
-    return status === 'down' || status === 'degraded' ? same.sort((a, b) => (b.sinceMs ?? 0) - (a.sinceMs ?? 0)) : same
-  })
+  const byStatus = new Map<BoardRow['status'], BoardRow[]>(STATUS_ORDER.map(status => [status, []]))
+  for (const row of byName) byStatus.get(row.status)!.push(row)
+  // a stable sort: those of the same time stay in the order of their names
+  for (const status of ['down', 'degraded'] as const)
+    byStatus.get(status)!.sort((a, b) => (b.sinceMs ?? 0) - (a.sinceMs ?? 0))
+  const rows = [...byStatus.values()].flat()
   return { rows, byName, counts: countStatuses(all), tags: [...tags].sort(compareTexts), regions, issues }
 }
 

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { BoardSelection } from '../../core/board/board.ts'
 import { countStatuses } from '../../core/board/board-groups.ts'
 import {
@@ -8,7 +8,7 @@ import {
   groupByCause,
   parseHost,
 } from '../../core/board/common-cause.ts'
-import { formatCount } from '../../core/format.ts'
+import { formatCount, formatNumber } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
@@ -28,22 +28,19 @@ type NotUpProps = {
  * monitors that are down or degraded, for their hosts; without them monitors are not grouped by host or vendor.
  */
 export function NotUp({ result, addresses, dependencies }: NotUpProps) {
-  if (result.data && result.data.matching === 0) return null
-  const hosts = new Map<string, string>()
-  for (const { id, url } of addresses.data?.data ?? []) {
-    const host = parseHost(url)
-    if (host !== null) hosts.set(id, host)
-  }
-  const vendors = (dependencies.data?.data ?? []).flatMap(dependency => {
-    const domain = dependency.open_incidents > 0 ? findVendorDomain(dependency) : null
-    return domain === null ? [] : [{ id: dependency.id, name: dependency.name, domain }]
-  })
+  const selection = result.data
+  // not at each render of the page, because a thousand monitors can be down
+  const groups = useMemo(
+    () => (selection ? groupRows(selection, addresses.data, dependencies.data) : []),
+    [selection, addresses.data, dependencies.data],
+  )
+  if (selection && selection.matching === 0) return null
   return (
     <Section id="trouble" title="Not up">
       <Loaded result={result} what="The monitors">
-        {({ rows, matching, parentOutages: parents }) => (
+        {({ rows, matching }) => (
           <>
-            {groupByCause(rows, { hosts, parents, vendors }).map(({ cause, rows: members }) =>
+            {groups.map(({ cause, rows: members }) =>
               cause === null ? (
                 <MonitorTable key="others" rows={members} total={members.length} label="Monitors that are not up" />
               ) : (
@@ -60,6 +57,23 @@ export function NotUp({ result, addresses, dependencies }: NotUpProps) {
       </Loaded>
     </Section>
   )
+}
+
+function groupRows(
+  { rows, parentOutages: parents }: BoardSelection,
+  addresses: NotUpProps['addresses']['data'],
+  dependencies: NotUpProps['dependencies']['data'],
+): CauseGroup[] {
+  const hosts = new Map<string, string>()
+  for (const { id, url } of addresses?.data ?? []) {
+    const host = parseHost(url)
+    if (host !== null) hosts.set(id, host)
+  }
+  const vendors = (dependencies?.data ?? []).flatMap(dependency => {
+    const domain = dependency.open_incidents > 0 ? findVendorDomain(dependency) : null
+    return domain === null ? [] : [{ id: dependency.id, name: dependency.name, domain }]
+  })
+  return groupByCause(rows, { hosts, parents, vendors })
 }
 
 const WORDS: Record<CauseName['kind'], string> = {
@@ -84,7 +98,7 @@ function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) 
         {statuses.map(status => (
           <span key={status} class={`state ${status}`}>
             <Shape status={status} />
-            {counts[status].toLocaleString('en')} {NAMES[status].toLowerCase()}
+            {formatNumber(counts[status])} {NAMES[status].toLowerCase()}
           </span>
         ))}
       </summary>

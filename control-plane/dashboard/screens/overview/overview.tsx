@@ -1,5 +1,5 @@
 import type { BoardCounts } from '../../core/board/board-row.ts'
-import { formatCount, formatPercent } from '../../core/format.ts'
+import { formatCount, formatNumber, formatPercent } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../core/operations.ts'
 import { type Result, screen } from '../../core/screen.ts'
@@ -60,17 +60,16 @@ export const overviewScreen = screen({
 
 /** `3 down, 1 degraded, 9,996 quiet` */
 export function formatSentence({ down, degraded, unknown, up, paused }: BoardCounts): string {
-  const format = (count: number) => count.toLocaleString('en')
   if (down + degraded + unknown === 0 && up > 0) {
-    const all = up === 1 ? 'The monitor is up' : `All ${format(up)} monitors are up`
-    return paused > 0 ? `${all}, ${format(paused)} paused` : all
+    const all = up === 1 ? 'The monitor is up' : `All ${formatNumber(up)} monitors are up`
+    return paused > 0 ? `${all}, ${formatNumber(paused)} paused` : all
   }
   const parts = [
-    down > 0 && `${format(down)} down`,
-    degraded > 0 && `${format(degraded)} degraded`,
-    unknown > 0 && `${format(unknown)} unknown`,
-    up > 0 && `${format(up)} up`,
-    paused > 0 && `${format(paused)} paused`,
+    down > 0 && `${formatNumber(down)} down`,
+    degraded > 0 && `${formatNumber(degraded)} degraded`,
+    unknown > 0 && `${formatNumber(unknown)} unknown`,
+    up > 0 && `${formatNumber(up)} up`,
+    paused > 0 && `${formatNumber(paused)} paused`,
   ]
   return parts.filter(Boolean).join(', ')
 }

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { ComponentView, GroupView, PageView } from '../../core/types.ts'
 import type { TemplatePage } from '../template.ts'
 import { Days } from './charts/days.tsx'
@@ -41,13 +42,17 @@ function groupIntoBlocks({ sections }: PageView): Block[] {
   return blocks
 }
 
-const Rows = ({ components, row: Row }: { components: readonly ComponentView[]; row: RowComponent }) => (
+const Rows = ({ components, row }: { components: readonly ComponentView[]; row: RowComponent }) => (
   <ul class="rows">
     {components.map(component => (
-      <Row component={component} />
+      <SameRow component={component} row={row} />
     ))}
   </ul>
 )
+
+/** A row that is rendered again only when its component is another object: the preview renders the page at each keystroke. */
+const SameRow = ({ component, row: Row }: { component: ComponentView; row: RowComponent }) =>
+  useMemo(() => <Row component={component} />, [component, Row])
 
 /** A group, open unless it is collapsed. A collapsed group shows its worst status. */
 function Group({ group, row }: { group: GroupView; row: RowComponent }) {

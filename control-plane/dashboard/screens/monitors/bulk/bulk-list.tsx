@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { formatCount } from '../../../core/format.ts'
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
 import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
@@ -115,13 +115,13 @@ const BulkBar = ({
 }) => (
   <section class="bulk-bar" aria-label="Selected monitors">
     <p role="status">{formatCount(count, 'monitor')} selected</p>
-    {count > MAX_SELECTED && <p class="wrong">At most {MAX_SELECTED.toLocaleString('en')} can change at once.</p>}
+    {count > MAX_SELECTED && <p class="wrong">At most {formatNumber(MAX_SELECTED)} can change at once.</p>}
     <button type="button" class="plain" onClick={onClear}>
       Clear
     </button>
     {count < matching && (
       <button type="button" class="plain" onClick={onAll}>
-        Select all {Math.min(matching, MAX_SELECTED).toLocaleString('en')} that match
+        Select all {formatNumber(Math.min(matching, MAX_SELECTED))} that match
       </button>
     )}
     <div class="actions">

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BoardSelection } from '../../../core/board/board.ts'
 import { parseBoardQuery } from '../../../core/board/board-query.ts'
 import type { BoardCounts } from '../../../core/board/board-row.ts'
+import { formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
@@ -116,7 +117,7 @@ function Statuses({ counts, search }: { counts: BoardCounts; search: URLSearchPa
           class={status === 'down' || status === 'degraded' ? status : undefined}
           aria-current={current === `is:${status}` ? 'true' : undefined}
         >
-          {counts[status].toLocaleString('en')} {NAMES[status].toLowerCase()}
+          {formatNumber(counts[status])} {NAMES[status].toLowerCase()}
         </a>
       ))}
       {current !== '' && <a href={buildQueryAddress(search, '')}>all</a>}

@@ -1,7 +1,7 @@
 import { useStrips } from '../../../browser/list/strips.ts'
 import type { BoardSelection } from '../../../core/board/board.ts'
 import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board/board-groups.ts'
-import { formatCount } from '../../../core/format.ts'
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { Empty } from '../../../parts/layout/states.tsx'
 import type { DayHistory } from '../../../parts/monitors/day-strip.tsx'
@@ -53,7 +53,7 @@ function More({ search, shown, matching }: { search: URLSearchParams; shown: num
   return (
     <p class="pager">
       <span class="soft">
-        {shown.toLocaleString('en')} of {matching.toLocaleString('en')}
+        {formatNumber(shown)} of {formatNumber(matching)}
       </span>
       {shown < MAX_ROWS ? <a href={`/monitors?${next}`}>Show more</a> : <span>Use the filter to see the others.</span>}
     </p>
@@ -100,7 +100,7 @@ function Groups({
             {rows.length > 0 && rows.length < total && (
               <p class="pager">
                 <span class="soft">
-                  {MAX_GROUP_ROWS} of {total.toLocaleString('en')}
+                  {MAX_GROUP_ROWS} of {formatNumber(total)}
                 </span>
                 {tag === null ? (
                   <span>The list without groups has the others.</span>
@@ -124,7 +124,7 @@ const Counts = ({ group: { counts } }: { group: BoardGroup }) => (
     {STATUS_ORDER.filter(status => counts[status] > 0).map((status, i) => (
       <span key={status} class={status === 'down' || status === 'degraded' ? status : undefined}>
         {i > 0 && ', '}
-        {counts[status].toLocaleString('en')} {NAMES[status].toLowerCase()}
+        {formatNumber(counts[status])} {NAMES[status].toLowerCase()}
       </span>
     ))}
   </small>

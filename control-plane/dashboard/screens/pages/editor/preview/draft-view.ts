@@ -1,16 +1,28 @@
 import type { ComponentView, PageView } from '../../../../../pages/core/types.ts'
 import { isColor, type PageDraft } from '../settings/page-form.ts'
 
-/**
- * The view of a page with settings that are not stored, without asking the server. `view`: as the server reads it with all figures
- * shown. `safeCss`: the custom CSS that the server accepted last.
- */
-export function buildDraftView(view: PageView, form: PageDraft, safeCss: string | null): PageView {
-  const hide = (component: ComponentView): ComponentView => ({
+/** The figures that a page shows. */
+type ShownFigures = Pick<PageDraft, 'show_uptime_percentage' | 'show_response_times'>
+
+/** The sections of a page without the figures that it does not show. `view`: as the server reads it with all figures. */
+export function hideFigures(view: PageView, shown: ShownFigures): PageView['sections'] {
+  return mapComponents(view.sections, component => ({
     ...component,
-    uptimePercent: form.show_uptime_percentage ? component.uptimePercent : null,
-    responseTimes: form.show_response_times ? component.responseTimes : null,
-  })
+    uptimePercent: shown.show_uptime_percentage ? component.uptimePercent : null,
+    responseTimes: shown.show_response_times ? component.responseTimes : null,
+  }))
+}
+
+/**
+ * The view of a page with settings that are not stored, without asking the server. `safeCss`: the custom CSS that the server accepted
+ * last. `sections`: with the figures of the form; the same objects are not rendered again.
+ */
+export function buildDraftView(
+  view: PageView,
+  form: PageDraft,
+  safeCss: string | null,
+  sections = hideFigures(view, form),
+): PageView {
   return {
     ...view,
     name: form.name,
@@ -22,7 +34,7 @@ export function buildDraftView(view: PageView, form: PageDraft, safeCss: string 
     seoDescription: form.seo_description || null,
     showResponseTimes: form.show_response_times,
     showUptimePercentage: form.show_uptime_percentage,
-    sections: mapComponents(view.sections, hide),
+    sections,
   }
 }
 

@@ -14,29 +14,33 @@ export type PreviewDocument = { show(view: PageView, scheme: ColorScheme): void 
  */
 export function preparePreview(frame: Document): PreviewDocument {
   const { CSSStyleSheet: FrameSheet } = frame.defaultView as unknown as { CSSStyleSheet: typeof CSSStyleSheet }
-  const sheets = Array.from({ length: 4 }, () => new FrameSheet())
-  const texts: string[] = []
+  const sheets = SHEETS.map(() => new FrameSheet())
+  const made: string[] = []
   frame.adoptedStyleSheets = sheets
   frame.addEventListener('click', stayHere)
   return {
     show(view, scheme) {
-      const next = [
-        STYLES.base + STYLES[view.template],
-        buildBrandStyle(view.brandColor),
-        view.customCss ?? '',
-        `:root{color-scheme:${scheme}}`,
-      ]
-      for (const [i, css] of next.entries()) {
-        const text = `${scheme} ${css}`
-        if (texts[i] === text) continue
-        texts[i] = text
-        sheets[i]!.replaceSync(css)
+      for (const [i, { source, toCss }] of SHEETS.entries()) {
+        const text = `${scheme} ${source(view)}`
+        if (made[i] === text) continue
+        made[i] = text
+        sheets[i]!.replaceSync(toCss(view, scheme))
         chooseScheme(sheets[i]!.cssRules, scheme)
       }
       render(h(PageRoot, { view }), frame.body)
     },
   }
 }
+
+/** `source`: what the CSS is made from. It is made again when that changes, or the scheme. */
+type Sheet = { source(view: PageView): string; toCss(view: PageView, scheme: ColorScheme): string }
+
+const SHEETS: readonly Sheet[] = [
+  { source: view => view.template, toCss: view => STYLES.base + STYLES[view.template] },
+  { source: view => view.brandColor, toCss: view => buildBrandStyle(view.brandColor) },
+  { source: view => view.customCss ?? '', toCss: view => view.customCss ?? '' },
+  { source: () => '', toCss: (_, scheme) => `:root{color-scheme:${scheme}}` },
+]
 
 /** Links of the preview open nothing, except places in the page. */
 function stayHere(event: Event): void {

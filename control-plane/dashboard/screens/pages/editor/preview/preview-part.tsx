@@ -5,7 +5,7 @@ import { getTitle } from '../../../../../pages/templates/document/head.tsx'
 import type { ColorScheme } from '../../../../parts/isolated.tsx'
 import { Missing } from '../../../../parts/layout/states.tsx'
 import type { PageDraft } from '../settings/page-form.ts'
-import { buildDraftView, withMemberImages } from './draft-view.ts'
+import { buildDraftView, hideFigures, withMemberImages } from './draft-view.ts'
 import { PreviewFrame, type PreviewWidth } from './preview-frame.tsx'
 import { stageOutage } from './staged-outage.ts'
 import type { Judgement } from './use-preview.ts'
@@ -28,11 +28,15 @@ export function PreviewPart({
     if (matchMedia('(width < 720px)').matches) setWidth('phone')
   }, [])
   const { view, safeCss, error } = judgement
+  const sections = useMemo(
+    () => view && hideFigures(view, form),
+    [view, form.show_uptime_percentage, form.show_response_times],
+  )
   const shown = useMemo(() => {
-    if (view === null) return null
-    const draft = buildDraftView(isPublished ? view : withMemberImages(view), form, safeCss)
+    if (view === null || sections === null) return null
+    const draft = buildDraftView(isPublished ? view : withMemberImages(view), form, safeCss, sections)
     return data === 'outage' ? stageOutage(draft) : draft
-  }, [view, form, safeCss, data, isPublished])
+  }, [view, sections, form, safeCss, data, isPublished])
   return (
     <section class="preview" aria-labelledby="preview-title">
       <div class="preview-head">

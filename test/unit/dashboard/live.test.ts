@@ -1,0 +1,92 @@
+import { QueryClient } from '@tanstack/query-core'
+import t from 'tap'
+import { createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
+import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/live.ts'
+import { boardOf } from '../../support/dashboard-fixtures.ts'
+
+const change = (kind: LiveChange['kind'], ids: string[] | null = null): LiveChange => ({ kind, ids, board: null })
+
+t.test('Changes of one moment are passed on together, later ones by themselves', async t => {
+  const passed: string[][] = []
+  let onPassed = () => {}
+  const next = () =>
+    new Promise<void>(resolve => {
+      onPassed = resolve
+    })
+  const gather = gatherChanges(changes => {
+    passed.push(changes.map(({ kind }) => kind))
+    onPassed()
+  })
+  const first = next()
+  gather(change('board'))
+  gather(change('incident'))
+  t.same(passed, [], 'in a task of its own')
+  await first
+  const second = next()
+  gather(change('delivery'))
+  await second
+  t.same(passed, [['board', 'incident'], ['delivery']])
+})
+
+t.test('Changes refresh what depends on one of them, each read once', async t => {
+  const reads = {
+    monitor: ['readMonitor', { path: { id: 'a' } }],
+    other: ['readMonitor', { path: { id: 'b' } }],
+    summary: ['readAnalyticsSummary', {}],
+    incidents: ['listIncidents', {}],
+    channels: ['listAlertChannels', {}],
+  }
+  const cases: [LiveChange[], string[]][] = [
+    [[change('board', ['a'])], ['monitor', 'summary']],
+    [
+      [change('board', ['a']), change('incident', ['i'])],
+      ['monitor', 'summary', 'incidents'],
+    ],
+    [[change('board')], ['monitor', 'other', 'summary']],
+    [[change('channel', ['c']), change('reset')], Object.keys(reads)],
+    [[], []],
+  ]
+  for (const [changes, expected] of cases) {
+    const cache = new QueryClient()
+    for (const queryKey of Object.values(reads)) cache.setQueryData(queryKey, 'read')
+    let calls = 0
+    const invalidate = cache.invalidateQueries.bind(cache)
+    cache.invalidateQueries = filters => {
+      calls++
+      return invalidate(filters)
+    }
+    refreshAfter(cache, changes)
+    const names = Object.entries(reads).filter(([, queryKey]) => cache.getQueryState(queryKey)?.isInvalidated)
+    t.same(
+      names.map(([name]) => name),
+      expected,
+      changes.map(({ kind }) => kind).join(', ') || 'no change',
+    )
+    t.equal(calls, 1, 'a second call would start the same reads again')
+    cache.clear()
+  }
+})
+
+t.test('Boards of several events are applied in their order, and the page is rendered once', async t => {
+  const answer = { data: boardOf([{ id: 'a', name: 'Shop', status: 'up' }]) }
+  const index = createBoardIndex(async () => ({ data: answer }) as never)
+  index.apply([boardOf([{ id: 'b', name: 'Mail', status: 'up' }])])
+  t.equal(index.rows, null, 'nothing before the first read')
+  await index.refresh()
+  let renders = 0
+  index.subscribe(() => renders++)
+  const isNew = { reset: false }
+  index.apply([
+    { ...boardOf([{ id: 'a', name: 'Shop', status: 'down' }]), ...isNew },
+    { ...boardOf([{ id: 'b', name: 'Mail', status: 'up' }]), ...isNew },
+    { ...boardOf([{ id: 'a', name: 'Shop', status: 'degraded' }]), ...isNew },
+  ])
+  t.equal(renders, 1)
+  t.same(
+    [...index.rows!.values()].map(({ id, status }) => [id, status]),
+    [
+      ['a', 'degraded'],
+      ['b', 'up'],
+    ],
+  )
+})
