@@ -14,6 +14,10 @@ const SIZES = [
   { width: 1280, height: 900 },
 ]
 
+/** The page of embeds shows the page's own badge and frame. The site of this test refuses to be framed. */
+const OWN_FRAME = /^console: (Framing 'http:\/\/127\.0\.0\.1:\d+\/' violates|Failed to execute 'postMessage' on 'DOMWindow')/
+const withoutOwnFrame = (complaints: string[]) => complaints.filter(text => !OWN_FRAME.test(text))
+
 const site = await startDashboardSite(t)
 const { newContext } = await openBrowser(t)
 
@@ -36,7 +40,7 @@ t.test('Every screen is accessible on phones and desktops, in light and dark, fu
       }
     }
   }
-  t.same(complaints, [])
+  t.same(withoutOwnFrame(complaints), [])
 })
 
 t.test('Hostile and long texts have no effect on any screen, and no screen scrolls sideways on a phone', async t => {
@@ -48,9 +52,10 @@ t.test('Hostile and long texts have no effect on any screen, and no screen scrol
     await page.goto(site.show({ address, state: { ...FULL, answers } }))
     await page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     t.equal(await page.evaluate('window.hit'), undefined, address)
-    t.equal(await page.locator('main :is(script, iframe, style, base, link, meta)').count(), 0, address)
+    const added = page.locator('main :is(script, iframe:not(.live-embed > iframe), style, base, link, meta)')
+    t.equal(await added.count(), 0, address)
     t.equal(await page.locator('[onerror], [onload], [onfocus], [style]').count(), 0, address)
     t.equal(await readOverflow(page), 0, `${address}: no horizontal scrolling`)
   }
-  t.same(complaints, [])
+  t.same(withoutOwnFrame(complaints), [])
 })

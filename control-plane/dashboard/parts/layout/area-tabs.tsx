@@ -10,7 +10,7 @@ export const AreaTabs = <Area extends TabbedArea>({
   area: Area
   current: (typeof AREA_PAGES)[Area][number]['path']
 }) => (
-  <nav class="tabs" aria-label={`Pages of ${area}`}>
+  <nav class="tabs" aria-label={`Sections of ${area}`}>
     {AREA_PAGES[area].map(({ path, name }) => (
       <a key={path} href={path} aria-current={path === current ? 'page' : undefined}>
         {name}

@@ -51,7 +51,7 @@ export function SettingsFields({ page, form, judgement, error, change, onUpload 
           <input
             type="color"
             aria-label="Choose the colour"
-            value={isColor(form.brand_color) ? form.brand_color.toLowerCase() : page.brand_color.toLowerCase()}
+            value={[form.brand_color, page.brand_color].find(isColor)?.toLowerCase()}
             onInput={event => change({ brand_color: event.currentTarget.value })}
           />
           <input
