@@ -15,7 +15,8 @@ const SIZES = [
 ]
 
 /** The page of embeds shows the page's own badge and frame. The site of this test refuses to be framed. */
-const OWN_FRAME = /^console: (Framing 'http:\/\/127\.0\.0\.1:\d+\/' violates|Failed to execute 'postMessage' on 'DOMWindow')/
+const OWN_FRAME =
+  /^console: (Framing 'http:\/\/127\.0\.0\.1:\d+\/' violates|Failed to execute 'postMessage' on 'DOMWindow')/
 const withoutOwnFrame = (complaints: string[]) => complaints.filter(text => !OWN_FRAME.test(text))
 
 const site = await startDashboardSite(t)
