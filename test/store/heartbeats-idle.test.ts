@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createSecretCipher, sha256 } from '../../control-plane/foundation/platform/crypto/encryption.ts'
-import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
 import { decryptPingToken } from '../../control-plane/monitoring/monitors/settings/encryption.ts'
@@ -11,6 +10,7 @@ import { startIntakeAliveWorker } from '../../control-plane/verdict/heartbeats/w
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
+import { arrivalOf } from '../support/heartbeats.ts'
 import { countRounds } from '../support/rounds.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -34,18 +34,8 @@ async function createHeartbeat(): Promise<string> {
   return decryptPingToken((await findMonitor(db, projectId, id))!, secrets)!
 }
 
-const beat = (token: string, kind: 'success' | 'fail' | 'log' = 'success') =>
-  storePings({ db, publicUrl: 'https://picket.example' }, [
-    {
-      id: newId(),
-      tokenHash: sha256(token),
-      signal: { kind, exitCode: null },
-      body: null,
-      receivedAtMs: Date.now(),
-      isKept: false,
-      isWithdrawn: false,
-    },
-  ])
+const beat = (token: string, kind?: 'fail' | 'log') =>
+  storePings({ db, publicUrl: 'https://picket.example' }, [arrivalOf(token, kind)])
 
 async function recordedAt(): Promise<string> {
   const [row] = await query<{ at: string }>(db, 'SELECT CAST(listening_at AS text) AS at FROM heartbeat_intake')

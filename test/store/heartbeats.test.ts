@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createSecretCipher, sha256 } from '../../control-plane/foundation/platform/crypto/encryption.ts'
-import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { decryptPingToken } from '../../control-plane/monitoring/monitors/settings/encryption.ts'
 import { findMonitor } from '../../control-plane/monitoring/monitors/store.ts'
@@ -16,7 +15,7 @@ import {
 import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
-import { countsOf, heartbeatOf, runOut } from '../support/heartbeats.ts'
+import { arrivalOf, countsOf, heartbeatOf, runOut } from '../support/heartbeats.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitors, statusesOf } from '../support/verdict.ts'
 
@@ -45,19 +44,10 @@ async function createHeartbeats(count: number): Promise<{ id: string; token: str
 }
 const create = async () => (await createHeartbeats(1))[0]!
 
-const arrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): PingArrival => ({
-  id: newId(),
-  tokenHash: sha256(token),
-  signal: { kind, exitCode: null },
-  body: null,
-  receivedAtMs: Date.now(),
-  isKept: false,
-  isWithdrawn: false,
-})
 /** Pings count as accepted for the next hour, so that a pause of this machine is not a gap. */
 const keepListening = () =>
   execute(db, `UPDATE heartbeat_intake SET listening_at = clock_timestamp() + interval '1 hour'`)
-const beat = (token: string, on = db) => storePings(tools(on), [arrival(token)])
+const beat = (token: string, on = db) => storePings(tools(on), [arrivalOf(token)])
 
 t.test('heartbeat monitors without a ping URL get one each, once', async t => {
   const [a, b] = await createHeartbeats(2)
@@ -71,7 +61,7 @@ t.test('a heartbeat that several processes find overdue causes one transition, i
   const beats = await createHeartbeats(20)
   await storePings(
     tools(),
-    beats.map(({ token }) => arrival(token)),
+    beats.map(({ token }) => arrivalOf(token)),
   )
   await keepListening()
   for (const { id } of beats) await runOut(db, id)
@@ -83,7 +73,7 @@ t.test('a heartbeat that several processes find overdue causes one transition, i
 t.test('a failure that several processes receive causes one transition, incident and delivery', async t => {
   const { id, token } = await create()
   await beat(token)
-  const fail = arrival(token, 'fail')
+  const fail = arrivalOf(token, 'fail')
   await Promise.all(Array.from({ length: 12 }, (_, i) => storePings(tools(i % 2 ? db : other), [fail, fail])))
   t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
   t.equal((await heartbeatOf(db, id))?.pings, 25, 'and every ping is kept')
@@ -114,7 +104,7 @@ t.test('a monitor with invalid rows stops neither the pings nor the deadlines of
   const [broken, sound, late] = await createHeartbeats(3)
   for (const { token } of [broken!, sound!, late!]) await beat(token)
   await execute(db, `UPDATE verdict_states SET state = '{}' WHERE monitor_id = ?`, [broken!.id])
-  const [refused, taken] = await storePings(tools(), [arrival(broken!.token), arrival(sound!.token)])
+  const [refused, taken] = await storePings(tools(), [arrivalOf(broken!.token), arrivalOf(sound!.token)])
   t.ok(refused instanceof Error)
   t.equal(taken, true)
   await keepListening()
@@ -151,7 +141,7 @@ t.test('no heartbeat is overdue while no process accepts pings, and deadlines in
 
 t.test('the newest thousand pings of each heartbeat are kept', async t => {
   const { id, token } = await create()
-  const many = Array.from({ length: 250 }, () => arrival(token, 'log'))
+  const many = Array.from({ length: 250 }, () => arrivalOf(token, 'log'))
   for (let i = 0; i < 5; i++) await storePings(tools(), many)
   const [row] = await query<object>(
     db,
@@ -173,7 +163,7 @@ t.test('a queued ping is stored once, with the time of its arrival, and does not
     'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
   )) as [{ nowMs: number }]
   const kept = (kind: 'success' | 'fail', receivedAtMs: number): PingArrival => ({
-    ...arrival(token, kind),
+    ...arrivalOf(token, kind),
     receivedAtMs,
     isKept: true,
   })
@@ -192,7 +182,7 @@ t.test('a queued ping is stored once, with the time of its arrival, and does not
 
 t.test('a ping that was queued while it waited for its commit is left out of the commit', async t => {
   const { id, token } = await create()
-  const [answer] = await storePings(tools(), [{ ...arrival(token), isWithdrawn: true }])
+  const [answer] = await storePings(tools(), [{ ...arrivalOf(token), isWithdrawn: true }])
   t.ok(answer instanceof WithdrawnPingError)
   t.equal((await heartbeatOf(db, id))?.pings ?? 0, 0)
 })

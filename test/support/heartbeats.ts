@@ -1,4 +1,7 @@
+import { sha256 } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { newId } from '../../control-plane/foundation/platform/ids.ts'
 import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
 
 export const HEARTBEAT = { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, heartbeat_grace: 60 }
 
@@ -7,6 +10,17 @@ export async function ping(url: string, signal = '', init: RequestInit = {}) {
   const answer = await fetch(`${url}${signal}`, init)
   return { status: answer.status, text: await answer.text(), headers: answer.headers }
 }
+
+/** A ping that arrives now, as `storePings` takes it. */
+export const arrivalOf = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): PingArrival => ({
+  id: newId(),
+  tokenHash: sha256(token),
+  signal: { kind, exitCode: null },
+  body: null,
+  receivedAtMs: Date.now(),
+  isKept: false,
+  isWithdrawn: false,
+})
 
 /** Makes a heartbeat overdue now instead of after its interval and grace. */
 export const runOut = (db: Db, monitorId: string) =>

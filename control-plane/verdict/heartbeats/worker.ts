@@ -43,11 +43,13 @@ export function startIntakeAliveWorker({ db, ...tools }: LoopTools & { db: Db })
     const startedMs = monotonicMs()
     if (startedMs < dueMs && !isWoken) return
     isWoken = false
+    // a record that fails is tried again in the next round
+    dueMs = Number.NEGATIVE_INFINITY
     const { hasDeadlines, outage } = await recordIntakeAlive(db)
     // the first deadline after an idle time looks like a gap in the records
     const isGap = outage !== null && (outage.excused > 0 || !isIdle)
     isIdle = !hasDeadlines
-    dueMs = isIdle ? startedMs + IDLE_ALIVE_INTERVAL_MS : Number.NEGATIVE_INFINITY
+    if (isIdle) dueMs = startedMs + IDLE_ALIVE_INTERVAL_MS
     if (isGap) tools.log.warn({ event: 'pings_not_taken', ...outage }, 'no process accepted pings for some time')
   }
   const loop = startLoop('heartbeats-listening', ALIVE_INTERVAL_MS, tools, round, CRITICAL)
