@@ -52,6 +52,22 @@ t.test('without a deadline there is no gap in the acceptance of pings, however o
   t.ok(row!.isNew)
 })
 
+t.test('a record of an idle process that fails is made in the next round', async t => {
+  const metrics = createMetrics()
+  const worker = startIntakeAliveWorker({ db, log, metrics })
+  t.teardown(() => worker.stop())
+  const rounds = (outcome: 'ok' | 'failed') => countRounds(metrics, 'heartbeats-listening', outcome)
+  await waitFor(async () => (await rounds('ok')) > 0)
+  const before = await recordedAt()
+  await execute(db, 'ALTER TABLE heartbeat_intake RENAME TO heartbeat_intake_away')
+  worker.wake()
+  await waitFor(async () => (await rounds('failed')) > 0)
+  const ok = await rounds('ok')
+  await execute(db, 'ALTER TABLE heartbeat_intake_away RENAME TO heartbeat_intake')
+  await waitFor(async () => (await rounds('ok')) > ok)
+  t.not(await recordedAt(), before)
+})
+
 t.test('an idle process writes no records in most rounds, and in each again after the first ping', async t => {
   const metrics = createMetrics()
   const worker = startIntakeAliveWorker({ db, log, metrics })
