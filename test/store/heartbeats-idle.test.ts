@@ -79,9 +79,12 @@ t.test('an idle process writes no records in most rounds, and in each again afte
     await waitFor(async () => (await rounds()) >= until)
     return recordedAt()
   }
+  const startedMs = performance.now()
   const records = new Set([await afterRounds(1)])
   for (let i = 0; i < 10; i++) records.add(await afterRounds(1))
-  t.ok(records.size <= 4, `${records.size} records in ten rounds`)
+  // one every 10 s, and those at the begin and the end
+  const most = 2 + (performance.now() - startedMs) / 10_000
+  t.ok(records.size <= most, `${records.size} records in ten rounds, at most ${most.toFixed(1)}`)
 
   await beat(await createHeartbeat())
   const first = await afterRounds(2)
