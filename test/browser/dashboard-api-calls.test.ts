@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -61,7 +61,6 @@ t.test('A page shows the calls behind it: the commands, the program and the file
   const page = await openAt(t, `/monitors/${shop.id}`)
   await page.getByRole('button', { name: 'API calls of this page' }).click()
   await page.getByRole('dialog', { name: 'API calls of this page' }).waitFor()
-  await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
 
   const commands = (await readText(page, 'curl')).split('\n\n')

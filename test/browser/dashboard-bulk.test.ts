@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
 import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
@@ -47,7 +47,6 @@ const dialogOf = (page: Page) => page.getByRole('dialog')
 
 t.test('Filter, select, see the difference, change, and undo', async t => {
   const { page, complaints } = await openPage('/monitors')
-  await page.evaluate(AXE)
   await page.getByLabel('Filter').fill('till')
   await page.getByLabel('Select Till 4').waitFor()
   await page.getByLabel('Select Till 1').click()
@@ -164,7 +163,6 @@ t.test('The list works with keys only, which do nothing in a field and can be sw
   t.equal(await count('is_paused'), 1)
 
   await keyboard.press('?')
-  await page.evaluate(AXE)
   await dialogOf(page).getByRole('heading', { name: 'List of monitors' }).waitFor()
   t.same(await findAccessibilityProblems(page), [], 'the list of keys')
   const saved = page.waitForResponse(response => response.request().method() !== 'GET')
@@ -189,7 +187,6 @@ t.test('The palette opens monitors, pages and actions by keys and by its button'
   await keyboard.press('Control+k')
   const field = page.getByRole('combobox', { name: 'Monitor, page or action' })
   await field.waitFor()
-  await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
   await keyboard.type('till')
   await page.getByRole('option', { name: /^Till 1/ }).waitFor()
@@ -220,7 +217,6 @@ t.test('The palette opens monitors, pages and actions by keys and by its button'
 
 t.test('On a phone the selection and its dialog fit, in light and dark', async t => {
   const { page, complaints } = await openPage('/monitors?q=till', person.token, PHONE)
-  await page.evaluate(AXE)
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.getByLabel('Select Till 3').click()

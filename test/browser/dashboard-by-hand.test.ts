@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -30,7 +30,6 @@ async function openAt(t: Teardown, path: string, person = owner, options: object
 
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
 async function checkAccessibility(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
   return findAccessibilityProblems(page)
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -33,7 +33,6 @@ async function openAt(path: string, options: object = {}) {
   const watched = await openWatchedPage(context, origin)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
-  await watched.page.evaluate(AXE)
   const shoot = (name: string) =>
     process.env.PICKET_SHOTS
       ? watched.page.screenshot({ path: `${process.env.PICKET_SHOTS}/${name}.png`, fullPage: true })

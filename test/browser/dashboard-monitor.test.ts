@@ -8,7 +8,7 @@ import {
 } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import { FailureSource, NO_DETAILS, Outcome } from '../../shared/checks/result.ts'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
@@ -84,7 +84,6 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   t.match(await drawer.textContent(), PROBE)
   t.match([...addressOf(page).keys()], ['region', 'range', 'check', 'at'])
   t.equal(await page.evaluate('document.activeElement.id'), 'check-title')
-  await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
   const shared = page.url()
   await page.keyboard.press('Escape')
@@ -153,7 +152,6 @@ t.test('All charts have one cursor, and a range that is chosen by dragging or by
       ['range', '7d'],
     ],
   )
-  await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
   t.same(complaints, [])
 })
@@ -183,7 +181,6 @@ t.test('Each region has a chart of its own, with the same axis, cursor and marks
     .nth(2 + regions.length)
     .waitFor({ state: 'attached' })
   t.equal(await readOverflow(page), 0)
-  await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
   t.same(complaints, [])
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { type ApiServer, startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readUntil } from '../support/dashboard-browser.ts'
 import { startDomainProvider } from '../support/domain-provider.ts'
 import { createPerson } from '../support/person.ts'
@@ -47,7 +47,6 @@ async function openAt(t: Teardown, path: string, options: object = {}) {
   await page.clock.install()
   await page.goto(origin + path)
   await page.locator('button.search:enabled').waitFor()
-  await page.evaluate(AXE)
   return { page, complaints, context }
 }
 
@@ -172,7 +171,6 @@ t.test('Widget and frame are shown as they look on another site, with the option
   await call('POST', `/status-pages/${id}/components`, { name: 'Shop', status: 'outage' })
   await call('PUT', `/status-pages/${id}`, { is_published: true })
   await page.reload()
-  await page.evaluate(AXE)
   const widget = page.frameLocator('iframe[title="The widget now"]').getByRole('link', { name: 'All systems are down' })
   const frame = page.frameLocator('iframe[title="The frame now"]')
   await frame.getByRole('link', { name: 'All systems are down' }).waitFor()

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { FailureSource, Outcome } from '../../shared/checks/result.ts'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { insertTransitions, recordResults } from '../support/history-rows.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
@@ -68,7 +68,6 @@ t.test('A person sees what other settings would have done before they are saved'
   t.match(await part.getByRole('row').nth(1).textContent(), /^Down.*for 2 min.*none$/)
   t.match(await part.textContent(), /The additional re-checks were not made/)
   t.match(await part.textContent(), /This is approximate/, 'the live probes of that time are not stored')
-  await page.evaluate(AXE)
   t.same(await findAccessibilityProblems(page), [])
   if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/rehearsal.png`, fullPage: true })
   await page.setViewportSize({ width: 390, height: 844 })

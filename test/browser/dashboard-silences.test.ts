@@ -1,7 +1,7 @@
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -28,7 +28,6 @@ async function openPage(path: string, token = person.token, viewport = DESKTOP) 
   const watched = await openWatchedPage(context, origin)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
-  await watched.page.evaluate(AXE)
   return watched
 }
 

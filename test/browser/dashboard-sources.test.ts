@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { AXE, findAccessibilityProblems } from '../support/axe.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow, readRows } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { startTarget } from '../support/target.ts'
@@ -30,7 +30,6 @@ async function openPage(path: string, token = owner.token, viewport = DESKTOP) {
   const watched = await openWatchedPage(context, origin)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
-  await watched.page.evaluate(AXE)
   return watched
 }
 
@@ -173,7 +172,6 @@ t.test('A stored source shows its monitors; removing a rule and deleting ask for
   await page.getByRole('button', { name: 'Pause 6 monitors' }).click()
   await page.getByText('6 monitors paused.').waitFor()
   t.equal(groupReads.length, 1, 'the groups are read once')
-  await page.evaluate(AXE)
 
   await page.locator('summary', { hasText: 'services.*.latency_ms' }).click()
   await page.getByRole('button', { name: 'Remove the rule services.*.latency_ms' }).click()

@@ -4,9 +4,13 @@ import { oncePerProcess } from './once-per-process.ts'
 import type { Teardown } from './teardown.ts'
 import { HANG_MS } from './wait.ts'
 
+/** No host but this machine is found. */
+const ONLY_LOCAL = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'
+
 /** A browser until the end of the test. */
 async function launchBrowser(t: Teardown): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'], timeout: HANG_MS })
+  const args = ['--no-sandbox', ONLY_LOCAL]
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args, timeout: HANG_MS })
   t.teardown(() => browser.close())
   return browser
 }
