@@ -1,3 +1,4 @@
+// takes about 20 s
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { findAnswerDifferences } from '../support/answers.ts'

@@ -106,7 +106,7 @@ function Bars({ groups, size, label }: { groups: WallData['groups']; size: WallB
 
 const shorten = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
 
-/** `2 down, 1 degraded of 40 monitors`, `All 40 monitors are quiet`. */
+/** `2 down, 1 unknown of 40 monitors`. Monitors that are up or paused are quiet: `All 40 monitors are quiet`. */
 function describe({ total, groups }: WallData): string {
   if (total === 0) return 'There is no monitor'
   const all = groups.map(({ statuses }) => statuses).join('')
@@ -114,6 +114,7 @@ function describe({ total, groups }: WallData): string {
   const parts = [
     [count('d'), 'down'],
     [count('w'), 'degraded'],
+    [count('n'), 'unknown'],
   ].filter(([number]) => number !== 0)
   if (parts.length === 0)
     return total === 1 ? 'The monitor is quiet' : `All ${total.toLocaleString('en')} monitors are quiet`

@@ -103,6 +103,15 @@ t.test('All bars are inside the screen, for every number of monitors and every s
   t.same(layoutTiles(2, 1_920, 1_080), { columns: 2, shown: 2 })
 })
 
+t.test('Monitors that are unknown are counted, and are not called quiet', t => {
+  const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
+  const board = boardOf([{ name: 'A' }, { name: 'B', status: null }, { name: 'C' }])
+  const html = renderHtml(Wall({ data: wallOf('', board), nowMs: NOW, timeZone: 'UTC', ageMs: 0, size }))
+  t.match(html, '1 unknown of 3 monitors')
+  t.notMatch(html, 'are quiet')
+  t.end()
+})
+
 t.test('The page says when it is quiet and when it is old, and its texts are only text', async t => {
   const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
   const show = (query: string, ageMs: number) =>
