@@ -76,6 +76,25 @@ t.test('A filter is saved, opened from the list and the palette, renamed, shared
   t.same(complaints, [])
 })
 
+t.test('The menu of the account closes by Escape, by a click outside it, and when a link of it is opened', async t => {
+  const { page, complaints } = await openPage('/monitors', viewer.token)
+  const menu = page.locator('.account > summary')
+  const isOpen = async () => (await page.locator('.account[open]').count()) === 1
+  await menu.click()
+  t.ok(await isOpen())
+  await page.keyboard.press('Escape')
+  t.notOk(await isOpen(), 'after Escape')
+  await menu.click()
+  t.ok(await isOpen())
+  await page.getByRole('heading', { level: 1 }).click()
+  t.notOk(await isOpen(), 'after a click outside it')
+  await menu.click()
+  await page.locator('.account').getByRole('link', { name: 'Settings' }).click()
+  await page.waitForURL(`${origin}/settings`)
+  t.notOk(await isOpen(), 'after a link')
+  t.same(complaints, [])
+})
+
 t.test(
   'A theme and a density are chosen, apply at once, and stay after loading without a change of colour',
   async t => {
@@ -100,6 +119,8 @@ t.test(
     await dialog.getByLabel('Time zone').press('Enter')
     await page.getByText('Times are in the time zone Asia/Tokyo').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
+    t.equal(await page.locator('.account[open]').count(), 0, 'the menu is closed')
+    t.ok(await page.evaluate("document.activeElement.matches('.account > summary')"), 'the focus is at the menu')
 
     await page.reload()
     t.equal(await page.locator('html').getAttribute('data-theme'), 'dark', 'the server renders it')

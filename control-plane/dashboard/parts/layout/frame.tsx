@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { formatCount } from '../../core/format.ts'
-import { canWrite, type Me, useFrame } from '../../core/frame-context.ts'
+import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { UNALERTED_PATH } from '../../core/frame-reads.ts'
 import { AREAS } from '../../core/navigation.ts'
 import type { ScreenArea } from '../../core/screen.ts'
+import { AccountMenu } from './account-menu.tsx'
 
 /** What the page says about itself above its content. */
 export type FrameNotice = {
@@ -52,7 +53,7 @@ export function Frame({
           </svg>
           <span>Go to</span> <kbd>Ctrl K</kbd>
         </button>
-        <Account me={me} isInteractive={isInteractive} openDisplay={() => openOverlay('display')} />
+        <AccountMenu />
       </header>
       {notice && (
         <p class={`notice ${notice.kind}`} role="alert">
@@ -91,29 +92,6 @@ function Unalerted({ count }: { count: number }) {
     </p>
   )
 }
-
-const Account = ({ me, isInteractive, openDisplay }: { me: Me; isInteractive: boolean; openDisplay(): void }) => (
-  <details class="account">
-    <summary>
-      <span dir="auto">{me.organization.name}</span>
-    </summary>
-    <div>
-      <p dir="auto">{me.user?.email}</p>
-      <p class="soft">
-        Role {me.role}, plan {me.organization.plan}
-      </p>
-      <a href="/settings/channels">Alert channels</a>
-      <a href="/settings">Settings</a>
-      <button type="button" class="plain" disabled={!isInteractive} onClick={openDisplay}>
-        Display
-      </button>
-      <a href="/account">Account and sessions</a>
-      <form method="post" action="/sign-out">
-        <button type="submit">Sign out</button>
-      </form>
-    </div>
-  </details>
-)
 
 /** The sign of the product: three regions, one of them failing. */
 const Mark = () => (
