@@ -8,7 +8,7 @@ import { startPicket } from '../support/picket.ts'
 import { startTarget, type Target } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 90 s
+// takes about 40 s
 
 const key = randomBytes(32)
 /** A machine that runs other tests at the same time leaves little capacity to a browser. */
