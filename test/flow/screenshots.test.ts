@@ -17,7 +17,7 @@ const [picket, pictures] = await Promise.all([
   startPicket(t, { regions: ['eu-west'], env: { SECRET_KEY: key.toString('base64') } }),
   openPictures(t),
 ])
-await picket.addProbe('us-east', { CHROMIUM_PATH: chromiumPath(), ...UNHURRIED, SCREENSHOT_COMPARE_SECONDS: '1' })
+await picket.addProbe('us-east', { CHROMIUM_PATH: chromiumPath(), ...UNHURRIED, SCREENSHOT_COMPARE_SECONDS: '4' })
 const { api, origin } = picket
 t.jobs = 2
 
