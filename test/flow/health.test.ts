@@ -4,7 +4,7 @@ import { runAdmin, startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 45 s
 
 /** The output of the command, and its exit code. */
 function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {

@@ -13,7 +13,7 @@ import {
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 130 s
+// takes about 60 s
 
 t.setTimeout(900_000)
 const { url, server, db, nats, projectId } = await startVerdictEngines(t)
