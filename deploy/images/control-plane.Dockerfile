@@ -17,7 +17,7 @@ FROM node:${NODE_TAG} AS packages
 WORKDIR /picket
 COPY package.json package-lock.json tools/install/subset-lock.mjs ./
 # Only packages that are not part of the bundles, with the native password hashing module of the platform.
-RUN node subset-lock.mjs /packages @fastify/swagger-ui @grpc/reflection css-tree grpc-health-check \
+RUN node subset-lock.mjs /packages @fastify/swagger-ui @grpc/reflection \
       @node-rs/argon2 "@node-rs/argon2-linux-$(node -p process.arch)-gnu" \
  && cd /packages && npm ci --ignore-scripts --no-audit --no-fund
 

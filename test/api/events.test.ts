@@ -33,6 +33,30 @@ function rowsAfter(...streams: EventReader[]) {
   return rows
 }
 
+/** A stream without changes; its heartbeats take half a minute. */
+async function openQuietStream() {
+  const { key } = await api.tenant()
+  const stream = await open(key)
+  await stream.until('ready')
+  return { stream, position: stream.lastId }
+}
+
+/** Streams of a key that is deleted, of one that is suspended and of another one. The first two end when the keys are checked. */
+async function openStreamsOfRevokedKeys() {
+  const { key } = await api.tenant()
+  const make = async (name: string) =>
+    (await api.call('POST', '/api-keys', { key, body: { name, scope: 'read' } })).body.data
+  const [deleted, suspended, kept] = [await make('deleted'), await make('suspended'), await make('kept')]
+  const streams = await Promise.all([deleted, suspended, kept].map(one => open(one.key)))
+  await Promise.all(streams.map(stream => stream.until('ready')))
+  await other.call('DELETE', `/api-keys/${deleted.id}`, { key })
+  await execute(db, 'UPDATE api_keys SET suspended_at = now() WHERE id = ?', [suspended.id])
+  return { streams, deletedKey: deleted.key as string }
+}
+
+// what they wait for happens during the other tests
+const [quiet, revoked] = [await openQuietStream(), await openStreamsOfRevokedKeys()]
+
 t.test('GET /events 200 begins with ready, and a change arrives at the streams of each process', async t => {
   const { key, projectId } = await api.tenant()
   const [id] = (await insertWatchedMonitors(db, projectId, 3)) as [string]
@@ -179,29 +203,22 @@ t.test('Open streams do not take the turns of a project', async t => {
 })
 
 t.test('A heartbeat moves the position of a quiet stream', async t => {
-  const { key } = await api.tenant()
-  const stream = await open(key)
-  await stream.until('ready')
-  const { lastId } = stream
+  const { stream, position } = quiet
   await waitFor(() => stream.comments.length >= 2)
   t.same([...new Set(stream.comments)], ['heartbeat'])
-  t.not(stream.lastId, lastId)
+  t.same(
+    stream.events.map(({ event }) => event),
+    ['server', 'ready'],
+    'without an event',
+  )
+  t.not(stream.lastId, position)
 })
 
 t.test('A stream ends when its key is deleted or suspended', async t => {
-  const { key } = await api.tenant()
-  const make = async (name: string) =>
-    (await api.call('POST', '/api-keys', { key, body: { name, scope: 'read' } })).body.data
-  const [deleted, suspended, kept] = [await make('deleted'), await make('suspended'), await make('kept')]
-  const streams = await Promise.all([deleted, suspended, kept].map(one => open(one.key)))
-  await Promise.all(streams.map(stream => stream.until('ready')))
-  const startedMs = performance.now()
-  await other.call('DELETE', `/api-keys/${deleted.id}`, { key })
-  await execute(db, 'UPDATE api_keys SET suspended_at = now() WHERE id = ?', [suspended.id])
+  const { streams, deletedKey } = revoked
   t.same([await streams[0]!.untilEnd(), await streams[1]!.untilEnd()], ['complete', 'complete'])
-  t.comment(`ended after ${performance.now() - startedMs} ms`)
   t.equal(streams[2]!.ended, null)
-  t.equal((await open(deleted.key)).status, 401)
+  t.equal((await open(deletedKey)).status, 401)
 })
 
 t.test('A region that gets its first probe is a hint to read the board', async t => {

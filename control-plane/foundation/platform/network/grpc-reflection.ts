@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Server } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
-import { ReflectionService } from '@grpc/reflection'
 
 /** Lets clients list the services of a file below `proto/` on this server. */
-export function addReflection(server: Server, protoFile: string): void {
+export async function addReflection(server: Server, protoFile: string): Promise<void> {
+  // not at the top: the package is not part of the bundle, which would load it at each start
+  const { ReflectionService } = await import('@grpc/reflection')
   const includeDirs = [join(findPackageRoot(), 'proto')]
   new ReflectionService(loadSync(protoFile, { includeDirs })).addToServer(server)
 }

@@ -9,8 +9,8 @@ import {
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { HealthImplementation } from 'grpc-health-check'
 import { ConfigError } from '../../../../shared/process/env.ts'
+import { addGrpcHealth } from './grpc-health.ts'
 import { type LimitedPort, openLimitedPort, type PortLimits, type PortRefusal } from './limited-port.ts'
 
 // the library would print the errors that it throws
@@ -71,11 +71,9 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   if (options.reflection) {
     // loaded only here, because loading its packages takes more than 50 ms of processor time
     const { addReflection } = await import('./grpc-reflection.ts')
-    addReflection(server, options.protoFile)
+    await addReflection(server, options.protoFile)
   }
-  const names = ['', ...listServiceNames(options.service)]
-  const health = new HealthImplementation(Object.fromEntries(names.map(name => [name, 'SERVING'])))
-  health.addToServer(server)
+  const health = addGrpcHealth(server, ['', ...listServiceNames(options.service)])
 
   const address = `${options.host}:${options.port}`
   const injector = server.createConnectionInjector(createCredentials(options.tls))
@@ -89,7 +87,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     port: opened.port,
     async stop(timeoutMs) {
       opened.close()
-      for (const name of names) health.setStatus(name, 'NOT_SERVING')
+      health.stopServing()
       const timer = setTimeout(() => server.forceShutdown(), timeoutMs)
       await new Promise<void>(resolve => server.tryShutdown(() => resolve()))
       clearTimeout(timer)

@@ -1,14 +1,9 @@
-import {
-  type Atrule,
-  type CssNode,
-  generate,
-  ident,
-  parse,
-  type StyleSheet,
-  tokenize,
-  tokenTypes,
-  walk,
-} from 'css-tree'
+import type { Atrule, CssNode, StyleSheet } from 'css-tree'
+import generate from 'css-tree/generator'
+import parse from 'css-tree/parser'
+import { tokenize, tokenTypes } from 'css-tree/tokenizer'
+import { ident } from 'css-tree/utils'
+import walk from 'css-tree/walker'
 import { scopeSelectors } from './css-scope.ts'
 
 const AT_RULES = ['media', 'supports', 'container', 'keyframes', '-webkit-keyframes']

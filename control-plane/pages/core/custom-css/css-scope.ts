@@ -1,4 +1,6 @@
-import { type CssNode, List, type Rule, type Selector, type StyleSheet, walk } from 'css-tree'
+import type { CssNode, Rule, Selector, StyleSheet } from 'css-tree'
+import { List } from 'css-tree/utils'
+import walk from 'css-tree/walker'
 
 /** The class of the element that contains the whole page. */
 const ROOT = 'page'
