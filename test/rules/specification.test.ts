@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makePage } from '../specification/page.ts'
+import { makeRoutesPage } from '../specification/routes.ts'
 import { ROOT } from './source.ts'
 
 const { text, missing } = await makePage()
@@ -16,8 +16,7 @@ t.test('docs/api-coverage.md is what "npm run generate" makes', async t => {
 })
 
 t.test('docs/routes.md names the file of each route, as "npm run generate" makes it', async t => {
-  const args = ['--import=tsx', 'test/specification/print-routes.ts']
-  const routes = JSON.parse(execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' }))
+  const routes = await makeRoutesPage()
   t.same(routes.missing, [])
   t.ok(readFileSync(join(ROOT, 'docs/routes.md'), 'utf8') === routes.text, 'run npm run generate')
 })

@@ -1,4 +1,6 @@
 import { describeApi } from '../../tools/api-client/document.ts'
+import { createSourceMapper } from '../../tools/test-runner/source-positions.ts'
+import { ROOT } from '../rules/source.ts'
 import { operationsOf } from '../support/operations.ts'
 
 const HEAD = `# Routes
@@ -6,18 +8,26 @@ const HEAD = `# Routes
 Where each path of the API is declared. \`npm run generate\` makes this file from the routes; a test compares it with them.
 A route is in the lowest room that its response needs: the history of a monitor, for example, is in \`insight/analytics\`.`
 
+/** Positions in the sources, also when this file is in a bundle of tests. */
+const inSources = createSourceMapper(ROOT.replace(/\/$/, ''))
+const MAX_FRAMES = 30
+
 /** The first file of the control plane below the web framework that is on the stack. */
 function findCaller(): string | undefined {
+  const stackTraceLimit = Error.stackTraceLimit
+  Error.stackTraceLimit = MAX_FRAMES
   const frames = new Error().stack?.split('\n') ?? []
-  return frames
-    .map(frame => /(control-plane\/(?!foundation\/)[^:)]+\.tsx?)/.exec(frame)?.[1])
-    .find(file => file !== undefined)
+  Error.stackTraceLimit = stackTraceLimit
+  for (const frame of frames) {
+    const file = /(control-plane\/(?!foundation\/)[^:)]+\.tsx?)/.exec(inSources(frame))?.[1]
+    if (file !== undefined) return file
+  }
+  return undefined
 }
 
 /** The text of docs/routes.md, and the operations whose declaration was not found. */
 export async function makeRoutesPage(): Promise<{ text: string; missing: string[] }> {
   const files = new Map<string, string | undefined>()
-  Error.stackTraceLimit = 30
   const document = await describeApi('https://picket.test', (method, path) => {
     files.set(`${method} ${path}`, findCaller())
   })

@@ -1,6 +1,8 @@
 /** Series of a healthy installation, and the fault that each alert rule detects; for `promtool test rules`. */
 
 const STEP_S = 30
+/** The default of Prometheus. */
+const EVALUATION_S = 60
 /** A fault begins after 15 minutes. */
 const BEGIN = (15 * 60) / STEP_S
 const AFTER = (45 * 60) / STEP_S
@@ -262,7 +264,7 @@ export function promtoolFile(rules: string) {
   })
   return {
     rule_files: [rules],
-    evaluation_interval: `${STEP_S}s`,
+    evaluation_interval: `${EVALUATION_S}s`,
     tests: [
       group({}, [
         {

@@ -1,14 +1,18 @@
-import { fork } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
+/** A server that prints its port; JavaScript, because TypeScript takes longer to start. */
+const LISTEN = `const server = require('node:net').createServer()
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`
+
 /** A port of 127.0.0.1 on which connections are neither accepted nor refused, as behind a firewall that drops packets. */
 export async function startBlackHole(t: Teardown): Promise<number> {
-  const child = fork(import.meta.filename, ['listen'], { execArgv: ['--import=tsx'] })
-  const [port] = (await once(child, 'message')) as [number]
+  const child = spawn(process.execPath, ['-e', LISTEN], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const port = Number(await once(child.stdout, 'data'))
   child.kill('SIGSTOP')
   const fillers: Socket[] = []
   t.teardown(() => {
@@ -36,11 +40,4 @@ function isDropping(port: number): boolean {
   return rows
     .map(row => row.trim().split(/\s+/))
     .some(([, , to, state, , , repeated]) => to === remote && state === SYN_SENT && Number(`0x${repeated}`) > 0)
-}
-
-if (process.argv[2] === 'listen') {
-  const server = createServer()
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () =>
-    process.send!((server.address() as { port: number }).port),
-  )
 }

@@ -1,6 +1,8 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import type { Teardown } from './teardown.ts'
 
 /** Root creates a network namespace directly, other users inside a user namespace. */
 const UNSHARE = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
@@ -13,6 +15,23 @@ export async function runInOwnNetwork<T>(file: string, input: unknown): Promise<
   const args = [...UNSHARE, process.execPath, '--import=tsx', file, JSON.stringify(input)]
   const { stdout } = await promisify(execFile)('unshare', args)
   return JSON.parse(stdout) as T
+}
+
+/**
+ * Starts a TypeScript program in its own network namespace. The returned function writes an input to it as a line of JSON, and
+ * resolves to its next line, parsed as JSON. Call it again only after that.
+ */
+export function startInOwnNetwork<I, O>(t: Teardown, file: string): (input: I) => Promise<O> {
+  const args = [...UNSHARE, process.execPath, '--import=tsx', file]
+  const child = spawn('unshare', args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return async input => {
+    child.stdin.write(`${JSON.stringify(input)}\n`)
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`${file} has ended`)
+    return JSON.parse(value)
+  }
 }
 
 /** Enables the loopback interface; call it first. Uses SIOCSIFFLAGS with IFF_UP on `lo`, because not every machine has a program for it. */

@@ -1,5 +1,9 @@
-/** Ping checks in their own network namespace, which has only a loopback interface (own-network.ts). */
+/**
+ * Ping checks in their own network namespace, which has only a loopback interface (own-network.ts): one scenario, the argument,
+ * or one for each line of standard input.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { type CheckExecution, runCheck } from '../../probe-agent/execution/run-check.ts'
 import { createEgress, createIcmp } from '../../shared/egress/index.ts'
 import { bringUpLoopback } from './own-network.ts'
@@ -102,7 +106,7 @@ async function play(scene: PingScenario): Promise<PingObservation> {
 }
 
 bringUpLoopback()
-const seen: PingObservation[] = []
-for (const scene of JSON.parse(process.argv[2]!) as PingScenario[]) seen.push(await play(scene))
-console.log(JSON.stringify(seen))
+const [, , alone] = process.argv
+for await (const scenario of alone === undefined ? createInterface(process.stdin) : [alone])
+  console.log(JSON.stringify(await play(JSON.parse(scenario))))
 process.exit(0)

@@ -53,6 +53,8 @@ export async function readGraph(root: string, tests: string[]): Promise<Map<stri
     entryPoints: [...new Set([...tests, ...programs, ...support])],
     outdir: join(root, '.tap/graph'),
     bundle: true,
+    // without common chunks, esbuild prints shared code once for each entry
+    splitting: true,
     write: false,
     metafile: true,
     packages: 'external',

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { type BuildFailure, build, type Plugin } from 'esbuild'
 import { ABSENT_PACKAGES, COMMONJS, EXTERNAL_PACKAGES } from '../build/build.mjs'
 import { dashboardAssets } from '../build/dashboard-assets.mjs'
 
@@ -25,7 +25,7 @@ const RUN_GROUP = join(import.meta.dirname, 'process/run-group.ts')
 export async function bundleTests(root: string, files: string[]) {
   mkdirSync(join(root, '.tap'), { recursive: true })
   const folder = mkdtempSync(join(root, '.tap/tests-'))
-  await bundle(root, folder, files)
+  await bundle(root, folder, files, true)
   return {
     bundleOf: (file: string) => bundlePath(folder, file),
     /** runs several bundles in one process; see run-group.ts */
@@ -34,17 +34,29 @@ export async function bundleTests(root: string, files: string[]) {
   }
 }
 
-/** Bundles files. A file that cannot be bundled is found by bisection and replaced by a program that throws the error. */
-async function bundle(root: string, folder: string, files: string[]): Promise<void> {
+/**
+ * Bundles files. A file that cannot be bundled is replaced by a program that throws the error. An error in a file that others
+ * import is found by bisection.
+ */
+async function bundle(root: string, folder: string, files: string[], hasGroupProgram: boolean): Promise<void> {
   try {
-    await bundleAll(root, folder, files)
+    return await bundleAll(root, folder, files, hasGroupProgram)
   } catch (error) {
-    const [file, ...others] = files
-    if (others.length === 0) return writeFailingBundle(bundlePath(folder, file!), (error as Error).message)
-    const half = Math.ceil(files.length / 2)
-    await bundle(root, folder, files.slice(0, half))
-    await bundle(root, folder, files.slice(half))
+    if (files.length === 0) throw error
+    const { errors = [], message } = error as Partial<BuildFailure> & Error
+    const errorsOf = (file: string) => errors.filter(({ location }) => location?.file === file)
+    const faulty = files.length === 1 ? files : files.filter(file => errorsOf(file).length > 0)
+    for (const file of faulty) {
+      const own = errorsOf(file).map(({ location, text }) => `${file}:${location!.line}: ${text}`)
+      writeFailingBundle(bundlePath(folder, file), own.join('\n') || message)
+    }
+    const others = files.filter(file => !faulty.includes(file))
+    if (faulty.length > 0) return bundle(root, folder, others, hasGroupProgram)
   }
+  if (hasGroupProgram) await bundleAll(root, folder, [], true)
+  const half = Math.ceil(files.length / 2)
+  await bundle(root, folder, files.slice(0, half), false)
+  await bundle(root, folder, files.slice(half), false)
 }
 
 function writeFailingBundle(path: string, message: string): void {
@@ -54,12 +66,12 @@ function writeFailingBundle(path: string, message: string): void {
 
 const bundlePath = (folder: string, file: string) => join(folder, file.replace(/\.ts$/, '.js'))
 
-const bundleAll = (root: string, folder: string, files: string[]) =>
-  build({
+async function bundleAll(root: string, folder: string, files: string[], hasGroupProgram: boolean): Promise<void> {
+  await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries([
       ...files.map(file => [file.replace(/\.ts$/, ''), join(root, file)]),
-      ['run-group', RUN_GROUP],
+      ...(hasGroupProgram ? [['run-group', RUN_GROUP]] : []),
     ]),
     outdir: folder,
     bundle: true,
@@ -72,6 +84,7 @@ const bundleAll = (root: string, folder: string, files: string[]) =>
     plugins: [dashboardAssets, sourceLocation, externalPackages],
     logLevel: 'silent',
   })
+}
 
 const sourceLocation: Plugin = {
   name: 'source location',

@@ -1,14 +1,25 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { buildSync } from 'esbuild'
 import t from 'tap'
 import { reserveFreePort, reservePort } from '../../../tools/engines/free-port.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
-const MODULE = new URL('../../../tools/engines/free-port.ts', import.meta.url).href
+const folder = mkdtempSync(join(tmpdir(), 'picket-free-port-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+/** JavaScript, because each process would compile the source. */
+const MODULE = join(folder, 'free-port.mjs')
+buildSync({
+  entryPoints: [join(import.meta.dirname, '../../../tools/engines/free-port.ts')],
+  outfile: MODULE,
+  platform: 'node',
+  format: 'esm',
+})
+
 const EACH = 1_000
 const fileOf = (port: number) => join(tmpdir(), `picket-ports-${userInfo().uid}`, String(port))
 
@@ -22,7 +33,7 @@ function takePorts(t: Teardown): Promise<number[]> {
 
 /** The output of a process that runs this code until the end of the test. */
 async function answerOf<T>(t: Teardown, code: string): Promise<T> {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(async () => {

@@ -50,16 +50,27 @@ t.test('A file that crashes, ends early or cannot be bundled fails, and others r
   t.notOk(existsSync(dirname(bundles.bundleOf('x.test.ts'))))
 })
 
-t.test('A bundled file has the location of its source', async t => {
-  const file = 'test/unit/where.test.ts'
-  // concatenated, because this file is bundled too
-  const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
-  const root = repository(t, { [file]: `console.log(${asked})` })
-  const runs: FileRun[] = []
-  const { signal } = new AbortController()
-  await runTestFiles([file], await bundleTests(root, [file]), {}, signal, run => runs.push(run))
-  t.same(runs[0]?.lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
-})
+t.test(
+  'A bundled file has the location of its source, also when another imports a file that cannot be bundled',
+  async t => {
+    const file = 'test/unit/where.test.ts'
+    const broken = 'test/unit/broken.test.ts'
+    // concatenated, because this file is bundled too
+    const asked = ['filename', 'dirname', 'url'].map(of => `import.meta.${of}`)
+    const root = repository(t, {
+      [file]: `console.log(${asked})`,
+      [broken]: `import './nonsense.ts'`,
+      'test/unit/nonsense.ts': 'const = 1',
+    })
+    const files = [broken, file]
+    const runs: FileRun[] = []
+    const { signal } = new AbortController()
+    const bundles = await bundleTests(root, files)
+    for (const one of files) await runTestFiles([one], bundles, {}, signal, run => runs.push(run))
+    t.match(runs[0]?.errors.join(), /nonsense\.ts:1:6: ERROR: Expected identifier/)
+    t.same(runs[1]?.lines, [`${root}/${file} ${root}/test/unit file://${root}/${file}`])
+  },
+)
 
 t.test('Files of one process are reported one by one; files after a crash fail', async t => {
   const passing = `import t from 'tap'\nt.test('one', async t => { t.ok(true) })\nt.test('two', async t => { t.ok(true) })`

@@ -27,7 +27,6 @@ import {
 import type { CheckpointPosition } from '../../../../control-plane/verdict/reader/partitions/start-position.ts'
 import { Outcome } from '../../../../shared/checks/result.ts'
 import type { Arrival } from '../core/reference.ts'
-import { asStored } from '../core/runs.ts'
 import { arrivalsIn, type Step, type World, world } from '../core/worlds.ts'
 
 const SEED = Number(process.env.VERDICT_SEED ?? Date.now() % 2 ** 31)
@@ -37,7 +36,8 @@ const STREAM = 'monday'
 
 /** What a process has stored when it ends: a row, a position and maybe a checkpoint. */
 type Left = {
-  row: MonitorState | null
+  /** the state as JSON, which PostgreSQL keeps; most rows are replaced and never read */
+  row: string | null
   position: number
   positionAtMs: number | null
   checkpoint: (CheckpointPosition & { data: Uint8Array }) | null
@@ -170,7 +170,7 @@ function store(counting: CountingState, effects: BatchEffects, left: Left, seque
   Object.assign(left, { position: sequence, positionAtMs: atMs })
   addWaitingChanges(counting, effects)
   if (!effects.changes.has(ID)) return
-  left.row = asStored(counting.memory.get(ID)!.state)
+  left.row = JSON.stringify(counting.memory.get(ID)!.state)
   markCommitted(counting, effects, [])
 }
 
@@ -181,7 +181,8 @@ function start(
   { policy }: Arrival,
 ): CountingState {
   const memory: TrackedMonitors = new Map()
-  loadMonitor(memory, ID, watched({ policy }, row), lookedFor(policy.configVersion))
+  const state: MonitorState | null = row === null ? null : JSON.parse(row)
+  loadMonitor(memory, ID, watched({ policy }, state), lookedFor(policy.configVersion))
   const counting = startCounting(
     memory,
     { id: 1, epoch: 1, position, positionAtMs, streamCreated: STREAM },
