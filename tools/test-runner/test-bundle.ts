@@ -68,6 +68,8 @@ const bundleAll = (root: string, folder: string, files: string[]) =>
     target: 'node20',
     format: 'esm',
     sourcemap: true,
+    // only positions are read from it
+    sourcesContent: false,
     banner: { js: COMMONJS },
     plugins: [dashboardAssets, sourceLocation, externalPackages],
     logLevel: 'silent',
