@@ -218,8 +218,9 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
   if (config.roles.includes('api')) {
     const { registration } = config
     handles.log.info({ event: 'registration', registration }, REGISTRATION_MODE_MESSAGES[registration])
-    addScope(app, api => apiRoutes(api, handles), { prefix: API_PREFIX })
+    // first, because its constraint of routes makes the router add all earlier routes again
     addScope(app, scope => publicRoutes(scope, handles))
+    addScope(app, api => apiRoutes(api, handles), { prefix: API_PREFIX })
   }
   return app
 }

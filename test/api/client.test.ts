@@ -1,9 +1,9 @@
 import t from 'tap'
 import { createPicket } from '../../deploy/client/index.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { unwrapAnswer, unwrapData } from '../support/client.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example.com/' } as const
 
 t.test('A monitor is created, read, listed, changed, paused, resumed and deleted through the client', async t => {

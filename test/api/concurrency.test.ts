@@ -1,8 +1,8 @@
 import t from 'tap'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { bodyOfChannel } from '../support/bodies.ts'
 
-const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
+const api = await shareApi()
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
 /** The number of responses by status, such as `{ 201: 1, 409: 9 }`. */

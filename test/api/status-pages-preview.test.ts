@@ -1,9 +1,9 @@
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { renderPage } from '../../control-plane/pages/templates/document/render.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const { key } = await api.tenant()
 const viewer = (await api.call('POST', '/api-keys', { key, body: { name: 'viewer', scope: 'read' } })).body.data.key
 const call = (method: string, path: string, body?: object) => api.call(method, path, { key, body })

@@ -2,10 +2,10 @@ import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { insertIncident, insertIncidentMonitor } from '../support/aged.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { waitFor } from '../support/wait.ts'
 
-const api = await startApi(t)
+const api = await shareApi()
 const { key, projectId } = await api.tenant()
 
 type Got = { status: number; headers: Record<string, string>; body: Buffer }

@@ -80,6 +80,8 @@ async function bundleAll(root: string, folder: string, files: string[], hasGroup
     target: 'node20',
     format: 'esm',
     sourcemap: true,
+    // only positions are read from it
+    sourcesContent: false,
     banner: { js: COMMONJS },
     plugins: [dashboardAssets, sourceLocation, externalPackages],
     logLevel: 'silent',

@@ -7,6 +7,12 @@ export type Bundles = { bundleOf(file: string): string; groupProgram: string }
 
 /** tap ends a file that takes longer and reports the test that hangs. Only a hang takes an hour, also on a slow and busy machine. */
 export const TIMEOUT_S = 3_600
+/**
+ * V8 optimizes a function only after it has run for long (default: 67,584). Most test processes end before the code that it
+ * compiles saves more time than the compiler takes: with this setting, they take a twelfth less processor time.
+ * Later versions of Node do not have it.
+ */
+const NODE_FLAGS = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : []
 /** Additional time for tap to end a file before it is killed. */
 const KILL_DELAY_S = 30
 
@@ -24,7 +30,7 @@ export async function runTestFiles(
 ): Promise<void> {
   const [first = ''] = files
   const isGroup = files.length > 1
-  const child = spawn(process.execPath, [isGroup ? groupProgram : bundleOf(first)], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, isGroup ? groupProgram : bundleOf(first)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
