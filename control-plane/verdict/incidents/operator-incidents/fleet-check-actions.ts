@@ -33,7 +33,7 @@ async function hasFleetWork(db: Db): Promise<boolean> {
  * there is one. An advisory lock lets one process check at a time. `watchedMs`: for how long the caller has checked
  * without a gap.
  */
-export function checkFleet(db: Db, publicUrl: string, watchedMs: number, now: Date): Promise<FleetCheck> {
+function checkFleet(db: Db, publicUrl: string, watchedMs: number, now: Date): Promise<FleetCheck> {
   return db.transaction(async tx => {
     await lockOperatorIncidents(tx)
     const regions = await listRegionHealth(tx)
