@@ -110,16 +110,14 @@ function createProbe(config: ProbeConfig, log: Log): Probe {
   const egress = createEgress({ allow: config.egressAllow, deny: config.egressDeny })
   const canPing = detectIcmpSupport(egress.icmp, log)
   const selfTest = createSelfTest({ targets: config.selfTestTargets })
-  return {
+  const probe: Probe = {
     config,
     log,
     egress,
     canPing,
     selfTest,
     doubt: createDoubtDetector((isDoubting, hosts) => reportDoubt(log, isDoubting, hosts)),
-    stopTesting: machine.every(SELF_TEST_INTERVAL_MS, () => {
-      void selfTest.run(AbortSignal.timeout(SELF_TEST_INTERVAL_MS))
-    }),
+    stopTesting: machine.every(SELF_TEST_INTERVAL_MS, () => void selfTest.run(hasNoMonitors(probe))),
     clock: createRemoteClock(machine.monotonicMs),
     instanceId: machine.uuid(),
     screenshots: prepareScreenshots(config, log),
@@ -128,7 +126,10 @@ function createProbe(config: ProbeConfig, log: Log): Probe {
     work: null,
     isDraining: false,
   }
+  return probe
 }
+
+const hasNoMonitors = ({ work }: Probe) => work !== null && work.monitors() === 0
 
 /** Finds the browser and its sandbox, and removes the profiles of earlier browsers. */
 function prepareScreenshots(config: ProbeConfig, log: Log): Probe['screenshots'] {

@@ -41,7 +41,7 @@ export function startSpoolReplay({
   let turn: Promise<void> | null = null
   let sent = 0
   const stop = machine.every(REPLAY_INTERVAL_MS, () => {
-    if (isAway() || turn) return
+    if (isAway() || turn || spool.bytes() === 0) return
     turn = replaySome()
       .catch(error => log.warn({ err: error }, 'JetStream did not store late results; they remain in the spool'))
       .finally(() => {

@@ -21,6 +21,8 @@ export type SpoolState = {
   reading: SegmentReading | null
   /** something was written since the last sync */
   isDirty: boolean
+  /** called by the first of these writes */
+  onDirty(): void
   /** the disk rejected the last write */
   isRefused: boolean
   /** ends with the last operation on files */
@@ -40,6 +42,7 @@ export function createSpoolState(segments: Segments, maxBytes: number, log: Log)
     uncounted: new Set(segments.list()),
     reading: null,
     isDirty: false,
+    onDirty() {},
     isRefused: false,
     turn: Promise.resolve(),
   }

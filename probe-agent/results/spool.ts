@@ -1,5 +1,5 @@
 import type { Log } from '../../shared/process/log.ts'
-import type { Machine } from '../clock.ts'
+import type { CancelTimer, Machine } from '../clock.ts'
 import { decodeRecord, encodeFrame, encodeRecord, type SpoolRecord } from './frames.ts'
 import { openSegments } from './segments.ts'
 import {
@@ -17,7 +17,7 @@ type SpoolOptions = { directory: string; maxBytes: number; machine: Machine; log
 /**
  * Results that JetStream did not store, on disk until they are published as late results (docs/design/probes.md#spool).
  *
- * Every record is written immediately, so it survives a kill -9 of the probe. The file is synced once a second, so a power
+ * Every record is written immediately, so it survives a kill -9 of the probe. The file is synced a second after the first write that was not synced, so a power
  * failure loses at most one second. A file that was not replayed completely is replayed again after a restart, which is
  * safe because the history is idempotent. When the spool is full, its oldest file is deleted.
  */
@@ -49,7 +49,10 @@ const SYNC_INTERVAL_MS = 1000
 /** Throws when the directory cannot be created or read. */
 export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): Spool {
   const spool = createSpoolState(openSegments(directory, SEGMENT_BYTES), maxBytes, log)
-  const stopSyncing = machine.every(SYNC_INTERVAL_MS, () => void serialize(spool, () => sync(spool)))
+  let stopSyncing: CancelTimer | null = null
+  spool.onDirty = () => {
+    stopSyncing = machine.after(SYNC_INTERVAL_MS, () => void serialize(spool, () => sync(spool)))
+  }
   for (const segment of spool.uncounted) void serialize(spool, () => countWaiting(spool, segment))
   return {
     append: record => append(spool, record),
@@ -69,7 +72,8 @@ export function openSpool({ directory, maxBytes, machine, log }: SpoolOptions): 
     dropped: () => spool.dropped,
     isWritable: () => !spool.isRefused,
     close() {
-      stopSyncing()
+      spool.onDirty = () => {}
+      stopSyncing?.()
       return serialize(spool, async () => {
         await write(spool)
         await spool.segments.rotate()
@@ -95,6 +99,7 @@ async function write(spool: SpoolState): Promise<void> {
   const firstSeq = spool.nextSeq - frames.length
   try {
     await spool.segments.write(Buffer.concat(frames), firstSeq)
+    if (!spool.isDirty) spool.onDirty()
     spool.isDirty = true
     spool.isRefused = false
   } catch (error) {
@@ -125,8 +130,13 @@ async function dropOldest(spool: SpoolState): Promise<void> {
 }
 
 async function sync(spool: SpoolState): Promise<void> {
-  if (spool.isDirty) await spool.segments.sync()
-  spool.isDirty = false
+  try {
+    await spool.segments.sync()
+    spool.isDirty = false
+  } catch (error) {
+    spool.onDirty()
+    throw error
+  }
 }
 
 /** The oldest late records, at most `atMost`, up to the first one that is still in memory. */

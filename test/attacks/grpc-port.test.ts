@@ -5,6 +5,9 @@ import t from 'tap'
 import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
 import { waitFor } from '../support/wait.ts'
 
+/** What an HTTP/2 client sends first. */
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'
+
 const fleet = await createTestFleet(t)
 
 function openSockets(count: number, port: number): Socket[] {
@@ -25,10 +28,14 @@ t.test('Silent and non-gRPC connections are closed, and a working probe stays co
   const sockets = [...silent, ...preface]
   const isDone = (socket: Socket) => socket.readyState !== 'opening'
   await waitFor(() => sockets.every(isDone), { label: 'all of them connected' })
-  for (const socket of preface) socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0')
+  for (const socket of preface) socket.write(PREFACE)
   for (const socket of sockets) socket.resume()
   await waitFor(() => openOf(sockets).length === 0, { label: 'all of them closed' })
   t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="silent"\} 3\d\d/)
+  t.ok(
+    silent.every(({ bytesRead }) => bytesRead === 0),
+    'a connection that sends nothing is not answered, and costs no HTTP/2 session',
+  )
   const acks = () => all(probe, 'heartbeatAck').length
   const before = acks()
   await waitFor(() => acks() > before + 3, { label: 'the probe is answered as before' })
@@ -48,6 +55,7 @@ t.test('One address cannot use all connections', async t => {
   // the server may not have noticed the close yet
   const isLetIn = async () => {
     const [tried] = openSockets(1, port)
+    tried!.write(PREFACE)
     let isGreeted = false
     tried!.once('data', () => {
       isGreeted = true

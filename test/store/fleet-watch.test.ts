@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { checkFleet } from '../../control-plane/verdict/incidents/operator-incidents/fleet-check-actions.ts'
+import { checkFleetIfNeeded } from '../../control-plane/verdict/incidents/operator-incidents/fleet-check-actions.ts'
 import { createDatabase } from '../support/database.ts'
 import { makeOperator } from '../support/operator.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -10,7 +10,8 @@ import { insertChannel } from '../support/verdict.ts'
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
 
-const check = (watchedMs = 3_600_000) => checkFleet(db, 'https://picket.test', watchedMs, new Date())
+/** As the worker checks: without a transaction while there is nothing to write. */
+const check = (watchedMs = 3_600_000) => checkFleetIfNeeded(db, 'https://picket.test', watchedMs, new Date())
 /** Several processes check at the same time. */
 const checkConcurrently = () => Promise.all([check(), check(), check()])
 const deliveries = () =>
@@ -53,6 +54,22 @@ async function live(region: string, seconds: number): Promise<void> {
   )
 }
 
+/** Runs `work` and returns whether it began a transaction. */
+async function beginsTransaction(work: () => Promise<unknown>): Promise<boolean> {
+  const statements: string[] = []
+  const note = ({ sql }: { sql: string }) => void statements.push(sql)
+  db.on('query', note)
+  await work()
+  db.removeListener('query', note)
+  return statements.some(sql => sql.startsWith('BEGIN'))
+}
+
+t.test('A fleet without a problem is checked without a transaction', async t => {
+  t.equal(await beginsTransaction(check), false)
+  await empty('eu-west', 61)
+  t.equal(await beginsTransaction(check), true, 'a region without a live probe')
+})
+
 t.test('Without an operator project the problem is found and no incident is created', async t => {
   await empty('eu-west', 61)
   t.match((await check()).problems, [{ subject: 'region:eu-west' }])
@@ -80,6 +97,7 @@ t.test('A region without a live probe is one incident of the operator project, w
 
 t.test('The incident is resolved once when a probe is back, and the next absence is another incident', async t => {
   await live('eu-west', 1)
+  t.equal(await beginsTransaction(check), true, 'an open incident')
   await checkConcurrently()
   t.match(await incidents(), [{ status: 'resolved', text: /eu-west has a live probe again/ }])
   t.same(await deliveries(), [

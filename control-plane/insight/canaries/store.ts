@@ -1,5 +1,6 @@
 import type { Region } from '../../../shared/checks/check.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../foundation/platform/postgres/joined-reads.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 import type { MonitorStatus } from '../../monitoring/monitors/types.ts'
 import type { CanaryLimits, GuaranteeComparison } from './measurement/guarantee.ts'
@@ -55,6 +56,9 @@ export type Canary = CanarySchedule & {
   lastOutcome: CanaryOutcome | null
   lastKind: FailureKind | null
 }
+
+/** Whether there is any canary: what a process without canaries asks. */
+export const hasCanaries = (db: Db): Promise<boolean> => hasRowsJoined(db, 'SELECT FROM canaries')
 
 /** The canaries whose monitor is not deleted, by region. */
 export function loadCanaries(db: Db): Promise<Canary[]> {

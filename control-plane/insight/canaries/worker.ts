@@ -1,11 +1,11 @@
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now, nowMs } from '../../foundation/platform/time/clock.ts'
-import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { ALIGNED, type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import { GUARANTEE_RESULTS } from './measurement/guarantee.ts'
 import { CANARY_OUTCOMES } from './measurement/measure.ts'
 import { measureOutages } from './measurement/measure-actions.ts'
 import { type CanaryMetrics, createCanaryMetrics } from './metrics.ts'
-import { type Canary, loadCanaries, type MeasuredOutage, pruneCanaryHistory } from './store.ts'
+import { type Canary, hasCanaries, loadCanaries, type MeasuredOutage, pruneCanaryHistory } from './store.ts'
 
 const INTERVAL_MS = 5_000
 const RETENTION_MS = 30 * 24 * 3_600_000
@@ -16,13 +16,15 @@ const RETENTION_MS = 30 * 24 * 3_600_000
  */
 export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
   const meters = createCanaryMetrics(tools.metrics)
-  return startLoop('canaries', INTERVAL_MS, tools, async () => {
+  const round = async () => {
+    if (!(await hasCanaries(db))) return
     const canaries = await loadCanaries(db)
     for (const canary of canaries) initializeMetrics(canary, meters)
     const measured = await measureOutages(db, canaries, now())
     for (const one of measured) reportOutage(one, meters, tools)
     if (measured.length > 0) await pruneCanaryHistory(db, new Date(nowMs() - RETENTION_MS))
-  })
+  }
+  return startLoop('canaries', INTERVAL_MS, tools, round, ALIGNED)
 }
 
 /** For Prometheus, a counter that first appears with 1 has not grown, so all of them start at 0. */

@@ -1,5 +1,5 @@
 import { now } from '../../foundation/platform/time/clock.ts'
-import { type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { ALIGNED, type Loop, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import { loadDueWork } from './installations/due-store.ts'
 import { deleteExpiredClaims } from './installations/installation-store.ts'
 import { type RenewTools, renewTokens } from './installations/renew-actions.ts'
@@ -18,7 +18,7 @@ const CLEANUP_EVERY_ROUNDS = 360
 export function startChatWorker(context: LoopTools & RenewTools): Loop {
   const clearButtons = createButtonCleaner(context)
   let rounds = 0
-  return startLoop('chat', IDLE_MS, context, async signal => {
+  const round = async (signal: AbortSignal) => {
     if (rounds++ % CLEANUP_EVERY_ROUNDS === 0) await deleteExpiredClaims(context.db, now())
     while (!signal.aborted) {
       const due = await loadDueWork(context.db, now())
@@ -28,5 +28,6 @@ export function startChatWorker(context: LoopTools & RenewTools): Loop {
       // matching a team takes a while, so other due work comes before the next team
       if (!due.people || !(await matchPeople(context, now()))) return
     }
-  })
+  }
+  return startLoop('chat', IDLE_MS, context, round, ALIGNED)
 }

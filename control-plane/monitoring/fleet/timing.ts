@@ -7,7 +7,7 @@ export type FleetTiming = {
   steadyAfterMs: number
   /** how often sessions, live sets and epochs are checked */
   roundIntervalMs: number
-  /** how often rounds look for changes of monitors without a notification; monitors and epochs are read a fifth as often in any case */
+  /** how often rounds look for changes of monitors without a notification; monitors and epochs are read in any case, 15 times more rarely */
   monitorPollIntervalMs: number
   /** how long a probe's NATS credentials are valid; they are renewed after half of it */
   credentialsLifetimeMs: number

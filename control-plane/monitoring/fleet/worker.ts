@@ -53,6 +53,8 @@ type FleetOptions = {
 
 /** A change of all monitors is read page by page, which may take long. */
 const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
+/** Rounds find what a lost notification hides; monitors and epochs are also read by themselves, this much more rarely. */
+const READ_EVERY_POLLS = 15
 const STOP_TIMEOUT_MS = 2_000
 
 /** A request for a round, which is kept until a round takes it, and the loops that follow what rounds read. */
@@ -166,9 +168,10 @@ function startLoops(
   const rounds = startLoop('fleet_links', roundIntervalMs, options, round, CRITICAL)
   request.wakeLoop = rounds.wake
   const sync = () => context.syncMonitors()
-  const monitors = startLoop('fleet_monitors', 5 * monitorPollIntervalMs, options, sync, MONITORS_LIMITS)
+  const fallbackMs = READ_EVERY_POLLS * monitorPollIntervalMs
+  const monitors = startLoop('fleet_monitors', fallbackMs, options, sync, MONITORS_LIMITS)
   request.wakeMonitors = monitors.wake
-  const epochs = startLoop('fleet_epochs', 5 * monitorPollIntervalMs, options, () => loadEpochs(context), CRITICAL)
+  const epochs = startLoop('fleet_epochs', fallbackMs, options, () => loadEpochs(context), CRITICAL)
   const access = startAccessWorker(context, options, accounts)
   request.followRevoked = access.follow
   const followers = { monitors, region_epochs: epochs, probes_revoked: access }

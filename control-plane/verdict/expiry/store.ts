@@ -1,5 +1,6 @@
 import type { MonitorType } from '../../../shared/checks/check.ts'
-import { type Db, execute, hasRows, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../foundation/platform/postgres/joined-reads.ts'
 import type { MonitorState } from '../core/types.ts'
 import type { ObservedCertificate } from '../reader/counting/certificates.ts'
 import type { ExpiryKind } from './expiry-event.ts'
@@ -83,7 +84,7 @@ export type DueExpiryWatch = {
 
 /** Whether a watch is due; a cheap query for the usual case that none is. */
 export const hasDueWatch = (db: Db, now: Date): Promise<boolean> =>
-  hasRows(db, 'SELECT FROM expiry_watches WHERE next_look_at <= ?', [now])
+  hasRowsJoined(db, 'SELECT FROM expiry_watches WHERE next_look_at <= ?', [now])
 
 /**
  * Locks due watches and their monitors, and skips those of other processes. The work ends with the transaction, so no

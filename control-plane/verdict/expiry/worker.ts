@@ -2,7 +2,7 @@ import type { Egress } from '../../../shared/egress/types.ts'
 import { jitterMs } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
-import { type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
+import { ALIGNED, type LoopTools, startLoop } from '../../foundation/platform/time/loop.ts'
 import { processDueWatches, refreshRdapBootstrap } from './actions.ts'
 import { refreshDomain } from './domains/domain-actions.ts'
 import { claimDueDomains } from './domains/domain-store.ts'
@@ -37,11 +37,12 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
   const tools = { log, metrics }
   const lookUps = metrics.counter('picket_domain_lookups_total', 'Domains looked up at their registries', ['outcome'])
 
-  const watches = startLoop('expiry-watches', WATCHES_INTERVAL_MS, tools, async signal => {
+  const sendWarnings = async (signal: AbortSignal) => {
     while (!signal.aborted && (await processDueWatches(db, publicUrl, WATCHES_PER_BATCH, now())) === WATCHES_PER_BATCH);
-  })
+  }
+  const watches = startLoop('expiry-watches', WATCHES_INTERVAL_MS, tools, sendWarnings, ALIGNED)
 
-  const domains = startLoop('expiry-domains', DOMAINS_INTERVAL_MS, tools, async signal => {
+  const lookUpDomains = async (signal: AbortSignal) => {
     while (!signal.aborted) {
       const claimed = await claimDueDomains(db, { now: now(), leaseMs: LEASE_MS, limit: DOMAINS_PER_BATCH })
       if (claimed.length === 0) return
@@ -53,7 +54,8 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
         }),
       )
     }
-  })
+  }
+  const domains = startLoop('expiry-domains', DOMAINS_INTERVAL_MS, tools, lookUpDomains, ALIGNED)
 
   const bootstrap = startLoop('expiry-bootstrap', FETCH_INTERVAL_MS, tools, async () => {
     if (rdapBaseUrl !== null) return

@@ -1,4 +1,5 @@
-import { type Db, execute, hasRows, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../foundation/platform/postgres/joined-reads.ts'
 import type { PeriodPlan } from './period-plan.ts'
 import type { MaintenancePeriod } from './schedule.ts'
 import type { MaintenanceWindow } from './types.ts'
@@ -57,7 +58,7 @@ export function lockDueWindows(tx: Tx, now: Date, limit: number): Promise<(Maint
 
 /** Whether a window has to be planned, or has a due notice to subscribers: one query while nothing is due. */
 export const hasDueWork = (db: Db, now: Date): Promise<boolean> =>
-  hasRows(
+  hasRowsJoined(
     db,
     `SELECT FROM maintenance_windows WHERE planned_at <= :now
      UNION ALL SELECT FROM maintenance_notice_plans WHERE due_at <= :now`,

@@ -34,7 +34,7 @@ import { createRegionCoverage, isRegionGone, updateRegionCoverage } from './unch
 /** Together with the lease: another process reads the partitions of a process that ended within 10 s. */
 export const OWNERSHIP_INTERVAL_MS = 1_500
 /** Changes of monitors are found with the live sets, and by NOTIFY; this is for what both miss. */
-const FOLLOW_INTERVAL_MS = 10_000
+const FOLLOW_INTERVAL_MS = 30_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
 /** How long changes of live sets, and those of monitors without a notification, may be unknown here. */

@@ -8,8 +8,11 @@ import { isNetworkOnline } from './connectivity.ts'
 export type SelfTest = {
   /** The result of the newest test. True before the first test. */
   isOnline(): boolean
-  /** Runs a test. Resolves when it has finished; never rejects. */
-  run(signal: AbortSignal): Promise<void>
+  /**
+   * Runs a test. Resolves when it has finished; never rejects. `isIdle`: the probe has no monitors, so that there is nothing to
+   * attribute; while it is online, it is then tested every 30 s.
+   */
+  run(isIdle?: boolean): Promise<void>
   /** Records whether a check was answered by its target. */
   recordCheck(target: string, isAnswered: boolean): void
   /** The failure to report for a check that began at `startedUs`: `probe_offline` when the probe's network is the cause. */
@@ -29,6 +32,8 @@ const TEST_TIMEOUT_MS = 2000
 /** The result of a test that began within this time is used for the next failure. */
 const FRESH_US = 250_000
 const RECENT_US = 15_000_000
+/** A little less than 30 s, because it is called every 5 s. */
+const IDLE_INTERVAL_US = 29_000_000
 
 /** Errors that prove that the host is reachable. */
 const REACHABLE_CODES = new Set(['connection_refused', 'connection_reset'])
@@ -38,11 +43,13 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
   const egress = options.egress ?? createEgress({ allow: ['0.0.0.0/0', '::/0'] })
   const recent = createRecent()
   let isOnline = true
+  let testedUs = Number.NEGATIVE_INFINITY
   let lastOfflineUs = -1
   let lastUnresolvedUs = -1
 
   const network = createCoalesced(async () => {
     const beganUs = nowUs()
+    testedUs = beganUs
     const isReachable = await anyAnswers(targets, egress)
     const sinceUs = targets.length > 0 ? beganUs : beganUs - RECENT_US
     isOnline = isNetworkOnline({ tested: targets.length, reachable: isReachable ? 1 : 0, ...recent.count(sinceUs) })
@@ -58,8 +65,9 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
   return {
     isOnline: () => isOnline,
     recordCheck: recent.note,
-    async run(signal) {
-      if (!signal.aborted) await network()
+    async run(isIdle = false) {
+      if (isIdle && isOnline && nowUs() - testedUs < IDLE_INTERVAL_US) return
+      await network()
     },
     async attributeFailure(error, startedUs) {
       if (error.source === FailureSource.INTERNAL) return error

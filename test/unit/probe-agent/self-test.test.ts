@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { type ConnectivityEvidence, isNetworkOnline } from '../../../probe-agent/execution/own-faults/connectivity.ts'
 import { createSelfTest } from '../../../probe-agent/execution/own-faults/self-test.ts'
@@ -31,17 +32,43 @@ for (const [title, evidence, isOnline] of rows) {
   })
 }
 
-const { signal } = new AbortController()
 const silent = { source: FailureSource.TARGET, code: 'timeout', message: 'timed out while connecting' }
 
 t.test('A self-test address that refuses the connection counts as reachable', async t => {
   const target = await startTcpTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
-  await selfTest.run(signal)
+  await selfTest.run()
   t.equal(selfTest.isOnline(), true)
   await target.close()
-  await selfTest.run(signal)
+  await selfTest.run()
   t.equal(selfTest.isOnline(), true)
+})
+
+t.test('A probe without monitors tests itself rarely while it is online', async t => {
+  const port = await startBlackHole(t)
+  let lookups = 0
+  let address = '127.0.0.9'
+  const resolver = async () => {
+    lookups++
+    return [address]
+  }
+  const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
+  const selfTest = createSelfTest({ targets: [{ host: 'control.example', port }], egress })
+  await selfTest.run(true)
+  t.equal(lookups, 1, 'the first test')
+  // a result is used again for 250 ms
+  const beganUs = nowUs()
+  while (nowUs() - beganUs < 500_000) {
+    await selfTest.run(true)
+    await turn()
+  }
+  t.equal(lookups, 1, 'online: not tested again')
+  address = '127.0.0.1'
+  await selfTest.run()
+  t.same([lookups, selfTest.isOnline()], [2, false], 'with monitors it is tested')
+  address = '127.0.0.9'
+  await selfTest.run(true)
+  t.same([lookups, selfTest.isOnline()], [3, true], 'offline: tested again')
 })
 
 t.test('Failures that began before the connection recovered are internal', async t => {
@@ -51,7 +78,7 @@ t.test('Failures that began before the connection recovered are internal', async
   const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
   const selfTest = createSelfTest({ targets: [{ host: 'control.example', port }], egress })
   const startedUs = nowUs()
-  await selfTest.run(signal)
+  await selfTest.run()
   t.equal(selfTest.isOnline(), false)
   isCut = false
   // 127.0.0.9 refuses on that port, which proves that the network is back.
@@ -74,7 +101,7 @@ t.test('Without addresses, a probe that loses all of many targets at once is off
   t.match(await selfTest.attributeFailure(silent, nowUs()), { code: 'probe_offline' })
   for (let i = 0; i < 20; i++) selfTest.recordCheck(`https://${i}.example/`, true)
   await waitFor(async () => {
-    await selfTest.run(signal)
+    await selfTest.run()
     return selfTest.isOnline()
   })
 })

@@ -121,3 +121,26 @@ t.test('A disk that fails while the next result arrives keeps both in the count'
   for (const seq of [a, b]) spool.release(seq)
   t.equal(spool.dropped(), 2)
 })
+
+t.test('The file is synced a second after a write, and an idle spool has no timer', async t => {
+  const timers: (() => void)[] = []
+  const after = (ms: number, work: () => void) => {
+    t.equal(ms, 1_000)
+    timers.push(work)
+    return () => {}
+  }
+  const spool = openSpool({ directory: directoryFor(t), maxBytes: 1024 ** 3, machine: { ...machine, after }, log })
+  t.teardown(() => spool.close())
+  await spool.peek(1)
+  t.equal(timers.length, 0)
+  for (const text of ['a', 'b']) {
+    spool.append(record(text))
+    await spool.peek(1)
+  }
+  t.equal(timers.length, 1, 'one for all writes until the sync')
+  timers[0]!()
+  await spool.peek(1)
+  spool.append(record('c'))
+  await spool.peek(1)
+  t.equal(timers.length, 2, 'the next write is synced as well')
+})

@@ -26,6 +26,8 @@ export async function openDurableConsumer(nats: Nats, stream: string, name: stri
 
 /** The server ends a fetch after its wait. A client whose connection breaks meanwhile would not notice, so it waits this long. */
 const FETCH_TIMEOUT_MS = 2_000
+/** In a longer wait, a request that the server has lost is noticed after two of these. */
+const IDLE_HEARTBEAT_MS = 2_500
 
 /**
  * Available messages, at most `maxMessages`; waits up to `maxWaitMs` for the first. Messages that arrived before the fetch
@@ -40,7 +42,8 @@ export async function fetchMessages(
   signal?: AbortSignal,
 ): Promise<JsMsg[]> {
   const messages: JsMsg[] = []
-  const fetched = await consumer.fetch({ max_messages: maxMessages, expires: maxWaitMs })
+  const heartbeats = maxWaitMs > 2 * IDLE_HEARTBEAT_MS ? { idle_heartbeat: IDLE_HEARTBEAT_MS } : {}
+  const fetched = await consumer.fetch({ max_messages: maxMessages, expires: maxWaitMs, ...heartbeats })
   const overdue = new Error('JetStream did not end a fetch in time')
   const timer = setTimeout(() => fetched.stop(overdue), maxWaitMs + FETCH_TIMEOUT_MS)
   const stop = () => fetched.stop()
@@ -58,10 +61,10 @@ export async function fetchMessages(
 }
 
 /** How long a request for messages waits at the server while nothing comes. */
-const IDLE_WAIT_MS = 5_000
+const IDLE_WAIT_MS = 15_000
 
 /**
- * The same for an idle stream: one request in five seconds, and then everything that arrives within `maxWaitMs` after the
+ * The same for an idle stream: one request in 15 seconds, and then everything that arrives within `maxWaitMs` after the
  * first message. `idleWaitMs` is the wait for the first message.
  */
 export async function waitForMessages(

@@ -52,7 +52,11 @@ export function openLimitedPort(
       if (waiting.get(peer) === timer) waiting.delete(peer)
       open.add(client, -1)
     })
-    onConnection(socket)
+    // gRPC and TLS begin with a message of the client: connections that only show that the port is open cost nothing more
+    socket.once('readable', () => {
+      if (socket.readableLength > 0) onConnection(socket)
+      else socket.destroy()
+    })
   }
 
   function noteCall(peer: string): void {

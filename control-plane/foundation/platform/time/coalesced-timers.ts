@@ -28,7 +28,21 @@ export function computeFirstDelayMs(ms: number): number {
 /** Calls `listener` on the tick nearest to `ms` from now, at the earliest on the next one. Returns a function that cancels it. */
 export function setCoalescedTimeout(ms: number, listener: () => void): () => void {
   const nowMs = monotonicMs()
-  const number = Math.max(Math.round((nowMs + ms) / TICK_MS), Math.floor(nowMs / TICK_MS) + 1)
+  return addToTick(Math.max(Math.round((nowMs + ms) / TICK_MS), Math.floor(nowMs / TICK_MS) + 1), nowMs, listener)
+}
+
+/**
+ * Calls `listener` on the next tick whose time since the start of the process is a multiple of `ms`: all waits of the same
+ * length end together, whenever they began, also with those of twice the length. A wait is as long as `ms` or shorter, and
+ * up to 250 ms longer. Returns a function that cancels it.
+ */
+export function setAlignedTimeout(ms: number, listener: () => void): () => void {
+  const nowMs = monotonicMs()
+  const ticksOfWait = Math.max(1, Math.round(ms / TICK_MS))
+  return addToTick((Math.floor(Math.round(nowMs / TICK_MS) / ticksOfWait) + 1) * ticksOfWait, nowMs, listener)
+}
+
+function addToTick(number: number, nowMs: number, listener: () => void): () => void {
   const tick = ticks.get(number) ?? startTick(number, nowMs)
   const wait = { end: listener }
   tick.waits.add(wait)

@@ -3,7 +3,7 @@ import { createRemoteClock } from '../../../../shared/process/remote-clock.ts'
 import { initializeCounter } from '../../../../shared/process/zero-counters.ts'
 import type { Nats } from '../nats/client.ts'
 import { syncJetstreamClock } from '../nats/jetstream-clock.ts'
-import { type Db, query } from '../postgres/client.ts'
+import { type Db, queryPrepared } from '../postgres/client.ts'
 import { machineNowMs, monotonicMs, setClockSource, withTimeout } from './clock.ts'
 import { type Loop, type LoopTools, startLoop } from './loop.ts'
 
@@ -86,8 +86,9 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
 
 async function syncPostgresClock(db: Db, clock: RemoteClock): Promise<number> {
   const sentMs = monotonicMs()
-  const [row] = await query<{ ms: number }>(
+  const [row] = await queryPrepared<{ ms: number }>(
     db,
+    'postgres-clock',
     'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms',
   )
   return clock.learn(sentMs, monotonicMs(), row!.ms)

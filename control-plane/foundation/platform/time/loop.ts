@@ -2,7 +2,7 @@ import type { Log } from '../../../../shared/process/log.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { jitterMs } from '../ids.ts'
 import { monotonicMs } from './clock.ts'
-import { computeFirstDelayMs, setCoalescedTimeout } from './coalesced-timers.ts'
+import { computeFirstDelayMs, setAlignedTimeout, setCoalescedTimeout } from './coalesced-timers.ts'
 import { registerLoop } from './watchdog.ts'
 
 /** What every loop needs for its logs and metrics. */
@@ -22,9 +22,14 @@ export type LoopLimits = {
   isCritical?: boolean
   /** the longest time of a round; its signal is aborted after two thirds of it */
   limitMs?: number
+  /** Rounds start together with those of other such loops, so that their questions become one statement (joined-reads.ts). */
+  isAligned?: boolean
 }
 
 export const CRITICAL: LoopLimits = { isCritical: true }
+
+/** For loops that mostly ask PostgreSQL whether anything is due. */
+export const ALIGNED: LoopLimits = { isAligned: true }
 
 const ROUND_TIMEOUT_MS = 30_000
 /** Loops with a longer interval start their rounds together (coalesced-timers.ts). */
@@ -44,7 +49,7 @@ export function startLoop(
   intervalMs: number,
   tools: LoopTools,
   round: LoopRound,
-  { isCritical = false, limitMs = ROUND_TIMEOUT_MS }: LoopLimits = {},
+  { isCritical = false, limitMs = ROUND_TIMEOUT_MS, isAligned = false }: LoopLimits = {},
 ): Loop {
   const stopping = new AbortController()
   const meters = getLoopMetrics(tools.metrics)
@@ -92,6 +97,7 @@ export function startLoop(
       if (stopping.signal.aborted || (woken && !isFailed)) continue
       if (intervalMs < MIN_COALESCED_INTERVAL_MS && !isFailed)
         await wait.begin(intervalMs + jitterMs(intervalMs / 10), setExactTimeout)
+      else if (isAligned && !isFailed) await wait.begin(intervalMs, setAlignedTimeout)
       else await wait.begin(isFailed ? Math.max(MIN_COALESCED_INTERVAL_MS, intervalMs) : nextMs, setCoalescedTimeout)
       nextMs = intervalMs
     }

@@ -1,4 +1,5 @@
-import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { readJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import {
   buildClaimableSql,
   claimRows,
@@ -18,12 +19,13 @@ const PEOPLE_MATCHES = { ...ACTIVE_INSTALLATIONS, dueAt: 'people_due_at', holder
 
 /** Returns which work is due. It is the only query of an idle loop. */
 export async function loadDueWork(db: Db, now: Date): Promise<DueChatWork> {
-  const [due] = await query<DueChatWork>(
+  const due = await readJoined<DueChatWork>(
     db,
-    `SELECT EXISTS (SELECT ${buildClaimableSql(RENEWALS)}) AS renewals,
-       EXISTS (SELECT ${buildClaimableSql(PEOPLE_MATCHES)}) AS people,
-       EXISTS (SELECT ${buildClaimableSql(REVOCATIONS)}) AS revocations,
-       EXISTS (SELECT FROM deliveries WHERE chat_message IS NOT NULL) AS buttons`,
+    `SELECT jsonb_build_object(
+       'renewals', EXISTS (SELECT ${buildClaimableSql(RENEWALS)}),
+       'people', EXISTS (SELECT ${buildClaimableSql(PEOPLE_MATCHES)}),
+       'revocations', EXISTS (SELECT ${buildClaimableSql(REVOCATIONS)}),
+       'buttons', EXISTS (SELECT FROM deliveries WHERE chat_message IS NOT NULL))`,
     { now },
   )
   return due!

@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { readJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import { buildUnleasedSql, claimRows, lockHeldRows } from '../../../foundation/platform/postgres/lease.ts'
 import type { FieldDefinition, StoredSource } from '../types.ts'
 
@@ -59,15 +60,13 @@ export const claimDue = (db: Db, owner: string, limit: number, spareMs: number):
   claimRows(db, SOURCES, CLAIMED_COLUMNS, { owner, limit, leaseMs: spareMs })
 
 /** Returns when the next source without a lease is due, without paused ones; null when there is none. */
-export async function findNextDueAt(db: Db): Promise<Date | null> {
-  const [row] = await query<{ at: Date }>(
+export const findNextDueAt = (db: Db): Promise<Date | null> =>
+  readJoined(
     db,
-    `SELECT next_fetch_at AS at FROM data_sources t WHERE ${buildUnleasedSql(SOURCES, 'clock_timestamp()')}
+    `SELECT next_fetch_at FROM data_sources t WHERE ${buildUnleasedSql(SOURCES, 'clock_timestamp()')}
        AND ${SOURCES.condition}
      ORDER BY next_fetch_at LIMIT 1`,
   )
-  return row?.at ?? null
-}
 
 /** How a fetch ended. `error`: "" for a success, the message of a failure, or null when the result is not recorded. */
 export type FetchEnd = {

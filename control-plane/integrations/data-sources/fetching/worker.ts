@@ -9,7 +9,7 @@ import { newId } from '../../../foundation/platform/ids.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
 import { type Db, isInvalidRowError } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
-import type { Loop, LoopTools } from '../../../foundation/platform/time/loop.ts'
+import { ALIGNED, type Loop, type LoopTools } from '../../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-loop.ts'
 import { applyFetch, archiveMissing } from '../children/apply-actions.ts'
 import { listSourcesWithMissing } from '../children/child-store.ts'
@@ -74,7 +74,7 @@ export function startDataSourceWorker(given: SourceWorkerContext): Loop {
   const context = { ...given, secrets: cacheDecrypted(given.secrets), checkLiteral: given.egress.checkLiteral }
   const stopping = new AbortController()
   const state = createState(context, stopping.signal, () => loop.wake())
-  const loop = startScheduledLoop('data-sources', IDLE_MS, context, signal => runRound(state, signal))
+  const loop = startScheduledLoop('data-sources', IDLE_MS, context, signal => runRound(state, signal), ALIGNED)
   return {
     wake: loop.wake,
     async stop() {

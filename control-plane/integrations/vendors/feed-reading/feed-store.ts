@@ -1,4 +1,5 @@
-import { type Db, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import {
   buildClaimableSql,
   claimUsedRows,
@@ -55,7 +56,7 @@ export async function lockOrCreateFeed(tx: Tx, id: string, feed: VendorFeed, now
 
 /** Claims due feeds. Deletes due feeds without a dependency. */
 export async function claimDueFeeds(db: Db, request: LeaseRequest & { now: Date }): Promise<StoredFeed[]> {
-  if (!(await hasRows(db, `SELECT ${buildClaimableSql(FEEDS)}`, { now: request.now }))) return []
+  if (!(await hasRowsJoined(db, `SELECT ${buildClaimableSql(FEEDS)}`, { now: request.now }))) return []
   return claimUsedRows<StoredFeed>(db, FEEDS, COLUMNS, IS_USED, request)
 }
 

@@ -3,7 +3,7 @@ import { createWorkPool } from '../../../foundation/platform/concurrency/work-po
 import { jitterMs } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
-import { type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+import { ALIGNED, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { syncCatalogFeeds } from '../dependencies/dependency-actions.ts'
 import { claimDueFeeds, type StoredFeed } from './feed-store.ts'
 import { refreshFeed } from './refresh-actions.ts'
@@ -42,7 +42,7 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
   const pool = createWorkPool({ maxConcurrent: MAX_CONCURRENT_FEEDS, onFree: () => isBehind && loop.wake() })
   let isBehind = false
   let hasCatalog = false
-  const loop = startLoop('vendor-feeds', Math.min(POLL_INTERVAL_MS, intervalMs), { log, metrics }, async () => {
+  const round = async () => {
     if (!hasCatalog) await syncCatalogFeeds(db, now())
     hasCatalog = true
     const free = pool.free()
@@ -50,7 +50,8 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
     const due = await claimDueFeeds(db, { now: now(), leaseMs: LEASE_MS, limit: free })
     isBehind = due.length === free
     for (const feed of due) pool.start(() => refresh(feed))
-  })
+  }
+  const loop = startLoop('vendor-feeds', Math.min(POLL_INTERVAL_MS, intervalMs), { log, metrics }, round, ALIGNED)
   return {
     async stop() {
       await loop.stop()

@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, queryPrepared, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { HISTORY_POSITION_SQL, type HistoryPosition } from '../../monitors/store.ts'
 import type { RegionEpoch } from '../assignments/assignment-table.ts'
 import { REVOKED_PROBES_SQL } from '../probes/enrolment-store.ts'
@@ -19,8 +19,9 @@ type SessionLossReason = 'revoked' | 'superseded'
  * connected to this process, by id, with the reason.
  */
 export async function recordActivity(db: Db, seen: ProbeActivity[]): Promise<Map<string, SessionLossReason>> {
-  const rows = await query<{ id: string }>(
+  const rows = await queryPrepared<{ id: string }>(
     db,
+    'probe-activity',
     `UPDATE probes SET
        last_seen_at = GREATEST(last_seen_at, now() - s."silentMs" * interval '1 millisecond'),
        health = COALESCE(s.health, probes.health)
@@ -98,8 +99,9 @@ export type FleetState = {
 
 /** Everything that a round of the fleet follows, in one statement. */
 export async function loadFleetState(db: Db, region: string | null, revokedWithinMs: number): Promise<FleetState> {
-  const [row] = await query<{ [K in keyof FleetState]: FleetState[K] | null }>(
+  const [row] = await queryPrepared<{ [K in keyof FleetState]: FleetState[K] | null }>(
     db,
+    'fleet-state',
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS epochs,
        (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states,
        (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history,

@@ -12,7 +12,7 @@ import { listRevokedProbes } from './enrolment-store.ts'
 export const computeAccessIntervalMs = ({ roundIntervalMs }: FleetTiming): number => 2 * roundIntervalMs
 
 /** How often the revoked probes are read although nothing shows that there are others. */
-const READ_EVERY_ROUNDS = 5
+const READ_EVERY_ROUNDS = 15
 
 /** `wake`: on NOTIFY "probes_revoked". */
 type AccessWorker = Loop & {

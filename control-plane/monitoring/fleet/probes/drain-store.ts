@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import type { NewDisagreement, ProbeDisagreement } from './outlier.ts'
 
 /** Probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
@@ -28,6 +29,15 @@ export async function listDisagreeingRegions(db: Db, windowMs: number, monitors:
   )
   return rows.map(({ region }) => region)
 }
+
+/** Whether a probe is drained, or probes disagreed within a window. */
+export const hasDrainWork = (db: Db, windowMs: number): Promise<boolean> =>
+  hasRowsJoined(
+    db,
+    `SELECT FROM probe_disagreements WHERE at > now() - :windowMs * interval '1 millisecond'
+     UNION ALL SELECT FROM probes WHERE drained_until > now()`,
+    { windowMs },
+  )
 
 /** Lists a region's disagreements within a window, each monitor and pair once. */
 export function listDisagreements(db: Db, region: string, windowMs: number): Promise<ProbeDisagreement[]> {

@@ -1,4 +1,5 @@
-import { type Db, execute, hasRows, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import { buildClaimableSql, claimUsedRows, type LeaseRequest } from '../../../foundation/platform/postgres/lease.ts'
 
 /** A domain whose registration has to be looked up, with the known registration. */
@@ -13,7 +14,7 @@ const IS_WATCHED = 'EXISTS (SELECT FROM expiry_watches w WHERE w.domain = t.name
  * uses.
  */
 export async function claimDueDomains(db: Db, request: LeaseRequest & { now: Date }): Promise<DueDomain[]> {
-  if (!(await hasRows(db, `SELECT ${buildClaimableSql(DOMAINS)}`, { now: request.now }))) return []
+  if (!(await hasRowsJoined(db, `SELECT ${buildClaimableSql(DOMAINS)}`, { now: request.now }))) return []
   return claimUsedRows<DueDomain>(db, DOMAINS, DUE_COLUMNS, IS_WATCHED, request)
 }
 

@@ -2,9 +2,9 @@ import type { Log } from '../../../../shared/process/log.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
-import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
+import { ALIGNED, type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { pruneDisagreements } from '../../../monitoring/fleet/probes/drain-store.ts'
-import { checkFleet } from './fleet-check-actions.ts'
+import { checkFleetIfNeeded } from './fleet-check-actions.ts'
 import { type FleetReport, isRegionInUse, type RegionHealth } from './fleet-problems.ts'
 
 const CHECK_INTERVAL_MS = 10_000
@@ -25,18 +25,19 @@ export function startFleetCheckWorker(context: LoopTools & { db: Db; publicUrl: 
   let sinceMs = monotonicMs()
   let lastMs = sinceMs
   let prunedMs = Number.NEGATIVE_INFINITY
-  return startLoop('fleet_watch', CHECK_INTERVAL_MS, context, async () => {
+  const round = async () => {
     const startedMs = monotonicMs()
     if (startedMs - lastMs > MAX_GAP_MS) sinceMs = startedMs
     if (startedMs - prunedMs > PRUNE_INTERVAL_MS) {
       await pruneDisagreements(db)
       prunedMs = startedMs
     }
-    const seen = await checkFleet(db, publicUrl, startedMs - sinceMs, now())
+    const seen = await checkFleetIfNeeded(db, publicUrl, startedMs - sinceMs, now())
     lastMs = monotonicMs()
     setGauges(seen.regions)
     logProblems(seen)
-  })
+  }
+  return startLoop('fleet_watch', CHECK_INTERVAL_MS, context, round, ALIGNED)
 }
 
 function createGauges(metrics: Metrics): (regions: RegionHealth[]) => void {

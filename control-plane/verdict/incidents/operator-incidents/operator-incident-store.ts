@@ -1,8 +1,12 @@
-import { query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 
 /** One transaction at a time checks the fleet and updates operator incidents. */
 export const lockOperatorIncidents = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.troubles})`)
+
+/** Whether an operator incident is open. */
+export const hasOpenSubjects = (db: Db): Promise<boolean> => hasRowsJoined(db, 'SELECT FROM operator_incidents')
 
 /** The subjects of open operator incidents. */
 export async function listOpenSubjects(tx: Tx): Promise<string[]> {

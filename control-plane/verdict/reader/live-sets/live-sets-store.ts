@@ -1,4 +1,4 @@
-import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, query, queryPrepared } from '../../../foundation/platform/postgres/client.ts'
 import { HISTORY_POSITION_SQL, type HistoryPosition } from '../../../monitoring/monitors/store.ts'
 import type { EpochSpan, RegionLiveSet } from './live-sets.ts'
 
@@ -28,8 +28,9 @@ export function loadRegionEpochs(db: Db): Promise<RegionEpochRow[]> {
 
 /** The same with the position of the database, which shows changes of monitors: what a process of the role follows. */
 export async function loadFollowed(db: Db): Promise<{ rows: RegionEpochRow[]; history: HistoryPosition }> {
-  const [row] = await query<{ rows: RegionEpochRow[] | null; history: HistoryPosition }>(
+  const [row] = await queryPrepared<{ rows: RegionEpochRow[] | null; history: HistoryPosition }>(
     db,
+    'verdict-followed',
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS rows,
        (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history`,
   )

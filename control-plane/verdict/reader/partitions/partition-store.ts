@@ -1,4 +1,4 @@
-import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, queryPrepared, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { MonitorState } from '../../core/types.ts'
 import type { VerdictMonitorRow } from '../counting/policy.ts'
 import type { PartitionLease } from './share.ts'
@@ -34,8 +34,9 @@ const LEASE_TOLERANCE_MS = 1_000
  * because each process runs it every 1.5 s.
  */
 export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<PartitionLease[]> {
-  return query(
+  return queryPrepared(
     db,
+    'renew-leases',
     `WITH renewed AS (
        UPDATE partitions SET updated_at = now(), lease_until =
          CASE WHEN owner = :owner AND id = ANY(CAST(:silent AS smallint[])) THEN least(lease_until, clock_timestamp())

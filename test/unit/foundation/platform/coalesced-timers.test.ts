@@ -3,6 +3,7 @@ import t from 'tap'
 import { monotonicMs } from '../../../../control-plane/foundation/platform/time/clock.ts'
 import {
   computeFirstDelayMs,
+  setAlignedTimeout,
   setCoalescedTimeout,
   sleepCoalesced,
 } from '../../../../control-plane/foundation/platform/time/coalesced-timers.ts'
@@ -73,6 +74,36 @@ t.test('A wait ends on the next tick at the earliest, and immediately when it is
   ending.abort()
   await waiting
   await sleepCoalesced(3_600_000, AbortSignal.abort())
+})
+
+t.test('Aligned waits end together, whenever they began, also with waits of twice the length', async t => {
+  const ends: { name: string; turn: number }[] = []
+  let turnCount = 0
+  const wait = (name: string, beats: number) =>
+    new Promise<void>(resolve => {
+      setAlignedTimeout(beats * BEAT_MS, () => {
+        ends.push({ name, turn: turnCount })
+        queueMicrotask(() => turnCount++)
+        resolve()
+      })
+    })
+  const turnOf = (name: string) => ends.findLast(end => end.name === name)?.turn
+  setAlignedTimeout(BEAT_MS, () => ends.push({ name: 'cancelled', turn: 0 }))()
+  let early = wait('early', 4)
+  await sleepCoalesced(BEAT_MS)
+  while (ends.length > 0) {
+    // it ended before another one could begin
+    ends.length = 0
+    early = wait('early', 4)
+    await sleepCoalesced(BEAT_MS)
+  }
+  const others = [wait('late', 4), wait('long', 8)]
+  while (turnOf('long') === undefined) await wait('short', 4)
+  await Promise.all([early, ...others])
+  await turn()
+  t.equal(turnOf('late'), turnOf('early'))
+  t.equal(turnOf('long'), turnOf('short'))
+  t.notOk(ends.some(({ name }) => name === 'cancelled'))
 })
 
 t.test(
