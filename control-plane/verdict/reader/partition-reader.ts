@@ -9,7 +9,7 @@ import { monotonicMs, sleep } from '../../foundation/platform/time/clock.ts'
 import { loadCheckpoint, saveCheckpoint } from './checkpoint/checkpoint-actions.ts'
 import { limitWaitMs } from './commit/deferred-actions.ts'
 import { countMessages, SAVE_INTERVAL_MS } from './message-actions.ts'
-import { isReaderAlive, type ReaderLiveness } from './partitions/liveness.ts'
+import { isReaderAlive, mayReopen, type ReaderLiveness } from './partitions/liveness.ts'
 import { FencedError } from './partitions/partition-store.ts'
 import type { StreamBounds } from './partitions/start-position.ts'
 import {
@@ -38,7 +38,7 @@ export type PartitionReader = {
   markStale(monitorIds: string[]): void
   /** Drops memory and begins again from the stored position. */
   restart(): void
-  /** Opens the consumer again; memory is kept. */
+  /** Opens the consumer again, unless it was opened in the last seconds; memory is kept. */
   reopen(): void
   /** Stores what has been counted and stops. */
   stop(): Promise<void>
@@ -57,6 +57,8 @@ type ReaderState = {
   liveness: ReaderLiveness
   /** the open consumer; null between two readings */
   consumer: OrderedReader | null
+  /** when a consumer was last opened, by the monotonic clock */
+  openedAtMs: number
   /** whether the consumer has to be opened again */
   isReopenWanted: boolean
   /** null until the partition is loaded */
@@ -82,6 +84,7 @@ export function startPartitionReader(
     stale: new Set(),
     liveness: { atMs: monotonicMs(), workingSinceMs: null },
     consumer: null,
+    openedAtMs: Number.NEGATIVE_INFINITY,
     isReopenWanted: false,
     current: null,
   }
@@ -103,6 +106,7 @@ export function startPartitionReader(
       state.consumer?.wake()
     },
     reopen() {
+      if (!mayReopen(state.openedAtMs, monotonicMs())) return
       state.isReopenWanted = true
       state.consumer?.wake()
     },
@@ -182,6 +186,7 @@ async function countUntilEnd(state: ReaderState, reading: PartitionReading): Pro
       openOrderedReader(tools.nats, RESULTS_STREAM, partitionFilter(owned.id), from),
     )
     state.consumer = consumer
+    state.openedAtMs = monotonicMs()
     state.isReopenWanted = false
     while (!signal.aborted && !state.isReopenWanted) {
       const messages = await countNext(state, reading, consumer)

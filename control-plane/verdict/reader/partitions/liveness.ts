@@ -17,6 +17,12 @@ export function isReaderAlive({ atMs, workingSinceMs }: ReaderLiveness, received
   return nowMs - Math.max(atMs, receivedAtMs) < SERVER_SILENCE_TIMEOUT_MS
 }
 
+/**
+ * Whether the consumer of a silent reader may be opened again: not while it may still be waiting for the first heartbeat. If
+ * it were opened again every two seconds, it would never hear one.
+ */
+export const mayReopen = (openedAtMs: number, nowMs: number): boolean => nowMs - openedAtMs >= SERVER_SILENCE_TIMEOUT_MS
+
 /** When NATS last answered this process, and since when without a gap. */
 export type NatsReachability = { answeredMs: number; sinceMs: number }
 

@@ -3,6 +3,7 @@ import {
   isReachable,
   isReaderAlive,
   isStableReachable,
+  mayReopen,
   type NatsReachability,
   recordAnswer,
 } from '../../../../control-plane/verdict/reader/partitions/liveness.ts'
@@ -19,6 +20,13 @@ t.test('A reader is alive while it works, or shortly after the server sent somet
     ['work without an end', [{ atMs: 1_000, workingSinceMs: 9_000 }, 39_000, 39_000], false],
   ]
   for (const [title, args, expected] of rows) t.equal(isReaderAlive(...args), expected, title)
+})
+
+t.test('A consumer is not opened again before the first heartbeat can have arrived', async t => {
+  t.ok(mayReopen(NEVER, 1_000), 'the first one')
+  t.notOk(mayReopen(1_000, 3_000), 'the heartbeat of the server comes after two seconds')
+  t.notOk(mayReopen(1_000, 5_999))
+  t.ok(mayReopen(1_000, 6_000))
 })
 
 t.test('A process waits after a gap without answers before it takes partitions', async t => {
