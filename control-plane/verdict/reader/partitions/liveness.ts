@@ -19,7 +19,7 @@ export function isReaderAlive({ atMs, workingSinceMs }: ReaderLiveness, received
 
 /**
  * Whether the consumer of a silent reader may be opened again: not while it may still be waiting for the first heartbeat. If
- * it were opened again every two seconds, it would never hear one.
+ * it were opened again every two seconds, it would never receive one.
  */
 export const mayReopen = (openedAtMs: number, nowMs: number): boolean => nowMs - openedAtMs >= SERVER_SILENCE_TIMEOUT_MS
 
