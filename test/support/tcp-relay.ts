@@ -55,7 +55,8 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
       for (const socket of [pair.inner, pair.outer]) socket.destroy()
     }
     for (const socket of [pair.inner, pair.outer]) socket.on('error', () => {}).on('close', end)
-    if (pair.inner.destroyed) end()
+    // a cut that came while the target was being connected has not seen this connection, and waits for its end
+    if (pair.inner.destroyed || state === 'cut') end()
     else if (state === 'open') link(pair)
   }
   const relay = createServer({ pauseOnConnect: true }, inner => {
