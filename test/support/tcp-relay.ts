@@ -62,6 +62,8 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   const relay = createServer({ pauseOnConnect: true }, inner => {
     inner.on('error', () => {})
     if (state === 'open') return void lead(inner)
+    // it was accepted before the cut and is announced after it
+    if (state === 'cut') return void inner.destroy()
     waiting.add(inner)
     inner.on('close', () => waiting.delete(inner))
   })
