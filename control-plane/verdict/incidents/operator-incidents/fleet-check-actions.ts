@@ -12,7 +12,7 @@ import { hasOpenSubjects, listOpenSubjects, lockOperatorIncidents } from './oper
 type FleetCheck = FleetReport & { regions: RegionHealth[] }
 
 /**
- * The same without a transaction while there is nothing to write: no region without a live probe, no drained probe, no probe
+ * Checks all regions as `checkFleet` does, without a transaction while there is nothing to write: no region without a live probe, no drained probe, no probe
  * that disagrees and no open incident. What begins in the meantime is found by the next check.
  */
 export async function checkFleetIfNeeded(db: Db, publicUrl: string, watchedMs: number, now: Date): Promise<FleetCheck> {
