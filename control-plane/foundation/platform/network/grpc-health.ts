@@ -10,8 +10,8 @@ import {
 type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>
 
 /**
- * Adds the health service of gRPC, which reports that these services are serving until `stopServing`. It is generated from `proto/`, because
- * the package `grpc-health-check` takes 80 ms of processor time at each start to read its definition.
+ * Adds the health service of gRPC, which reports that these services are serving until `stopServing`. It is generated from
+ * `proto/`, because the package `grpc-health-check` takes 80 ms of processor time at each start to read its definition.
  */
 export function addGrpcHealth(server: Server, services: string[]): { stopServing(): void } {
   let status = Status.SERVING
