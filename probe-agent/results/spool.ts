@@ -17,9 +17,9 @@ type SpoolOptions = { directory: string; maxBytes: number; machine: Machine; log
 /**
  * Results that JetStream did not store, on disk until they are published as late results (docs/design/probes.md#spool).
  *
- * Every record is written immediately, so it survives a kill -9 of the probe. The file is synced a second after the first write that was not synced, so a power
- * failure loses at most one second. A file that was not replayed completely is replayed again after a restart, which is
- * safe because the history is idempotent. When the spool is full, its oldest file is deleted.
+ * Every record is written immediately, so it survives a kill -9 of the probe. The file is synced one second after a write, so
+ * a power failure loses at most one second. A file that was not replayed completely is replayed again after a restart, which
+ * is safe because the history is idempotent. When the spool is full, its oldest file is deleted.
  */
 export type Spool = {
   /** Writes a record that is also in memory and may still be published in time. Returns its number. */
