@@ -10,14 +10,13 @@ import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'ann@example.com')
 const send = (method: string, path: string, body?: unknown) => api.call(method, path, { key: person.key, body })
 const env = { PATH: process.env.PATH, PICKET_URL: api.origin, PICKET_API_KEY: person.key }
@@ -25,10 +24,8 @@ const folder = await mkdtemp(join(tmpdir(), 'picket-calls-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 
 async function openAt(t: Teardown, path: string): Promise<Page> {
-  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' })
-  t.teardown(() => context.close())
+  const { context, page } = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce' })
   await addSession(context, person.token)
-  const { page } = await openWatchedPage(context, origin)
   await page.goto(origin + path)
   return page
 }

@@ -6,14 +6,14 @@ import { findAccessibilityProblems } from '../support/axe.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
 import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
 const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
 const { body } = await api.call('GET', '/me', { key: person.key })
@@ -24,11 +24,9 @@ for (const name of ['Till 1', 'Till 2', 'Till 3', 'Till 4']) await insertMonitor
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
-async function openPage(path: string, token = person.token, viewport = DESKTOP) {
-  const context = await newContext({ viewport })
-  t.teardown(() => context.close())
-  await addSession(context, token)
-  const watched = await openWatchedPage(context, origin)
+async function openPage(t: Teardown, path: string, token = person.token, viewport = DESKTOP) {
+  const watched = await openTab(t, origin, { viewport })
+  await addSession(watched.context, token)
   // a change can be undone for a time that a busy machine needs for the next step
   await watched.page.clock.setFixedTime(Date.now())
   await watched.page.goto(origin + path)
@@ -46,7 +44,7 @@ const statusOf = (page: Page, where: string) => page.locator(`${where} [role="st
 const dialogOf = (page: Page) => page.getByRole('dialog')
 
 t.test('Filter, select, see the difference, change, and undo', async t => {
-  const { page, complaints } = await openPage('/monitors')
+  const { page, complaints } = await openPage(t, '/monitors')
   await page.getByLabel('Filter').fill('till')
   await page.getByLabel('Select Till 4').waitFor()
   await page.getByLabel('Select Till 1').click()
@@ -91,7 +89,7 @@ t.test('All monitors without an alert channel get one, which can be undone', asy
   const unalerted = async () =>
     (await api.call('GET', '/monitors?alerted=false&paused=false', { key: person.key })).body.meta.total
   const before = await unalerted()
-  const { page, complaints } = await openPage('/monitors/unalerted')
+  const { page, complaints } = await openPage(t, '/monitors/unalerted')
   await page.getByRole('button', { name: `Alert it about ${before} monitors` }).click()
   await page.getByText(`Pager is alerted about ${before} monitors.`).waitFor()
   await waitFor(async () => (await channel()).is_default, { label: 'new monitors alert it' })
@@ -108,7 +106,7 @@ t.test('All monitors without an alert channel get one, which can be undone', asy
 t.test('Deleting needs the number of monitors, and a refused monitor is named with the reason', async t => {
   const names = ['Old 1', 'Old 2']
   const ids = await Promise.all(names.map(name => insertMonitor(api.db, projectId, { name })))
-  const { page, complaints } = await openPage('/monitors?q=old')
+  const { page, complaints } = await openPage(t, '/monitors?q=old')
   await page.getByLabel('Select Old 1').click()
   await page.getByLabel('Select Old 2').click()
   // another person deletes one of them
@@ -129,7 +127,7 @@ t.test('Deleting needs the number of monitors, and a refused monitor is named wi
 })
 
 t.test('The list works with keys only, which do nothing in a field and can be switched off', async t => {
-  const { page, complaints } = await openPage('/monitors')
+  const { page, complaints } = await openPage(t, '/monitors')
   const { keyboard } = page
   const focused = () => page.evaluate<string>('document.activeElement.textContent.slice(0, 100)')
   await page.locator('tr[data-id]').first().waitFor()
@@ -182,7 +180,7 @@ t.test('The list works with keys only, which do nothing in a field and can be sw
 })
 
 t.test('The palette opens monitors, pages and actions by keys and by its button', async t => {
-  const { page, complaints } = await openPage('/')
+  const { page, complaints } = await openPage(t, '/')
   const { keyboard } = page
   await keyboard.press('Control+k')
   const field = page.getByRole('combobox', { name: 'Monitor, page or action' })
@@ -216,7 +214,7 @@ t.test('The palette opens monitors, pages and actions by keys and by its button'
 })
 
 t.test('On a phone the selection and its dialog fit, in light and dark', async t => {
-  const { page, complaints } = await openPage('/monitors?q=till', person.token, PHONE)
+  const { page, complaints } = await openPage(t, '/monitors?q=till', person.token, PHONE)
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.getByLabel('Select Till 3').click()
@@ -234,7 +232,7 @@ t.test('On a phone the selection and its dialog fit, in light and dark', async t
 })
 
 t.test('A viewer sees the list without check boxes, and the palette without changes', async t => {
-  const { page, complaints } = await openPage('/monitors', viewer.token)
+  const { page, complaints } = await openPage(t, '/monitors', viewer.token)
   t.equal(await page.locator('tr[data-id]').first().getByRole('checkbox').count(), 0)
   await page.keyboard.press('p')
   await page.keyboard.press('Control+k')

@@ -7,12 +7,11 @@ import { addSession } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const owner = await createPerson(api, 'ann@example.com')
 const viewer = await createPerson(api, 'vic@example.com', { role: 'viewer', invitedBy: owner })
 const call = (method: string, path: string, body?: unknown) => api.call(method, path, { key: owner.key, body })
@@ -20,10 +19,8 @@ const create = async (path: string, body: object) => (await call('POST', path, b
 
 /** A browser in which a person is signed in and sees `path`. */
 async function openAt(t: Teardown, path: string, person = owner, options: object = {}) {
-  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
-  t.teardown(() => context.close())
-  await addSession(context, person.token)
-  const watched = await openWatchedPage(context, origin)
+  const watched = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  await addSession(watched.context, person.token)
   await watched.page.goto(origin + path)
   return watched
 }

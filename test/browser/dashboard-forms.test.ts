@@ -6,21 +6,18 @@ import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const owner = await createPerson(api, 'ann@example.com')
 const call = (method: string, path: string, body?: unknown) => api.call(method, path, { key: owner.key, body })
 const createMonitor = async (body: object) => (await call('POST', '/monitors', body)).body.data
 
 /** A browser in which the person is signed in and sees `path`. */
 async function openAt(t: Teardown, path: string, options: object = {}) {
-  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
-  t.teardown(() => context.close())
-  const { page, complaints } = await openWatchedPage(context, origin)
+  const { page, complaints } = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
   await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: path })}`)
   await page.getByLabel('Email address').fill(owner.email)
   await page.getByLabel('Password').fill(PERSON_PASSWORD)
@@ -105,10 +102,8 @@ t.test(
   async t => {
     const { id } = await createMonitor({ name: 'Long text', type: 'http', url: 'https://long.example.com' })
     const editor = await createPerson(api, 'eve@example.com', { role: 'editor', invitedBy: owner })
-    const context = await newContext({ timezoneId: 'UTC' })
-    t.teardown(() => context.close())
+    const { context, page, complaints } = await openTab(t, origin, { timezoneId: 'UTC' })
     await addSession(context, editor.token)
-    const { page, complaints } = await openWatchedPage(context, origin)
     await page.goto(`${origin}/monitors/${id}/settings`)
     await field(page, 'Name').fill('A name that took')
     await editor.signOut()

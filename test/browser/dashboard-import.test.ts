@@ -6,20 +6,17 @@ import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { buildKumaDatabase, KUMA_TABLES } from '../support/kuma-database.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const owner = await createPerson(api, 'ann@example.com')
 const folder = t.testdir({ 'notes.db': 'dear diary' })
 writeFileSync(join(folder, 'kuma.db'), buildKumaDatabase(2, KUMA_TABLES))
 
 t.test('A person imports a database of Uptime Kuma and sees what is left out before anything changes', async t => {
-  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' })
-  t.teardown(() => context.close())
-  const { page, complaints } = await openWatchedPage(context, origin)
+  const { page, complaints } = await openTab(t, origin, { reducedMotion: 'reduce' })
   const shoot = (name: string) =>
     process.env.PICKET_SHOTS
       ? page.screenshot({ path: join(process.env.PICKET_SHOTS, `${name}.png`), fullPage: true })
@@ -70,10 +67,8 @@ t.test('A person imports a database of Uptime Kuma and sees what is left out bef
 })
 
 t.test('The import pages are accessible, fit a phone, in the dark too', async t => {
-  const context = await newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
-  t.teardown(() => context.close())
+  const { context, page } = await openTab(t, origin, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
   await addSession(context, owner.token)
-  const { page } = await openWatchedPage(context, origin)
   const { data } = (await api.call('GET', '/imports', { key: owner.key })).body
   for (const path of ['/settings/import', `/settings/import/${data[0].id}`]) {
     await page.goto(origin + path)

@@ -6,12 +6,11 @@ import { readOverflow } from '../support/dashboard-browser.ts'
 import { insertOutage } from '../support/outage.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { newContext, openTab } = await openBrowser(t)
 
 const owner = await createPerson(api, 'ann@example.com')
 const viewer = await createPerson(api, 'bob@example.com', { role: 'viewer', invitedBy: owner })
@@ -21,9 +20,8 @@ const channelId = (await api.call('POST', '/alerts/channels', { key: owner.key, 
 
 /** A browser in which the person is signed in and sees `path`. */
 async function openAs(t: Teardown, { email }: { email: string }, path: string, isScripted = true) {
-  const context = await newContext({ javaScriptEnabled: isScripted, timezoneId: 'UTC', reducedMotion: 'reduce' })
-  t.teardown(() => context.close())
-  const { page, complaints } = await openWatchedPage(context, origin)
+  const options = { javaScriptEnabled: isScripted, timezoneId: 'UTC', reducedMotion: 'reduce' } as const
+  const { page, complaints } = await openTab(t, origin, options)
   await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: path })}`)
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(PERSON_PASSWORD)

@@ -4,14 +4,14 @@ import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
 const call = async (method: string, path: string, body?: unknown) =>
   (await api.call(method, path, { key: person.key, body })).body.data
@@ -26,11 +26,9 @@ await call('PUT', `/status-pages/${page.id}`, { is_published: true })
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
-async function openAt(path: string, options: object = {}) {
-  const context = await newContext({ viewport: DESKTOP, timezoneId: 'Europe/Berlin', ...options })
-  t.teardown(() => context.close())
-  await addSession(context, person.token)
-  const watched = await openWatchedPage(context, origin)
+async function openAt(t: Teardown, path: string, options: object = {}) {
+  const watched = await openTab(t, origin, { viewport: DESKTOP, timezoneId: 'Europe/Berlin', ...options })
+  await addSession(watched.context, person.token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
   const shoot = (name: string) =>
@@ -41,7 +39,7 @@ async function openAt(path: string, options: object = {}) {
 }
 
 t.test('A person plans maintenance by a query, sees what it will do, and finds it in the calendar', async t => {
-  const { page: tab, complaints, shoot } = await openAt('/maintenance')
+  const { page: tab, complaints, shoot } = await openAt(t, '/maintenance')
   await tab.getByText('There is no maintenance window.').waitFor()
   await tab.getByRole('link', { name: 'New window' }).click()
   await tab.getByLabel('Title').fill('Database upgrade')
@@ -104,7 +102,7 @@ t.test('A person plans maintenance by a query, sees what it will do, and finds i
 })
 
 t.test('A window is deleted by its title, and the pages fit on a phone in the dark', async t => {
-  const { page: tab, complaints, shoot } = await openAt('/maintenance', { viewport: PHONE, colorScheme: 'dark' })
+  const { page: tab, complaints, shoot } = await openAt(t, '/maintenance', { viewport: PHONE, colorScheme: 'dark' })
   t.ok((await readOverflow(tab)) <= 0, 'the calendar')
   await shoot('calendar-phone')
   await tab.getByRole('link', { name: 'Database upgrade' }).last().click()
@@ -122,7 +120,7 @@ t.test('A window is deleted by its title, and the pages fit on a phone in the da
 t.test(
   'The pages about the reach of a status page show what the plan allows, its snippets and a live badge',
   async t => {
-    const { page: tab, complaints, shoot } = await openAt(`/pages/${page.id}/subscribers`)
+    const { page: tab, complaints, shoot } = await openAt(t, `/pages/${page.id}/subscribers`)
     await tab.getByText('There is no confirmed subscriber.').waitFor()
     t.same(await findAccessibilityProblems(tab), [], 'the subscribers')
     await shoot('subscribers-empty')
@@ -146,7 +144,7 @@ t.test(
 
 t.test('A domain that is refused says why at its field, and one that is set shows its records to copy', async t => {
   await execute(api.db, `UPDATE organizations SET plan = 'pro' WHERE id = ?`, [me.organization.id])
-  const { page: tab, complaints, shoot } = await openAt(`/pages/${page.id}/domain`)
+  const { page: tab, complaints, shoot } = await openAt(t, `/pages/${page.id}/domain`)
   await tab.getByLabel('Domain').fill('localhost')
   await tab.getByRole('button', { name: 'Set the domain' }).click()
   await tab.locator('#field-domain[aria-invalid="true"]').waitFor()

@@ -14,7 +14,6 @@ import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { buildArrival, createResult } from '../support/results.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const MINUTE_MS = 60_000
@@ -22,7 +21,7 @@ const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
 const { url } = await createClickhouseDatabase(t)
 const api = await startApi(t, { CLICKHOUSE_URL: url, HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'ann@example.com')
 const clickhouse = createClickhouse(url)
 t.teardown(() => clickhouse.close())
@@ -62,10 +61,9 @@ for (const region of ['us-east', 'eu-west']) {
 }
 
 async function openMonitor(t: Teardown, search = '', options: object = {}) {
-  const context = await newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'UTC', ...options })
-  t.teardown(() => context.close())
-  await addSession(context, person.token)
-  const watched = await openWatchedPage(context, origin)
+  const desktop = { viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' }
+  const watched = await openTab(t, origin, { ...desktop, ...options })
+  await addSession(watched.context, person.token)
   await watched.page.goto(origin + path + search)
   return watched
 }

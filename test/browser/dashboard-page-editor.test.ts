@@ -7,23 +7,20 @@ import { createPerson } from '../support/person.ts'
 import { insertComponents } from '../support/status-pages.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { newContext, openTab } = await openBrowser(t)
 const owner = await createPerson(api, 'ann@example.com')
 const call = (method: string, path: string, body?: unknown) => api.call(method, path, { key: owner.key, body })
 const create = async (path: string, body: object) => (await call('POST', path, body)).body.data.id as string
 
 async function openAt(t: Teardown, path: string, { token = owner.token, ...options }: Record<string, unknown> = {}) {
-  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
-  t.teardown(() => context.close())
-  await addSession(context, token as string)
-  const { page, complaints } = await openWatchedPage(context, origin)
-  await page.goto(origin + path)
-  return { page, complaints, context }
+  const watched = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  await addSession(watched.context, token as string)
+  await watched.page.goto(origin + path)
+  return watched
 }
 
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })

@@ -13,7 +13,7 @@ import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { newContext, openTab } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
 const { body } = await api.call('GET', '/me', { key: person.key })
 const projectId: string = body.data.project.id
@@ -110,10 +110,8 @@ t.test('Times are in UTC until the browser shows them in its time zone', async t
 })
 
 t.test('The filter follows typing, links and the history of the browser', async t => {
-  const context = await newContext({ viewport: DESKTOP })
-  t.teardown(() => context.close())
+  const { context, page, complaints } = await openTab(t, origin, { viewport: DESKTOP })
   await addSession(context, person.token)
-  const { page, complaints } = await openWatchedPage(context, origin)
   await openTakenOver(page, '/monitors')
   const field = page.getByLabel('Filter')
   const rows = page.locator('tr[data-id]')
@@ -136,9 +134,7 @@ t.test('A person who is signed out signs in and is led to the page', async t => 
   const refused = await get('/monitors?q=is:down', {})
   t.equal(refused.status, 303)
   t.equal(refused.headers.get('location'), '/sign-in?return_to=%2Fmonitors%3Fq%3Dis%3Adown')
-  const context = await newContext({ viewport: DESKTOP })
-  t.teardown(() => context.close())
-  const { page, complaints } = await openWatchedPage(context, origin)
+  const { page, complaints } = await openTab(t, origin, { viewport: DESKTOP })
   await page.goto(`${origin}/monitors/${id}?range=7d`)
   await page.getByLabel('Email address').fill('owner@example.com')
   await page.getByLabel('Password').fill('correct horse battery')
@@ -215,10 +211,9 @@ t.test('Pages have the policy of the design and are not stored; their files are 
 t.test('The screens are accessible on phones, in dark, and fit them', async t => {
   // colours that change slowly would be measured on their way
   // test/long/dashboard-accessibility.test.ts has the other sizes and schemes
-  const context = await newContext({ viewport: PHONE, colorScheme: 'dark', reducedMotion: 'reduce' })
-  t.teardown(() => context.close())
+  const look = { viewport: PHONE, colorScheme: 'dark', reducedMotion: 'reduce' } as const
+  const { context, page, complaints } = await openTab(t, origin, look)
   await addSession(context, person.token)
-  const { page, complaints } = await openWatchedPage(context, origin)
   for (const path of PATHS) {
     await openTakenOver(page, path)
     t.equal(await readOverflow(page), 0, `${path}: no horizontal scrolling`)

@@ -10,21 +10,19 @@ import { makeOperator } from '../support/operator.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
 import type { Tenant } from '../support/tenant.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const owner = await createPerson(api, 'ann@example.com')
 const call = (method: string, path: string, body?: unknown, key = owner.key) => api.call(method, path, { key, body })
 
 /** A browser without a session, or with that of a person. */
 async function openAs(t: Teardown, token: string | null, options: object = {}, server = origin) {
-  const context = await newContext({ timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
-  t.teardown(() => context.close())
-  if (token !== null) await addSession(context, token)
-  return openWatchedPage(context, server)
+  const watched = await openTab(t, server, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  if (token !== null) await addSession(watched.context, token)
+  return watched
 }
 
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })

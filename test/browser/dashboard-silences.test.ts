@@ -4,13 +4,13 @@ import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
 const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
 const { body } = await api.call('GET', '/me', { key: person.key })
@@ -21,11 +21,9 @@ for (const name of ['Till 1', 'Till 2', 'Till 3']) ids.push(await insertMonitor(
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
-async function openPage(path: string, token = person.token, viewport = DESKTOP) {
-  const context = await newContext({ viewport, timezoneId: 'UTC' })
-  t.teardown(() => context.close())
-  await addSession(context, token)
-  const watched = await openWatchedPage(context, origin)
+async function openPage(t: Teardown, path: string, token = person.token, viewport = DESKTOP) {
+  const watched = await openTab(t, origin, { viewport, timezoneId: 'UTC' })
+  await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
   return watched
@@ -44,7 +42,7 @@ async function listActive(): Promise<string[]> {
 }
 
 t.test('A monitor is silenced on its page, the overview shows it, and it ends with one click', async t => {
-  const { page, complaints } = await openPage(`/monitors/${ids[0]}`)
+  const { page, complaints } = await openPage(t, `/monitors/${ids[0]}`)
   await page.getByRole('button', { name: 'Silence…' }).click()
   const dialog = page.getByRole('dialog')
   t.same(await findAccessibilityProblems(page), [], 'the dialog')
@@ -63,7 +61,7 @@ t.test('A monitor is silenced on its page, the overview shows it, and it ends wi
   t.same(await listActive(), ['1: Move to the new rack'])
   t.same(await findAccessibilityProblems(page), [], 'the page of the monitor')
 
-  const overview = await openPage('/', person.token, PHONE)
+  const overview = await openPage(t, '/', person.token, PHONE)
   const section = overview.page.getByRole('region', { name: 'Silenced' })
   t.match(await readText(section), /Till 1 until .* Move to the new rack/)
   t.equal(await readOverflow(overview.page), 0, 'no sideways scrolling on a phone')
@@ -75,7 +73,7 @@ t.test('A monitor is silenced on its page, the overview shows it, and it ends wi
 })
 
 t.test('Selected monitors are silenced with a key, and the change is undone', async t => {
-  const { page, complaints } = await openPage('/monitors')
+  const { page, complaints } = await openPage(t, '/monitors')
   await page.getByLabel('Select Till 1').click()
   await page.getByLabel('Select Till 3').click({ modifiers: ['Shift'] })
   await page.keyboard.press('m')
@@ -99,7 +97,7 @@ t.test('A viewer sees a silence without a button', async t => {
   const until = new Date(Date.now() + 3_600_000).toISOString()
   const made = await api.call('POST', '/silences', { key: person.key, body: { monitor_ids: ids, until } })
   t.equal(made.status, 201)
-  const { page, complaints } = await openPage('/', viewer.token)
+  const { page, complaints } = await openPage(t, '/', viewer.token)
   const section = page.getByRole('region', { name: 'Silenced' })
   t.match(await readText(section), /Till 1 ?, Till 2 ?, Till 3 until/)
   t.equal(await section.getByRole('button').count(), 0)

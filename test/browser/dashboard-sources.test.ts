@@ -5,8 +5,8 @@ import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow, readRows } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { startTarget } from '../support/target.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, {
@@ -14,7 +14,7 @@ const api = await startApi(t, {
   ...{ TESTS_PER_MINUTE: '1000', RATE_LIMIT_PER_MINUTE: '1000000', DEFAULT_PLAN: 'business' },
 })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const owner = await createPerson(api, 'ann@example.com')
 const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: owner })
 const target = await startTarget(t)
@@ -23,11 +23,9 @@ const serve = (document: unknown) => target.behave({ kind: 'answer', body: JSON.
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
-async function openPage(path: string, token = owner.token, viewport = DESKTOP) {
-  const context = await newContext({ viewport, timezoneId: 'UTC', reducedMotion: 'reduce' })
-  t.teardown(() => context.close())
-  await addSession(context, token)
-  const watched = await openWatchedPage(context, origin)
+async function openPage(t: Teardown, path: string, token = owner.token, viewport = DESKTOP) {
+  const watched = await openTab(t, origin, { viewport, timezoneId: 'UTC', reducedMotion: 'reduce' })
+  await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
   return watched
@@ -48,7 +46,7 @@ const DOCUMENT = {
 
 t.test('A click on a value makes a rule for every service, and its monitors appear at once', async t => {
   serve(DOCUMENT)
-  const { page, complaints } = await openPage('/sources')
+  const { page, complaints } = await openPage(t, '/sources')
   await page.getByText('There is no data source.').waitFor()
   t.same(await findAccessibilityProblems(page), [], 'the empty list')
   await page.getByRole('link', { name: 'New data source' }).first().click()
@@ -96,7 +94,7 @@ t.test('A click on a value makes a rule for every service, and its monitors appe
 
 t.test('A data source that is created while a rule is proposed has the monitors that were shown', async t => {
   serve(DOCUMENT)
-  const { page, complaints } = await openPage('/sources/new')
+  const { page, complaints } = await openPage(t, '/sources/new')
   await field(page, 'Address of the document').fill(target.url)
   await page.getByRole('button', { name: 'Fetch the document' }).click()
   await row(page, 'status: "failing"').click()
@@ -120,7 +118,7 @@ t.test('The tree is operated with keys, and hostile documents have no effect', a
     services: { a: { ok: true }, b: { ok: true } },
     '__proto__ ': '\u202etxet',
   })
-  const { page, complaints } = await openPage('/sources/new', owner.token, PHONE)
+  const { page, complaints } = await openPage(t, '/sources/new', owner.token, PHONE)
   await field(page, 'Address of the document').fill(target.url)
   await page.getByRole('button', { name: 'Fetch the document' }).click()
   await page.getByText(/Only a part is shown: the document is larger than 256 KiB/).waitFor()
@@ -152,7 +150,7 @@ t.test('A stored source shows its monitors; removing a rule and deleting ask for
   const group = (await call('POST', `/status-pages/${pageId}/groups`, { name: 'Services' })).body.data
   const read = async () => (await call('GET', `/data-sources/${id}`)).body.data
   await waitFor(async () => (await read()).child_monitor_count === 6, { label: 'six monitors' })
-  const { page, complaints } = await openPage(`/sources/${id}`)
+  const { page, complaints } = await openPage(t, `/sources/${id}`)
   await page.getByText('6 monitors: 6 up.').waitFor()
   t.equal(await page.getByRole('cell', { name: 'mail status' }).getByRole('link').count(), 1)
   await page.clock.install()
@@ -202,12 +200,12 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
   target.behave({ kind: 'answer', status: 503 })
   const { id } = (await call('POST', '/data-sources', { name: 'Broken', url: target.url })).body.data
   await waitFor(async () => (await call('GET', `/data-sources/${id}`)).body.data.last_error, { label: 'a failure' })
-  const { page, complaints } = await openPage(`/sources/${id}`)
+  const { page, complaints } = await openPage(t, `/sources/${id}`)
   await page.getByText(/The document could not be fetched: .*503/).waitFor()
   await field(page, 'Name').fill('Renamed')
   await page.getByRole('link', { name: 'Overview' }).click()
   t.match(complaints.splice(0).join(), /dialog/, 'a form with changes asks')
-  const { page: seen } = await openPage('/sources', viewer.token, PHONE)
+  const { page: seen } = await openPage(t, '/sources', viewer.token, PHONE)
   await seen
     .getByRole('cell', { name: /^Broken/ })
     .getByText(/503/)
@@ -222,7 +220,7 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
 t.test('A vendor of the catalogue is tracked, and each channel gets what a person chooses', async t => {
   const body = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
   const channel = (await call('POST', '/alerts/channels', body)).body.data
-  const { page, complaints } = await openPage('/dependencies')
+  const { page, complaints } = await openPage(t, '/dependencies')
   await page.getByText('There is no dependency.').waitFor()
   await page.getByRole('link', { name: 'Add a dependency' }).first().click()
   await page.getByRole('searchbox').fill('github')
@@ -257,7 +255,7 @@ t.test('A vendor of the catalogue is tracked, and each channel gets what a perso
 })
 
 t.test('The feed of another status page is read before it is tracked', async t => {
-  const { page, complaints } = await openPage('/dependencies/new', owner.token, PHONE)
+  const { page, complaints } = await openPage(t, '/dependencies/new', owner.token, PHONE)
   await field(page, 'Address of the status page').fill(target.url)
   t.ok(await page.getByRole('button', { name: 'Track it' }).isDisabled(), 'not read yet')
   target.behave({ kind: 'answer', status: 410 })
@@ -295,14 +293,14 @@ t.test('A data source is paused and resumed, and its monitors say why their stat
   const path = `/data-sources/${made.body.data.id}`
   const read = async () => (await call('GET', path)).body.data
   const source = await waitFor(async () => ((await read()).child_monitor_count === 1 ? read() : null))
-  const { page, complaints } = await openPage(`/sources/${source.id}`)
+  const { page, complaints } = await openPage(t, `/sources/${source.id}`)
   await page.getByRole('button', { name: 'Pause the data source' }).click()
   await page.getByText('The document is not fetched. The monitors keep the status of the last fetch.').waitFor()
   t.equal(await page.getByRole('button', { name: 'Fetch now' }).count(), 0)
   t.same(await findAccessibilityProblems(page), [])
   t.equal((await read()).is_paused, true)
   const child = source.fields[0].child_monitors[0].monitor_id
-  const other = await openPage(`/monitors/${child}`, owner.token, PHONE)
+  const other = await openPage(t, `/monitors/${child}`, owner.token, PHONE)
   await other.page
     .getByText(/data source is paused/i)
     .first()

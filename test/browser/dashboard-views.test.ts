@@ -3,33 +3,31 @@ import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
-import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 // takes about 60 s
 
 const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { newContext } = await openBrowser(t)
+const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
 const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
 const projectId: string = (await api.call('GET', '/me', { key: person.key })).body.data.project.id
 for (const name of ['Till 1', 'Till 2', 'Mail']) await insertMonitor(api.db, projectId, { name })
 
-async function openPage(path: string, token: string, viewport = { width: 1280, height: 900 }) {
-  const context = await newContext({ viewport, colorScheme: 'light' })
-  t.teardown(() => context.close())
-  await addSession(context, token)
-  const watched = await openWatchedPage(context, origin)
+async function openPage(t: Teardown, path: string, token: string, viewport = { width: 1280, height: 900 }) {
+  const watched = await openTab(t, origin, { viewport, colorScheme: 'light' })
+  await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
   return watched
 }
 
 t.test('A filter is saved, opened from the list and the palette, renamed, shared and deleted', async t => {
-  const { page, complaints } = await openPage('/monitors', person.token)
+  const { page, complaints } = await openPage(t, '/monitors', person.token)
   await page.getByLabel('Filter').fill('till')
   await page.getByRole('button', { name: 'Save as view' }).click()
   const dialog = page.getByRole('dialog')
@@ -63,7 +61,7 @@ t.test('A filter is saved, opened from the list and the palette, renamed, shared
   await dialog.getByRole('button', { name: 'Save' }).click()
   await views.getByRole('link', { name: 'All tills' }).waitFor()
 
-  const other = await openPage('/monitors?q=till', viewer.token)
+  const other = await openPage(t, '/monitors?q=till', viewer.token)
   await other.page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'All tills' }).waitFor()
   t.equal(await other.page.getByRole('button', { name: 'Edit view' }).count(), 0, 'a viewer does not change it')
   t.same(other.complaints, [])
@@ -77,7 +75,7 @@ t.test('A filter is saved, opened from the list and the palette, renamed, shared
 })
 
 t.test('The menu of the account closes by Escape, by a click outside it, and when a link of it is opened', async t => {
-  const { page, complaints } = await openPage('/monitors', viewer.token)
+  const { page, complaints } = await openPage(t, '/monitors', viewer.token)
   const menu = page.locator('.account > summary')
   const isOpen = async () => (await page.locator('.account[open]').count()) === 1
   await menu.click()
@@ -98,7 +96,7 @@ t.test('The menu of the account closes by Escape, by a click outside it, and whe
 t.test(
   'A theme and a density are chosen, apply at once, and stay after loading without a change of colour',
   async t => {
-    const { page, complaints } = await openPage('/monitors', viewer.token)
+    const { page, complaints } = await openPage(t, '/monitors', viewer.token)
     const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor') as Promise<string>
     const height = async () => (await page.locator('tr[data-id]').first().boundingBox())!.height
     const [light, compact] = [await ground(), await height()]
@@ -128,9 +126,9 @@ t.test(
     t.ok((await height()) > compact)
     t.same(complaints, [])
 
-    const phone = await openPage('/monitors', viewer.token, { width: 390, height: 844 })
+    const phone = await openPage(t, '/monitors', viewer.token, { width: 390, height: 844 })
     t.equal(await readOverflow(phone.page), 0)
-    t.equal((await openPage('/monitors', person.token)).page.url(), `${origin}/monitors`)
+    t.equal((await openPage(t, '/monitors', person.token)).page.url(), `${origin}/monitors`)
     t.same(phone.complaints, [])
   },
 )

@@ -6,9 +6,12 @@ type WatchedPage = {
   complaints: string[]
 }
 
-/** A tab that records unexpected events, such as requests to other origins than `origin`. Browsers of tests reach no other host. */
-export async function openWatchedPage(context: BrowserContext, origin: string): Promise<WatchedPage> {
-  const page = await context.newPage()
+/** A new tab that is watched. */
+export const openWatchedPage = async (context: BrowserContext, origin: string): Promise<WatchedPage> =>
+  watchPage(await context.newPage(), origin)
+
+/** Records unexpected events of a tab, such as requests to other origins than `origin`. Browsers of tests reach no other host. */
+export function watchPage(page: Page, origin: string): WatchedPage {
   const complaints: string[] = []
   page.on('console', message => complaints.push(`console: ${message.text()}`))
   page.on('pageerror', error => complaints.push(`error: ${error.message}`))
