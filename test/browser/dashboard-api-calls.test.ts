@@ -24,7 +24,7 @@ const folder = await mkdtemp(join(tmpdir(), 'picket-calls-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 
 async function openAt(t: Teardown, path: string): Promise<Page> {
-  const { context, page } = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce' })
+  const { context, page } = await openTab(t, origin, { reducedMotion: 'reduce' })
   await addSession(context, person.token)
   await page.goto(origin + path)
   return page

@@ -25,10 +25,9 @@ const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
 async function openPage(t: Teardown, path: string, token = person.token, viewport = DESKTOP) {
-  const watched = await openTab(t, origin, { viewport })
-  await addSession(watched.context, token)
   // a change can be undone for a time that a busy machine needs for the next step
-  await watched.page.clock.setFixedTime(Date.now())
+  const watched = await openTab(t, origin, { viewport, hasFixedTime: true })
+  await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
   return watched

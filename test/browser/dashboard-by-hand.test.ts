@@ -19,7 +19,7 @@ const create = async (path: string, body: object) => (await call('POST', path, b
 
 /** A browser in which a person is signed in and sees `path`. */
 async function openAt(t: Teardown, path: string, person = owner, options: object = {}) {
-  const watched = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  const watched = await openTab(t, origin, { reducedMotion: 'reduce', ...options })
   await addSession(watched.context, person.token)
   await watched.page.goto(origin + path)
   return watched

@@ -17,7 +17,7 @@ const createMonitor = async (body: object) => (await call('POST', '/monitors', b
 
 /** A browser in which the person is signed in and sees `path`. */
 async function openAt(t: Teardown, path: string, options: object = {}) {
-  const { page, complaints } = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  const { page, complaints } = await openTab(t, origin, { reducedMotion: 'reduce', ...options })
   await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: path })}`)
   await page.getByLabel('Email address').fill(owner.email)
   await page.getByLabel('Password').fill(PERSON_PASSWORD)
@@ -102,7 +102,7 @@ t.test(
   async t => {
     const { id } = await createMonitor({ name: 'Long text', type: 'http', url: 'https://long.example.com' })
     const editor = await createPerson(api, 'eve@example.com', { role: 'editor', invitedBy: owner })
-    const { context, page, complaints } = await openTab(t, origin, { timezoneId: 'UTC' })
+    const { context, page, complaints } = await openTab(t, origin)
     await addSession(context, editor.token)
     await page.goto(`${origin}/monitors/${id}/settings`)
     await field(page, 'Name').fill('A name that took')

@@ -20,7 +20,7 @@ const channelId = (await api.call('POST', '/alerts/channels', { key: owner.key, 
 
 /** A browser in which the person is signed in and sees `path`. */
 async function openAs(t: Teardown, { email }: { email: string }, path: string, isScripted = true) {
-  const options = { javaScriptEnabled: isScripted, timezoneId: 'UTC', reducedMotion: 'reduce' } as const
+  const options = { reducedMotion: 'reduce', ...(!isScripted && { javaScriptEnabled: false }) } as const
   const { page, complaints } = await openTab(t, origin, options)
   await page.goto(`${origin}/sign-in?${new URLSearchParams({ return_to: path })}`)
   await page.getByLabel('Email address').fill(email)

@@ -61,7 +61,7 @@ for (const region of ['us-east', 'eu-west']) {
 }
 
 async function openMonitor(t: Teardown, search = '', options: object = {}) {
-  const desktop = { viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' }
+  const desktop = { viewport: { width: 1280, height: 900 } }
   const watched = await openTab(t, origin, { ...desktop, ...options })
   await addSession(watched.context, person.token)
   await watched.page.goto(origin + path + search)

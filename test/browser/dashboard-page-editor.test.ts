@@ -17,7 +17,7 @@ const call = (method: string, path: string, body?: unknown) => api.call(method, 
 const create = async (path: string, body: object) => (await call('POST', path, body)).body.data.id as string
 
 async function openAt(t: Teardown, path: string, { token = owner.token, ...options }: Record<string, unknown> = {}) {
-  const watched = await openTab(t, origin, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  const watched = await openTab(t, origin, { reducedMotion: 'reduce', ...options })
   await addSession(watched.context, token as string)
   await watched.page.goto(origin + path)
   return watched
@@ -98,11 +98,12 @@ t.test(
       await call('PUT', `/status-pages/${id}`, { template })
       await waitFor(
         async () => {
-          await published.goto(`${origin}/status/acme-cloud`)
-          return (await published.content()).includes(`class="page ${template}"`)
+          const html = await (await fetch(`${origin}/status/acme-cloud`)).text()
+          return html.includes(`class="page ${template}"`)
         },
         { label: `${template} is published` },
       )
+      await published.goto(`${origin}/status/acme-cloud`)
       t.equal(
         await readHtml(preview(page).locator('.page')),
         await readHtml(published.locator('.page')),

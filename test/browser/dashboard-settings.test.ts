@@ -20,7 +20,7 @@ const call = (method: string, path: string, body?: unknown, key = owner.key) => 
 
 /** A browser without a session, or with that of a person. */
 async function openAs(t: Teardown, token: string | null, options: object = {}, server = origin) {
-  const watched = await openTab(t, server, { timezoneId: 'UTC', reducedMotion: 'reduce', ...options })
+  const watched = await openTab(t, server, { reducedMotion: 'reduce', ...options })
   if (token !== null) await addSession(watched.context, token)
   return watched
 }

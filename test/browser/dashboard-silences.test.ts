@@ -22,7 +22,7 @@ const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
 async function openPage(t: Teardown, path: string, token = person.token, viewport = DESKTOP) {
-  const watched = await openTab(t, origin, { viewport, timezoneId: 'UTC' })
+  const watched = await openTab(t, origin, { viewport })
   await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()

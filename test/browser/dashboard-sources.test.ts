@@ -24,7 +24,7 @@ const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
 async function openPage(t: Teardown, path: string, token = owner.token, viewport = DESKTOP) {
-  const watched = await openTab(t, origin, { viewport, timezoneId: 'UTC', reducedMotion: 'reduce' })
+  const watched = await openTab(t, origin, { viewport, reducedMotion: 'reduce' })
   await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()

@@ -19,44 +19,52 @@ const LISTENED = [
   'download',
 ]
 
-type Tab = { context: BrowserContext; page: Page; isChangedForGood: boolean }
-type TabOptions = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'reducedMotion'> & {
-  timezoneId?: string
-  ignoreHTTPSErrors?: boolean
-  javaScriptEnabled?: boolean
+type Look = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'reducedMotion'>
+/** What a tab has from its start. The time zone is UTC by default. */
+type Kind = Pick<BrowserContextOptions, 'timezoneId' | 'javaScriptEnabled' | 'ignoreHTTPSErrors'> & {
+  /** the clock of the page does not go on */
+  hasFixedTime?: boolean
 }
+type Tab = { context: BrowserContext; page: Page; fixTime(): Promise<void>; isChangedForGood: boolean }
+
+/** Tabs that no test uses, by kind. The test files of the process share them, because a new tab takes longer than most tests. */
+const idle = new Map<string, Tab[]>()
 
 /** Opens contexts and tabs of the shared browser, with long timeouts, until the end of the test. */
 export async function openBrowser(t: Teardown) {
   const browser = await shareBrowser()
-  const newContext = async (options: BrowserContextOptions = {}) => {
+  const openContext = async (options: BrowserContextOptions) => {
     const context = await browser.newContext(options)
-    t.teardown(() => context.close())
     context.setDefaultTimeout(LIMIT_MS)
     return context
   }
-  const idle = new Map<string, Tab[]>()
-  const takeTab = async (contextOptions: object): Promise<Tab> => {
-    const known = idle.get(JSON.stringify(contextOptions))?.pop()
-    if (known) return known
-    const context = await newContext(contextOptions)
-    return noteLastingChanges({ context, page: await context.newPage(), isChangedForGood: false })
+  const newContext = async (options: BrowserContextOptions = {}) => {
+    const context = await openContext(options)
+    t.teardown(() => context.close())
+    return context
+  }
+  const createTab = async ({ hasFixedTime, ...options }: Kind): Promise<Tab> => {
+    const context = await openContext(options)
+    const page = await context.newPage()
+    const setFixedTime = context.clock.setFixedTime.bind(context.clock)
+    const fixTime = async () => void (hasFixedTime && (await setFixedTime(Date.now())))
+    return noteLastingChanges({ context, page, fixTime, isChangedForGood: false })
   }
   /**
-   * A watched tab for a test of the dashboard at `origin`, without cookies and storage. The next test of the file with the
-   * same options gets the same tab, because a new one takes more than the half of what a test takes. A test that installs a
-   * clock, a script or a route keeps its tab for itself; a fixed time (`clock.setFixedTime`) remains.
+   * A watched tab for a test of the dashboard at `origin`, without cookies and storage. Other tests get the same tab later,
+   * unless this one installs a clock, a script or a route.
    */
   const openTab = async (
     t: Teardown,
     origin: string,
-    { viewport, colorScheme, reducedMotion, ...contextOptions }: TabOptions = {},
+    { viewport, colorScheme, reducedMotion, ...options }: Look & Kind = {},
   ) => {
-    const tab = await takeTab(contextOptions)
+    const kind = { timezoneId: 'UTC', ...options }
+    const key = JSON.stringify(kind)
+    const tab = idle.get(key)?.pop() ?? (await createTab(kind))
     const { context, page } = tab
     t.teardown(async () => {
       if (tab.isChangedForGood || !(await clearTab(tab, origin))) return context.close()
-      const key = JSON.stringify(contextOptions)
       idle.set(key, [...(idle.get(key) ?? []), tab])
     })
     await page.setViewportSize(viewport ?? DEFAULT_VIEWPORT)
@@ -64,6 +72,7 @@ export async function openBrowser(t: Teardown) {
       ...{ media: null, forcedColors: null },
       ...{ colorScheme: colorScheme ?? 'light', reducedMotion: reducedMotion ?? 'no-preference' },
     })
+    await tab.fixTime()
     return { context, ...watchPage(page, origin) }
   }
   return { newContext, openTab }
@@ -81,7 +90,7 @@ function noteLastingChanges(tab: Tab): Tab {
       }
     }
   }
-  note(context.clock, ['install'])
+  note(context.clock, ['install', 'setFixedTime'])
   note(context, ['addInitScript', 'route', 'setOffline', 'grantPermissions'])
   note(page, ['addInitScript', 'route'])
   return tab
