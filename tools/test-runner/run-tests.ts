@@ -64,11 +64,17 @@ async function keepAffected({ quick, flow }: TestFiles, base: string): Promise<T
 
 const isOfBrowser = ([file]: string[]) => file!.startsWith('test/browser/')
 
+/** Each in a process of its own when there are few: they mostly wait. Groups come first: one takes as long as a long file. */
+function groupFlows(files: string[]): string[][] {
+  if (files.length <= FLOW_CONCURRENCY) return files.map(file => [file])
+  return groupFiles(ROOT, files).sort((a, b) => Number(a.length === 1) - Number(b.length === 1))
+}
+
 async function runAll(files: TestFiles, run: (group: string[]) => Promise<void>): Promise<void> {
   const groups = groupFiles(ROOT, files.quick)
   // browsers mostly wait, like flows
   const quick = groups.filter(group => !isOfBrowser(group))
-  const flow = [...groups.filter(isOfBrowser), ...files.flow.map(file => [file])]
+  const flow = [...groups.filter(isOfBrowser), ...groupFlows(files.flow)]
   const worker = async (own: string[][], other: string[][]) => {
     for (;;) {
       const group = own.shift() ?? other.shift()

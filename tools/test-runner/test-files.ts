@@ -10,7 +10,7 @@ export type TestFiles = { quick: string[]; flow: string[] }
 /** Fast ones first, so that simple errors are found early. */
 const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
 /** How many files of a folder run in one process; of others, one. */
-const GROUP_SIZES: Record<string, number> = { rules: 7, unit: 25, store: 8, api: 16, attacks: 5, browser: 5 }
+const GROUP_SIZES: Record<string, number> = { rules: 7, unit: 25, store: 8, api: 16, attacks: 5, browser: 5, flow: 4 }
 /** A comment in a file that runs in a process of its own. */
 const ALONE = /^\/\/ runs in a process of its own/m
 /** In files that share one API; they run in the same processes. */
@@ -43,14 +43,18 @@ export function selectTestFiles(root: string, given: string[]): TestFiles | { un
   }
 }
 
-/** Splits quick files into groups that run in one process each: files of one folder with the same needs, in their order. */
+/**
+ * Splits files into groups that run in one process each: files of one folder with the same needs, in their order. A file that
+ * takes `LONG_FROM_S` or more has a group of its own.
+ */
 export function groupFiles(root: string, files: string[]): string[][] {
   const groups: string[][] = []
   const lastOf = new Map<string, string[]>()
   for (const file of files) {
     const kind = file.split('/')[1]!
     const source = readFileSync(join(root, file), 'utf8')
-    const size = ALONE.test(source) ? 1 : (GROUP_SIZES[kind] ?? 1)
+    const isAlone = ALONE.test(source) || readExpectedSeconds(source) >= LONG_FROM_S
+    const size = isAlone ? 1 : (GROUP_SIZES[kind] ?? 1)
     const needs = SHARES_API.test(source) ? `${kind} with the shared API` : kind
     const last = lastOf.get(needs)
     if (size > 1 && last !== undefined && last.length < size) {

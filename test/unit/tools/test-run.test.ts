@@ -160,7 +160,7 @@ t.test('An error after the last test of a process is a failure', async t => {
 })
 
 t.test(
-  'A group has files of one folder that share an API, or none; a file that asks for a process of its own is not in a group',
+  'A group has files of one folder that share an API, or none; files that ask for a process of their own or take long are not in a group',
   async t => {
     const root = repository(t, {
       'test/unit/a.test.ts': '',
@@ -172,10 +172,16 @@ t.test(
       'test/api/i.test.ts': 'const api = await shareApi()',
       'test/rules/e.test.ts': '',
       'test/rules/f.test.ts': '',
+      'test/flow/j.test.ts': '',
+      'test/flow/k.test.ts': '// takes about 20 s',
+      'test/flow/l.test.ts': '// takes about 19 s',
+      'test/store/m.test.ts': '// takes about 20 s',
     })
-    const { quick } = selectTestFiles(root, []) as { quick: string[] }
-    const names = groupFiles(root, quick).map(group => group.map(file => file.split('/').at(-1)![0]).join(''))
-    t.same(names.sort(), ['ac', 'b', 'dh', 'ef', 'gi'])
+    const { quick, flow } = selectTestFiles(root, []) as { quick: string[]; flow: string[] }
+    const names = groupFiles(root, [...quick, ...flow]).map(group =>
+      group.map(file => file.split('/').at(-1)![0]).join(''),
+    )
+    t.same(names.sort(), ['ac', 'b', 'dh', 'ef', 'gi', 'k', 'lj', 'm'])
   },
 )
 
