@@ -91,44 +91,45 @@ t.test('A process without the role "api" answers health requests but not the API
   t.equal((await fetch(`http://127.0.0.1:${port}/api/v1/agent/bootstrap`, { method: 'POST' })).status, 401)
 })
 
-t.test('A request in progress at SIGTERM is answered, and idle connections do not delay the end', async t => {
-  const program = controlPlane({ ROLES: 'api' })
-  const { http_port: port } = await program.untilEvent('ready')
-  const socket = connect(port, '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  let received = ''
-  socket.on('data', data => {
-    received += data
-  })
-  const closed = new Promise(resolve => socket.once('close', resolve))
-  const body = '{"email":"late@example.com"}'
-  const head = 'POST /api/v1/agent/bootstrap HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-  socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
-  await waitFor(() => received.includes('100 Continue'), { label: 'the request is in progress' })
-  const stopped = program.stop()
-  await waitFor(() => isRefused(port), { label: 'no new connection is accepted' })
-  socket.write(body)
-  await closed
-  t.match(received, /HTTP\/1\.1 201 .*connection: close/is)
-  t.equal(await stopped, 0)
-})
-
-t.test('Connections on which nothing was sent, as browsers open in advance, do not delay the end', async t => {
-  const program = controlPlane({ ROLES: 'api' })
-  const { http_port: port, operator_port: operatorPort } = await program.untilEvent('ready')
-  for (const of of [port, operatorPort]) {
-    const socket = connect(of, '127.0.0.1')
-    t.teardown(() => socket.destroy())
-    await once(socket, 'connect')
-    // the program may end the connection with a reset
-    socket.on('error', () => {})
-  }
-  t.equal(await program.stop(), 0)
-  t.same(
-    program.lines.filter(({ event, resource }) => event === 'stop_timeout' && /HTTP/.test(String(resource))),
-    [],
-  )
-})
+t.test(
+  'At SIGTERM, a request in progress is answered, and connections without requests do not delay the end',
+  async t => {
+    const program = controlPlane({ ROLES: 'api' })
+    const { http_port: port, operator_port: operatorPort } = await program.untilEvent('ready')
+    const open = async (of: number) => {
+      const socket = connect(of, '127.0.0.1')
+      t.teardown(() => socket.destroy())
+      await once(socket, 'connect')
+      return socket
+    }
+    // nothing is sent on them; browsers open such connections in advance
+    for (const of of [port, operatorPort]) {
+      const unused = await open(of)
+      // the program may end the connection with a reset
+      unused.on('error', () => {})
+    }
+    const socket = await open(port)
+    let received = ''
+    socket.on('data', data => {
+      received += data
+    })
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    const body = '{"email":"late@example.com"}'
+    const head = 'POST /api/v1/agent/bootstrap HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await waitFor(() => received.includes('100 Continue'), { label: 'the request is in progress' })
+    const stopped = program.stop()
+    await waitFor(() => isRefused(port), { label: 'no new connection is accepted' })
+    socket.write(body)
+    await closed
+    t.match(received, /HTTP\/1\.1 201 .*connection: close/is)
+    t.equal(await stopped, 0)
+    t.same(
+      program.lines.filter(({ event, resource }) => event === 'stop_timeout' && /HTTP/.test(String(resource))),
+      [],
+    )
+  },
+)
 
 t.test('A signal during the start ends the process in order: it releases everything and exits with code 0', async t => {
   const program = controlPlane()
