@@ -7,7 +7,7 @@ import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts
 import { startProbe } from '../support/probe.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
-// takes about 20 s
+// takes about 8 s
 
 const authority = createAuthority(t)
 const stranger = createAuthority(t)

@@ -7,7 +7,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { insertLiveProbes, run, statusesOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 25 s
+// takes about 18 s
 
 const server = await startNats(t)
 const PUBLIC_URL = 'https://picket.example'

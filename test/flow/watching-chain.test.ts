@@ -5,7 +5,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTarget } from '../support/target.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 20 s
+// takes about 10 s
 
 t.test('An outage causes two signed webhooks, one incident and explained transitions', async t => {
   const [picket, target, receiver] = await Promise.all([
