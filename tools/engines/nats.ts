@@ -71,6 +71,8 @@ port: ${port || -1}
 pid_file: ${quote(pidFile)}
 ports_file_dir: ${quote(portsDir)}
 max_payload: 4MB
+# a client on a busy machine may need longer than the two seconds that are the default
+authorization { timeout: 30 }
 jetstream { store_dir: ${quote(join(dataDir, 'jetstream'))} }
 `
 }
