@@ -11,6 +11,8 @@ import { type EventReader, openEvents } from '../support/event-stream.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 40 s
+
 const env = {
   DATABASE_URL: (await createDatabase(t)).url,
   CLICKHOUSE_URL: (await createClickhouseDatabase(t)).url,

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { startApi } from '../support/api-server.ts'
+import { shareApi } from '../support/api-server.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
 
-const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
+const api = await shareApi()
 const PATH = '/monitors/bulk-changes'
 const ID = '0190a0a0-0000-7000-8000-000000000000'
 const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example.com/' }

@@ -16,6 +16,8 @@ import { startNats } from '../support/nats.ts'
 import { createResult } from '../support/results.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 35 s
+
 const { url } = await createClickhouseDatabase(t)
 const server = await startNats(t)
 await migrateClickhouse(url)

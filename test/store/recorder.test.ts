@@ -26,6 +26,8 @@ import { startRawServer } from '../support/raw-server.ts'
 import { createResult } from '../support/results.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 30 s
+
 const { url } = await createClickhouseDatabase(t)
 const server = await startNats(t)
 await Promise.all([migrateClickhouse(url), migrateClickhouse(url)])

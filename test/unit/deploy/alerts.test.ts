@@ -7,6 +7,8 @@ import t from 'tap'
 import { CASES, HEALTHY, promtoolFile } from '../../support/alert-cases.ts'
 import { textOf, yamlOf } from '../../support/deployment.ts'
 
+// takes about 40 s
+
 const RULES = 'deploy/monitoring/alerts.yaml'
 const rules: { alert: string }[] = yamlOf(RULES).groups[0].rules
 
