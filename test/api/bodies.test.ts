@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { alternativeBodiesOf, bodyOf } from '../support/bodies.ts'
 import { type Fault, listFaults } from '../support/faults.ts'
@@ -15,7 +15,13 @@ const records = await createRecords(api, account)
 const { operations } = await readOperations(api)
 const withBody = operations.filter(({ body }) => body !== null)
 
-const stored = () => readTables(api.db)
+let stored = await readTables(api.db)
+/** Each test begins with what the one before has left. */
+async function assertNothingStored(t: Test) {
+  const before = stored
+  stored = await readTables(api.db)
+  t.same(stored, before)
+}
 const forgetRefusals = () => api.db.raw('DELETE FROM bootstrap_attempts')
 
 function send(operation: Operation, body: string, headers = {}) {
@@ -40,7 +46,6 @@ function complaintAbout(status: number, refusal: Refusal | undefined, path: stri
 
 for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/bulk')) {
   t.test(`${operation.name} 400 names the invalid field of a body and stores nothing`, async t => {
-    const before = await stored()
     const bodies = [bodyOf(operation, records), ...alternativeBodiesOf(operation, records)]
     const faults = bodies.flatMap(body => listFaults(operation.body, body))
     t.ok(faults.length > 10, `${faults.length} ways to be wrong`)
@@ -52,13 +57,12 @@ for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/b
       if (complaint) complaints.push(`${path || 'the body'}: ${what}: ${complaint}`)
     }
     t.same(complaints, [])
-    t.same(await stored(), before)
+    await assertNothingStored(t)
   })
 }
 
 t.test('POST /monitors/bulk reports invalid items by index and stores nothing', async t => {
   const operation = withBody.find(({ name }) => name === 'POST /monitors/bulk')!
-  const before = await stored()
   const complaints: string[] = []
   const isOfItem = ({ path }: Fault) => path.startsWith('monitors[0]')
   for (const { what, path, text } of listFaults(operation.body, bodyOf(operation, records))) {
@@ -74,7 +78,7 @@ t.test('POST /monitors/bulk reports invalid items by index and stores nothing', 
     if (complaint) complaints.push(`${path || 'the body'}: ${what}: ${complaint}`)
   }
   t.same(complaints, [])
-  t.same(await stored(), before)
+  await assertNothingStored(t)
 })
 
 /** The body of an operation without a key. */
@@ -83,7 +87,6 @@ const OPEN_BODY_BYTES = 4_096
 t.test(
   'Every operation with a body refuses invalid JSON, deep nesting, large bodies and other content types',
   async t => {
-    const before = await stored()
     const json = 'application/json'
     const rows: [string, string, string, number][] = [
       ['nothing', '', json, 400],
@@ -108,6 +111,6 @@ t.test(
       }
     }
     t.same(complaints, [])
-    t.same(await stored(), before)
+    await assertNothingStored(t)
   },
 )
