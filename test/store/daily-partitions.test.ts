@@ -70,6 +70,41 @@ t.test('a new database stores results in partitions of a day, which are dropped 
   t.same(await tables(clickhouse), ['results'])
 })
 
+t.test('ClickHouse is not asked while nothing remains but to drop the old table later', async t => {
+  const { url, clickhouse } = await database(t)
+  await migrateClickhouse(url)
+  let questions = 0
+  const counting: Clickhouse = Object.create(clickhouse, {
+    query: {
+      value: (...args: Parameters<Clickhouse['query']>) => {
+        questions++
+        return clickhouse.query(...args)
+      },
+    },
+  })
+  const metrics = createMetrics()
+  const worker = startPartitionMigrationWorker({
+    clickhouse: counting,
+    dropAfterMs: DAY_MS,
+    log: createLog('test', 'silent'),
+    metrics,
+  })
+  t.teardown(() => worker.stop())
+  const rounds = async () =>
+    Number(/loop="daily-partitions",outcome="ok"\} (\d+)/.exec((await metrics.render()).text)?.[1] ?? 0)
+  const afterRounds = (count: number) =>
+    waitFor(async () => (await rounds()) >= count, { ...patient, label: 'a round' })
+  await afterRounds(1)
+  t.same(await tables(clickhouse), ['results', 'results_weekly'])
+  const asked = questions
+  t.ok(asked > 0)
+  for (const count of [2, 3]) {
+    worker.wake()
+    await afterRounds(count)
+  }
+  t.equal(questions, asked)
+})
+
 t.test('an upgrade loses no result while old ones are copied, tables swapped and workers stopped', async t => {
   const { url, clickhouse } = await database(t)
   for (const query of [...results.statements, ...details.statements]) await clickhouse.command({ query })

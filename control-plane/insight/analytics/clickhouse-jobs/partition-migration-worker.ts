@@ -39,6 +39,8 @@ export function startPartitionMigrationWorker({
   let spanMs = FIRST_SPAN_MS
   let isDone = false
   let rest: RemainingCopy | null = null
+  /** by the monotonic clock: until then there is nothing to do */
+  let idleUntilMs = Number.NEGATIVE_INFINITY
 
   /** Copies some portions of a few seconds each. Returns the time up to which it copied. */
   const copy = async (signal: AbortSignal, from: ResultsTable, fromMs: number, endMs: number) => {
@@ -91,8 +93,11 @@ export function startPartitionMigrationWorker({
     return rest.isLast
   }
 
+  const computeDropDelayMs = ({ nowMs, swappedMs }: PartitionMigration) =>
+    Math.min(Math.max(0, (swappedMs ?? 0) + dropAfterMs - nowMs), dropAfterMs)
+
   const loop = startLoop('daily-partitions', INTERVAL_MS, tools, async signal => {
-    if (isDone) return
+    if (isDone || monotonicMs() < idleUntilMs) return
     const migration = await loadPartitionMigration(clickhouse)
     if (!migration.isDaily) {
       await copyAndSwap(signal, migration)
@@ -101,6 +106,7 @@ export function startPartitionMigrationWorker({
       await dropMigrationTables(clickhouse)
       isDone = true
     } else if (await copyRest(signal, migration)) loop.wake()
+    else idleUntilMs = monotonicMs() + computeDropDelayMs(migration)
   })
   return loop
 }
