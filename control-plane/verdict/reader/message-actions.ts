@@ -27,7 +27,7 @@ const RESULTS_PER_TURN = 5_000
  *    unknown monitors or a newer epoch, commit what was counted and load them. After 5,000 results, commit and let
  *    other work run.
  * 4. Commit the rest.
- * 5. Store the position if it was not stored for 5 s, and a checkpoint if one is due.
+ * 5. Store a checkpoint with the position if one is due, and the position if it was not stored for 5 s.
  */
 export async function countMessages(reading: PartitionReading, messages: StreamMessage[]): Promise<void> {
   await retryDeferred(reading)
@@ -55,8 +55,8 @@ export async function countMessages(reading: PartitionReading, messages: StreamM
     }
   }
   await commitEffects(reading, effects)
-  if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await retryUntilDone(reading, () => savePosition(reading))
   await saveCheckpoint(reading)
+  if (monotonicMs() - reading.savedMs >= SAVE_INTERVAL_MS) await retryUntilDone(reading, () => savePosition(reading))
 }
 
 async function reloadStale(reading: PartitionReading): Promise<void> {

@@ -165,14 +165,15 @@ export async function reloadMonitors(
   }
 }
 
-/** Stores the position without other changes. */
-export async function savePosition(reading: PartitionReading): Promise<void> {
+/** Stores the position with nothing else, or, with `move`, as that does. */
+export async function savePosition(
+  reading: PartitionReading,
+  move: () => Promise<void> = () => movePosition(reading.tools.db, reading, 0),
+): Promise<void> {
   const { tools, partition, memory, position, streamCreated, stored } = reading
   tools.meters.held.set({ partition: partition.id }, countHeldMonitors(memory))
   tools.meters.watched.set({ partition: partition.id }, memory.size)
-  if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) {
-    await movePosition(tools.db, reading, 0)
-  }
+  if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) await move()
   markSaved(reading)
 }
 

@@ -40,7 +40,13 @@ const MAX_BATCH_BYTES = 16 * 1024 * 1024
 /** Late results fill gaps in the history and must not delay live results (docs/design/history.md#recorder). */
 const MAX_LATE_BATCH_MESSAGES = 50
 const LATE_INTERVAL_MS = 250
+/** How long the first results after a pause wait for others. */
 const FETCH_TIMEOUT_MS = 2_000
+/**
+ * The same while results arrive all the time. ClickHouse needs about 15 ms for an insert and for the merges that follow it,
+ * however few its rows are. Less than half of the 10 s after which a message without an acknowledgement is delivered again.
+ */
+const STEADY_FETCH_TIMEOUT_MS = 4_000
 /** An insert may cover 97 daily partitions or more; the default limit of the server is 100. */
 const PARTITION_SETTINGS = 'SETTINGS max_partitions_per_insert_block = 200'
 /** An insert into a ClickHouse that hangs ends after 30 s, and a rejected one is split. */
@@ -122,11 +128,12 @@ async function recordUntilAborted(
   tools: RecorderTools,
 ): Promise<void> {
   let writing: Promise<void> = Promise.resolve()
-  let isIdle = stream === LATE_STREAM
+  let isIdle = true
   try {
     while (!signal.aborted) {
-      const takeMessages = isIdle ? waitForMessages : fetchMessages
-      const messages = await takeMessages(consumer, maxMessages, FETCH_TIMEOUT_MS, signal)
+      const messages: JsMsg[] = isIdle
+        ? await waitForMessages(consumer, maxMessages, FETCH_TIMEOUT_MS, signal)
+        : await fetchMessages(consumer, maxMessages, STEADY_FETCH_TIMEOUT_MS, signal)
       isIdle = messages.length === 0
       await keepInProgress(messages, writing).catch(error => {
         // otherwise these messages would wait longer than those that could not be written

@@ -1,9 +1,9 @@
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import type { CheckpointPosition } from '../partitions/start-position.ts'
-import { type PartitionReading, type ReaderTools, savePosition } from '../reading-actions.ts'
+import { LEASE_MS, type PartitionReading, type ReaderTools, savePosition } from '../reading-actions.ts'
 import { createByteWriter } from './bytes.ts'
 import { type CheckpointContents, readCheckpoint, writeCheckpointHeader, writeMonitor } from './checkpoint.ts'
-import { findStoredCheckpoint, storeCheckpoint } from './checkpoint-store.ts'
+import { findStoredCheckpoint, storeCheckpoint, storePositionAndCheckpoint } from './checkpoint-store.ts'
 
 const MIN_INTERVAL_MS = 5_000
 /** A large partition makes checkpoints less often, so that they take at most a fiftieth of its time. */
@@ -25,18 +25,23 @@ export async function saveCheckpoint(reading: PartitionReading, isLast = false):
   const startedMs = monotonicMs()
   try {
     const data = await encode(reading, position.takenAtMs)
+    const made = { streamCreated, sequence: position.sequence, takenAtMs: position.takenAtMs, data }
     // a checkpoint counts only up to the stored position
-    await savePosition(reading)
-    const place = { streamCreated, sequence: position.sequence, takenAtMs: position.takenAtMs }
-    await storeCheckpoint(tools.db, partition, { ...place, data })
+    let isStored = false
+    await savePosition(reading, async () => {
+      await storePositionAndCheckpoint(tools.db, partition, reading.stored, made, LEASE_MS)
+      isStored = true
+    })
+    if (!isStored) await storeCheckpoint(tools.db, partition, made)
     checkpoint.sequence = position.sequence
   } catch (err) {
     tools.meters.checkpointsFailed.inc()
     tools.log.warn({ err, partition: partition.id }, 'cannot store a checkpoint')
   }
   const endedMs = monotonicMs()
+  // from the start of this one: the next one is due no later than the position, and stores it
   checkpoint.dueMs =
-    endedMs + Math.min(Math.max(MIN_INTERVAL_MS, (endedMs - startedMs) * INTERVAL_FACTOR), MAX_INTERVAL_MS)
+    startedMs + Math.min(Math.max(MIN_INTERVAL_MS, (endedMs - startedMs) * INTERVAL_FACTOR), MAX_INTERVAL_MS)
 }
 
 /** The newest checkpoint; null if there is none that this version can read. */

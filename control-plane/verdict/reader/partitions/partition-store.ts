@@ -111,6 +111,14 @@ type PartitionPosition = { sequence: number; takenAtMs: number | null; streamCre
 /** The stored position as far as the partition's reader knows it. */
 export type StoredPosition = { sequence: number; streamCreated: string | null }
 
+/** Moves a stored position from the one that the reader knows, and renews the lease. */
+export const MOVE_POSITION_SQL = `
+  UPDATE partitions SET position = :sequence, position_taken_at = to_timestamp(CAST(:takenAtMs AS float8) / 1000),
+    stream_created = :streamCreated, updated_at = now(),
+    lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
+  WHERE id = :id AND epoch = :epoch AND position = :fromSequence
+    AND stream_created IS NOT DISTINCT FROM CAST(:fromStream AS text)`
+
 /**
  * Moves the stored position from the one that the reader knows (`from`), and renews the lease. From then on the
  * transaction waits at most `lockMs` for any other lock. Throws a FencedError if the partition has another epoch, and a
@@ -125,15 +133,18 @@ export async function storePosition(
 ): Promise<void> {
   const touched = await execute(
     db,
-    `UPDATE partitions SET position = :sequence, position_taken_at = to_timestamp(CAST(:takenAtMs AS float8) / 1000),
-       stream_created = :streamCreated, updated_at = now(),
-       lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
-     WHERE id = :id AND epoch = :epoch AND position = :fromSequence
-       AND stream_created IS NOT DISTINCT FROM CAST(:fromStream AS text)
-     RETURNING set_config('lock_timeout', CAST(:lockMs AS text), true)`,
+    `${MOVE_POSITION_SQL} RETURNING set_config('lock_timeout', CAST(:lockMs AS text), true)`,
     { ...partition, ...position, leaseMs, lockMs, fromSequence: from.sequence, fromStream: from.streamCreated },
   )
-  if (touched > 0) return
+  if (touched === 0) await throwNotMoved(db, partition, from)
+}
+
+/** Throws the error that says why no position was moved. */
+export async function throwNotMoved(
+  db: Db | Tx,
+  partition: { id: number; epoch: number },
+  from: StoredPosition,
+): Promise<never> {
   const isOwned = await query(db, 'SELECT FROM partitions WHERE id = :id AND epoch = :epoch', partition)
   if (isOwned.length === 0) throw new FencedError(`partition ${partition.id} has another owner`)
   throw new PositionMovedError(`the position of partition ${partition.id} is no longer ${from.sequence}`)
