@@ -7,6 +7,7 @@ import type { Nats } from '../../foundation/platform/nats/client.ts'
 import { loadStreamState } from '../../foundation/platform/nats/ordered-reader.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../foundation/platform/time/clock.ts'
+import type { EngineClocks } from '../../foundation/platform/time/engine-clocks.ts'
 import { CRITICAL, type LoopLimits, startLoop } from '../../foundation/platform/time/loop.ts'
 import { listAllParentIds } from '../../monitoring/monitors/parents/store.ts'
 import {
@@ -52,6 +53,8 @@ type VerdictContext = {
   metrics: Metrics
   /** address of the dashboard, without a trailing slash */
   publicUrl: string
+  /** learns PostgreSQL's time from what the role reads anyway */
+  clocks?: Pick<EngineClocks, 'learnPostgres'>
   storeCertificates: ReaderTools['storeCertificates']
 }
 

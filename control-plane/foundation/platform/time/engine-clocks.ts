@@ -10,6 +10,8 @@ import { type Loop, type LoopTools, startLoop } from './loop.ts'
 /** A clock that was set is noticed within this time, as long as its engine answers. */
 const SYNC_INTERVAL_MS = 2_000
 const ANSWER_TIMEOUT_MS = 5_000
+/** A slower answer to another question, which may have waited for a connection, says too little about the time. */
+const MAX_ROUND_TRIP_MS = 50
 /** A larger difference is reported to the operator. */
 const MIN_DISAGREEMENT_MS = 3_000
 /** A larger step is reported as well: the clock of a server was set. */
@@ -17,7 +19,12 @@ const MIN_STEP_MS = 1_000
 
 type Engine = 'nats' | 'postgres'
 
+/** PostgreSQL's time, ms since 1970, and when it was asked for and received, by the monotonic clock. */
+type PostgresTime = { nowMs: number; sentMs: number; receivedMs: number }
+
 export type EngineClocks = Loop & {
+  /** Learns PostgreSQL's time from the answer to another question. While there are such answers, it is not asked for by itself. */
+  learnPostgres(time: PostgresTime): void
   /** engines whose clock differs from this machine's by more than 3 s, and by how many seconds it is ahead */
   disagreements(): Partial<Record<Engine, number>>
 }
@@ -36,23 +43,34 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
   )
   const steps = metrics.counter('picket_clock_steps_total', 'How often the clock of an engine was set', ['of'])
   const postgres = createRemoteClock(monotonicMs)
-  const clocks: Record<Engine, { clock: RemoteClock; sync: () => Promise<number> }> = {
-    nats: { clock: nats.clock, sync: () => syncJetstreamClock(nats) },
-    postgres: { clock: postgres, sync: () => syncPostgresClock(db, postgres) },
+  let learnedMs = Number.NEGATIVE_INFINITY
+  /** `isKnown`: it was learned since the last round. */
+  const clocks: Record<Engine, { clock: RemoteClock; sync: () => Promise<number>; isKnown: () => boolean }> = {
+    nats: { clock: nats.clock, sync: () => syncJetstreamClock(nats), isKnown: () => false },
+    postgres: {
+      clock: postgres,
+      sync: () => syncPostgresClock(db, postgres),
+      isKnown: () => monotonicMs() - learnedMs < SYNC_INTERVAL_MS,
+    },
   }
   const engines = Object.keys(clocks) as Engine[]
   initializeCounter(steps, 'of', engines)
   const ahead = new Map<Engine, number>()
 
   const syncEngine = async (engine: Engine) => {
-    const { clock, sync } = clocks[engine]
+    const { sync, isKnown } = clocks[engine]
+    if (isKnown()) return
     const movedMs = await withTimeout(sync(), ANSWER_TIMEOUT_MS)
     if (movedMs === null) throw new Error(`${engine} did not return its time within ${ANSWER_TIMEOUT_MS} ms`)
+    report(engine, movedMs)
+  }
+
+  const report = (engine: Engine, movedMs: number) => {
     if (Math.abs(movedMs) > MIN_STEP_MS) {
       steps.inc({ of: engine })
       log.warn({ event: 'clock_step', engine, seconds: toSeconds(movedMs) }, 'the clock of an engine was set')
     }
-    compare(engine, clock.nowMs()! - machineNowMs())
+    compare(engine, clocks[engine].clock.nowMs()! - machineNowMs())
   }
 
   /** Logs once when a disagreement begins and once when it ends. */
@@ -81,7 +99,15 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
   await round().catch(err => log.warn({ err }, 'the time of an engine is not known yet'))
   setClockSource(postgres)
   const loop = startLoop('engine-clocks', SYNC_INTERVAL_MS, tools, round)
-  return { ...loop, disagreements: () => Object.fromEntries(ahead) }
+  return {
+    ...loop,
+    learnPostgres({ nowMs, sentMs, receivedMs }) {
+      if (receivedMs - sentMs > MAX_ROUND_TRIP_MS) return
+      learnedMs = receivedMs
+      report('postgres', postgres.learn(sentMs, receivedMs, nowMs))
+    },
+    disagreements: () => Object.fromEntries(ahead),
+  }
 }
 
 async function syncPostgresClock(db: Db, clock: RemoteClock): Promise<number> {

@@ -3,6 +3,7 @@ import { coalesce } from '../../../foundation/platform/concurrency/coalesce.ts'
 import { jetstreamNowMs, type Nats } from '../../../foundation/platform/nats/client.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
+import type { EngineClocks } from '../../../foundation/platform/time/engine-clocks.ts'
 import { renewEpoch } from '../../../monitoring/fleet/live-sets/actions.ts'
 import { isPlausibleEpoch } from '../../../monitoring/fleet/live-sets/epochs.ts'
 import type { HistoryPosition } from '../../../monitoring/monitors/store.ts'
@@ -38,6 +39,8 @@ type LiveSetTools = {
   db: Db
   nats: Nats
   log: Log
+  /** learns the time of the database with each read */
+  clocks?: Pick<EngineClocks, 'learnPostgres'>
   /** gets the position of the database with each read */
   followHistory: (now: HistoryPosition) => void
 }
@@ -83,8 +86,10 @@ export async function createKnownLiveSets(tools: LiveSetTools): Promise<KnownLiv
  * Reads changed live sets. Epochs never go back: if PostgreSQL has an older epoch than this process read before, the
  * region gets a higher one. Until then the newer live set counts.
  */
-async function update({ db, log, followHistory }: LiveSetTools, sets: LiveSets): Promise<RegionEpochRow[]> {
-  const { rows, history } = await loadFollowed(db)
+async function update({ db, log, clocks, followHistory }: LiveSetTools, sets: LiveSets): Promise<RegionEpochRow[]> {
+  const sentMs = monotonicMs()
+  const { rows, history, nowMs } = await loadFollowed(db)
+  clocks?.learnPostgres({ nowMs, sentMs, receivedMs: monotonicMs() })
   followHistory(history)
   const stored = new Map(rows.map(({ region, epoch }) => [region, epoch]))
   for (const [region, { epoch }] of sets) {

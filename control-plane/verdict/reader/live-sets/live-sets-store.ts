@@ -26,15 +26,21 @@ export function loadRegionEpochs(db: Db): Promise<RegionEpochRow[]> {
   return query(db, REGION_EPOCHS_SQL)
 }
 
-/** The same with the position of the database, which shows changes of monitors: what a process of the role follows. */
-export async function loadFollowed(db: Db): Promise<{ rows: RegionEpochRow[]; history: HistoryPosition }> {
-  const [row] = await queryPrepared<{ rows: RegionEpochRow[] | null; history: HistoryPosition }>(
+type Followed = { rows: RegionEpochRow[]; history: HistoryPosition; nowMs: number }
+
+/**
+ * The same with the position of the database, which shows changes of monitors, and with its time: what a process of the role
+ * follows.
+ */
+export async function loadFollowed(db: Db): Promise<Followed> {
+  const [row] = await queryPrepared<Omit<Followed, 'rows'> & { rows: RegionEpochRow[] | null }>(
     db,
     'verdict-followed',
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS rows,
-       (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history`,
+       (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history,
+       CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"`,
   )
-  return { rows: row!.rows ?? [], history: row!.history }
+  return { ...row!, rows: row!.rows ?? [] }
 }
 
 type Row = { region: string; epoch: number; live: { id: string; from: number; until: number | null }[] }
