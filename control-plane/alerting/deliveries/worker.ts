@@ -20,8 +20,10 @@ import type { PreparedDelivery } from './rendering/prepare.ts'
 /** An idle queue costs one query every ten seconds. NOTIFY, a response or a due retry wakes it earlier. */
 const IDLE_INTERVAL_MS = 10_000
 
-/** Finished attempts are written immediately. This interval applies after PostgreSQL was unavailable. */
-const WRITE_RETRY_INTERVAL_MS = 1_000
+/** Finished attempts are written immediately, and again a second after a round that failed. */
+const WRITE_LIMITS = { ...CRITICAL, retryMs: 1_000 }
+/** Without finished attempts there is nothing to write. */
+const WRITE_INTERVAL_MS = 60_000
 
 /** The wait before the next channels of a project are claimed, when the previous ones had no free place. */
 const NEXT_CHANNELS_DELAY_MS = 50
@@ -68,7 +70,7 @@ export function startDeliveryWorker(dependencies: DeliveryContext, timing = DELI
     wakeWrites: () => writes.wake(),
   })
   const claims = startLoop('deliver', IDLE_INTERVAL_MS, context, signal => claim(state, signal), CRITICAL)
-  const writes = startLoop('deliver-write', WRITE_RETRY_INTERVAL_MS, context, () => writeFinished(state), CRITICAL)
+  const writes = startLoop('deliver-write', WRITE_INTERVAL_MS, context, () => writeFinished(state), WRITE_LIMITS)
   return {
     wake: () => wake(state),
     wakeRelay: state.relay.wake,

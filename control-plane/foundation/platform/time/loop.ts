@@ -22,6 +22,8 @@ export type LoopLimits = {
   isCritical?: boolean
   /** the longest time of a round; its signal is aborted after two thirds of it */
   limitMs?: number
+  /** the wait after a round that failed; defaults to the interval */
+  retryMs?: number
   /** Rounds start together with those of other such loops, so that their questions become one statement (joined-reads.ts). */
   isAligned?: boolean
 }
@@ -39,7 +41,7 @@ const ABORT_AFTER_SHARE = 2 / 3
 
 /**
  * Calls `round` repeatedly, about `intervalMs` apart (the second time up to 10 s sooner). A round that throws has met a bug
- * or an unreachable engine: it is logged and counted, and the next one follows after the interval, at least one second
+ * or an unreachable engine: it is logged and counted, and the next one follows after `retryMs`, at least one second
  * later. The signal of a round is aborted when the loop stops, and when the round approaches its limit; then the next one
  * follows immediately. A round beyond its limit is logged and counted as late, and the watchdog reports it.
  * See docs/design/loops.md#rounds.
@@ -49,7 +51,7 @@ export function startLoop(
   intervalMs: number,
   tools: LoopTools,
   round: LoopRound,
-  { isCritical = false, limitMs = ROUND_TIMEOUT_MS, isAligned = false }: LoopLimits = {},
+  { isCritical = false, limitMs = ROUND_TIMEOUT_MS, retryMs = intervalMs, isAligned = false }: LoopLimits = {},
 ): Loop {
   const stopping = new AbortController()
   const meters = getLoopMetrics(tools.metrics)
@@ -98,7 +100,7 @@ export function startLoop(
       if (intervalMs < MIN_COALESCED_INTERVAL_MS && !isFailed)
         await wait.begin(intervalMs + jitterMs(intervalMs / 10), setExactTimeout)
       else if (isAligned && !isFailed) await wait.begin(intervalMs, setAlignedTimeout)
-      else await wait.begin(isFailed ? Math.max(MIN_COALESCED_INTERVAL_MS, intervalMs) : nextMs, setCoalescedTimeout)
+      else await wait.begin(isFailed ? Math.max(MIN_COALESCED_INTERVAL_MS, retryMs) : nextMs, setCoalescedTimeout)
       nextMs = intervalMs
     }
     registration.unregister()
