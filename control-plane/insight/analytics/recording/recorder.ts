@@ -40,13 +40,12 @@ const MAX_BATCH_BYTES = 16 * 1024 * 1024
 /** Late results fill gaps in the history and must not delay live results (docs/design/history.md#recorder). */
 const MAX_LATE_BATCH_MESSAGES = 50
 const LATE_INTERVAL_MS = 250
-/** How long the first results after a pause wait for others. */
-const FETCH_TIMEOUT_MS = 2_000
 /**
- * The same while results arrive all the time. ClickHouse needs about 15 ms for an insert and for the merges that follow it,
- * however few its rows are. Less than half of the 10 s after which a message without an acknowledgement is delivered again.
+ * How long results wait for others after a pause, and while they arrive all the time: an insert and its merges cost about 15 ms
+ * of ClickHouse, however few its rows. It must be well below the 10 s after which a message is delivered again.
  */
-const STEADY_FETCH_TIMEOUT_MS = 4_000
+const IDLE_FETCH = [waitForMessages, 2_000] as const
+const STEADY_FETCH = [fetchMessages, 4_000] as const
 /** An insert may cover 97 daily partitions or more; the default limit of the server is 100. */
 const PARTITION_SETTINGS = 'SETTINGS max_partitions_per_insert_block = 200'
 /** An insert into a ClickHouse that hangs ends after 30 s, and a rejected one is split. */
@@ -68,19 +67,10 @@ export function startRecorder(context: RecorderContext): { stop(): Promise<void>
     note: createForeignReportRecorder(context),
   }
   const monitorLoop = startLoop('record-monitors', REFRESH_INTERVAL_MS, context, () => monitors.refresh())
-  const liveLoop = startLoop(
-    'record',
-    0,
-    context,
-    createRecordRound(context, tools, RESULTS_STREAM, 'record'),
-    LOOP_OPTIONS,
-  )
-  const lateLoop = startLoop(
-    'record-late',
-    LATE_INTERVAL_MS,
-    context,
-    createRecordRound(context, tools, LATE_STREAM, 'record-late'),
-  )
+  const recordLive = createRecordRound(context, tools, RESULTS_STREAM, 'record')
+  const liveLoop = startLoop('record', 0, context, recordLive, LOOP_OPTIONS)
+  const recordLate = createRecordRound(context, tools, LATE_STREAM, 'record-late')
+  const lateLoop = startLoop('record-late', LATE_INTERVAL_MS, context, recordLate)
   return {
     wake: monitorLoop.wake,
     async stop() {
@@ -131,9 +121,8 @@ async function recordUntilAborted(
   let isIdle = true
   try {
     while (!signal.aborted) {
-      const messages: JsMsg[] = isIdle
-        ? await waitForMessages(consumer, maxMessages, FETCH_TIMEOUT_MS, signal)
-        : await fetchMessages(consumer, maxMessages, STEADY_FETCH_TIMEOUT_MS, signal)
+      const [take, waitMs] = isIdle ? IDLE_FETCH : STEADY_FETCH
+      const messages: JsMsg[] = await take(consumer, maxMessages, waitMs, signal)
       isIdle = messages.length === 0
       await keepInProgress(messages, writing).catch(error => {
         // otherwise these messages would wait longer than those that could not be written
