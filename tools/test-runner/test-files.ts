@@ -10,7 +10,7 @@ export type TestFiles = { quick: string[]; flow: string[] }
 /** Fast ones first, so that simple errors are found early. */
 const QUICK = ['rules', 'unit', 'store', 'api', 'attacks', 'browser']
 /** How many files of a folder run in one process; of others, one. */
-const GROUP_SIZES: Record<string, number> = { rules: 7, unit: 25, store: 8, api: 16, attacks: 5, browser: 5, flow: 4 }
+const GROUP_SIZES: Record<string, number> = { rules: 7, unit: 35, store: 8, api: 16, attacks: 5, browser: 7, flow: 4 }
 /** A comment in a file that runs in a process of its own. */
 const ALONE = /^\/\/ runs in a process of its own/m
 /** In files that share one API; they run in the same processes. */
