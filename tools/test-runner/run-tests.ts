@@ -10,11 +10,11 @@ import { runTestFiles } from './test-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /**
- * Concurrency of quick files and of flow files and browsers, which wait more than they compute; together they keep two cores
- * busy. With eight flows the suite took a tenth longer than with five. A worker without files of its kind runs files of the
- * other kind.
+ * Concurrency of quick files, which compute, and of flow files and browsers, which mostly wait; together they keep two cores busy.
+ * With more, everything takes longer: with eight flows the suite took a tenth longer than with five. A worker without files of
+ * its kind runs files of the other kind.
  */
-const QUICK_CONCURRENCY = 3
+const QUICK_CONCURRENCY = 2
 const FLOW_CONCURRENCY = 5
 
 /** Runs the given test files (default: all) and resolves to the exit code. The last line of the output is the summary. */
@@ -70,16 +70,11 @@ function groupFlows(files: string[]): string[][] {
   return groupFiles(ROOT, files).sort((a, b) => Number(a.length === 1) - Number(b.length === 1))
 }
 
-/** One of each in turn: browsers compute more than flows, which would leave the cores idle when they ran at the end together. */
-function alternate<T>(first: T[], second: T[]): T[] {
-  const length = Math.max(first.length, second.length)
-  return Array.from({ length }, (_, i) => [...first.slice(i, i + 1), ...second.slice(i, i + 1)]).flat()
-}
-
 async function runAll(files: TestFiles, run: (group: string[]) => Promise<void>): Promise<void> {
   const groups = groupFiles(ROOT, files.quick)
+  // browsers mostly wait, like flows
   const quick = groups.filter(group => !isOfBrowser(group))
-  const flow = alternate(groups.filter(isOfBrowser), groupFlows(files.flow))
+  const flow = [...groups.filter(isOfBrowser), ...groupFlows(files.flow)]
   const worker = async (own: string[][], other: string[][]) => {
     for (;;) {
       const group = own.shift() ?? other.shift()
@@ -87,10 +82,8 @@ async function runAll(files: TestFiles, run: (group: string[]) => Promise<void>)
       await run(group)
     }
   }
-  // three at a time only while there are quick files: in runs of flows alone, more than seven would only wait for each other
-  const quickWorkers = quick.length > 0 ? QUICK_CONCURRENCY : QUICK_CONCURRENCY - 1
   await Promise.all([
-    ...Array.from({ length: quickWorkers }, () => worker(quick, flow)),
+    ...Array.from({ length: QUICK_CONCURRENCY }, () => worker(quick, flow)),
     ...Array.from({ length: FLOW_CONCURRENCY }, () => worker(flow, quick)),
   ])
 }
