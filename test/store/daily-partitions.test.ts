@@ -10,6 +10,7 @@ import { startPartitionMigrationWorker } from '../../control-plane/insight/analy
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { countCalls } from '../support/count-calls.ts'
 import { waitFor } from '../support/wait.ts'
 
 const HOUR_MS = 3_600_000
@@ -73,18 +74,10 @@ t.test('a new database stores results in partitions of a day, which are dropped 
 t.test('ClickHouse is not asked while nothing remains but to drop the old table later', async t => {
   const { url, clickhouse } = await database(t)
   await migrateClickhouse(url)
-  let questions = 0
-  const counting: Clickhouse = Object.create(clickhouse, {
-    query: {
-      value: (...args: Parameters<Clickhouse['query']>) => {
-        questions++
-        return clickhouse.query(...args)
-      },
-    },
-  })
+  const counted = countCalls(clickhouse, 'query')
   const metrics = createMetrics()
   const worker = startPartitionMigrationWorker({
-    clickhouse: counting,
+    clickhouse: counted.client,
     dropAfterMs: DAY_MS,
     log: createLog('test', 'silent'),
     metrics,
@@ -96,13 +89,13 @@ t.test('ClickHouse is not asked while nothing remains but to drop the old table 
     waitFor(async () => (await rounds()) >= count, { ...patient, label: 'a round' })
   await afterRounds(1)
   t.same(await tables(clickhouse), ['results', 'results_weekly'])
-  const asked = questions
+  const asked = counted.calls()
   t.ok(asked > 0)
   for (const count of [2, 3]) {
     worker.wake()
     await afterRounds(count)
   }
-  t.equal(questions, asked)
+  t.equal(counted.calls(), asked)
 })
 
 t.test('an upgrade loses no result while old ones are copied, tables swapped and workers stopped', async t => {

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
-import { createPostgres, type Db } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startEngineClocks } from '../../control-plane/foundation/platform/time/engine-clocks.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
+import { countCalls } from '../support/count-calls.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { waitFor } from '../support/wait.ts'
@@ -13,18 +14,10 @@ const HOUR_MS = 3_600_000
 
 t.test("PostgreSQL's time is learned from answers to other questions, and asked for when there are none", async t => {
   const db = createPostgres((await createDatabase(t)).url, 2)
-  let asked = 0
-  const counting: Db = Object.create(db, {
-    raw: {
-      value: (...args: Parameters<Db['raw']>) => {
-        asked++
-        return db.raw(...args)
-      },
-    },
-  })
+  const counted = countCalls(db, 'raw')
   const nats = await connectNats((await startNats(t)).url, 'test')
   const metrics = createMetrics()
-  const clocks = await startEngineClocks({ db: counting, nats, log: createLog('test', 'silent'), metrics })
+  const clocks = await startEngineClocks({ db: counted.client, nats, log: createLog('test', 'silent'), metrics })
   t.teardown(async () => {
     await clocks.stop()
     await nats.close()
@@ -43,7 +36,7 @@ t.test("PostgreSQL's time is learned from answers to other questions, and asked 
 
   learnFuture(1)
   t.equal(aheadHours(), 1)
-  const before = { asked, rounds: await countRounds() }
+  const before = { asked: counted.calls(), rounds: await countRounds() }
   await waitFor(
     async () => {
       learnFuture(1)
@@ -52,7 +45,7 @@ t.test("PostgreSQL's time is learned from answers to other questions, and asked 
     },
     { label: 'three rounds' },
   )
-  t.equal(asked, before.asked, 'no question of its own')
+  t.equal(counted.calls(), before.asked, 'no question of its own')
   await waitFor(async () => aheadHours() === 0, { label: 'the true time' })
-  t.ok(asked > before.asked)
+  t.ok(counted.calls() > before.asked)
 })
