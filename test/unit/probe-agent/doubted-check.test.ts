@@ -9,7 +9,7 @@ import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget, startTcpTarget } from '../../support/target.ts'
 
 const resolver = async (name: string) => {
-  if (name === 'unknown.example') throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+  if (name.endsWith('unknown.example')) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
   return ['127.0.0.1']
 }
 const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
@@ -37,6 +37,20 @@ t.test('Simultaneous failures of many hosts are doubted, even when a self-test a
     [Outcome.DOWN, true],
     [Outcome.DOWN, true],
   ])
+})
+
+t.test('Names that do not exist are doubted when many of them fail at the same time', async t => {
+  const target = await startTarget(t)
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: Number(new URL(target.url).port) }] })
+  const tools = { selfTest, doubt: createDoubtDetector() }
+  const check = (url: string) => runCheck(createCheckSpec({ url }), egress, tools)
+  for (const host of [1, 2, 3, 4]) t.equal((await check(`${target.url}?${host}`)).outcome, Outcome.UP)
+  const failed: CheckExecution[] = []
+  for (const host of [1, 2, 3, 4, 5, 6]) failed.push(await check(`http://h${host}.unknown.example/`))
+  t.same(
+    outcomesOf(failed),
+    [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
+  )
 })
 
 t.test('Answers of the target and internal failures are never doubted', async t => {
