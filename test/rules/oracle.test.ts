@@ -10,3 +10,20 @@ t.test('the oracle of the simulation imports nothing of what it judges', async t
     [],
   )
 })
+
+t.test('no code that decides a status reads ClickHouse or maintenance, so the simulation needs neither', async t => {
+  const all = new Map(sources('control-plane', 'shared', 'proto').map(source => [source.path, source]))
+  const deciding = ['control-plane/verdict/core/rules/', 'control-plane/verdict/reader/counting/']
+  const reached = new Set([...all.keys()].filter(path => deciding.some(folder => path.startsWith(folder))))
+  t.ok(reached.size > 10, `${reached.size} files`)
+  for (const path of reached) {
+    const source = all.get(path)
+    const imports = source === undefined ? [] : importsOf(source).filter(({ isType }) => !isType)
+    for (const { target } of imports) reached.add(target)
+  }
+  t.ok(reached.size > 30, `${reached.size} files and packages`)
+  t.same(
+    [...reached].filter(path => /clickhouse|maintenance/i.test(path)),
+    [],
+  )
+})
