@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { createDoubtDetector } from '../../../probe-agent/execution/own-faults/doubt.ts'
 import { createSelfTest } from '../../../probe-agent/execution/own-faults/self-test.ts'
@@ -49,6 +50,28 @@ t.test('Names that do not exist are doubted when many of them fail at the same t
   for (const host of [1, 2, 3, 4, 5, 6]) failed.push(await check(`http://h${host}.unknown.example/`))
   t.same(
     outcomesOf(failed),
+    [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
+  )
+})
+
+t.test('Connections that are reset are doubted when those of many hosts are reset at the same time', async t => {
+  const target = await startTarget(t)
+  const resetting = createServer(socket => socket.once('data', () => socket.resetAndDestroy()))
+  await new Promise<void>(resolve => resetting.listen(0, '0.0.0.0', resolve))
+  t.teardown(() => new Promise(resolve => resetting.close(resolve)))
+  const { port } = resetting.address() as AddressInfo
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: Number(new URL(target.url).port) }] })
+  const tools = { selfTest, doubt: createDoubtDetector() }
+  const check = (url: string) => runCheck(createCheckSpec({ url }), egress, tools)
+  for (const host of [1, 2, 3, 4]) t.equal((await check(`${target.url}?${host}`)).outcome, Outcome.UP)
+  const reset: CheckExecution[] = []
+  for (const host of [1, 2, 3, 4, 5, 6]) reset.push(await check(`http://127.0.1.${host}:${port}/`))
+  t.same(
+    reset.map(({ observation }) => observation.error?.code),
+    Array.from({ length: 6 }, () => 'connection_reset'),
+  )
+  t.same(
+    outcomesOf(reset),
     [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
   )
 })
