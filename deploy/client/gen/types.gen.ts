@@ -427,7 +427,7 @@ export type MonitorCreate = {
 
 export type Guarantee = {
     /**
-     * refused: the connection fails immediately; wrong: a quick but wrong answer; slow: a wrong answer just before the timeout; hanging: no answer, after quick answers. Empty when nothing is guaranteed.
+     * refused: the connection fails immediately; wrong: a quick but wrong answer; slow: a wrong answer just before the timeout; hanging: no answer, after quick answers; after slow answers, the limits of slow apply. Empty when nothing is guaranteed.
      */
     outages: Array<{
         kind: 'refused' | 'wrong' | 'slow' | 'hanging';

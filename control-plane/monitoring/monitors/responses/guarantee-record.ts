@@ -37,7 +37,7 @@ export const GuaranteeRecord = Type.Object(
       }),
       {
         description:
-          'refused: the connection fails immediately; wrong: a quick but wrong answer; slow: a wrong answer just before the timeout; hanging: no answer, after quick answers. Empty when nothing is guaranteed.',
+          'refused: the connection fails immediately; wrong: a quick but wrong answer; slow: a wrong answer just before the timeout; hanging: no answer, after quick answers; after slow answers, the limits of slow apply. Empty when nothing is guaranteed.',
       },
     ),
     reasons: Type.Array(Type.String(), {
