@@ -192,11 +192,11 @@ t.test('A confirmed deletion removes an organization with everything in it and n
   ]
   const before = await Promise.all(tables.map(countOf))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
-    message: /^this would delete Acme \(1 monitors, 1 status pages, 1 members\); add --yes to delete it$/,
+    message: /^this would delete Acme \(1 monitor, 1 status page, 1 member\); add --yes to delete it$/,
   })
   t.same(await Promise.all(tables.map(countOf)), before)
 
-  t.match(await run(`organization delete ${gone.organizationId} --yes`), /^deleted: Acme \(1 monitors/)
+  t.match(await run(`organization delete ${gone.organizationId} --yes`), /^deleted: Acme \(1 monitor,/)
   t.same(
     await Promise.all(tables.map(countOf)),
     before.map(count => count - 1),

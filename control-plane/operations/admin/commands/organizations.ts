@@ -8,6 +8,7 @@ import { listOrganizations } from '../../../accounts/organizations/store.ts'
 import { changePlan } from '../../../accounts/plans/actions.ts'
 import { readLimitSettings } from '../../../accounts/plans/limit-settings.ts'
 import { PLANS } from '../../../accounts/plans/plans.ts'
+import { pluralize } from '../../../alerting/channels/notices/wording.ts'
 import {
   type AdminCommand,
   assertNoArguments,
@@ -67,7 +68,12 @@ export const ORGANIZATION_COMMANDS: Record<string, AdminCommand> = {
       const [id, rest] = parseFirstArgument(args, ORGANIZATION)
       const isSure = parseOptions(rest, { flags: ['yes'] }).has('yes')
       const { name, monitors, statusPages, members } = await deleteOrganization(db, id, isSure)
-      const what = `${escapeUnprintable(name)} (${monitors} monitors, ${statusPages} status pages, ${members} members)`
+      const counts = [
+        formatCount(monitors, 'monitor'),
+        formatCount(statusPages, 'status page'),
+        formatCount(members, 'member'),
+      ]
+      const what = `${escapeUnprintable(name)} (${counts.join(', ')})`
       if (!isSure) throw new UsageError(`this would delete ${what}; add --yes to delete it`)
       return `deleted: ${what}`
     },
@@ -90,3 +96,5 @@ export const ORGANIZATION_COMMANDS: Record<string, AdminCommand> = {
     },
   },
 }
+
+const formatCount = (count: number, noun: string) => `${count} ${pluralize(count, noun)}`
