@@ -71,6 +71,23 @@ export function buildRefusedResult(subject: ResultSubject, nowMs: number, code: 
   return buildEmptyResult(subject, nowMs, nowMs, Outcome.UNKNOWN, createInternalError(code, message))
 }
 
+/**
+ * The result of an attempt that was silent for `silentMs` when a later attempt of its chain, with the result `later`, ended the
+ * chain (docs/design/probes.md#silence-limit). It never votes. `startedAtMs`: by the control plane's clock.
+ */
+export function buildCancelledResult(
+  later: Result,
+  { attempt, startedAtMs, silentMs }: { attempt: number; startedAtMs: number; silentMs: number },
+): Result {
+  const { monitorId, configVersion, epoch, scheduledAtMs, trigger } = later
+  const message = `no answer for ${(silentMs / 1000).toFixed(1)} s; cancelled, because attempt ${later.attempt} was answered`
+  const error = { source: FailureSource.TARGET, code: 'cancelled', message }
+  return {
+    ...buildEmptyResult({ monitorId, configVersion, epoch }, scheduledAtMs, startedAtMs, Outcome.UNKNOWN, error),
+    ...{ attempt, trigger, totalUs: Math.round(silentMs * 1000) },
+  }
+}
+
 function createInternalError(code: string, message: string): CheckError {
   return { source: FailureSource.INTERNAL, code, message }
 }

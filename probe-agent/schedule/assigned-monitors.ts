@@ -24,8 +24,6 @@ export type RecheckChain = {
   last: Result | null
   /** the control plane was notified that the first attempt is silent */
   isReported: boolean
-  /** no attempt in flight can change the region's state */
-  isDecided: boolean
   isOver: boolean
 }
 
@@ -167,7 +165,7 @@ export function createRecheckChain(
   trigger: Trigger,
   runId: string,
 ): RecheckChain {
-  const fresh = { attempts: [], settled: 0, last: null, isReported: false, isDecided: false, isOver: false }
+  const fresh = { attempts: [], settled: 0, last: null, isReported: false, isOver: false }
   return { scheduledAtMs, trigger, runId, state: resolveStartState(monitor, nowMs), ...fresh }
 }
 

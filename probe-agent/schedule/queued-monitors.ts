@@ -21,7 +21,6 @@ export function startChain(
   runId: string,
   requestedMs: number,
 ): void {
-  loop.attempts.endDecided(monitor)
   const now = Math.floor(loop.clock.nowMs() ?? 0)
   monitor.chain = createRecheckChain(
     monitor,

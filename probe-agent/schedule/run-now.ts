@@ -82,7 +82,7 @@ export function createRunNowHandler({
       return checkOutOfBand(request, spec, occasion, result => reply(request, result))
     }
     if (!monitor) return refuse(request, 'not_assigned', 'the monitor is not assigned to this probe')
-    if (!monitor.chain || monitor.chain.isDecided) {
+    if (!monitor.chain) {
       if (loop.isLeaving()) return refuse(request, 'probe_busy', 'the probe is stopping')
       return loop.startChain(monitor, trigger, runId, scheduledAtMs)
     }

@@ -94,6 +94,25 @@ t.test(
   },
 )
 
+t.test(
+  'When a re-check is answered, the silent first attempt is cancelled, and the history says so',
+  { buffered: true },
+  async t => {
+    const id = hourlyId('eu-west')
+    const { fleet, target, atLeast } = await startParts(t)
+    target.behaveOnce({ kind: 'hang', after: 'connect' })
+    // the next attempt starts after 5 s
+    const spec = checkSpec(target.url, { timeoutMs: HANG_MS })
+    await fleet.assign({ upserts: [assignment(id, spec, { checkAtOnce: true, intervalS: 3600, retryCount: 2 })] })
+    const [first, second] = await atLeast(2, id)
+    t.match(first, { attempt: 1, outcome: Outcome.UNKNOWN, error: { source: FailureSource.TARGET, code: 'cancelled' } })
+    t.match(second, { attempt: 2, outcome: Outcome.UP })
+    t.ok(first!.totalUs >= 5_000_000 && first!.totalUs < HANG_MS * 1000, `cancelled after ${first!.totalUs} µs`)
+    await waitFor(async () => (await target.countConnections()) === 0)
+    t.equal(target.requests.length, 2)
+  },
+)
+
 t.test('A monitor of a failing region gets one attempt a slot', { buffered: true }, async t => {
   const { fleet, target, atLeast } = await startParts(t)
   target.behave({ kind: 'reset', after: 'connect' })

@@ -35,6 +35,8 @@ export type Target = {
   /** releases the requests that are held: each is answered like a new one */
   release(): void
   requests: SeenRequest[]
+  /** the number of open connections */
+  countConnections(): Promise<number>
   /** refuses connections from now on / accepts them again on the same port */
   close(): Promise<void>
   open(): Promise<void>
@@ -75,6 +77,7 @@ export async function startTarget(t: Teardown): Promise<Target> {
     },
     behaveAt: (path, next) => void byPath.set(path, next),
     behaveOnce: next => void once.push(next),
+    countConnections: () => new Promise(resolve => server.getConnections((_, count) => resolve(count))),
     release() {
       const released = held
       held = []

@@ -4,11 +4,11 @@ import { DOUBT_RECHECK_DELAY_MS } from '../../../shared/checks/rechecks.ts'
 import { Outcome, type Result } from '../../../shared/checks/result.ts'
 import { type Cancellation, createCancellation } from '../../../shared/egress/index.ts'
 import type { Timers } from '../../clock.ts'
-import type { CheckOccasion, ResultSubject } from '../../execution/result-builder.ts'
+import { buildCancelledResult, type CheckOccasion, type ResultSubject } from '../../execution/result-builder.ts'
 import { applyComparison, type RecheckChainEnd } from '../../screenshots/should-capture.ts'
 import type { AssignedMonitor, Attempt, RecheckChain } from '../assigned-monitors.ts'
 import type { CheckPermit } from '../check-permits.ts'
-import { computeProgress, type RecheckProgress, resolveEndState } from './recheck.ts'
+import { computeProgress, type RecheckProgress } from './recheck.ts'
 import { computeSilenceLimitMs, recordResponseTime } from './silence-limit.ts'
 
 type AttemptsContext = {
@@ -47,11 +47,9 @@ const FIRST_STATE_MS = 30_000
 export type RecheckAttempts = {
   /** Starts the next attempt of the monitor's chain. */
   start: (monitor: AssignedMonitor, chain: RecheckChain, permit: CheckPermit) => void
-  /** Ends the chain of the monitor if it is decided, and cancels attempts in flight. False: it has no decided chain. */
-  endDecided: (monitor: AssignedMonitor) => boolean
   /**
    * Decides what to do for a monitor that is due: begin a chain, start the next attempt, or nothing until an attempt has
-   * ended. A decided chain ends here, because its slot has passed.
+   * ended.
    */
   decideWhenDue: (monitor: AssignedMonitor) => 'begin' | 'attempt' | 'nothing'
 }
@@ -59,7 +57,6 @@ export type RecheckAttempts = {
 export function createRecheckAttempts(context: AttemptsContext): RecheckAttempts {
   return {
     start: (monitor, chain, permit) => startAttempt(context, monitor, chain, permit),
-    endDecided: monitor => endDecided(context, monitor),
     decideWhenDue: monitor => decideWhenDue(context, monitor),
   }
 }
@@ -98,6 +95,7 @@ function takeResult(
   if (isAnswer(checked))
     recordResponseTime(monitor.responseTimes, monitor.assignment.spec!.timeoutMs, checked.totalUs / 1000)
   const progress = progressOfChain(monitor, chain)
+  if (progress.kind === 'over') cancelEarlier(chain, attempt)
   settle(context, chain, progress.settled)
   if (progress.kind !== 'over') {
     scheduleNext(context, monitor, chain, progress)
@@ -109,6 +107,23 @@ function takeResult(
 
 const progressOfChain = (monitor: AssignedMonitor, { state, attempts }: RecheckChain) =>
   computeProgress(state, monitor.assignment.retryCount, attempts.map(getOutcome))
+
+/**
+ * Cancels the attempts that are still silent when a later one ends the chain. Their results say so and do not vote. The
+ * silence does not count as a response time: it may also be the end of an outage, and the next one would be noticed later.
+ */
+function cancelEarlier({ attempts }: RecheckChain, last: Attempt): void {
+  for (const [i, attempt] of attempts.slice(0, attempts.indexOf(last)).entries()) {
+    if (attempt.result) continue
+    attempt.cancellation.cancel()
+    attempt.endedMs = last.endedMs
+    attempt.result = buildCancelledResult(last.result!, {
+      attempt: i + 1,
+      startedAtMs: last.result!.startedAtMs - (last.startedMs - attempt.startedMs),
+      silentMs: last.endedMs - attempt.startedMs,
+    })
+  }
+}
 
 /** Publishes results up to the given attempt in their order, and answers the request of the first. */
 function settle({ publish, answer }: AttemptsContext, chain: RecheckChain, upTo: number): void {
@@ -125,8 +140,8 @@ function end(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckC
   chain.isOver = true
   for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
   const [first] = chain.attempts
-  // the first attempt is cancelled, so a later one answers the request
-  if (chain.runId !== '' && first && !first.result && chain.last) {
+  // the first attempt was cancelled, so a later one answers the request
+  if (chain.runId !== '' && first?.result?.runId !== chain.runId && chain.last) {
     context.answer(chain.runId, { ...chain.last, runId: chain.runId })
   }
   if (monitor.isRetired) return
@@ -137,7 +152,7 @@ function end(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckC
 
 /** Sets when the monitor of an unfinished chain is due again. */
 function scheduleNext(
-  { timers, wakeIn, wakeAtSlot }: AttemptsContext,
+  { timers, wakeIn }: AttemptsContext,
   monitor: AssignedMonitor,
   chain: RecheckChain,
   progress: RecheckProgress,
@@ -147,26 +162,14 @@ function scheduleNext(
   const silentUntilMs =
     latest.startedMs + computeSilenceLimitMs(monitor.assignment.spec!.timeoutMs, monitor.responseTimes)
   const now = timers.monotonicMs()
-  chain.isDecided = progress.kind === 'decided'
-  if (progress.kind === 'decided') wakeAtSlot(monitor)
-  else if (progress.kind === 'recheck') wakeIn(monitor, latest.endedMs + progress.inMs - now)
+  if (progress.kind === 'recheck') wakeIn(monitor, latest.endedMs + progress.inMs - now)
   else if (progress.kind === 'silent' || shouldReportSilence(chain)) wakeIn(monitor, silentUntilMs - now)
   else wakeIn(monitor, null)
-}
-
-function endDecided(context: AttemptsContext, monitor: AssignedMonitor): boolean {
-  const { chain } = monitor
-  if (!chain?.isDecided) return false
-  const outcomes = chain.attempts.map(getOutcome)
-  settle(context, chain, chain.attempts.length)
-  end(context, monitor, chain, resolveEndState(chain.state, monitor.assignment.retryCount, outcomes) ?? chain.state)
-  return true
 }
 
 function decideWhenDue(context: AttemptsContext, monitor: AssignedMonitor): 'begin' | 'attempt' | 'nothing' {
   const { chain } = monitor
   if (!chain) return 'begin'
-  if (endDecided(context, monitor)) return 'begin'
   if (chain.attempts.length === 0) return 'attempt'
   if (shouldReportSilence(chain)) {
     chain.isReported = true

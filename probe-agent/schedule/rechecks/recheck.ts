@@ -51,22 +51,21 @@ export function decideNextAttempt(state: RegionState, retryCount: number, outcom
  * - `over`: the chain has ended with `state`; attempts in flight are cancelled.
  * - `silent`: the next attempt starts when the latest one reaches the silence limit.
  * - `recheck`: the next attempt starts `inMs` after the end of the latest one.
- * - `decided`: no attempt in flight can change the state; each may run until the next slot is due.
  * - `waiting`: no attempt may start until one in flight has ended.
  */
 export type RecheckProgress = { settled: number } & (
   | { kind: 'over'; state: RegionState }
   | { kind: 'recheck'; inMs: number }
-  | { kind: 'silent' | 'decided' | 'waiting' }
+  | { kind: 'silent' | 'waiting' }
 )
 
 /**
- * Decides after each start and each end of an attempt. `outcomes`: all attempts in their order, null while in flight. An
+ * Decides after each start and each end of an attempt. `before`: the region's state when the chain began. `outcomes`: all attempts in their order, null while in flight. An
  * attempt counts only with its outcome, so a target that does not answer is failing after `retryCount + 1` attempts with
  * the full timeout each. Until then an attempt in flight is assumed to fail, only to decide whether another one is needed.
  */
 export function computeProgress(
-  state: RegionState,
+  before: RegionState,
   retryCount: number,
   outcomes: readonly (Outcome | null)[],
 ): RecheckProgress {
@@ -74,28 +73,33 @@ export function computeProgress(
   for (const outcome of outcomes) {
     if (outcome === null) break
     final.push(outcome)
-    const step = decideNextAttempt(state, retryCount, final)
+    const step = decideNextAttempt(before, retryCount, final)
     if (step.recheckInMs === null) return { kind: 'over', settled: final.length, state: step.state }
   }
   const settled = final.length
   const { recheckInMs } = decideNextAttempt(
-    state,
+    before,
     retryCount,
     outcomes.map(outcome => outcome ?? Outcome.DOWN),
   )
-  if (recheckInMs === null)
-    return { kind: resolveEndState(state, retryCount, outcomes) === null ? 'waiting' : 'decided', settled }
+  if (recheckInMs === null) {
+    const state = resolveEndState(before, retryCount, outcomes)
+    return state === null ? { kind: 'waiting', settled } : { kind: 'over', settled: outcomes.length, state }
+  }
   return outcomes.at(-1) === null ? { kind: 'silent', settled } : { kind: 'recheck', settled, inMs: recheckInMs }
 }
 
-/** The region's state if the attempts in flight are cancelled; null if the others do not end the chain. */
-export function resolveEndState(
+/**
+ * The region's state if an attempt ends the chain while earlier ones are in flight, as a success does; null if none does.
+ * UNKNOWN attempts end no chain here: they contain no information about the target, the attempts in flight may.
+ */
+function resolveEndState(
   state: RegionState,
   retryCount: number,
   outcomes: readonly (Outcome | null)[],
 ): RegionState | null {
   const ended = outcomes.filter(outcome => outcome !== null)
-  if (ended.length === 0) return null
+  if (ended.length === 0 || ended.at(-1) === Outcome.UNKNOWN) return null
   const step = decideNextAttempt(state, retryCount, ended)
   return step.recheckInMs === null ? step.state : null
 }

@@ -7,7 +7,7 @@ import { resolveStartState } from '../../../probe-agent/schedule/rechecks/region
 import { createRunNowHandler } from '../../../probe-agent/schedule/run-now.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { computeUsualSilenceMs } from '../../../shared/checks/rechecks.ts'
-import { Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
+import { FailureSource, Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
 import type { Cancellation } from '../../../shared/egress/index.ts'
 import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
@@ -87,6 +87,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
     ask: (runId: string) => loop.startChain(monitors.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
     state: () => resolveStartState(monitors.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
+    open: () => open,
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
   }
 }
@@ -159,26 +160,54 @@ t.test('A success ends the chain and cancels later attempts', async t => {
   t.equal(scene.state(), OK)
 })
 
-t.test('After a success of a later attempt, no further one starts and the earlier one may end', async t => {
+t.test('A success of a later attempt cancels the earlier one, whose result says so and does not vote', async t => {
   const scene = play(number => (number === 1 ? hang : after(50)))
-  await scene.time.pass(60_000)
+  await scene.time.pass(4_000)
   t.equal(scene.startsMs.length, 2)
+  t.equal(scene.open(), 0, 'no connection is left')
   t.strictSame(attemptsOf(scene.published), [
-    [1, DOWN],
+    [1, UNKNOWN],
     [2, UP],
   ])
+  const [first] = scene.published
+  const message = 'no answer for 3.4 s; cancelled, because attempt 2 was answered'
+  t.match(first, { error: { source: FailureSource.TARGET, code: 'cancelled', message }, totalUs: 3_384_000 })
+  t.equal(first!.startedAtMs, scene.published[1]!.startedAtMs - 3_334, 'when it began')
+  await scene.time.pass(60_000)
+  t.equal(scene.published.length, 2, 'nothing follows')
   t.equal(scene.state(), OK)
+})
+
+t.test('A success of the third attempt cancels both before it', async t => {
+  const scene = play(number => (number <= 2 ? hang : after(50)))
+  await scene.time.pass(60_000)
+  t.equal(scene.open(), 0)
+  t.strictSame(attemptsOf(scene.published), [
+    [1, UNKNOWN],
+    [2, UNKNOWN],
+    [3, UP],
+  ])
+})
+
+t.test('A fault of the probe in a later attempt cancels nothing: the first one may find the target down', async t => {
+  const scene = play(number => (number === 1 ? hang : after(50, UNKNOWN)))
+  await scene.time.pass(60_000)
+  t.strictSame(attemptsOf(scene.published), [
+    [1, DOWN],
+    [2, UNKNOWN],
+    [3, UNKNOWN],
+  ])
 })
 
 t.test('A silent attempt whose successor succeeded never delays the next slot', async t => {
   const scene = play(number => (number === 1 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
   await scene.time.pass(100_000)
   t.strictSame(attemptsOf(scene.published).slice(0, 2), [
+    [1, UNKNOWN],
     [2, UP],
-    [1, UP],
   ])
   const slots = scene.published.map(({ scheduledAtMs }) => scheduledAtMs)
-  const gaps = slots.slice(2).map((ms, i) => ms - slots[i + 1]!)
+  const gaps = slots.slice(3).map((ms, i) => ms - slots[i + 2]!)
   t.ok(gaps.length >= 3)
   t.ok(
     gaps.every(ms => ms === 20_000),
@@ -224,6 +253,19 @@ t.test('A slow target soon gets one attempt a slot again', async t => {
   t.equal(scene.startsMs.length, scene.published.length + 1, 'a second attempt at the first slot only')
 })
 
+t.test(
+  'A target that is slow now and then gets a second attempt only then, and the silence is in the history',
+  async t => {
+    const scene = play(number => after(number % 10 === 1 ? 6_000 : 50), { intervalS: 30 })
+    await scene.time.pass(3_600_000)
+    const silent = scene.published.filter(({ error }) => error?.code === 'cancelled')
+    const slow = scene.startsMs.filter((_, i) => i % 10 === 0)
+    t.equal(silent.length, slow.length)
+    t.equal(scene.startsMs.length, scene.published.length)
+    t.equal(scene.published.filter(({ attempt }) => attempt === 2).length, slow.length)
+  },
+)
+
 t.test('A removed monitor starts no further attempt, and its running attempts are published', async t => {
   const scene = play(() => hang)
   await scene.time.pass(5_000)
@@ -257,18 +299,13 @@ t.test('A request is answered by a later attempt when the first one is cancelled
   t.strictSame(scene.answers, [['run', UP]], 'once')
 })
 
-t.test('A second opinion does not wait for a decided chain whose first attempt is silent', async t => {
+t.test('A second opinion starts at once after a success cancelled a silent attempt', async t => {
   const scene = play(number => (number === 1 ? hang : number === 2 ? after(50) : after(50, DOWN)))
   await scene.time.pass(4_000)
-  t.same(
-    scene.published.map(({ outcome }) => outcome),
-    [],
-    'the first attempt holds the order up',
-  )
   scene.askForOpinion()
   await scene.time.pass(100)
   t.same(
-    scene.published.map(({ outcome, trigger }) => [outcome, trigger]),
+    scene.published.slice(1).map(({ outcome, trigger }) => [outcome, trigger]),
     [
       [UP, Trigger.SLOT],
       [DOWN, Trigger.SECOND_OPINION],
