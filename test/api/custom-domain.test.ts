@@ -44,6 +44,7 @@ t.test('POST /status-pages/{id}/custom-domain/analyze 200 lists the missing reco
   t.same(body.data.domain_connect, { available: false, provider_id: null, template: null })
   t.match(body.data.instructions[0], /^At Cloudflare, add a CNAME record status\.acme\.com/)
   t.equal((await ask('POST', `${path}/verify`)).status, 404)
+  t.equal((await ask('POST', `${path}/verify`, { domain: 'status.acme.com' })).status, 400, 'it takes no body')
 })
 
 t.test('POST …/custom-domain/analyze 400 for an invalid hostname and for a host of the service', async t => {

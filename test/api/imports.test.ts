@@ -1,11 +1,15 @@
+import { request } from 'node:http'
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startImportCleanup } from '../../control-plane/integrations/import-export/jobs/cleanup-worker.ts'
+import { MAX_UPLOAD_BYTES } from '../../control-plane/integrations/import-export/jobs/upload-store.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { shareApi } from '../support/api-server.ts'
 import { ended, OCTETS, planned, upload } from '../support/import-jobs.ts'
 import { buildKumaDatabase, buildLargeKumaDatabase, KUMA_TABLES } from '../support/kuma-database.ts'
+import { recordReading } from '../support/read-answers.ts'
+import { answerBeforeBody } from '../support/unfinished-request.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await shareApi()
@@ -210,4 +214,30 @@ t.test('An import is deleted a day after its upload, but not while it is running
   const statuses = () => Promise.all(ids.map(async (id, i) => (await get(keys[i]!, `/imports/${id}`)).status))
   await waitFor(async () => (await statuses())[0] === 404)
   t.same(await statuses(), [404, 200, 200])
+})
+
+t.test('An upload that is too large is refused before it is read, and one that is cut off changes nothing', async t => {
+  const { key } = await api.tenant()
+  const headers = { ...OCTETS, authorization: `Bearer ${key}` }
+  const url = `${api.origin}/api/v1/imports`
+  const { status, text } = recordReading('POST', url, await answerBeforeBody(url, headers, MAX_UPLOAD_BYTES + 1))
+  t.equal(status, 413)
+  t.match(text, /the file must not be larger than 256 MiB/)
+  const cut = request(url, { method: 'POST', agent: false, headers: { ...headers, 'content-length': '5000000' } })
+  cut.on('error', () => {})
+  cut.write(Buffer.alloc(2_000_000))
+  const list = async () => (await api.call('GET', '/imports', { key })).body.data
+  const [job] = await waitFor(async () => {
+    const jobs = await list()
+    return jobs.some(({ status }: { status: string }) => status === 'uploading') && jobs
+  })
+  const second = await api.call('POST', '/imports', { key, body: '{"version":1}', headers: OCTETS })
+  t.equal(second.status, 409, 'one upload of a project at a time')
+  cut.destroy()
+  t.match(await ended(api, key, job.id), {
+    status: 'failed',
+    can_apply: false,
+    error: { message: /upload ended before/ },
+  })
+  t.equal((await planned(api, key, '', '{"version":1}')).status, 'ready', 'the next one works')
 })

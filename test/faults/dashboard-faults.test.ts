@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import { FailureSource } from '../../shared/checks/result.ts'
+import { openBrowser } from '../browser/open-browser.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { addSession, readText, readUntil } from '../support/dashboard-browser.ts'
@@ -20,7 +21,6 @@ import {
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
-import { openBrowser } from './open-browser.ts'
 
 const database = (await createDatabase(t)).url
 const postgres = await startTcpRelay(t, database)

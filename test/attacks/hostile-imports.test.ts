@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { createOwnFaultFinder } from '../../control-plane/foundation/web/validation/schema-compiler.ts'
@@ -10,11 +9,8 @@ import {
   storeUpload,
 } from '../../control-plane/integrations/import-export/jobs/upload-store.ts'
 import { shareApi } from '../support/api-server.ts'
-import { ended, OCTETS, planned } from '../support/import-jobs.ts'
+import { OCTETS, planned } from '../support/import-jobs.ts'
 import { buildKumaDatabase, KUMA_TABLES, sqlite } from '../support/kuma-database.ts'
-import { recordReading } from '../support/read-answers.ts'
-import { answerBeforeBody } from '../support/unfinished-request.ts'
-import { waitFor } from '../support/wait.ts'
 
 const api = await shareApi()
 const tools = { findFaults: createOwnFaultFinder(), sqlite }
@@ -85,32 +81,6 @@ t.test('YAML with aliases of aliases, deep nesting and too many values are refus
   t.throws(() => read('['.repeat(100_000)), { status: 400, message: /nested at most 64 levels/ })
   t.throws(() => read(`{"version":1,"monitors":[${'1,'.repeat(3_000_000)}1]}`), { message: /at most 3000000 values/ })
   t.throws(() => read(`# ${' '.repeat(32 * 1024 * 1024)}`), { message: /must not be larger than 32 MiB/ })
-})
-
-t.test('An upload that is too large is refused before it is read, and one that is cut off changes nothing', async t => {
-  const { key } = await api.tenant()
-  const headers = { ...OCTETS, authorization: `Bearer ${key}` }
-  const url = `${api.origin}/api/v1/imports`
-  const { status, text } = recordReading('POST', url, await answerBeforeBody(url, headers, MAX_UPLOAD_BYTES + 1))
-  t.equal(status, 413)
-  t.match(text, /the file must not be larger than 256 MiB/)
-  const cut = request(url, { method: 'POST', agent: false, headers: { ...headers, 'content-length': '5000000' } })
-  cut.on('error', () => {})
-  cut.write(Buffer.alloc(2_000_000))
-  const list = async () => (await api.call('GET', '/imports', { key })).body.data
-  const [job] = await waitFor(async () => {
-    const jobs = await list()
-    return jobs.some(({ status }: { status: string }) => status === 'uploading') && jobs
-  })
-  const second = await api.call('POST', '/imports', { key, body: '{"version":1}', headers: OCTETS })
-  t.equal(second.status, 409, 'one upload of a project at a time')
-  cut.destroy()
-  t.match(await ended(api, key, job.id), {
-    status: 'failed',
-    can_apply: false,
-    error: { message: /upload ended before/ },
-  })
-  t.equal((await planned(api, key, '', '{"version":1}')).status, 'ready', 'the next one works')
 })
 
 t.test('A full disk is 503, and no file is left', async t => {
