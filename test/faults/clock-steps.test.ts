@@ -17,6 +17,7 @@ const ROWS = [11, 12, 13].map(number => `00000000-0000-7000-8000-${String(number
 /** The column that identifies the rows of a table, if it is not `id`. */
 const KEYS: Record<string, string> = {
   heartbeats: 'monitor_id',
+  silences: 'monitor_id',
   reminders: 'rule_id',
   relay_messages: 'delivery_id',
   page_notices: 'page_id',
@@ -24,6 +25,9 @@ const KEYS: Record<string, string> = {
 /** The longest wait in seconds, of a row with these columns. */
 const LONGEST: Record<string, [seconds: number, columns?: Record<string, number>]> = {
   'heartbeats.due_at': [660],
+  'silences.due_at': [30],
+  'silences.doubt_until': [60],
+  'silences.grace_until': [600],
   'data_sources.next_fetch_at': [120, { fetch_interval_s: 120 }],
   'data_sources.lease_until': [10 + LEASE_SPARE_MS / 1_000, { timeout_ms: 10_000 }],
   'vendor_feeds.next_fetch_at': [1_020],
@@ -52,7 +56,11 @@ async function insertOwners(tx: Tx): Promise<void> {
   await loosen(tx, 'monitors')
   await loosen(tx, 'alert_rules')
   for (const row of ROWS) {
-    await execute(tx, 'INSERT INTO monitors (id, heartbeat_interval, heartbeat_grace) VALUES (?, 600, 60)', [row])
+    await execute(
+      tx,
+      `INSERT INTO monitors (id, type, heartbeat_interval, heartbeat_grace) VALUES (?, 'heartbeat', 600, 60)`,
+      [row],
+    )
     await execute(tx, 'INSERT INTO alert_rules (id, remind_every_minutes) VALUES (?, 30)', [row])
   }
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../chaos/random.ts'
+import { startReviews } from './alerts.ts'
 import type { Database } from './database.ts'
 import { type FleetProcess, startFleetProcess } from './fleet.ts'
 import type { Hints } from './hints.ts'
@@ -48,6 +49,7 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
     if (database.isUnavailable()) return void time.after(BEGIN_MS * 20, () => startFleet(name))
     const host = createHost(time, random)
     processes.set(name, startFleetProcess({ name, host, database, stream, hints, alarm }))
+    startReviews(host, database)
   }
 
   function takeOver(): void {

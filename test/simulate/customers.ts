@@ -1,6 +1,7 @@
 import { Trigger } from '../../shared/checks/result.ts'
 import { runHintSubject } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
+import { endSilence } from './alerts.ts'
 import type { Database, MonitorRow } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { Settings, SimulatedInstallation } from './installation.ts'
@@ -52,6 +53,7 @@ export function startCustomers({
     if (database.isUnavailable()) return void time.after(RETRY_MS, () => change(index, next, isOtherTarget))
     const row = next(database.monitor(installation.monitors[index]!.id)!)
     database.putMonitor(row)
+    if (row.isPaused) endSilence(database, row.id, time.nowMs())
     recordSettings(row, isOtherTarget)
   }
 

@@ -7,6 +7,7 @@ import type { MonitorState, VerdictStatus } from '../../control-plane/verdict/co
 import type { EpochSpan, RegionLiveSet } from '../../control-plane/verdict/reader/live-sets/live-sets.ts'
 import type { RegionEpochRow } from '../../control-plane/verdict/reader/live-sets/live-sets-store.ts'
 import { CHECK_TYPES } from '../../shared/checks/check.ts'
+import type { AlertRows } from './alerts.ts'
 import { BEGIN_MS, type Settings } from './installation.ts'
 import type { Time } from './time.ts'
 import { createTopic } from './topic.ts'
@@ -46,6 +47,7 @@ type Rows = {
   live: Map<string, Map<string, EpochSpan[]>>
   position: { sequence: number; atMs: number | null; streamCreated: string | null }
   revision: number
+  alerts: AlertRows
 }
 
 /** Epochs are approximately seconds. */
@@ -70,6 +72,7 @@ export function createDatabase(time: Time) {
     live: new Map(),
     position: { sequence: 0, atMs: null, streamCreated: null },
     revision: 0,
+    alerts: { periods: [], silences: new Map(), sent: [] },
   }
   let isUnavailable = false
   let aheadMs = 0
@@ -77,6 +80,8 @@ export function createDatabase(time: Time) {
   let epochsGiven = 0
   const monitorsChanged = createTopic<void>()
   const epochsChanged = createTopic<void>()
+  const silencesChanged = createTopic<void>()
+  const clockSet = createTopic<void>()
   const nowMs = () => BEGIN_MS + time.nowMs() + aheadMs
   const check = () => {
     if (isUnavailable) throw new DatabaseUnavailable('PostgreSQL is unavailable')
@@ -115,7 +120,12 @@ export function createDatabase(time: Time) {
     },
     setClock(byMs: number) {
       aheadMs += byMs
+      clockSet.publish()
     },
+    onClock: clockSet.subscribe,
+    onSilences: silencesChanged.subscribe,
+    wakeReviews: silencesChanged.publish,
+    alerts: () => rows.alerts,
     onMonitors: monitorsChanged.subscribe,
     onEpochs: epochsChanged.subscribe,
     /** a copy for a later restore */

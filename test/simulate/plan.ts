@@ -3,10 +3,10 @@ import type { SimulatedInstallation } from './installation.ts'
 
 /** How a target fails. `degraded`: its answer fails an assertion that only degrades. */
 export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
-const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
+export const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
 
 /** A period in which the target of a monitor is broken. Times in ms since the beginning. */
-type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
+export type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
 
 /** An outage of many hosts, for example of a data centre: those of one group of monitors, and others. */
 type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
@@ -62,7 +62,7 @@ const DAY_MS = 86_400_000
 const [S, MIN, HOUR] = [1_000, 60_000, 3_600_000]
 const YEAR_DAYS = 365
 /** No fault begins before all processes have started. */
-const QUIET_MS = 10 * MIN
+export const QUIET_MS = 10 * MIN
 
 /** How often each fault occurs in a year, and its duration. Kinds of probes and regions occur at each of them. */
 const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {
@@ -162,7 +162,7 @@ export function createSimulationPlan(
 }
 
 /** A duration with log-uniform distribution: 5 s to 15 s is as likely as 20 to 60 minutes. */
-function spread(random: Random, shortestMs: number, longestMs: number): number {
+export function spread(random: Random, shortestMs: number, longestMs: number): number {
   const exponent = random.between(0, 1_000_000) / 1_000_000
   return Math.round(shortestMs * (longestMs / shortestMs) ** exponent)
 }
@@ -179,7 +179,7 @@ function outagesOf(random: Random, index: number, amount: number, moment: () => 
   return outages
 }
 
-const isNear = (one: SimulatedOutage, other: SimulatedOutage) =>
+export const isNear = (one: SimulatedOutage, other: SimulatedOutage) =>
   one.index === other.index && one.fromMs < other.toMs + APART_MS && other.fromMs < one.toMs + APART_MS
 
 /** Outages that do not overlap. Targets that answer are never in doubt, so these hang or refuse connections. */

@@ -17,8 +17,21 @@ function formatTime(ms: number): string {
 }
 
 export function formatReport(report: SimulationReport): string {
-  const { seed, days, checks, liveSets, faults, outages, detection, causes, findings, failures, kinds, unchecked } =
-    report
+  const {
+    seed,
+    days,
+    checks,
+    liveSets,
+    faults,
+    outages,
+    detection,
+    causes,
+    findings,
+    failures,
+    kinds,
+    unchecked,
+    alerts,
+  } = report
   return [
     `seed ${seed}: ${days} days, ${checks} checks, ${faults} faults, ${liveSets} changes of live sets, ${unchecked} times without a status`,
     `results: ${Object.entries(kinds)
@@ -27,6 +40,7 @@ export function formatReport(report: SimulationReport): string {
     '',
     `outages of at least 1.5 intervals: ${outages.all} (${outages.plain} without a fault or a change under way)`,
     `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is guaranteed`,
+    `maintenance windows: ${alerts.windows}, alerts withheld: ${alerts.withheld}, sent afterwards: ${alerts.sentLater}`,
     '',
     'what                cause                                                          regions    count',
     ...causes.map(

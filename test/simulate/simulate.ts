@@ -9,6 +9,7 @@ import { startFaults } from './faults.ts'
 import type { Hints } from './hints.ts'
 import { BEGIN_MS, createInstallation, type SimulatedInstallation } from './installation.ts'
 import { createJetStream } from './jetstream.ts'
+import { addMaintenance, startMaintenance } from './maintenance.ts'
 import type { Chronicle, RecordedFault } from './oracle/chronicle.ts'
 import { createSimulationPlan, type SimulationPlan, type SimulationPlanOptions } from './plan.ts'
 import { createProbes } from './probes.ts'
@@ -51,7 +52,7 @@ export async function simulate(
     options.monitors,
     options.probesPerRegion,
   )
-  const plan = createSimulationPlan(installation, options)
+  const plan = addMaintenance(createSimulationPlan(installation, options), installation, options)
   const time = createTime()
   const random = seededRandom(options.seed ^ 0x7e57)
   const activeFaults = createActiveFaults()
@@ -105,6 +106,7 @@ export async function simulate(
     processes: control.fleet,
   })
   startOutages(time, activeFaults, plan, targets)
+  startMaintenance({ time, database, plan, installation })
   startFaults({
     time,
     activeFaults,
@@ -125,7 +127,14 @@ export async function simulate(
     await time.pass(Math.min(endMs, atMs + PROGRESS_MS))
     onProgress(time.nowMs() / DAY_MS)
   }
-  return { ...chronicle, checks: targets.checks, liveSets: database.epochsGiven(), kinds: shared.kinds }
+  const { sent, periods } = database.alerts()
+  const windows = periods.map(({ monitorId, startsAt, endsAt, storedMs }) => ({
+    ...{ monitorId, storedMs },
+    fromMs: startsAt.getTime() - BEGIN_MS,
+    toMs: endsAt.getTime() - BEGIN_MS,
+  }))
+  const counts = { checks: targets.checks, liveSets: database.epochsGiven(), kinds: shared.kinds }
+  return { ...chronicle, ...counts, notifications: sent, windows }
 }
 
 function emptyChronicle(options: Options, installation: SimulatedInstallation, plan: SimulationPlan): Chronicle {
@@ -144,6 +153,8 @@ function emptyChronicle(options: Options, installation: SimulatedInstallation, p
     outages: plan.outages.map(outage => ({ ...outage, monitorId: installation.monitors[outage.index]!.id })),
     faults: plan.faults.map(fault => toRecordedFault(fault, installation)),
     transitions: [],
+    windows: [],
+    notifications: [],
   }
 }
 

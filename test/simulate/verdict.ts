@@ -18,6 +18,7 @@ import {
   type TrackedMonitors,
 } from '../../control-plane/verdict/reader/counting/tracked-monitors.ts'
 import { isAlreadyCounted } from '../../control-plane/verdict/reader/partitions/start-position.ts'
+import { followDatabaseClock, sendOrWithhold } from './alerts.ts'
 import type { Database } from './database.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
@@ -72,6 +73,7 @@ const RETRY_LAST_MS = 5_000
 export function startReading(parts: VerdictParts): PartitionReading {
   const { host, database, stream, hints, known, shared } = parts
   const { machine } = host
+  const now = followDatabaseClock(host, database)
   const memory: TrackedMonitors = new Map()
   const stale = new Set<string>()
   const { sequence, atMs, streamCreated } = database.position()
@@ -181,8 +183,10 @@ export function startReading(parts: VerdictParts): PartitionReading {
           continue
         }
         database.storeState(monitorId, memory.get(monitorId)!.state)
-        for (const { from, to, quorum, atMs: takenAtMs } of transitions) {
+        for (const transition of transitions) {
+          const { from, to, quorum, atMs: takenAtMs } = transition
           database.storeStatus(monitorId, to)
+          sendOrWithhold(database, row, transition, { now: now(), atMs: machine.monotonicMs() })
           shared.onCommit({
             monitorId,
             atMs: machine.monotonicMs(),

@@ -21,6 +21,16 @@ export const PLANNED_WAITS: readonly PlannedWait[] = [
     maxWait: `(SELECT greatest(${HEARTBEAT_POSTPONEMENT_SQL}, (m.heartbeat_interval + coalesce(m.heartbeat_grace, 0)) * interval '1 s')
                FROM monitors m WHERE m.id = t.monitor_id)`,
   },
+  { table: 'silences', column: 'due_at', maxWait: `interval '30 s'` },
+  { table: 'silences', column: 'doubt_until', maxWait: `interval '1 minute'` },
+  {
+    table: 'silences',
+    column: 'grace_until',
+    maxWait: `(SELECT CASE WHEN m.type = 'heartbeat' THEN m.heartbeat_interval * interval '1 s'
+                 ELSE (m.interval_seconds + 10) * interval '1 s'
+                   + 2 * least(m.timeout_ms, m.interval_seconds * 1000) * interval '1 ms' END
+               FROM monitors m WHERE m.id = t.monitor_id)`,
+  },
   { table: 'data_sources', column: 'next_fetch_at', maxWait: `greatest(t.fetch_interval_s, 10) * interval '1 s'` },
   { table: 'data_sources', column: 'lease_until', maxWait: `t.timeout_ms * interval '1 ms' + interval '100 s'` },
   {

@@ -3,21 +3,18 @@ import { insertEvents } from '../../alerting/events/store.ts'
 import { routeEvents } from '../../alerting/routing/publishing/publish-actions.ts'
 import type { Tx } from '../../foundation/platform/postgres/client.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
-import { INITIAL_REVIEW_STATE, reviewSuppression } from './review.ts'
+import { computeSilence } from './decisions.ts'
 import { loadEventsToSend } from './sent-events-store.ts'
 import {
   deleteSilences,
   loadSuppressionContexts,
   lockSilences,
   type OutageCause,
-  type Silence,
-  type SuppressionContext,
   scheduleReview,
   storeOutageCauses,
   storeSilences,
 } from './store.ts'
-import { listNotificationsOnRemoval, type SuppressedTransition, suppressTransition } from './suppressed.ts'
-import { computeGraceMs } from './timing.ts'
+import { listNotificationsOnRemoval, type SuppressedTransition } from './suppressed.ts'
 
 /** A status change of a monitor, with its events: its own and those of its automatic incident. */
 export type StatusChange = {
@@ -45,8 +42,12 @@ export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date)
   const silences = await lockSilences(tx, ids)
   const contextOf = await loadSuppressionContexts(tx, ids, now)
   const decided = changes.map(change => {
-    const context = contextOf(change.monitor.id)
-    return { ...change, ...context, silence: computeSilence(change, silences.get(change.monitor.id), context, now) }
+    const { monitor, events } = change
+    const context = contextOf(monitor.id)
+    const timing = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
+    const transition = { ...change.transition, eventIds: events.map(({ id }) => id) }
+    const silence = computeSilence(timing, transition, silences.get(monitor.id), context, now)
+    return { ...change, ...context, silence }
   })
   await insertEvents(
     tx,
@@ -67,30 +68,6 @@ export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date)
     now,
   )
   return decided.flatMap(({ silence, events }) => (silence ? [] : events))
-}
-
-/**
- * The silence of a monitor; null if its events may be sent. A change after a withheld one is withheld too, to keep
- * order.
- */
-function computeSilence(
-  { monitor, transition, events }: StatusChange,
-  before: Silence | undefined,
-  { conditions }: SuppressionContext,
-  now: Date,
-): Silence | null {
-  if (!before && events.length === 0) return null
-  const withheld = suppressTransition(before?.withheld ?? null, { ...transition, eventIds: events.map(({ id }) => id) })
-  const timing = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
-  const review = reviewSuppression(
-    before ?? INITIAL_REVIEW_STATE,
-    conditions,
-    { isOutage: withheld.began !== null, graceMs: computeGraceMs(timing) },
-    now,
-  )
-  const { isAsked } = before ?? { isAsked: false }
-  if (review.kind === 'wait') return { ...review, monitorId: monitor.id, withheld, isAsked }
-  return before ? { ...before, withheld, reason: 'turn', dueAt: now } : null
 }
 
 function buildCauses(

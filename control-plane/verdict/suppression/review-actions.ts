@@ -1,21 +1,16 @@
 import { routeEvents } from '../../alerting/routing/publishing/publish-actions.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { reviewSuppression } from './review.ts'
+import { reviewSilence } from './decisions.ts'
 import { loadEventsToSend } from './sent-events-store.ts'
 import {
   deleteSilences,
   loadSuppressionContexts,
   lockDueMonitors,
   lockSilences,
-  type OutageCause,
-  type Silence,
-  type SilencedMonitor,
-  type SuppressionContext,
   storeOutageCauses,
   storeSilences,
 } from './store.ts'
 import { listPendingNotifications, type PendingNotification } from './suppressed.ts'
-import { computeGraceMs } from './timing.ts'
 
 /**
  * Reviews up to `limit` silences that are due, in one transaction (docs/design/suppression.md#reviews). Any number of
@@ -58,24 +53,6 @@ export function reviewDueSilences(db: Db, limit: number, now: Date): Promise<num
     )
     return monitors.length
   })
-}
-
-/** `waiting` null: send what is withheld. An ancestor that went down while the silence waited for it is the cause. */
-function reviewSilence(
-  silence: Silence,
-  monitor: SilencedMonitor,
-  { conditions, causedBy }: SuppressionContext,
-  now: Date,
-): { waiting: Silence | null; cause: OutageCause | null } {
-  const { withheld, monitorId } = silence
-  const isOutage = withheld.began !== null
-  const result =
-    listPendingNotifications(withheld).length === 0
-      ? ({ kind: 'send' } as const)
-      : reviewSuppression(silence, conditions, { isOutage, graceMs: computeGraceMs(monitor) }, now)
-  const isCaused = causedBy !== null && silence.reason === 'doubt' && withheld.began !== null
-  const cause = isCaused ? { monitorId, transitionId: withheld.began!.transitionId, causedBy } : null
-  return { waiting: result.kind === 'send' ? null : { ...silence, ...result }, cause }
 }
 
 async function sendNotifications(tx: Tx, due: PendingNotification[], now: Date): Promise<void> {

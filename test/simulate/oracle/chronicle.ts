@@ -17,6 +17,10 @@ export type Chronicle = {
   faults: RecordedFault[]
   /** in commit order */
   transitions: CommittedTransition[]
+  /** in commit order */
+  windows: MaintenanceWindow[]
+  /** in commit order */
+  notifications: SentNotification[]
 }
 
 export type MonitorHistory = {
@@ -61,3 +65,12 @@ export type CommittedTransition = {
   to: string | null
   quorum: string
 }
+
+/**
+ * Maintenance of a monitor, as PostgreSQL has it: `fromMs` and `toMs` by its clock, which is wrong after it was set.
+ * `storedMs`: when it was stored; nothing becomes maintenance before.
+ */
+export type MaintenanceWindow = { monitorId: string; fromMs: number; toMs: number; storedMs: number }
+
+/** What receivers were sent about a status. */
+export type SentNotification = { monitorId: string; atMs: number; status: string }

@@ -1,3 +1,4 @@
+import { ALERT_VIOLATIONS, type AlertFigures, evaluateAlerts } from './alerts.ts'
 import type {
   Chronicle,
   CommittedTransition,
@@ -23,6 +24,7 @@ export type Finding = {
     | 'reported twice'
     | 'false unchecked'
     | 'status kept'
+    | (typeof ALERT_VIOLATIONS)[number]
   monitorId: string
   index: number
   atMs: number
@@ -44,6 +46,7 @@ export type SimulationReport = Figures & {
   transitions: number
   /** how often a monitor lost its status because no probe checked it */
   unchecked: number
+  alerts: AlertFigures
   findings: Finding[]
   /** aims that were not met */
   failures: string[]
@@ -58,6 +61,7 @@ const VIOLATIONS = [
   'reported twice',
   'false unchecked',
   'status kept',
+  ...ALERT_VIOLATIONS,
 ] as const
 const LONG_MS = 30 * 86_400_000
 /** Number of recent answers that decide whether a target counts as slow. */
@@ -95,6 +99,8 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
       })
     }
   }
+  const alerts = evaluateAlerts(chronicle)
+  findings.push(...alerts.findings)
   const figures = computeFigures(detections, findings)
   return {
     ...figures,
@@ -106,6 +112,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     faults: chronicle.faults.length,
     transitions: chronicle.transitions.length,
     unchecked: chronicle.transitions.filter(({ to }) => to === null).length,
+    alerts: alerts.figures,
     findings: findings.sort((a, b) => a.atMs - b.atMs),
     failures: listFailures(findings, chronicle),
   }

@@ -1,5 +1,11 @@
 import t from 'tap'
-import type { Chronicle, CommittedTransition, RecordedFault, TargetOutage } from '../../simulate/oracle/chronicle.ts'
+import type {
+  Chronicle,
+  CommittedTransition,
+  RecordedFault,
+  SentNotification,
+  TargetOutage,
+} from '../../simulate/oracle/chronicle.ts'
 import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
 
 const MIN = 60_000
@@ -21,9 +27,17 @@ function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-
     outages: [],
     faults: [],
     transitions: [],
+    windows: [],
+    notifications: sentAtOnce(given.transitions ?? []),
     ...given,
   }
 }
+
+/** Without maintenance, each change is sent with its commit. */
+const sentAtOnce = (transitions: readonly CommittedTransition[]): SentNotification[] =>
+  transitions.flatMap(({ monitorId, atMs, from, to }) =>
+    to === null || from === to || (from === null && to === 'up') ? [] : { monitorId, atMs, status: to },
+  )
 
 const outage = (fromMs: number, lastedMs: number, kind = 'refused'): TargetOutage => ({
   ...{ monitorId: ID, kind, fromMs },
@@ -140,7 +154,7 @@ const rows: Row[] = [
       outages: [outage(TEN, 20 * MIN)],
       transitions: [FIRST_UP, moved(TEN + 20_000, 'up', 'down'), moved(TEN + 30_000, 'up', 'down')],
     },
-    ['reported twice'],
+    ['reported twice', 'sent twice'],
   ],
   ['degraded without a reason', { transitions: [FIRST_UP, moved(TEN, 'up', 'degraded')] }, ['false degraded']],
   [
@@ -267,6 +281,6 @@ t.test(
       faults: [gone],
     })
     t.same(evaluateChronicle(hourOf(given('down'), ONE)).failures, [])
-    t.same(evaluateChronicle(hourOf(given('up'), ONE)).failures, ['reported twice: 1'])
+    t.same(evaluateChronicle(hourOf(given('up'), ONE)).failures, ['reported twice: 1', 'sent twice: 1'])
   },
 )
