@@ -28,7 +28,8 @@ export type ProbeState = {
  * stays until it is silent for too long, drains or is revoked. A new probe joins immediately. A probe that reconnected joins
  * after it has been connected for some time, or immediately when there is no other probe. A drained probe gets no work,
  * unless it alone can run a check type. The same applies to a probe whose results JetStream has not taken for 10 s, or whose
- * connectivity test has failed for 10 s, while another probe of the region has neither fault.
+ * connectivity test has failed for 10 s, while another probe of the region has neither fault. It does not return until the
+ * fault of each other probe has also lasted for 10 s, so that a short fault of another probe moves no work.
  *
  * `canEvict`: false while a silent probe cannot be distinguished from messages that were not recorded, as after a restart of
  * the control plane or an interruption of the database.
@@ -42,8 +43,11 @@ export function computeLiveSet(
   const usable = probes.filter(probe => !probe.isDraining && !probe.isRevoked)
   const isActive = (probe: ProbeState) => probe.silentMs <= timing.deadAfterMs
   const faultMs = ({ natsAwayMs, offlineMs }: ProbeState) => Math.max(natsAwayMs, offlineMs)
-  const isAnyFaultless = usable.some(probe => isActive(probe) && probe.isConnected && faultMs(probe) === 0)
-  const isExcluded = (probe: ProbeState) => probe.isDrained || (isAnyFaultless && faultMs(probe) > timing.deadAfterMs)
+  const isAnyWithin = (limitMs: number) =>
+    usable.some(probe => isActive(probe) && probe.isConnected && faultMs(probe) <= limitMs)
+  const isFaulty = (probe: ProbeState) =>
+    faultMs(probe) > timing.deadAfterMs && isAnyWithin(current.includes(probe.id) ? 0 : timing.deadAfterMs)
+  const isExcluded = (probe: ProbeState) => probe.isDrained || isFaulty(probe)
   const preferred = usable.filter(probe => !isExcluded(probe))
   const excluded = usable.filter(isExcluded)
   const next = chooseProbes(current, preferred, timing, canEvict)

@@ -81,6 +81,18 @@ const rows: [title: string, current: string[], probes: ProbeState[], next: strin
     [probe('a', { natsAwayMs: 20_000 }), probe('b', { silentMs: 10_001 })],
     ['a'],
   ],
+  [
+    'it does not return while results of another one do not arrive for less than 10 s',
+    ['b'],
+    [probe('a', { natsAwayMs: 20_000, steadyMs: 90_000 }), probe('b', { natsAwayMs: 10_000 })],
+    ['b'],
+  ],
+  [
+    'it returns when those of no other one have arrived for 10 s',
+    ['b'],
+    [probe('a', { natsAwayMs: 20_000, steadyMs: 90_000 }), probe('b', { natsAwayMs: 10_001 })],
+    ['a', 'b'],
+  ],
   ['it stays when it is the only one', ['a'], [probe('a', { natsAwayMs: 20_000 })], ['a']],
   [
     'a waiting probe takes its work immediately',
