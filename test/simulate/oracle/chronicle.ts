@@ -4,6 +4,8 @@
  */
 export type Chronicle = {
   seed: number
+  /** ms since 1970 */
+  beginMs: number
   endMs: number
   checks: number
   /** number of changes of live sets */
@@ -17,6 +19,7 @@ export type Chronicle = {
   faults: RecordedFault[]
   /** in commit order */
   transitions: CommittedTransition[]
+  history: HistoryRecord
 }
 
 export type MonitorHistory = {
@@ -60,4 +63,32 @@ export type CommittedTransition = {
   /** null: the status was cleared */
   to: string | null
   quorum: string
+}
+
+/**
+ * A message that JetStream has stored, with the keys of its rows (docs/design/history.md#data), each as JSON without
+ * brackets: monitor, region, scheduled time in ms since 1970, attempt, probe, and the epoch or `"witness"`.
+ */
+export type StoredMessage = { sequence: number; atMs: number; keys: readonly string[] }
+
+/** The history as it was judged while the simulation ran. */
+export type HistoryRecord = {
+  /** number of rows, without repeated ones */
+  results: number
+  repeated: number
+  /** number of deliveries after the first one of a message */
+  redelivered: number
+  missing: number
+  /** the longest time from JetStream to the acknowledgement without a fault */
+  longestMs: number
+  violations: HistoryViolation[]
+}
+
+/** `monitorId` is empty when it is not known. */
+export type HistoryViolation = {
+  what: 'not in the history' | 'unknown row' | 'acknowledged early'
+  monitorId: string
+  fromMs: number
+  atMs: number
+  details: string
 }

@@ -1,6 +1,8 @@
 import type {
   Chronicle,
   CommittedTransition,
+  HistoryRecord,
+  HistoryViolation,
   MonitorHistory,
   RecordedFault,
   SettingsPeriod,
@@ -8,6 +10,7 @@ import type {
 } from './chronicle.ts'
 import { createFaultIndex, describeCause, extendLimit, type FaultIndex, isPartialLoss } from './faults-under-way.ts'
 import { computeFigures, type Detection, type Figures } from './figures.ts'
+import { findHistoryViolations } from './history-findings.ts'
 import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitInDoubtMs, limitMs, voteMs } from './limits.ts'
 import { describeSingleRegionCause, isExcused } from './one-region.ts'
 import { findKeptStatuses, isFalseUnchecked } from './unchecked.ts'
@@ -23,6 +26,7 @@ export type Finding = {
     | 'reported twice'
     | 'false unchecked'
     | 'status kept'
+    | HistoryViolation['what']
   monitorId: string
   index: number
   atMs: number
@@ -44,6 +48,8 @@ export type SimulationReport = Figures & {
   transitions: number
   /** how often a monitor lost its status because no probe checked it */
   unchecked: number
+  /** its violations are in `findings` */
+  history: HistoryRecord
   findings: Finding[]
   /** aims that were not met */
   failures: string[]
@@ -58,6 +64,9 @@ const VIOLATIONS = [
   'reported twice',
   'false unchecked',
   'status kept',
+  'not in the history',
+  'unknown row',
+  'acknowledged early',
 ] as const
 const LONG_MS = 30 * 86_400_000
 /** Number of recent answers that decide whether a target counts as slow. */
@@ -95,6 +104,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
       })
     }
   }
+  findings.push(...findHistoryViolations(chronicle))
   const figures = computeFigures(detections, findings)
   return {
     ...figures,
@@ -105,6 +115,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     kinds: chronicle.kinds,
     faults: chronicle.faults.length,
     transitions: chronicle.transitions.length,
+    history: { ...chronicle.history, violations: [] },
     unchecked: chronicle.transitions.filter(({ to }) => to === null).length,
     findings: findings.sort((a, b) => a.atMs - b.atMs),
     failures: listFailures(findings, chronicle),

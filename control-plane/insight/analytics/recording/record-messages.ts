@@ -12,13 +12,13 @@ import { groupBySize } from './size-groups.ts'
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
 
 /** A message of a durable consumer. */
-type FetchedMessage = Parameters<typeof toMessageLines>[0][number] & {
+export type FetchedMessage = Parameters<typeof toMessageLines>[0][number] & {
   ack(): void
   /** It is delivered again after this time. */
   nak(delayMs: number): void
 }
 
-type MessageSource<Message> = {
+export type MessageSource<Message> = {
   /** Waits for the next messages. `isIdle`: there were none in the previous call, or this is the first one. */
   take(isIdle: boolean): Promise<Message[]>
   /** The result of `work`. Until it ends, none of `messages` is delivered again. */
