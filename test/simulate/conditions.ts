@@ -26,6 +26,8 @@ export type ActiveFaults = {
   /** the faults of a probe or a region, by its name */
   getConditions: (name: string) => Conditions
   nats: { isUnavailable: boolean }
+  /** `away`: it refuses connections. `answersLost`: it stores rows and does not answer. Faults may overlap. */
+  clickhouse: { away: number; answersLost: number }
   /** share of hints that are lost */
   hintsLost: number
   /** share of JetStream's acks that are lost */
@@ -46,6 +48,7 @@ export function createActiveFaults(): ActiveFaults {
       return known
     },
     nats: { isUnavailable: false },
+    clickhouse: { away: 0, answersLost: 0 },
     hintsLost: 0,
     acksLost: 0,
     changed: createTopic<void>(),

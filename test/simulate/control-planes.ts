@@ -5,6 +5,7 @@ import { type FleetProcess, startFleetProcess } from './fleet.ts'
 import type { Hints } from './hints.ts'
 import type { JetStream } from './jetstream.ts'
 import { followEpochs } from './known-epochs.ts'
+import type { SimulatedRecorders } from './recorders.ts'
 import { createHost, type Host, type Time } from './time.ts'
 import { createTopic } from './topic.ts'
 import { type PartitionReading, type PersistentState, startReading } from './verdict.ts'
@@ -16,12 +17,14 @@ type Parts = {
   stream: JetStream
   hints: Hints
   shared: PersistentState
+  recorders: SimulatedRecorders
 }
 
 export type ControlPlanes = {
   /** the processes that accept connections */
   fleet: () => FleetProcess[]
-  stopFleet: (name: string) => void
+  /** `isInOrder`: it ends what it is doing first. */
+  stopFleet: (name: string, isInOrder: boolean) => void
   startFleet: (name: string) => void
   /** Ends the process that counts. `isInOrder`: it stores its checkpoint and releases its partitions first. */
   endVerdict: (isInOrder: boolean) => void
@@ -38,7 +41,7 @@ const READ_AFTER_MS = 2
 
 /** Starts two processes of the roles `fleet` and `verdict`. One of them counts. */
 export function startControlPlanes(parts: Parts): ControlPlanes {
-  const { time, random, database, stream, hints, shared } = parts
+  const { time, random, database, stream, hints, shared, recorders } = parts
   const alarm = createTopic<void>()
   const processes = new Map<string, FleetProcess>()
   let owner: { host: Host; reading: PartitionReading | null; revision: number } | null = null
@@ -50,6 +53,7 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
     const host = createHost(time, random)
     processes.set(name, startFleetProcess({ name, host, database, stream, hints, alarm }))
     startReviews(host, database)
+    recorders.start(name)
   }
 
   function takeOver(): void {
@@ -93,9 +97,10 @@ export function startControlPlanes(parts: Parts): ControlPlanes {
   return {
     fleet: () => [...processes.values()],
     startFleet,
-    stopFleet(name) {
+    stopFleet(name, isInOrder) {
       processes.get(name)?.stop()
       processes.delete(name)
+      recorders.stop(name, isInOrder)
     },
     endVerdict(isInOrder) {
       const ended = owner

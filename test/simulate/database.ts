@@ -8,6 +8,7 @@ import type { EpochSpan, RegionLiveSet } from '../../control-plane/verdict/reade
 import type { RegionEpochRow } from '../../control-plane/verdict/reader/live-sets/live-sets-store.ts'
 import { CHECK_TYPES } from '../../shared/checks/check.ts'
 import type { AlertRows } from './alerts.ts'
+import { listLeftRegions } from './checked-regions.ts'
 import { BEGIN_MS, type Settings } from './installation.ts'
 import type { Time } from './time.ts'
 import { createTopic } from './topic.ts'
@@ -19,6 +20,8 @@ export type MonitorRow = {
   configVersion: number
   streaksSince: number
   settings: Settings
+  /** when it left its former regions, by PostgreSQL's clock */
+  leftRegions: Record<string, number>
   isPaused: boolean
   status: VerdictStatus
   state: MonitorState | null
@@ -87,9 +90,10 @@ export function createDatabase(time: Time) {
     if (isUnavailable) throw new DatabaseUnavailable('PostgreSQL is unavailable')
   }
 
-  function putMonitor(row: Omit<MonitorRow, 'revision'>): void {
+  function putMonitor(row: Omit<MonitorRow, 'revision' | 'leftRegions'>): void {
     check()
-    rows.monitors.set(row.id, { ...row, revision: ++rows.revision })
+    const leftRegions = listLeftRegions(rows.monitors.get(row.id), row.settings.regions, nowMs())
+    rows.monitors.set(row.id, { ...row, leftRegions, revision: ++rows.revision })
     monitorsChanged.publish()
   }
 

@@ -39,6 +39,15 @@ const counted =
     }
   }
 
+const clickhouse =
+  (what: 'away' | 'answersLost'): Begin =>
+  (_, { activeFaults }) => {
+    activeFaults.clickhouse[what]++
+    return () => {
+      activeFaults.clickhouse[what]--
+    }
+  }
+
 const partial: Begin = ({ place, size, fromMs }, { activeFaults, random }) => {
   const conditions: Conditions = activeFaults.getConditions(place)
   const routes = { share: size, salt: `${place} ${fromMs}`, isRejecting: random.chance(0.25) }
@@ -84,7 +93,7 @@ const BEGIN_FAULT: Record<SimulatedFaultKind, Begin> = {
   'control-plane-redeployed'(_, { time, control }) {
     for (const [i, name] of ['a', 'b'].entries())
       time.after(i * STAGGER_MS, () => {
-        control.stopFleet(name)
+        control.stopFleet(name, true)
         // one of the two processes also has the role verdict
         if (i === 0) control.endVerdict(true)
         time.after(RESTART_MS, () => control.startFleet(name))
@@ -98,7 +107,7 @@ const BEGIN_FAULT: Record<SimulatedFaultKind, Begin> = {
     return undefined
   },
   'fleet-killed'({ place }, { control }) {
-    control.stopFleet(place)
+    control.stopFleet(place, false)
     return () => control.startFleet(place)
   },
   'verdict-killed': (_, { control }) => void control.endVerdict(false),
@@ -131,6 +140,8 @@ const BEGIN_FAULT: Record<SimulatedFaultKind, Begin> = {
       activeFaults.acksLost = 0
     }
   },
+  'clickhouse-away': clickhouse('away'),
+  'clickhouse-answers-lost': clickhouse('answersLost'),
 }
 
 export function startFaults(parts: Parts): void {

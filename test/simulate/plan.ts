@@ -1,4 +1,5 @@
 import { type Random, seededRandom } from '../chaos/random.ts'
+import { isClickhouseFault, planClickhouseFaults } from './clickhouse-plan.ts'
 import type { SimulatedInstallation } from './installation.ts'
 
 /** How a target fails. `degraded`: its answer fails an assertion that only degrades. */
@@ -43,6 +44,8 @@ export const SIMULATED_FAULT_KINDS = [
   'postgres-clock-set',
   'hints-lost',
   'acks-lost',
+  'clickhouse-away',
+  'clickhouse-answers-lost',
 ] as const
 export type SimulatedFaultKind = (typeof SIMULATED_FAULT_KINDS)[number]
 
@@ -91,6 +94,8 @@ const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; lon
   'postgres-clock-set': { aYear: 1.5, shortestMs: S, longestMs: S },
   'hints-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
   'acks-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
+  'clickhouse-away': { aYear: 30, shortestMs: 2 * S, longestMs: 30 * MIN },
+  'clickhouse-answers-lost': { aYear: 24, shortestMs: 2 * S, longestMs: 10 * MIN },
 }
 
 const OUTAGES_A_YEAR = 70
@@ -141,11 +146,14 @@ export function createSimulationPlan(
   const asks = installation.monitors.flatMap(({ index }) =>
     times(count(ASKS_A_YEAR), () => ({ index, atMs: moment() })),
   )
-  const faults = SIMULATED_FAULT_KINDS.filter(kind => only.length === 0 || only.includes(kind)).flatMap(kind =>
-    placesOf(installation, kind).flatMap(place =>
-      times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
-    ),
-  )
+  const kinds = SIMULATED_FAULT_KINDS.filter(kind => only.length === 0 || only.includes(kind))
+  const faults = kinds
+    .filter(kind => !isClickhouseFault(kind))
+    .flatMap(kind =>
+      placesOf(installation, kind).flatMap(place =>
+        times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
+      ),
+    )
   faults.sort((a, b) => a.fromMs - b.fromMs)
   const afterFault = () => (faults.length > 0 ? random.pick(faults).fromMs + random.between(0, MIN) : moment())
   const alone = installation.monitors.flatMap(({ index }) =>
@@ -158,7 +166,11 @@ export function createSimulationPlan(
       .map(({ index }) => ({ ...outage, index, isShared: true })),
   )
   const outages = [...alone.filter(one => !together.some(other => isNear(one, other))), ...together]
-  return { outages, shared, edits, pauses, asks, faults }
+  const clickhouse = planClickhouseFaults(seededRandom(seed ^ 0xc11c), faults, {
+    ...{ kinds: kinds.filter(isClickhouseFault), rates: RATES, share, spread },
+    ...{ firstMs: QUIET_MS, lastMs: Math.max(QUIET_MS, endMs - HOUR) },
+  })
+  return { outages, shared, edits, pauses, asks, faults: [...faults, ...clickhouse] }
 }
 
 /** A duration with log-uniform distribution: 5 s to 15 s is as likely as 20 to 60 minutes. */

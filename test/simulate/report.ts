@@ -32,11 +32,13 @@ export function formatReport(report: SimulationReport): string {
     unchecked,
     alerts,
   } = report
+  const { results, redelivered, repeated, missing, longestMs } = report.history
   return [
     `seed ${seed}: ${days} days, ${checks} checks, ${faults} faults, ${liveSets} changes of live sets, ${unchecked} times without a status`,
     `results: ${Object.entries(kinds)
       .map(([kind, count]) => `${kind} ${count}`)
       .join(', ')}`,
+    `history: ${results} results stored, ${redelivered} messages redelivered, ${repeated} rows repeated, ${missing} missing; without a fault acknowledged within ${(longestMs / 1000).toFixed(1)} s`,
     '',
     `outages of at least 1.5 intervals: ${outages.all} (${outages.plain} without a fault or a change under way)`,
     `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is guaranteed`,

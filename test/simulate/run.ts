@@ -19,7 +19,7 @@ const { values } = parseArgs({
 })
 
 if (values.help) {
-  console.log(`npm run simulate -- [options]: runs the verdict through the faults of a year in virtual time (docs/design/guarantee.md)
+  console.log(`npm run simulate -- [options]: runs the verdict and the recorder through the faults of a year in virtual time (docs/design/guarantee.md)
   --seed N      the same seed gives the same run; default: ${STANDARD.seed}
   --days D      duration in virtual time; default: ${STANDARD.days}
   --monitors M  number of monitors, each checked every 30 s; default: ${STANDARD.monitors}

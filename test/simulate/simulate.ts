@@ -7,6 +7,7 @@ import { startCustomers } from './customers.ts'
 import { createDatabase } from './database.ts'
 import { startFaults } from './faults.ts'
 import type { Hints } from './hints.ts'
+import { startHistory } from './history.ts'
 import { BEGIN_MS, createInstallation, type SimulatedInstallation } from './installation.ts'
 import { createJetStream } from './jetstream.ts'
 import { addMaintenance, startMaintenance } from './maintenance.ts'
@@ -94,7 +95,9 @@ export async function simulate(
     },
   }
   const customers = startCustomers({ hints, time, database, installation, plan, random, chronicle })
-  const control = startControlPlanes({ time, random, database, stream, hints, shared })
+  const history = startHistory({ seed: options.seed, time, activeFaults, stream, database, chronicle })
+  const { recorders } = history
+  const control = startControlPlanes({ time, random, database, stream, hints, shared, recorders })
   const probes = createProbes({
     time,
     activeFaults,
@@ -127,6 +130,7 @@ export async function simulate(
     await time.pass(Math.min(endMs, atMs + PROGRESS_MS))
     onProgress(time.nowMs() / DAY_MS)
   }
+  chronicle.history = history.finish()
   const { sent, periods } = database.alerts()
   const windows = periods.map(({ monitorId, startsAt, endsAt, storedMs }) => ({
     ...{ monitorId, storedMs },
@@ -140,6 +144,7 @@ export async function simulate(
 function emptyChronicle(options: Options, installation: SimulatedInstallation, plan: SimulationPlan): Chronicle {
   return {
     seed: options.seed,
+    beginMs: BEGIN_MS,
     endMs: options.days * DAY_MS,
     checks: 0,
     liveSets: 0,
@@ -155,6 +160,7 @@ function emptyChronicle(options: Options, installation: SimulatedInstallation, p
     transitions: [],
     windows: [],
     notifications: [],
+    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
   }
 }
 

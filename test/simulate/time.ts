@@ -5,8 +5,8 @@ import type { Random } from '../chaos/random.ts'
 export type Time = {
   nowMs: () => number
   after: (ms: number, work: () => void) => CancelTimer
-  /** Call it when a promise was settled: its continuations run before the next timer. */
-  settled: () => void
+  /** Call it when a promise was settled: its continuations run before the next timer. `turns`: for deeply nested ones. */
+  settled: (turns?: number) => void
   /** Advances the time. All timers that are due fire in order. */
   pass: (untilMs: number) => Promise<void>
   /** number of timers that have fired */
@@ -25,7 +25,7 @@ export function createTime(): Time {
   let nowMs = 0
   let number = 0
   let fired = 0
-  let isSettled = false
+  let turnsDue = 0
 
   function push(timer: Timer): void {
     let place = heap.length
@@ -59,8 +59,8 @@ export function createTime(): Time {
   return {
     nowMs: () => nowMs,
     fired: () => fired,
-    settled() {
-      isSettled = true
+    settled(turns = TURNS) {
+      turnsDue = Math.max(turnsDue, turns)
     },
     after(ms, work) {
       const timer: Timer = { dueMs: nowMs + Math.max(0, ms), number: ++number, work }
@@ -77,9 +77,10 @@ export function createTime(): Time {
         fired++
         if (fired % FIRED_A_TURN === 0) await new Promise(setImmediate)
         work()
-        if (!isSettled) continue
-        isSettled = false
-        for (let turn = 0; turn < TURNS; turn++) await null
+        if (turnsDue === 0) continue
+        const turns = turnsDue
+        turnsDue = 0
+        for (let turn = 0; turn < turns; turn++) await null
       }
       nowMs = untilMs
     },

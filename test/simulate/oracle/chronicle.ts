@@ -4,6 +4,8 @@
  */
 export type Chronicle = {
   seed: number
+  /** ms since 1970 */
+  beginMs: number
   endMs: number
   checks: number
   /** number of changes of live sets */
@@ -21,6 +23,7 @@ export type Chronicle = {
   windows: MaintenanceWindow[]
   /** in commit order */
   notifications: SentNotification[]
+  history: HistoryRecord
 }
 
 export type MonitorHistory = {
@@ -74,3 +77,31 @@ export type MaintenanceWindow = { monitorId: string; fromMs: number; toMs: numbe
 
 /** What receivers were sent about a status. */
 export type SentNotification = { monitorId: string; atMs: number; status: string }
+
+/**
+ * A message that JetStream has stored, with the keys of its rows (docs/design/history.md#data), each as JSON without
+ * brackets: monitor, region, scheduled time in ms since 1970, attempt, probe, and the epoch or `"witness"`.
+ */
+export type StoredMessage = { sequence: number; atMs: number; keys: readonly string[] }
+
+/** The history as it was judged while the simulation ran. */
+export type HistoryRecord = {
+  /** number of rows, without repeated ones */
+  results: number
+  repeated: number
+  /** number of deliveries after the first one of a message */
+  redelivered: number
+  missing: number
+  /** the longest time from JetStream to the acknowledgement without a fault */
+  longestMs: number
+  violations: HistoryViolation[]
+}
+
+/** `monitorId` is empty when it is not known. */
+export type HistoryViolation = {
+  what: 'not in the history' | 'unknown row' | 'acknowledged early'
+  monitorId: string
+  fromMs: number
+  atMs: number
+  details: string
+}

@@ -2,6 +2,8 @@ import { ALERT_VIOLATIONS, type AlertFigures, evaluateAlerts } from './alerts.ts
 import type {
   Chronicle,
   CommittedTransition,
+  HistoryRecord,
+  HistoryViolation,
   MonitorHistory,
   RecordedFault,
   SettingsPeriod,
@@ -9,6 +11,7 @@ import type {
 } from './chronicle.ts'
 import { createFaultIndex, describeCause, extendLimit, type FaultIndex, isPartialLoss } from './faults-under-way.ts'
 import { computeFigures, type Detection, type Figures } from './figures.ts'
+import { findHistoryViolations } from './history-findings.ts'
 import { DECISION_MS, EXPLAINS_DEGRADED_MS, explainsDownMs, limitInDoubtMs, limitMs, voteMs } from './limits.ts'
 import { describeSingleRegionCause, isExcused } from './one-region.ts'
 import { findKeptStatuses, isFalseUnchecked } from './unchecked.ts'
@@ -25,6 +28,7 @@ export type Finding = {
     | 'false unchecked'
     | 'status kept'
     | (typeof ALERT_VIOLATIONS)[number]
+    | HistoryViolation['what']
   monitorId: string
   index: number
   atMs: number
@@ -47,6 +51,8 @@ export type SimulationReport = Figures & {
   /** how often a monitor lost its status because no probe checked it */
   unchecked: number
   alerts: AlertFigures
+  /** its violations are in `findings` */
+  history: HistoryRecord
   findings: Finding[]
   /** aims that were not met */
   failures: string[]
@@ -62,6 +68,9 @@ const VIOLATIONS = [
   'false unchecked',
   'status kept',
   ...ALERT_VIOLATIONS,
+  'not in the history',
+  'unknown row',
+  'acknowledged early',
 ] as const
 const LONG_MS = 30 * 86_400_000
 /** Number of recent answers that decide whether a target counts as slow. */
@@ -101,6 +110,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
   }
   const alerts = evaluateAlerts(chronicle)
   findings.push(...alerts.findings)
+  findings.push(...findHistoryViolations(chronicle))
   const figures = computeFigures(detections, findings)
   return {
     ...figures,
@@ -111,6 +121,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     kinds: chronicle.kinds,
     faults: chronicle.faults.length,
     transitions: chronicle.transitions.length,
+    history: { ...chronicle.history, violations: [] },
     unchecked: chronicle.transitions.filter(({ to }) => to === null).length,
     alerts: alerts.figures,
     findings: findings.sort((a, b) => a.atMs - b.atMs),

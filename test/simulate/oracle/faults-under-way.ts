@@ -16,6 +16,8 @@ const PROBE_FAULT = /^(probe-|region-|probes-redeployed$)/
 const WITHOUT_PROBE = /^region-(dead|uplink-lost)$/
 /** Hints only request checks of other regions. The guarantee does not depend on them. */
 const HARMLESS = /^hints-lost$/
+/** No code that decides reads ClickHouse, so its faults explain no verdict. */
+const DECIDES_NOTHING = /^clickhouse-/
 
 export type FaultIndex = {
   /** the faults that overlap a period and concern these regions or all regions */
@@ -25,7 +27,7 @@ export type FaultIndex = {
 }
 
 export function createFaultIndex({ faults }: Chronicle): FaultIndex {
-  const sorted = faults.toSorted((a, b) => a.fromMs - b.fromMs)
+  const sorted = faults.filter(({ kind }) => !DECIDES_NOTHING.test(kind)).sort((a, b) => a.fromMs - b.fromMs)
   return {
     all: (fromMs, toMs) => sorted.filter(fault => fault.fromMs <= toMs && fault.toMs >= fromMs),
     between: (fromMs, toMs, regions) =>

@@ -23,11 +23,22 @@ type Hour = Partial<Chronicle> & { pausedMs?: number }
 function hourOf({ pausedMs, ...given }: Hour): Chronicle {
   const paused = pausedMs === undefined ? [] : [settings(pausedMs, true)]
   return {
-    ...{ seed: 0, endMs: HOUR, checks: 100, liveSets: 6, kinds: {}, regions: ['us-east'], outages: [], faults: [] },
+    ...{
+      seed: 0,
+      beginMs: 0,
+      endMs: HOUR,
+      checks: 100,
+      liveSets: 6,
+      kinds: {},
+      regions: ['us-east'],
+      outages: [],
+      faults: [],
+    },
     monitors: [{ id: ID, settings: [settings(0, false), ...paused], isSlow: false }],
     windows: [{ monitorId: ID, fromMs: 10 * MIN, toMs: 20 * MIN, storedMs: 0 }],
     transitions: [],
     notifications: [],
+    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
     ...given,
   }
 }

@@ -18,10 +18,12 @@ function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-
   const settings = { fromMs: 0, regions, intervalS: 30, timeoutMs: 10_000, retryCount: 2, witness: true }
   return {
     seed: 0,
+    beginMs: 0,
     endMs: HOUR,
     checks: 100,
     liveSets: 6,
     kinds: {},
+    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
     regions: ALL_REGIONS,
     monitors: [{ id: ID, settings: [{ ...settings, isPaused: false, isOtherTarget: true }], isSlow: false }],
     outages: [],
