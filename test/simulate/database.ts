@@ -10,6 +10,7 @@ import { CHECK_TYPES } from '../../shared/checks/check.ts'
 import type { AlertRows } from './alerts.ts'
 import { listLeftRegions } from './checked-regions.ts'
 import { BEGIN_MS, type Settings } from './installation.ts'
+import { recordLiveProbes } from './live-probes.ts'
 import type { Time } from './time.ts'
 import { createTopic } from './topic.ts'
 
@@ -53,8 +54,6 @@ type Rows = {
   alerts: AlertRows
 }
 
-/** Epochs are approximately seconds. */
-const LIVE_KEPT_S = 2 * 86_400
 const ABSENCE_KEPT_MS = 4 * 3_600_000
 
 export const CAPABILITIES: string[] = [...CHECK_TYPES]
@@ -95,24 +94,6 @@ export function createDatabase(time: Time) {
     const leftRegions = listLeftRegions(rows.monitors.get(row.id), row.settings.regions, nowMs())
     rows.monitors.set(row.id, { ...row, leftRegions, revision: ++rows.revision })
     monitorsChanged.publish()
-  }
-
-  /** Like the trigger of `live_probes`. */
-  function recordLiveProbes(region: string, epoch: number, probeIds: readonly string[]): void {
-    const known = rows.live.get(region) ?? new Map<string, EpochSpan[]>()
-    rows.live.set(region, known)
-    for (const [id, all] of known) {
-      const spans = all.filter(({ until }) => until > epoch - LIVE_KEPT_S)
-      known.set(id, spans)
-      const open = spans.find(({ until }) => until === Number.POSITIVE_INFINITY)
-      if (open && !probeIds.includes(id)) open.until = epoch
-    }
-    for (const id of probeIds) {
-      const spans = known.get(id) ?? []
-      known.set(id, spans)
-      if (!spans.some(({ until }) => until === Number.POSITIVE_INFINITY))
-        spans.push({ from: epoch, until: Number.POSITIVE_INFINITY })
-    }
   }
 
   return {
@@ -253,7 +234,7 @@ export function createDatabase(time: Time) {
       const epoch = Math.max(before + 1, above + 1, byClock)
       const { absentFromMs = null, absentUntilMs = null } = rows.epochs.get(region) ?? {}
       rows.epochs.set(region, { epoch, probeIds, absentFromMs, absentUntilMs })
-      recordLiveProbes(region, epoch, probeIds)
+      recordLiveProbes(rows.live, region, epoch, probeIds)
       epochsChanged.publish()
     },
     epochs(): StoredLiveSet[] {
