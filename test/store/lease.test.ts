@@ -171,12 +171,13 @@ t.test('without a time, PostgreSQL’s clock decides what is due and when the le
 })
 
 t.test('a process that lost its lease cannot lock or write the row', async t => {
-  await replaceJobs({ a: 0, b: 0 })
+  await replaceJobs({ a: 0, b: 1 })
   const finish = (owner: string, result: string) =>
     updateHeldRow(db, OWNED, { key: 'a', holder: owner }, 'result = :result, lease_owner = NULL', { result })
   const lock = (owner: string) =>
     db.transaction(tx => lockHeldRows<{ id: string }>(tx, OWNED, 'id', { keys: ['b', 'a'], holder: owner }))
-  await claim(OWNED, { owner: 'one' })
+  // the lease of `a` ends before the one of `b`
+  for (const second of [0, 1]) await claim(OWNED, { owner: 'one', now: at(second) })
   t.same(await lock('one'), [{ id: 'a' }, { id: 'b' }])
   // the second process claims one of the two
   await claim(OWNED, { owner: 'two', now: at(30), limit: 1 })
