@@ -94,8 +94,8 @@ const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; lon
   'postgres-clock-set': { aYear: 1.5, shortestMs: S, longestMs: S },
   'hints-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
   'acks-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
-  'clickhouse-away': { aYear: 30, shortestMs: 2 * S, longestMs: 30 * MIN },
-  'clickhouse-answers-lost': { aYear: 24, shortestMs: 2 * S, longestMs: 10 * MIN },
+  'clickhouse-away': { aYear: 12, shortestMs: 2 * S, longestMs: 15 * MIN },
+  'clickhouse-answers-lost': { aYear: 12, shortestMs: 2 * S, longestMs: 10 * MIN },
 }
 
 const OUTAGES_A_YEAR = 70

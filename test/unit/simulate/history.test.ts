@@ -170,7 +170,7 @@ t.test(
   'Three hours of faults of ClickHouse: every result is in the history, and each outage is found in time',
   async t => {
     const { history, faults } = await testSimulated(t, {
-      ...{ seed: 1, days: 0.125, monitors: 12, factor: 400 },
+      ...{ seed: 1, days: 0.125, monitors: 12, factor: 900 },
       only: ['clickhouse-away', 'clickhouse-answers-lost', 'fleet-killed'],
     })
     t.ok(faults > 4, `${faults} faults`)
