@@ -87,6 +87,7 @@ t.test(
     await check([router, ...children])
     await reach([router, ...children], 'up')
     await waitFor(() => received().includes('up router'), { label: 'the recovery of the router' })
+    await receiver.waitFor(1, { match: ({ json }) => json.event === 'incident.resolved' })
     t.same(receivedOf(['router', ...names]), ['down router', 'up router'])
     const incidents = receiver.received.filter(({ json }) => json.event.startsWith('incident.'))
     t.same(
