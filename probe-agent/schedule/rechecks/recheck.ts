@@ -60,9 +60,10 @@ export type RecheckProgress = { settled: number } & (
 )
 
 /**
- * Decides after each start and each end of an attempt. `before`: the region's state when the chain began. `outcomes`: all attempts in their order, null while in flight. An
- * attempt counts only with its outcome, so a target that does not answer is failing after `retryCount + 1` attempts with
- * the full timeout each. Until then an attempt in flight is assumed to fail, only to decide whether another one is needed.
+ * Decides after each start and each end of an attempt. `before`: the region's state when the chain began. `outcomes`: all
+ * attempts in their order, null while in flight. An attempt counts only with its outcome, so a target that does not answer
+ * is failing after `retryCount + 1` attempts with the full timeout each. Until then an attempt in flight is assumed to fail,
+ * only to decide whether another one is needed.
  */
 export function computeProgress(
   before: RegionState,
