@@ -74,11 +74,17 @@ t.test(
     await page.getByLabel('Your team only').check()
     await page.getByText('Visitors of status pages will not see this message.').waitFor()
     await page.getByLabel('Everyone').check()
+    // the page learns late what the update added to the timeline, as on a slow connection
+    let release = () => {}
+    const clicked = new Promise<void>(resolve => (release = resolve))
+    await page.route(/\/timeline/, route => clicked.then(() => route.continue()))
     await button(page, 'Add the update').click()
     await page.getByText(', resolved, lasted').waitFor()
 
     await page.getByRole('link', { name: 'Write one' }).click()
     await button(page, 'Propose a text with the timeline').click()
+    release()
+    await preview.getByText('Post-mortem').waitFor()
     t.match(
       await field(page, 'Text').inputValue(),
       /^Summary\nOur provider has an outage, from [\s\S]*They have repaired it\./,

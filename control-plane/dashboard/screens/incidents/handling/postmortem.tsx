@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationArguments, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
@@ -109,6 +110,13 @@ function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: 
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
+  const text = useRef(form.text)
+  text.current = form.text
+  // read again: an update that was added just now may be missing in the timeline of this page
+  const propose = async () => {
+    const latest = await attempt.run(() => execute('readIncidentTimeline', { path: { id } }))
+    if (latest && text.current.trim() === '') change({ text: proposePostmortem(incident, latest.data) })
+  }
   const submit = (event: Event) => {
     event.preventDefault()
     void editing.save()
@@ -124,9 +132,9 @@ function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: 
           hint="Plain text with line breaks, at most 10,000 characters."
           onChange={text => change({ text })}
         />
-        {form.text.trim() === '' && timeline && (
+        {form.text.trim() === '' && (
           <div class="actions">
-            <button type="button" onClick={() => change({ text: proposePostmortem(incident, timeline) })}>
+            <button type="button" disabled={attempt.isBusy} onClick={() => void propose()}>
               Propose a text with the timeline
             </button>
           </div>
