@@ -48,6 +48,19 @@ t.test('POST /agent/invite answers 409 for a member and 402 above the plan, also
   t.equal((await members(key)).length, 3)
 })
 
+t.test('POST /agent/invite and PUT /members/{user_id} 400 name the invalid field and change nothing', async t => {
+  const { key, userId } = await api.tenant()
+  const before = await members(key)
+  const refusal = (path: string) => ({
+    status: 400,
+    body: { error: { code: 'validation_error', details: [{ path, message: String }] } },
+  })
+  t.match(await invite(key, { email: 'not an address' }), refusal('email'))
+  t.match(await invite(key, { email: unique('hugo'), role: 'owner' }), refusal('role'))
+  t.match(await api.call('PUT', `/members/${userId}`, { key, body: { role: 'owner' } }), refusal('role'))
+  t.same(await members(key), before)
+})
+
 t.test('Concurrent invitations by two organizations create one account that is a member of both', async t => {
   const keys = await Promise.all([api.tenant(), api.tenant()])
   const email = unique('eve')

@@ -13,7 +13,7 @@ export const openWatchedPage = async (context: BrowserContext, origin: string): 
 /** Records unexpected events of a tab, such as requests to other origins than `origin`. Browsers of tests reach no other host. */
 export function watchPage(page: Page, origin: string): WatchedPage {
   const complaints: string[] = []
-  page.on('console', message => complaints.push(`console: ${message.text()}`))
+  page.on('console', message => complaints.push(`console: ${message.text()} ${message.location().url}`))
   page.on('pageerror', error => complaints.push(`error: ${error.message}`))
   page.on('dialog', dialog => {
     complaints.push(`dialog: ${dialog.message()}`)

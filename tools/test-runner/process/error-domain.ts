@@ -22,7 +22,7 @@ let active = 0
 /**
  * What tap uses to find the test of an uncaught error: `onerror` gets the errors and unhandled rejections of what the current
  * asynchronous context starts, until `destroy`. Then the parent gets them. It replaces the package async-hook-domain, which
- * watches the end of every promise: a tenth of the processor time of test/api/bodies.test.ts.
+ * watches the end of every promise: a tenth of the processor time of test/attacks/bodies.test.ts.
  */
 export function Domain(this: ErrorDomain, onerror: ErrorHandler): void {
   this.onerror = onerror
