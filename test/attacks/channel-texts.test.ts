@@ -5,9 +5,9 @@ import {
   type Digest,
   getChannelKind,
   type MailContent,
-} from '../../../../control-plane/alerting/channels/registry.ts'
-import { ALL_EVENTS, CONFIGS, CONTEXT, DIGEST, hostileEnvelope } from '../../../support/channel-events.ts'
-import { markupInChatA, markupInChatB, markupInChatC, textsOf } from '../../../support/chat-markup.ts'
+} from '../../control-plane/alerting/channels/registry.ts'
+import { ALL_EVENTS, CONFIGS, CONTEXT, DIGEST, hostileEnvelope } from '../support/channel-events.ts'
+import { markupInChatA, markupInChatB, markupInChatC, textsOf } from '../support/chat-markup.ts'
 
 const HOSTILE = [
   '<!channel> <!here|here> <@U012AB3CD> <#C1|x> <https://evil.example|https://bank.example>',

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { serializeState } from '../../../control-plane/dashboard/core/page-state.ts'
-import { TEXT_ATTACKS } from '../../support/attacks.ts'
+import { serializeState } from '../../control-plane/dashboard/core/page-state.ts'
+import { TEXT_ATTACKS } from '../support/attacks.ts'
 import {
   type ApiAnswers,
   channelOf,
@@ -12,11 +12,11 @@ import {
   monitorOf,
   transitionOf,
   votesNowOf,
-} from '../../support/dashboard-answers.ts'
-import { ADMIN, ago, boardOf, explanationOf, failingVoteOf, REFUSED, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { FULL, RECORD_ID, SCENES } from '../../support/dashboard-scenes.ts'
-import { renderScreen, type ScreenState } from '../../support/dashboard-screens.tsx'
-import { fillWithText } from '../../support/hostile-answers.ts'
+} from '../support/dashboard-answers.ts'
+import { ADMIN, ago, boardOf, explanationOf, failingVoteOf, REFUSED, VIEWER } from '../support/dashboard-fixtures.ts'
+import { FULL, RECORD_ID, SCENES } from '../support/dashboard-scenes.ts'
+import { renderScreen, type ScreenState } from '../support/dashboard-screens.tsx'
+import { fillWithText } from '../support/hostile-answers.ts'
 
 /** Every screen of the dashboard. */
 const ADDRESSES = [...new Set(SCENES.map(({ address }) => address)), `/start?step=outage&monitor=${RECORD_ID}`]

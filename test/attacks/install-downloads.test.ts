@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fastify } from 'fastify'
 import t from 'tap'
-import type { App } from '../../../../control-plane/foundation/web/server/app.ts'
-import { installRoutes } from '../../../../control-plane/monitoring/fleet/probes/installation/install-routes.ts'
-import { waitFor } from '../../../support/wait.ts'
+import type { App } from '../../control-plane/foundation/web/server/app.ts'
+import { installRoutes } from '../../control-plane/monitoring/fleet/probes/installation/install-routes.ts'
+import { waitFor } from '../support/wait.ts'
 
 const MIB = 1024 * 1024
 /** More than the buffers of a connection take. */
