@@ -92,11 +92,20 @@ t.test('While ClickHouse is away, verdicts and votes stay, and the history says 
   t.match(await contentOf(open), '2 of 2 votes are failing')
   t.match(await contentOf(list), DOWN)
   t.equal(await open.getByRole('alert').count(), 0, 'the server is in contact')
-  const isRetried = page.waitForResponse(response => response.url().includes('/checks') && response.status() === 503)
-  await page.clock.fastForward(15_000)
-  await isRetried
-  t.match(await contentOf(page), /The checks cannot be shown: .+\./)
-  t.equal(await page.evaluate('window.loading'), 0)
+  const refusalOf = (path: string) =>
+    page.waitForResponse(response => response.url().includes(path) && response.status() === 503)
+  // an hour later the period of the charts is another one
+  for (const [path, later] of [
+    ['/checks', 15_000],
+    ['/analytics/latency', 3_600_000],
+  ] as const) {
+    const refusal = refusalOf(path)
+    await page.clock.fastForward(later)
+    await refusal
+    t.match(await contentOf(page), /The checks cannot be shown: .+\./)
+    t.match(await contentOf(page), /The response times cannot be shown: .+\./)
+    t.equal(await page.evaluate('window.loading'), 0)
+  }
   await clickhouse.restore()
   for (const one of [page, open])
     await readUntil(one, async () => !/cannot be shown|are from/.test(await contentOf(one)), 'the history is back')

@@ -30,7 +30,8 @@ export const App = ({ initial }: { initial: DocumentState }) => (
 
 function Page({ initial }: { initial: DocumentState }) {
   const { url, route } = useLocation()
-  const [path = '', search = ''] = url.split('#')[0]!.split('?')
+  const [address = ''] = url.split('#')
+  const [path = '', search = ''] = address.split('?')
   const firstPath = useRef(path).current
   const match = useMatch(path)
   const screen = match?.screen
@@ -40,7 +41,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const nowMs = useClock(initial.nowMs)
   const queries = { ...screen?.queries(location, nowMs), ...FRAME_READS }
   useMemo(() => seedCache(cache, queries, initial), [])
-  const results = useResults(cache, connection.execute, queries, initial.results)
+  const results = useResults(cache, connection.execute, { address, queries }, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()

@@ -80,19 +80,20 @@ const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
 })
 
 /**
- * Keeps the results of a screen's queries up to date while it is shown. `initial`: what the server read for the first screen,
- * which also has the errors of reads that failed.
+ * Keeps the results of a screen's queries up to date while it is shown. `address`: the path of the screen and its search. `initial`:
+ * what the server read for the first screen, which also has the errors of reads that failed.
  */
 export function useResults(
   cache: QueryClient,
   execute: Execute,
-  queries: Queries,
+  { address, queries }: { address: string; queries: Queries },
   initial: DocumentState['results'],
 ): Results<Queries> {
   const names = Object.keys(queries)
   const key = JSON.stringify(Object.values(queries).map(keyOf))
-  const shown = useRef({ key, results: initial }).current
-  if (shown.key !== key) Object.assign(shown, { key, results: {} })
+  const shown = useRef({ address, results: initial }).current
+  // not when only the time moved on, with which "the last 24 hours" become another query
+  if (shown.address !== address) Object.assign(shown, { address, results: {} })
   const options = useMemo(
     () => Object.values(queries).map(query => toOptions(cache, execute, query) as QueryObserverOptions),
     [key],
@@ -102,7 +103,7 @@ export function useResults(
   useEffect(() => observer.subscribe(render), [observer])
   useMemo(() => observer.setQueries(options), [options])
   const current = observer.getOptimisticResult(options, undefined)[0]
-  // a read that failed is pending while it is tried again; until then its error stays
+  // A read that failed, or whose period moved on, is pending while it is read again. Until then its error or its data stay.
   const toCurrent = (name: string, i: number): Result<unknown> =>
     (current[i]!.isPending && shown.results[name]) || toResult(current[i]!)
   shown.results = Object.fromEntries(names.map((name, i) => [name, toCurrent(name, i)]))
