@@ -110,12 +110,12 @@ function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: 
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  const text = useRef(form.text)
-  text.current = form.text
+  const currentText = useRef(form.text)
+  currentText.current = form.text
   // read again: an update that was added just now may be missing in the timeline of this page
   const propose = async () => {
     const latest = await attempt.run(() => execute('readIncidentTimeline', { path: { id } }))
-    if (latest && text.current.trim() === '') change({ text: proposePostmortem(incident, latest.data) })
+    if (latest && currentText.current.trim() === '') change({ text: proposePostmortem(incident, latest.data) })
   }
   const submit = (event: Event) => {
     event.preventDefault()
