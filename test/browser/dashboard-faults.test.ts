@@ -2,7 +2,6 @@ import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import { FailureSource } from '../../shared/checks/result.ts'
-import { openBrowser } from '../browser/open-browser.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { addSession, readText, readUntil } from '../support/dashboard-browser.ts'
@@ -21,6 +20,7 @@ import {
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
 
 const database = (await createDatabase(t)).url
 const postgres = await startTcpRelay(t, database)
@@ -92,14 +92,12 @@ t.test('While ClickHouse is away, verdicts and votes stay, and the history says 
   t.match(await contentOf(open), '2 of 2 votes are failing')
   t.match(await contentOf(list), DOWN)
   t.equal(await open.getByRole('alert').count(), 0, 'the server is in contact')
-  const refusalOf = (path: string) =>
-    page.waitForResponse(response => response.url().includes(path) && response.status() === 503)
   // an hour later the period of the charts is another one
   for (const [path, later] of [
     ['/checks', 15_000],
     ['/analytics/latency', 3_600_000],
   ] as const) {
-    const refusal = refusalOf(path)
+    const refusal = page.waitForResponse(answer => answer.url().includes(path) && answer.status() === 503)
     await page.clock.fastForward(later)
     await refusal
     t.match(await contentOf(page), /The checks cannot be shown: .+\./)

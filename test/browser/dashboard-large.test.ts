@@ -2,7 +2,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { openBrowser } from '../browser/open-browser.ts'
 import { startApi } from '../support/api-server.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
 import { addSession, readText } from '../support/dashboard-browser.ts'
@@ -11,6 +10,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
+import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
