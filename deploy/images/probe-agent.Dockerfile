@@ -23,7 +23,7 @@ RUN node subset-lock.mjs /packages playwright-core koffi "@koromix/koffi-linux-$
 FROM node:${NODE_TAG}
 ARG CHROMIUM=""
 RUN if [ -n "$CHROMIUM" ]; then \
-      apt-get update && apt-get install -y --no-install-recommends chromium fonts-liberation && rm -rf /var/lib/apt/lists/*; \
+      apt-get update && apt-get install -y --no-install-recommends chromium-headless-shell fonts-liberation && rm -rf /var/lib/apt/lists/*; \
     fi \
  && install -d -o 1000 -g 1000 -m 0700 /var/lib/picket
 ENV NODE_ENV=production DATA_DIR=/var/lib/picket

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { bareFigure, measureBareLoop } from './probe.ts'
 import { createMonitors, type Engines, type Figure, figure, REGIONS, readMetric, treeCpuUs } from './rig.ts'
 
 const MONITORS = 3_000
@@ -20,8 +21,10 @@ export async function benchEndToEnd(t: Teardown, engines: Engines): Promise<Figu
   const target = fork(new URL('probe.ts', import.meta.url), ['serve'])
   t.teardown(() => target.kill())
   const [port] = await once(target, 'message')
+  const url = `http://127.0.0.1:${port}/`
+  const bareUs = await measureBareLoop(url)
   const picket = await startPicket(t, { regions: REGIONS })
-  await createMonitors(picket.api, MONITORS, { url: `http://127.0.0.1:${port}/` })
+  await createMonitors(picket.api, MONITORS, { url })
   await pause(35_000)
 
   const parts = {
@@ -51,6 +54,7 @@ export async function benchEndToEnd(t: Teardown, engines: Engines): Promise<Figu
       `≤ ${MOST_US} µs`,
       total <= MOST_US,
     ),
+    bareFigure(total, bareUs, MOST_US),
     figure('  of which', list),
     figure('  in the first minute, while V8 compiles', `${first.total} µs: ${first.list}`),
   ]

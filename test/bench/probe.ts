@@ -32,6 +32,10 @@ type ProbeBench = {
 }
 
 const CHUNK = 500
+const BARE_PACE = 1_000
+const BARE_SECONDS = 20
+/** What a request of the bare loop took on the machine of 2026-11-21 (docs/benchmarks.md, probe), for which aims in µs were set. */
+const REFERENCE_BARE_US = 324
 const ID_BASE = '01890a5d-ac96-774b-bcce-'
 
 /**
@@ -145,6 +149,24 @@ export async function benchBlackHoles(): Promise<Figure[]> {
 
 function rss(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024)
+}
+
+/**
+ * CPU time in µs of a request of a bare `node:http` loop at `BARE_PACE` a second, in a process that ends afterwards: what this
+ * machine needs now for the same work. `url`: of a target in another process.
+ */
+export const measureBareLoop = (url: string): Promise<number> =>
+  withTeardown(t => costAtPace(t, url, BARE_PACE, BARE_SECONDS))
+
+/** A figure of a CPU time a check as a multiple of that of the bare loop; `atMostUs`: an aim in µs on the reference machine. */
+export function bareFigure(totalUs: number, bareUs: number, atMostUs: number): Figure {
+  const most = atMostUs / REFERENCE_BARE_US
+  return figure(
+    `  a bare \`node:http\` loop in the same run, ${BARE_PACE.toLocaleString('en')} requests a second`,
+    `${bareUs} µs; a check takes ${(totalUs / bareUs).toFixed(2)} times it`,
+    `≤ ${most.toFixed(2)} times: ${atMostUs} µs where the loop takes ${REFERENCE_BARE_US}`,
+    totalUs / bareUs <= most,
+  )
 }
 
 /** CPU time per request of the process `pid` (default: the loop's process), while a loop in its own process requests `url`. */

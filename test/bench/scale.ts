@@ -13,6 +13,7 @@ import { RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
+import { bareFigure, measureBareLoop } from './probe.ts'
 import { connectBench, type Engines, type Figure, figure, readMetric, treeCpuUs } from './rig.ts'
 import { seedMonitors } from './seed.ts'
 
@@ -27,9 +28,11 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
   const target = fork(new URL('probe.ts', import.meta.url), ['serve'])
   t.teardown(() => target.kill())
   const [port] = await once(target, 'message')
+  const url = `http://127.0.0.1:${port}/`
+  const bareUs = await measureBareLoop(url)
   const picket = await startPicket(t, { regions: [...REGIONS] })
   const nats = await connectBench(t, picket)
-  await seedMonitors(picket.databaseUrl, MONITORS, { url: `http://127.0.0.1:${port}/`, regions: [...REGIONS] })
+  await seedMonitors(picket.databaseUrl, MONITORS, { url, regions: [...REGIONS] })
   const counted = () => readMetric(picket.operator, 'picket_verdict_results_total{kind="counted"}')
   const first = async () => (await counted()) >= MONITORS * REGIONS.length
   await waitFor(first, { timeoutMs: 180_000, everyMs: 500, label: 'the first result of every monitor and region' })
@@ -75,6 +78,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
       `≤ ${MOST_US} µs`,
       total <= MOST_US,
     ),
+    bareFigure(total, bareUs, MOST_US),
     figure(
       '  JetStream',
       `${(messages / seconds).toFixed(0)} messages a second of ${(checks / messages).toFixed(1)} results, ${((after.stream.bytes - before.stream.bytes) / checks).toFixed(0)} B a result`,

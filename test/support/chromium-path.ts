@@ -4,5 +4,5 @@ import { findBrowser } from '../../probe-agent/screenshots/chromium/find-browser
 export function chromiumPath(): string {
   const found = findBrowser(null)
   if (found && 'path' in found) return found.path
-  throw new Error('chromium is missing: run "sudo apt-get install chromium" once')
+  throw new Error('chromium is missing: run "sudo apt-get install chromium-headless-shell" once')
 }

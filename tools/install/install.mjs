@@ -41,9 +41,9 @@ export const PACKAGES = {
 export const NATS = describeDistributionPackage('nats-server', 'nats-server', {
   instead: 'set NATS_URL to an existing server',
 })
-/** A browser for the tests of screenshots. Probes work without one. */
-export const CHROMIUM = describeDistributionPackage('chromium', '', {
-  isInstalled: () => existsSync('/usr/bin/chromium'),
+/** A browser for the tests of the dashboard, of pages and of screenshots. Probes work without one. */
+export const CHROMIUM = describeDistributionPackage('chromium-headless-shell', '', {
+  isInstalled: () => ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].some(existsSync),
 })
 /** Other browsers for the tests in test/browsers. WebKit opens its windows on a screen in memory. */
 export const OTHER_BROWSERS = [

@@ -6,7 +6,13 @@ import { ConfigError } from '../../../shared/process/env.ts'
 export type BrowserLocation = { path: string } | { package: typeof PACKAGE }
 
 const PACKAGE = '@sparticuz/chromium'
-const DEFAULT_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** Debian's packages and their like; first the one without windows, which takes a fifth less processor time. */
+const DEFAULT_PATHS = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
 /** Starts a program with reduced privileges; part of util-linux. */
 export const SETPRIV = '/usr/bin/setpriv'
 

@@ -185,7 +185,7 @@ t.test(
   },
 )
 
-t.test('Quick files start with the fast ones; flow files, and quick ones that take long, with the longest', async t => {
+t.test('Quick files start with the rules; flow files, and quick ones that take long, with the longest', async t => {
   const root = repository(t, {
     'test/api/a.test.ts': '',
     'test/rules/b.test.ts': '',
@@ -198,10 +198,10 @@ t.test('Quick files start with the fast ones; flow files, and quick ones that ta
     'test/faults/kill.test.ts': '',
     'test/attacks/bodies.test.ts': '',
   })
-  const quick = ['test/rules/b.test.ts', 'test/unit/deep/c.test.ts', 'test/api/a.test.ts']
+  const quick = ['test/rules/b.test.ts', 'test/api/a.test.ts', 'test/unit/deep/c.test.ts']
   const flow = ['flow/long', 'store/long', 'flow/middle', 'flow/short'].map(name => `test/${name}.test.ts`)
   t.same(selectTestFiles(root, []), { quick, flow })
-  t.same(selectTestFiles(root, [join(root, 'test/unit'), join(root, flow[3]!)]), { quick: [quick[1]], flow: [flow[3]] })
+  t.same(selectTestFiles(root, [join(root, 'test/unit'), join(root, flow[3]!)]), { quick: [quick[2]], flow: [flow[3]] })
   t.same(selectTestFiles(root, [join(root, 'test/faults')]), { quick: [], flow: ['test/faults/kill.test.ts'] })
   t.same(selectTestFiles(root, [join(root, 'test/attacks')]), { quick: ['test/attacks/bodies.test.ts'], flow: [] })
   t.same(selectTestFiles(root, [join(root, 'test/unit/c.test.ts')]), { unknown: 'test/unit/c.test.ts' })
