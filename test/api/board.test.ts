@@ -124,10 +124,17 @@ t.test('GET /monitors/board with an unknown revision returns everything as a res
   const { key, projectId } = await api.tenant()
   await insertWatchedMonitors(db, projectId, 3)
   const { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
-  const [, xmin, ...rest] = revision.split('.')
+  const [seconds, xmin, ...rest] = revision.split('.')
   const hourAgo = Math.floor(Date.now() / 1_000 - 3_600).toString(36)
   const future = (Number.parseInt(xmin, 36) + 1_000_000).toString(36)
-  const unknown = ['', 'x', '1.2', `${hourAgo}.${xmin}.${rest.join('.')}`, revision.replace(xmin, future), '0.0.0.z-a']
+  const unknown = [
+    '',
+    'x',
+    '1.2',
+    `${hourAgo}.${xmin}.${rest.join('.')}`,
+    [seconds, future, ...rest].join('.'),
+    '0.0.0.z-a',
+  ]
   for (const since of unknown) {
     const { body } = await api.call('GET', `/monitors/board?since=${encodeURIComponent(since)}`, { key })
     t.same([body.data.reset, body.data.monitors.id.length], [true, 3], since)

@@ -149,9 +149,9 @@ t.test('A stream that cannot continue after Last-Event-ID says reset, and goes o
   const { key, projectId } = await api.tenant()
   const [id] = await insertWatchedMonitors(db, projectId, 1)
   const { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
-  const [, xmin, ...rest] = revision.split('.')
+  const [seconds, xmin, ...rest] = revision.split('.')
   const old = [Math.floor(Date.now() / 1_000 - 3_600).toString(36), xmin, ...rest].join('.')
-  const future = revision.replace(xmin, (Number.parseInt(xmin, 36) + 1_000_000).toString(36))
+  const future = [seconds, (Number.parseInt(xmin, 36) + 1_000_000).toString(36), ...rest].join('.')
   for (const [last, reason] of [
     ['nonsense', 'unknown_position'],
     [old, 'position_too_old'],
