@@ -32,10 +32,9 @@ type ProbeBench = {
 }
 
 const CHUNK = 500
-const BARE_PACE = 1_000
-const BARE_SECONDS = 20
-/** What a request of the bare loop took on the machine of 2026-11-21 (docs/benchmarks.md, probe), for which aims in µs were set. */
-const REFERENCE_BARE_US = 324
+const BARE_SECONDS = 30
+/** Until V8 has compiled the loop, as it has the probes when they are measured. */
+const BARE_WARM_MS = 60_000
 const ID_BASE = '01890a5d-ac96-774b-bcce-'
 
 /**
@@ -152,30 +151,32 @@ function rss(pid: number): number {
 }
 
 /**
- * CPU time in µs of a request of a bare `node:http` loop at `BARE_PACE` a second, in a process that ends afterwards: what this
- * machine needs now for the same work. `url`: of a target in another process.
+ * A bare `node:http` loop that requests `url`, of a target in another process, `perSecond` times a second: what this machine
+ * needs now for the same work at the same pace, because a process that is woken rarely takes more for each request.
  */
-export const measureBareLoop = (url: string): Promise<number> =>
-  withTeardown(t => costAtPace(t, url, BARE_PACE, BARE_SECONDS))
-
-/** A figure of a CPU time a check as a multiple of that of the bare loop; `atMostUs`: an aim in µs on the reference machine. */
-export function bareFigure(totalUs: number, bareUs: number, atMostUs: number): Figure {
-  const most = atMostUs / REFERENCE_BARE_US
-  return figure(
-    `  a bare \`node:http\` loop in the same run, ${BARE_PACE.toLocaleString('en')} requests a second`,
-    `${bareUs} µs; a check takes ${(totalUs / bareUs).toFixed(2)} times it`,
-    `≤ ${most.toFixed(2)} times: ${atMostUs} µs where the loop takes ${REFERENCE_BARE_US}`,
-    totalUs / bareUs <= most,
-  )
+export async function measureBareLoop(url: string, perSecond: number) {
+  const us = await withTeardown(t => costAtPace(t, url, perSecond, BARE_SECONDS, { warmMs: BARE_WARM_MS }))
+  /** `totalUs`: CPU time a check over all processes */
+  return (totalUs: number): Figure =>
+    figure(
+      `  a bare \`node:http\` loop before it at the pace of one probe, ${Math.round(perSecond)} requests a second`,
+      `${us} µs; a check takes ${(totalUs / us).toFixed(2)} times it`,
+    )
 }
 
 /** CPU time per request of the process `pid` (default: the loop's process), while a loop in its own process requests `url`. */
-async function costAtPace(t: Teardown, url: string, perSecond: number, seconds: number, pid?: number): Promise<number> {
+async function costAtPace(
+  t: Teardown,
+  url: string,
+  perSecond: number,
+  seconds: number,
+  { pid, warmMs = 2_000 }: { pid?: number; warmMs?: number } = {},
+): Promise<number> {
   const loop = fork(import.meta.filename, ['bare', url, String(perSecond)])
   t.teardown(() => loop.kill())
   const watched = pid ?? loop.pid!
   await once(loop, 'message')
-  await pause(2000)
+  await pause(warmMs)
   const startUs = cpuUs(watched)
   loop.send('count')
   await pause(seconds * 1000)
@@ -210,7 +211,7 @@ async function blackboxCost(t: Teardown, perSecond: number, seconds: number): Pr
   await waitFor(async () => (await (await fetch(url)).text()).includes('probe_success 1'), {
     label: 'blackbox_exporter',
   })
-  return costAtPace(t, url, perSecond, seconds, exporter.pid)
+  return costAtPace(t, url, perSecond, seconds, { pid: exporter.pid! })
 }
 
 async function freePort(): Promise<number> {

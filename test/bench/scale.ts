@@ -13,7 +13,7 @@ import { RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { bareFigure, measureBareLoop } from './probe.ts'
+import { measureBareLoop } from './probe.ts'
 import { connectBench, type Engines, type Figure, figure, readMetric, treeCpuUs } from './rig.ts'
 import { seedMonitors } from './seed.ts'
 
@@ -29,7 +29,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
   t.teardown(() => target.kill())
   const [port] = await once(target, 'message')
   const url = `http://127.0.0.1:${port}/`
-  const bareUs = await measureBareLoop(url)
+  const compare = await measureBareLoop(url, MONITORS / INTERVAL_S)
   const picket = await startPicket(t, { regions: [...REGIONS] })
   const nats = await connectBench(t, picket)
   await seedMonitors(picket.databaseUrl, MONITORS, { url, regions: [...REGIONS] })
@@ -78,7 +78,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
       `≤ ${MOST_US} µs`,
       total <= MOST_US,
     ),
-    bareFigure(total, bareUs, MOST_US),
+    compare(total),
     figure(
       '  JetStream',
       `${(messages / seconds).toFixed(0)} messages a second of ${(checks / messages).toFixed(1)} results, ${((after.stream.bytes - before.stream.bytes) / checks).toFixed(0)} B a result`,
