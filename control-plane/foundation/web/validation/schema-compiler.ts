@@ -7,13 +7,17 @@ import { type CompileSchema, type FindFaults, FORMATS, hasMoreValues, type Schem
 /** Of larger values only the first fault is reported, because each fault costs time and a value may have several. */
 const MAX_VALUES_FOR_ALL_FAULTS = 5_000
 
+/** Of all servers of the process: a schema that several of them have is compiled once. */
+let compilers: { all: Ajv; first: Ajv } | null = null
+
 /**
  * Compiles schemas for Fastify: all faults are reported (of values of ordinary size), nothing is coerced or dropped, and
  * defaults are filled in (docs/design/api.md#validation). A schema is compiled at the first request of its route: compiling
  * all takes longer than the rest of a start, and a process with few roles never needs most of them.
  */
 export function createSchemaCompiler(): FastifySchemaCompiler<AnySchema> {
-  const [all, first] = [createAjv(true), createAjv(false)]
+  compilers ??= { all: createAjv(true), first: createAjv(false) }
+  const { all, first } = compilers
   return ({ schema }) => {
     const findAll = compileLazily(all, schema)
     const findFirst = compileLazily(first, schema)
