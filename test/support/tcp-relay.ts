@@ -41,8 +41,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   const lead = async (inner: Socket) => {
     const first = turn++
     for (let i = 0; i < targets.length && !inner.destroyed; i++) {
-      const { hostname, port } = new URL(targets[(first + i) % targets.length]!)
-      const outer = await connected(Number(port), hostname)
+      const outer = await connected(new URL(targets[(first + i) % targets.length]!))
       if (outer) return join({ inner, outer })
     }
     inner.destroy()
@@ -137,9 +136,10 @@ function part({ inner, outer }: HeaderPair): void {
   outer.unpipe(inner).pause()
 }
 
-/** Null when no target accepts the connection. */
-function connected(port: number, host: string): Promise<Socket | null> {
-  const socket = connect(port, host)
+/** Null when the target does not accept the connection. A host that is a folder has the socket of a PostgreSQL. */
+function connected({ hostname, port }: URL): Promise<Socket | null> {
+  const folder = hostname.startsWith('%2F') ? decodeURIComponent(hostname) : null
+  const socket = folder === null ? connect(Number(port), hostname) : connect(`${folder}/.s.PGSQL.${port}`)
   return new Promise(resolve => {
     socket.once('connect', () => resolve(socket))
     socket.once('error', () => resolve(null))
