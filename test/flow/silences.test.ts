@@ -160,9 +160,9 @@ t.test(
     const [calm, ended] = (await watch(['calm', 'ended'])) as [string, string]
     const post = async (id: string, ms: number) => {
       const until = new Date(Date.now() + ms).toISOString()
-      return (await api.post('/silences', { monitor_ids: [id], until, reason: 'Move' })).body.data?.id as
-        | string
-        | undefined
+      const { status, body } = await api.post('/silences', { monitor_ids: [id], until, reason: 'Move' })
+      if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`)
+      return body.data.id as string
     }
     // by the time that a busy machine reads a short one, its end may be over
     const silence = (id: string, ms: number) => waitFor(() => post(id, ms), { label: 'a silence' })
