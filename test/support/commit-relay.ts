@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { connectToServer } from './connect-to-server.ts'
 import type { Teardown } from './teardown.ts'
 
 type CommitRelay = {
@@ -13,8 +14,7 @@ export async function startCommitRelay(t: Teardown, target: string): Promise<Com
   const sockets = new Set<Socket>()
   let planned: { what: 'commit' | 'answer'; text: string } | null = null
   const server = createServer(client => {
-    const { hostname, port } = new URL(target)
-    const postgres = connect(Number(port), hostname)
+    const postgres = connectToServer(target)
     let isTheOne = false
     let isLosing = false
     client.on('data', data => {

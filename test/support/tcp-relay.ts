@@ -1,5 +1,6 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
+import { connectToServer } from './connect-to-server.ts'
 import type { Teardown } from './teardown.ts'
 
 export type TcpRelay = {
@@ -41,7 +42,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   const lead = async (inner: Socket) => {
     const first = turn++
     for (let i = 0; i < targets.length && !inner.destroyed; i++) {
-      const outer = await connected(new URL(targets[(first + i) % targets.length]!))
+      const outer = await connected(targets[(first + i) % targets.length]!)
       if (outer) return join({ inner, outer })
     }
     inner.destroy()
@@ -136,10 +137,9 @@ function part({ inner, outer }: HeaderPair): void {
   outer.unpipe(inner).pause()
 }
 
-/** Null when the target does not accept the connection. A host that is a folder has the socket of a PostgreSQL. */
-function connected({ hostname, port }: URL): Promise<Socket | null> {
-  const folder = hostname.startsWith('%2F') ? decodeURIComponent(hostname) : null
-  const socket = folder === null ? connect(Number(port), hostname) : connect(`${folder}/.s.PGSQL.${port}`)
+/** Null when the target does not accept the connection. */
+function connected(target: string): Promise<Socket | null> {
+  const socket = connectToServer(target)
   return new Promise(resolve => {
     socket.once('connect', () => resolve(socket))
     socket.once('error', () => resolve(null))
