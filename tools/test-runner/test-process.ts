@@ -13,8 +13,6 @@ export const TIMEOUT_S = 3_600
  * Later versions of Node do not have it.
  */
 const COMPILE_LATE = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : []
-/** Most objects of a test are dead soon: with twice the default, half as many collections copy what still lives. */
-const COLLECT_LATE = '--max-semi-space-size=32'
 /** Additional time for tap to end a file before it is killed. */
 const KILL_DELAY_S = 30
 
@@ -32,8 +30,8 @@ export async function runTestFiles(
 ): Promise<void> {
   const [first = ''] = files
   const isGroup = files.length > 1
-  // a unit test alone in its process is a long computation
-  const flags = !isGroup && first.startsWith('test/unit/') ? [COLLECT_LATE] : [...COMPILE_LATE, COLLECT_LATE]
+  // a unit file that is alone in its process computes for long
+  const flags = !isGroup && first.startsWith('test/unit/') ? [] : COMPILE_LATE
   const child = spawn(process.execPath, [...flags, isGroup ? groupProgram : bundleOf(first)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
