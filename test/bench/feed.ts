@@ -14,17 +14,16 @@ export type Feed = {
 
 /**
  * Publishes results of healthy monitors at a constant rate until it is stopped: all monitors of one region, then all of the
- * next one. Messages that NATS refuses are dropped; the rate does not change.
+ * next one, each checked now. Messages that NATS refuses are dropped; the rate does not change.
  */
 export function startFeed(t: Teardown, nats: Nats, monitorIds: string[], resultsASecond: number): Feed {
   let isFeeding = true
   let published = 0
   const feed = async () => {
     const everyMs = (monitorIds.length / resultsASecond) * 1_000
-    let slotMs = Date.now() - 600_000
     for (let dueMs = monotonicMs(), turn = 0; isFeeding; dueMs = Math.max(dueMs + everyMs, monotonicMs()), turn++) {
-      slotMs += 1_000 / REGIONS.length
-      const shots = monitorIds.map(monitorId => ({ monitorId, scheduledAtMs: Math.round(slotMs), up: true }))
+      const scheduledAtMs = Date.now()
+      const shots = monitorIds.map(monitorId => ({ monitorId, scheduledAtMs, up: true }))
       await publishAll(nats, encodeBatches(shots, REGIONS[turn % REGIONS.length]!, RESULTS_A_MESSAGE)).then(
         () => {
           published += monitorIds.length

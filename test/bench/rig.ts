@@ -10,8 +10,10 @@ import { startClickhouse } from '../../tools/engines/clickhouse/clickhouse.ts'
 import { startPostgres } from '../../tools/engines/postgres.ts'
 import type { Api } from '../support/api.ts'
 import type { Picket } from '../support/picket.ts'
+import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertLiveProbes } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 
 export const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 
@@ -138,6 +140,22 @@ export async function readMetric(operator: string, line: string): Promise<number
   const text = await (await fetch(`${operator}/metrics`)).text()
   const found = text.split('\n').find(one => one.startsWith(`${line} `))
   return found ? Number(found.slice(line.length + 1)) : 0
+}
+
+/** The environment of a program whose memory is read by `readMemory`. */
+export const READABLE_MEMORY = { NODE_OPTIONS: `--import=${new URL('heap-on-signal.mjs', import.meta.url).href}` }
+
+/**
+ * Collects the garbage of a program that was started with `READABLE_MEMORY`, and returns what it uses then, in bytes.
+ * `heapUsed` and `external`: of the main thread. `rss`: resident memory of the process.
+ */
+export async function readMemory(program: Program): Promise<{ heapUsed: number; external: number; rss: number }> {
+  const heaps = () => program.lines.filter(line => line.event === 'heap')
+  const before = heaps().length
+  program.signal('SIGUSR2')
+  await waitFor(async () => heaps().length > before, { everyMs: 20, label: 'the memory of a program' })
+  const { heapUsed, external, rss } = heaps().at(-1)!
+  return { heapUsed, external, rss }
 }
 
 const CLOCK_TICK_US = 10_000

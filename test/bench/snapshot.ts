@@ -9,12 +9,22 @@ import { all, connectProbe } from '../support/fleet.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
-import { connectBench, cpuUs, encodeBatches, type Figure, figure, percentile, publishAll, readMetric } from './rig.ts'
+import {
+  connectBench,
+  cpuUs,
+  encodeBatches,
+  type Figure,
+  figure,
+  percentile,
+  publishAll,
+  READABLE_MEMORY,
+  readMemory,
+  readMetric,
+} from './rig.ts'
 import { seedMonitors, seedVerdicts } from './seed.ts'
 
 const MONITORS = 100_000
 const ROUNDS = 3
-const HEAP_ON_SIGNAL = new URL('heap-on-signal.mjs', import.meta.url).href
 const THOUSANDS = MONITORS.toLocaleString('en')
 
 export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
@@ -141,12 +151,11 @@ function verdictHeap(picket: Picket, work: (operator: string) => Promise<unknown
 
 /** Measures the heap of a process with one role after its start and `work`, without garbage, and the cost of its start. */
 async function heapOf(picket: Picket, role: string, work: (operator: string) => Promise<unknown>): Promise<Memory> {
-  const program = await picket.addControlPlane({ ROLES: role, NODE_OPTIONS: `--import=${HEAP_ON_SIGNAL}` })
+  const program = await picket.addControlPlane({ ROLES: role, ...READABLE_MEMORY })
   const { operator_port } = await program.untilEvent('ready')
   const cpuMs = cpuUs(program.pid) / 1_000
   await work(`http://127.0.0.1:${operator_port}`)
-  process.kill(program.pid, 'SIGUSR2')
-  const { heapUsed, rss } = await program.untilEvent('heap')
+  const { heapUsed, rss } = await readMemory(program)
   await program.stop()
   return { heapUsed, rss, cpuMs }
 }

@@ -2,15 +2,22 @@
  * A soak test: results at a constant high rate for an hour while parts are killed and restarted. Measures whether the memory
  * of the processes remains constant. Runs only when it is named.
  */
-import { readFileSync } from 'node:fs'
 import { execute, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monotonicMs, sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
-import type { Program } from '../support/processes.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { startFeed } from './feed.ts'
-import { connectBench, type Engines, type Figure, figure, REGIONS, readMetric } from './rig.ts'
+import {
+  connectBench,
+  type Engines,
+  type Figure,
+  figure,
+  READABLE_MEMORY,
+  REGIONS,
+  readMemory,
+  readMetric,
+} from './rig.ts'
 import { seedMonitors, seedVerdicts } from './seed.ts'
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 60)
@@ -18,55 +25,56 @@ const MINUTES = Number(process.env.SOAK_MINUTES ?? 60)
 const RESULTS_A_SECOND = Number(process.env.SOAK_RATE ?? 70_000)
 const LEVEL_AFTER_MINUTES = Math.min(10, MINUTES / 3)
 const MONITORS = 5_000
-const SAMPLE_MS = 5_000
-const FAULT_EVERY_MS = 60_000
 
-type Sample = { minute: number; bytes: number }
+/** In bytes, after garbage collection. `used`: heap and buffers. */
+type Sample = { minute: number; used: number; resident: number }
 
 export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[]> {
-  const picket = await startPicket(t, { regions: [], env: { ROLES: 'api,fleet,deliver,schedule' } })
+  const front = { ROLES: 'api,fleet,deliver,schedule', ...READABLE_MEMORY }
+  const picket = await startPicket(t, { regions: [], env: front })
   const ids = await seedMonitors(picket.databaseUrl, MONITORS)
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
-  const readers: Program[] = []
-  for (const ROLES of ['verdict', 'record']) readers.push(await picket.addControlPlane({ ROLES }))
+  const verdict = await picket.addControlPlane({ ROLES: 'verdict' })
+  const record = await picket.addControlPlane({ ROLES: 'record' })
   const feed = startFeed(t, await connectBench(t, picket), ids, RESULTS_A_SECOND)
 
-  const samples = new Map<string, Sample[]>()
-  const processes: [string, Program][] = [
-    ['front', picket.controlPlane],
-    ['verdict', readers[0]!],
-    ['record', readers[1]!],
-  ]
+  const programs = { front: picket.controlPlane, verdict, record }
+  const samples = new Map<string, Sample[]>(Object.keys(programs).map(name => [name, []]))
+  const { operator_port } = await verdict.untilEvent('ready')
+  const readResults = (kind: string) =>
+    readMetric(`http://127.0.0.1:${operator_port}`, `picket_verdict_results_total{kind="${kind}"}`)
   const beganMs = monotonicMs()
   let faults = 0
-  for (let nextFaultMs = beganMs + FAULT_EVERY_MS; monotonicMs() - beganMs < MINUTES * 60_000; ) {
-    await sleep(SAMPLE_MS)
-    const minute = (monotonicMs() - beganMs) / 60_000
-    for (const [name, { pid }] of processes) {
-      samples.set(name, [...(samples.get(name) ?? []), { minute, bytes: residentBytes(pid) }])
+  for (let minute = 1; minute <= MINUTES; minute++) {
+    await sleep(beganMs + minute * 60_000 - monotonicMs())
+    for (const [name, program] of Object.entries(programs)) {
+      const { heapUsed, external, rss } = await readMemory(program)
+      samples.get(name)!.push({ minute, used: heapUsed + external, resident: rss })
     }
-    if (monotonicMs() < nextFaultMs) continue
+    if ((await readResults('refused_future')) > 0) throw new Error('The verdict refuses results of the feed.')
     await FAULTS[faults++ % FAULTS.length]!(picket)
-    nextFaultMs += FAULT_EVERY_MS
   }
   await feed.stop()
-  const metricsOf = async (program: Program) => `http://127.0.0.1:${(await program.untilEvent('ready')).operator_port}`
-  const verdict = await metricsOf(readers[0]!)
-  const counted = () => readMetric(verdict, 'picket_verdict_results_total{kind="counted"}')
-  await waitFor(async () => (await counted()) >= feed.published(), { label: 'everything acknowledged is counted' })
-  const rate = Math.round(feed.published() / (MINUTES * 60))
-  return processes.map(([name]) => {
+  const read = async () => (await readResults('counted')) + (await readResults('history'))
+  await waitFor(async () => (await read()) >= feed.published(), {
+    label: 'the verdict has read all acknowledged results',
+  })
+  const rate = Math.round(feed.published() / (MINUTES * 60)).toLocaleString('en')
+  return Object.keys(programs).map(name => {
     const level = samples.get(name)!.filter(({ minute }) => minute > LEVEL_AFTER_MINUTES)
-    const { mean, perHour } = slopeOf(level)
-    const share = (perHour / mean) * 100
+    const used = computeSlope(level.map(({ minute, used }) => [minute, used]))
+    const resident = computeSlope(level.map(({ minute, resident }) => [minute, resident]))
     return figure(
-      `memory of the process ${name} over ${MINUTES} minutes at ${rate.toLocaleString('en')} results a second with ${faults} faults: mean, slope by least squares after ${LEVEL_AFTER_MINUTES} minutes`,
-      `${Math.round(mean / 2 ** 20)} MiB, ${share.toFixed(1)} % an hour`,
+      `memory of the process ${name} over ${MINUTES} minutes at ${rate} results a second with ${faults} faults, read each minute after garbage collection: slope of heap and buffers by least squares after ${LEVEL_AFTER_MINUTES} minutes (± standard error)`,
+      `${describe(used)}; resident ${describe(resident)}`,
       '< 1 % an hour',
-      share < 1,
+      used.percentAnHour < 1,
     )
   })
 }
+
+const describe = ({ mean, percentAnHour, error }: Slope) =>
+  `${Math.round(mean / 2 ** 20)} MiB, ${percentAnHour.toFixed(1)} ± ${error.toFixed(1)} % an hour`
 
 /** The faults, applied one at a time. Each has ended when it resolves. None of them ends a process whose memory is measured. */
 const FAULTS: ((picket: Picket) => Promise<void>)[] = [
@@ -84,16 +92,17 @@ const FAULTS: ((picket: Picket) => Promise<void>)[] = [
   },
 ]
 
-function residentBytes(pid: number): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return Number(line![1]) * 1_024
-}
+/** `percentAnHour` and its standard `error`: of the mean */
+type Slope = { mean: number; percentAnHour: number; error: number }
 
-/** Fits a line to the samples by least squares. */
-function slopeOf(samples: Sample[]): { mean: number; perHour: number } {
-  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-  const [x, y] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(({ bytes }) => bytes))]
-  const covariance = mean(samples.map(({ minute, bytes }) => (minute - x) * (bytes - y)))
-  const variance = mean(samples.map(({ minute }) => (minute - x) ** 2))
-  return { mean: y, perHour: (covariance / variance) * 60 }
+/** Fits a line to points of minute and bytes by least squares. */
+function computeSlope(points: [number, number][]): Slope {
+  const average = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [x, mean] = [average(points.map(([minute]) => minute)), average(points.map(([, bytes]) => bytes))]
+  const variance = average(points.map(([minute]) => (minute - x) ** 2))
+  const perMinute = average(points.map(([minute, bytes]) => (minute - x) * (bytes - mean))) / variance
+  const residual = average(points.map(([minute, bytes]) => (bytes - mean - perMinute * (minute - x)) ** 2))
+  const errorPerMinute = Math.sqrt(residual / variance / (points.length - 2))
+  const toPercentAnHour = (value: number) => (value / mean) * 60 * 100
+  return { mean, percentAnHour: toPercentAnHour(perMinute), error: toPercentAnHour(errorPerMinute) }
 }
