@@ -8,6 +8,9 @@ const RESULTS_A_MESSAGE = 100
 export type Feed = {
   /** results that JetStream has acknowledged */
   published(): number
+  /** resolves when everything published is acknowledged; nothing more is published until `resume` */
+  pause(): Promise<void>
+  resume(): void
   /** resolves when the last of them is acknowledged */
   stop(): Promise<void>
 }
@@ -19,25 +22,36 @@ export type Feed = {
 export function startFeed(t: Teardown, nats: Nats, monitorIds: string[], resultsASecond: number): Feed {
   let isFeeding = true
   let published = 0
+  let publishing: Promise<void> = Promise.resolve()
+  let isPaused = false
   const feed = async () => {
     const everyMs = (monitorIds.length / resultsASecond) * 1_000
     for (let dueMs = monotonicMs(), turn = 0; isFeeding; dueMs = Math.max(dueMs + everyMs, monotonicMs()), turn++) {
+      while (isPaused && isFeeding) await sleep(50)
       const scheduledAtMs = Date.now()
       const shots = monitorIds.map(monitorId => ({ monitorId, scheduledAtMs, up: true }))
-      await publishAll(nats, encodeBatches(shots, REGIONS[turn % REGIONS.length]!, RESULTS_A_MESSAGE)).then(
+      publishing = publishAll(nats, encodeBatches(shots, REGIONS[turn % REGIONS.length]!, RESULTS_A_MESSAGE)).then(
         () => {
           published += monitorIds.length
         },
         () => {},
       )
+      await publishing
       await sleep(Math.max(0, dueMs + everyMs - monotonicMs()))
     }
   }
   const fed = feed()
+  const pause = () => {
+    isPaused = true
+    return publishing
+  }
+  const resume = () => {
+    isPaused = false
+  }
   const stop = () => {
     isFeeding = false
     return fed
   }
   t.teardown(stop)
-  return { published: () => published, stop }
+  return { published: () => published, pause, resume, stop }
 }

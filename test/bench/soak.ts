@@ -4,6 +4,7 @@
  */
 import { execute, withPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monotonicMs, sleep } from '../../control-plane/foundation/platform/time/clock.ts'
+import { RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
@@ -26,7 +27,7 @@ const RESULTS_A_SECOND = Number(process.env.SOAK_RATE ?? 70_000)
 const LEVEL_AFTER_MINUTES = Math.min(10, MINUTES / 3)
 const MONITORS = 5_000
 
-/** In bytes, after garbage collection. `used`: heap and buffers. */
+/** In bytes, after garbage collection, while nothing is on its way. `used`: heap and buffers. */
 type Sample = { minute: number; used: number; resident: number }
 
 export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[]> {
@@ -36,34 +37,42 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
   const verdict = await picket.addControlPlane({ ROLES: 'verdict' })
   const record = await picket.addControlPlane({ ROLES: 'record' })
-  const feed = startFeed(t, await connectBench(t, picket), ids, RESULTS_A_SECOND)
+  const nats = await connectBench(t, picket)
+  const feed = startFeed(t, nats, ids, RESULTS_A_SECOND)
 
   const programs = { front: picket.controlPlane, verdict, record }
   const samples = new Map<string, Sample[]>(Object.keys(programs).map(name => [name, []]))
   const { operator_port } = await verdict.untilEvent('ready')
   const readResults = (kind: string) =>
     readMetric(`http://127.0.0.1:${operator_port}`, `picket_verdict_results_total{kind="${kind}"}`)
+  const isProcessed = async () => {
+    const { num_pending, num_ack_pending } = await nats.manager.consumers.info(RESULTS_STREAM, 'record')
+    return num_pending + num_ack_pending === 0 && (await readResults('counted')) >= feed.published()
+  }
+  const untilProcessed = () => waitFor(isProcessed, { label: 'everything acknowledged is counted and stored' })
   const beganMs = monotonicMs()
   let faults = 0
   for (let minute = 1; minute <= MINUTES; minute++) {
     await sleep(beganMs + minute * 60_000 - monotonicMs())
+    await feed.pause()
+    await untilProcessed()
     for (const [name, program] of Object.entries(programs)) {
       const { heapUsed, external, rss } = await readMemory(program)
       samples.get(name)!.push({ minute, used: heapUsed + external, resident: rss })
     }
+    feed.resume()
     if ((await readResults('refused_future')) > 0) throw new Error('The verdict refuses results of the feed.')
     await FAULTS[faults++ % FAULTS.length]!(picket)
   }
   await feed.stop()
-  const counted = () => readResults('counted')
-  await waitFor(async () => (await counted()) >= feed.published(), { label: 'everything acknowledged is counted' })
+  await untilProcessed()
   const rate = Math.round(feed.published() / (MINUTES * 60)).toLocaleString('en')
   return Object.keys(programs).map(name => {
     const level = samples.get(name)!.filter(({ minute }) => minute > LEVEL_AFTER_MINUTES)
     const used = computeSlope(level.map(({ minute, used }) => [minute, used]))
     const resident = computeSlope(level.map(({ minute, resident }) => [minute, resident]))
     return figure(
-      `memory of the process ${name} over ${MINUTES} minutes at ${rate} results a second with ${faults} faults, read each minute after garbage collection: slope of heap and buffers by least squares after ${LEVEL_AFTER_MINUTES} minutes (± standard error)`,
+      `memory of the process ${name} over ${MINUTES} minutes at ${rate} results a second with ${faults} faults, read each minute after garbage collection while the feed pauses: slope of heap and buffers by least squares after ${LEVEL_AFTER_MINUTES} minutes (± standard error)`,
       `${describe(used)}; resident ${describe(resident)}`,
       '< 1 % an hour',
       used.percentAnHour < 1 && resident.percentAnHour < 1,
