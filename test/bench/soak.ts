@@ -25,10 +25,16 @@ const MINUTES = Number(process.env.SOAK_MINUTES ?? 60)
 /** 80 % of the rate that one process reaches on this machine without other load (`npm run bench ingest`) */
 const RESULTS_A_SECOND = Number(process.env.SOAK_RATE ?? 70_000)
 const LEVEL_AFTER_MINUTES = Math.min(10, MINUTES / 3)
+/**
+ * Until then faults follow each other quickly: V8 compiles a function after it has been called often, and the functions that
+ * a fault reaches are called rarely.
+ */
+const FAULTS_A_MINUTE_BEFORE = 4
+const AFTER_FAULT_MS = 10_000
 const MONITORS = 5_000
 
-/** In bytes, after garbage collection, while nothing is on its way. `used`: heap and buffers. */
-type Sample = { minute: number; used: number; resident: number }
+/** In bytes, after garbage collection, while nothing is on its way. `used`: heap and buffers, with `compiled` code. */
+type Sample = { minute: number; used: number; compiled: number; resident: number }
 
 export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[]> {
   const env = { ROLES: 'api,fleet,deliver,schedule', ...READABLE_MEMORY }
@@ -57,23 +63,27 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
     await feed.pause()
     await untilProcessed()
     for (const [name, program] of Object.entries(programs)) {
-      const { heapUsed, external, rss } = await readMemory(program)
-      samples.get(name)!.push({ minute, used: heapUsed + external, resident: rss })
+      const { heapUsed, external, compiled, rss } = await readMemory(program)
+      samples.get(name)!.push({ minute, used: heapUsed + external, compiled, resident: rss })
     }
     feed.resume()
     if ((await readResults('refused_future')) > 0) throw new Error('The verdict refuses results of the feed.')
-    await FAULTS[faults++ % FAULTS.length]!(picket)
+    for (let left = minute < LEVEL_AFTER_MINUTES ? FAULTS_A_MINUTE_BEFORE : 1; left > 0; left--) {
+      await FAULTS[faults++ % FAULTS.length]!(picket)
+      await sleep(AFTER_FAULT_MS)
+    }
   }
   await feed.stop()
   await untilProcessed()
   const rate = Math.round(feed.published() / (MINUTES * 60)).toLocaleString('en')
   return Object.keys(programs).map(name => {
     const level = samples.get(name)!.filter(({ minute }) => minute > LEVEL_AFTER_MINUTES)
-    const used = computeSlope(level.map(({ minute, used }) => [minute, used]))
-    const resident = computeSlope(level.map(({ minute, resident }) => [minute, resident]))
+    const fit = (part: 'used' | 'compiled' | 'resident') =>
+      computeSlope(level.map(sample => [sample.minute, sample[part]]))
+    const [used, compiled, resident] = [fit('used'), fit('compiled'), fit('resident')]
     return figure(
       `memory of the process ${name} over ${MINUTES} minutes at ${rate} results a second with ${faults} faults, read each minute after garbage collection while the feed pauses: slope of heap and buffers by least squares after ${LEVEL_AFTER_MINUTES} minutes (± standard error)`,
-      `${describe(used)}; resident ${describe(resident)}`,
+      `${describe(used)}; of it compiled code ${describe(compiled)}; resident ${describe(resident)}`,
       '< 1 % an hour',
       used.percentAnHour < 1 && resident.percentAnHour < 1,
     )
