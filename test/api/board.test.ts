@@ -5,6 +5,7 @@ import { applyBoard, insertStates, insertWatchedMonitors } from '../support/boar
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 
 const env = {
   DATABASE_URL: (await createDatabase(t)).url,
@@ -161,7 +162,7 @@ t.test('Changes that commit in another order than they began are all in the boar
   const { key, projectId } = await api.tenant()
   const [early, late] = (await insertWatchedMonitors(db, projectId, 2)) as [string, string]
   const rename = 'UPDATE monitors SET name = ? WHERE id = ?'
-  const begun = await db.transaction()
+  const begun = await openTransaction(db)
   await begun.raw(rename, ['first', early])
   await db.raw(rename, ['second', late])
   const one = (await api.call('GET', '/monitors/board', { key })).body.data

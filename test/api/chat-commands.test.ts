@@ -3,6 +3,7 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
+import { keepOpen } from '../support/open-transaction.ts'
 
 const provider = await startChatProvider(t)
 const api = await startApi(t, provider.env)
@@ -224,6 +225,7 @@ t.test('A signed request with invalid content is answered and changes nothing', 
 t.test('A command that takes too long gets a pending reply, and then the answer', async t => {
   const before = provider.bodies('response').length
   await api.db.transaction(async tx => {
+    await keepOpen(tx)
     await tx.raw('LOCK TABLE monitors, chat_spent IN ACCESS EXCLUSIVE MODE')
     t.match((await team.sendCommand('U1', 'status')).body, { text: 'One moment…' })
   })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { ApiTimeLimits } from '../../control-plane/roles/time-limits.ts'
 import { startApi } from '../support/api-server.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
@@ -16,8 +17,7 @@ for (const [what, limits] of LIMITS) {
       const api = await startApi(t, {}, limits)
       const { key, organizationId } = await api.tenant('business')
       const create = () => api.call('POST', '/monitors', { key, body: monitor, headers: { 'idempotency-key': 'once' } })
-      const holder = await api.db.transaction()
-      await holder.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+      const holder = await openTransaction(api.db)
       await holder.raw('SELECT FROM organizations WHERE id = ? FOR UPDATE', [organizationId])
       const refused = await create()
       t.match(refused, { status: 503, body: { error: { code: 'unavailable', status: 503, message: /took too long/ } } })
@@ -33,8 +33,7 @@ for (const [what, limits] of LIMITS) {
 t.test('A change that waits too long for its revision at the commit is rolled back', async t => {
   const api = await startApi(t, {}, { lockMs: 200 })
   const { key } = await api.tenant('business')
-  const holder = await api.db.transaction()
-  await holder.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+  const holder = await openTransaction(api.db)
   await holder.raw('SELECT pg_advisory_xact_lock(7026001)')
   const refused = await api.call('POST', '/monitors', { key, body: monitor })
   t.match(refused, { status: 503, body: { error: { code: 'unavailable' } } })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
 import { startApi } from '../support/api-server.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '100' })
@@ -93,7 +94,7 @@ t.test('DELETE /api-keys/{id} ends a key within 5 seconds', async t => {
 
 t.test('DELETE /api-keys/{id} ends a key whose last request waited for the database for 5 seconds', async t => {
   const { id, key } = (await api.call('POST', '/api-keys', { key: owner.key, body })).body.data
-  const lock = await api.db.transaction()
+  const lock = await openTransaction(api.db)
   await lock('api_keys').where({ id }).forUpdate()
   const asked = api.call('GET', '/monitors', { key })
   const sql = `SELECT FROM pg_stat_activity

@@ -3,6 +3,7 @@ import t from 'tap'
 import { bindRelaySource } from '../../control-plane/alerting/routing/alert-channels/relay-source-store.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 import { runWhileLocked } from '../support/while-held.ts'
@@ -65,8 +66,7 @@ t.test('A long import of a channel with a relay source does not block other proj
   const { id: channelId } = (await create({})).body.data
   const db = createPostgres(api.databaseUrl, 2)
   t.teardown(() => db.destroy())
-  const saving = await db.transaction()
-  await query(saving, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const saving = await openTransaction(db)
   const source = { channelId, projectId: account.projectId, relaySourceId: 'of-a-long-import' }
   t.ok(await bindRelaySource(saving, source, true))
   t.equal((await create({}, other.key)).status, 201)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { type Answer, startApi } from '../support/api-server.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
@@ -21,8 +22,7 @@ async function waitingForLocks(): Promise<number> {
 
 /** While the row of an organization is locked, every request that adds a monitor waits with its connection. */
 async function whileHolding<T>(organizationId: string, work: () => Promise<T>): Promise<T> {
-  const tx = await api.db.transaction()
-  await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+  const tx = await openTransaction(api.db)
   await tx.raw('SELECT FROM organizations WHERE id = ? FOR UPDATE', [organizationId])
   try {
     return await work()

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { awayFromMidnight } from '../support/midnight.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -41,8 +42,7 @@ t.test('A long import does not delay mail channels of other organizations', asyn
   const db = createPostgres(api.databaseUrl, 2)
   t.teardown(() => db.destroy())
   // the import needs these rows after its channels
-  const lock = await db.transaction()
-  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const lock = await openTransaction(db)
   await query(lock, 'SELECT FROM alert_rules FOR UPDATE')
   const importing = importAs(key, { alert_channels: [hook, channel(mails(1, 'new'))], monitors: monitors(60) })
   const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`

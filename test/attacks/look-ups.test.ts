@@ -8,6 +8,7 @@ import { createQueuedLookup } from '../../control-plane/foundation/web/limits/qu
 import type { ApiError } from '../../control-plane/foundation/web/server/errors.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
@@ -138,8 +139,7 @@ t.test('A customer gets a certificate while the proxy is asked for thousands of 
   t.equal(await ask('status.acme.example'), 200, 'a domain that this process has not served before')
 
   // a look-up waits for this lock
-  const locked = await api.db.transaction()
-  await query(locked, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const locked = await openTransaction(api.db)
   await locked.raw('LOCK TABLE status_pages IN ACCESS EXCLUSIVE MODE')
   const asked = Array.from({ length: 20 }, () => ask(`${randomUUID()}.example`))
   const metrics = async () => await (await fetch(`${api.operator}/metrics`)).text()
@@ -191,8 +191,7 @@ t.test('A screenshot is looked up only for a signed link', async t => {
   const api = await startApi(t, { DATABASE_URL: url })
   const link = `${api.origin}/screenshots/${randomUUID()}?expires=99999999999&signature=${'x'.repeat(43)}`
   // a look-up would wait for this lock
-  const locked = await api.db.transaction()
-  await query(locked, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const locked = await openTransaction(api.db)
   await locked.raw('LOCK TABLE screenshots IN ACCESS EXCLUSIVE MODE')
   const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(link).then(answer => answer.status)))
   t.same([...new Set(answers)], [404])

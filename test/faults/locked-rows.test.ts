@@ -2,6 +2,7 @@ import t from 'tap'
 import { execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { computePartition } from '../../shared/nats/subjects.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
   insertChannel,
@@ -47,9 +48,7 @@ const count = async (table: string, column: string, id: string) =>
 
 /** Locks rows until the returned function is called. */
 async function hold(rows: string, ids: string[]): Promise<Tx> {
-  const tx = await db.transaction()
-  // as from an operator's psql; the pool would end the transaction after ten seconds
-  await query(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+  const tx = await openTransaction(db)
   await query(tx, `SELECT FROM ${rows} WHERE id = ANY(?) FOR UPDATE`, [ids] as never)
   return tx
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabaseClock } from '../support/database-clock.ts'
+import { keepOpen } from '../support/open-transaction.ts'
 import { startPicket } from '../support/picket.ts'
 import type { Program } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -49,6 +50,7 @@ async function publishPage(): Promise<string> {
 /** Kills a process while its transaction waits for a table, before it commits. */
 async function killAtTable(table: string, start: () => Promise<Program>): Promise<void> {
   await db.transaction(async tx => {
+    await keepOpen(tx)
     await execute(tx, `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`)
     const program = await start()
     const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${table}'::regclass`

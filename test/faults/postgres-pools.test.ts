@@ -3,6 +3,7 @@ import { createApiKey } from '../../control-plane/accounts/api-keys/actions.ts'
 import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createApi } from '../support/api.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { startPicket } from '../support/picket.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
@@ -35,7 +36,7 @@ t.test('An outage is reported while requests of other tenants use every connecti
   await reaches('up')
 
   // every change of a monitor waits for this lock and keeps its connection
-  const holder = await db.transaction()
+  const holder = await openTransaction(db)
   await query(holder, 'SELECT pg_advisory_xact_lock(7026001)')
   let isOver = false
   // one tenant has only a share of the connections (docs/design/api.md#request-queue)

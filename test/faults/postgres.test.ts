@@ -10,6 +10,7 @@ import { createStaleConnectionSignal } from '../../control-plane/foundation/plat
 import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -81,7 +82,7 @@ t.test('A long answer that stops half way fails', async t => {
 
 t.test('A statement that waits for a lock fails at the limit of its pool', async t => {
   const { db } = await openPool({ lockMs: 300 })
-  const holder = await direct.transaction()
+  const holder = await openTransaction(direct)
   await execute(holder, 'LOCK TABLE kept')
   await t.rejects(execute(db, 'INSERT INTO kept VALUES (0)'), { code: '55P03' })
   await holder.rollback()

@@ -2,6 +2,7 @@ import t from 'tap'
 import { ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { computePartition, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import {
   insertChannel,
@@ -149,7 +150,7 @@ t.test('A process that disappears during a decision delays it for some seconds o
   await run(nats, id, '+')
   await reaches(id, 'up')
   // its transaction waits half a second for the monitor's state, and has locked the partition's row
-  const blocker = await db.transaction()
+  const blocker = await openTransaction(db)
   await query(blocker, 'SELECT FROM verdict_states WHERE monitor_id = ? FOR UPDATE', [id])
   await run(nats, id, '-')
   const isOurs = 'datname = current_database() AND wait_event_type = ?'

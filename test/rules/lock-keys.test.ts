@@ -34,3 +34,20 @@ t.test('the key that functions of the database take is the one of the table', as
   t.ok(numbers.length > 0)
   t.same([...new Set(numbers)], [LOCK_KEYS.monitorRevisions])
 })
+
+t.test('a test that waits while it holds a lock lifts the time limit of an idle transaction', async t => {
+  const opener = 'test/support/open-transaction.ts'
+  const others = sources('test').filter(({ path }) => path !== opener)
+  const begun = /await [\w.]+\.transaction\(\)/g
+  t.same(
+    others.flatMap(file => places(file, begun)),
+    [],
+  )
+  const withoutWait = ['test/support/publishing.ts']
+  const locking = others.filter(({ path, text }) => /\.ts$/.test(path) && /LOCK TABLE|FOR UPDATE/.test(text))
+  t.ok(locking.length > 10)
+  t.same(
+    locking.filter(({ text }) => !/openTransaction|keepOpen|runWhileLocked/.test(text)).map(({ path }) => path),
+    withoutWait,
+  )
+})

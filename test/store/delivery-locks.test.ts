@@ -14,6 +14,7 @@ import { confirmAddresses } from '../support/addresses.ts'
 import { createDatabase } from '../support/database.ts'
 import { startWorker } from '../support/delivery-worker.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { publishWithoutFanOut, runFanOut } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -69,8 +70,7 @@ t.test('A channel that a transaction holds locked does not delay the deliveries 
   await execute(db, 'UPDATE alert_channels SET consecutive_failures = 1 WHERE project_id = ?', [held])
   startWorker(t, { url, db, secretKey })
   await waitFor(() => patient.waiting.length === 1, { label: 'the request to the channel that will be locked' })
-  const lock = await db.transaction()
-  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const lock = await openTransaction(db)
   await query(lock, 'SELECT FROM alert_channels WHERE project_id = ? FOR UPDATE', [held])
   patient.waiting[0]!.end()
   const free = await outage(other.url)
@@ -90,8 +90,7 @@ t.test('Counters of mails that a transaction holds locked delay no mail and no w
     const [row] = await query<{ used: number }>(db, 'SELECT coalesce(sum(used), 0)::integer AS used FROM mail_counts')
     return row!.used
   }
-  const lock = await db.transaction()
-  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const lock = await openTransaction(db)
   // of another organization: the counter of the installation is shared
   const { organizationId } = await insertTenant(db)
   const wish = { kind: 'alert' as const, organizationId, plan: 'free' as const, address: 'eve@other.example' }
@@ -114,8 +113,7 @@ t.test('The pace of an event that a transaction holds locked delays no other eve
   const receiver = await startReceiver(t)
   const held = await outage(receiver.url, { count: 12 })
   const [event] = await query<{ id: string }>(db, 'SELECT id FROM events WHERE project_id = ?', [held])
-  const lock = await db.transaction()
-  await query(lock, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+  const lock = await openTransaction(db)
   await lockPaces(lock, [{ eventId: event!.id, host: '127.0.0.1' }])
   const free = [await outage(receiver.url), await outage(receiver.url, { count: 12 })]
   startWorker(t, { url, db, secretKey, webhookBurst: 10 })

@@ -8,6 +8,7 @@ import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertManyChannels } from '../support/many-channels.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import {
   type Change,
   insertSubscribedChannel,
@@ -132,7 +133,7 @@ t.test('Two processes that fan out at the same time make no delivery twice', asy
 
 t.test('A locked channel delays neither the transaction of an event nor another project', async t => {
   const [held, other] = await Promise.all([scene(5), scene(200)])
-  const holder = await db.transaction()
+  const holder = await openTransaction(db)
   await query(holder, 'SELECT FROM alert_channels WHERE id = ? FOR UPDATE', [held.channelIds[2]!])
   await held.publish(down(held.monitorId))
   t.same(await countReceived(held.projectId), {}, 'its writer did not wait')

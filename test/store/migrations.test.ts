@@ -2,6 +2,7 @@ import t from 'tap'
 import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createDatabase(t)
@@ -54,8 +55,7 @@ t.test('A migration may take longer than the idle timeout of transactions, and o
   await execute(db, 'DROP SCHEMA public CASCADE')
   await execute(db, 'CREATE SCHEMA public')
   // the first migrations cannot create a table of that name while this transaction is open
-  const inTheWay = await db.transaction()
-  await execute(inTheWay, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+  const inTheWay = await openTransaction(db)
   await execute(inTheWay, 'CREATE TABLE organizations ()')
   const both = Promise.all([migratePostgres(url), migratePostgres(url)])
   const isWaiting = async () =>

@@ -4,6 +4,7 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { deleteOldChanges, readChanges } from '../../control-plane/insight/live/change-store.ts'
 import { insertStates } from '../support/board.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -41,7 +42,7 @@ t.test('A change that commits late is after each position that was taken before 
   const [slow, quick] = (await insertMonitors(db, projectId, 2)) as [string, string]
   const rename = `UPDATE monitors SET name = 'x' WHERE id = ?`
   const since = await positionNow()
-  const tx = await db.transaction()
+  const tx = await openTransaction(db)
   await tx.raw(rename, [slow])
   await execute(db, rename, [quick])
   const between = await positionNow()

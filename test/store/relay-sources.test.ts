@@ -6,6 +6,7 @@ import { bindMissingRelaySources } from '../../control-plane/alerting/routing/al
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 
 const { url } = await createDatabase(t)
@@ -57,7 +58,7 @@ t.test('A channel that another transaction is changing is skipped', async t => {
   const [id = ''] = await insertOldChannels(1, () => ({ relay_source_id: 'before' }))
   const config = encryptConfig({}, { id, projectId }, secrets)
   const before = await listed()
-  const change = await db.transaction()
+  const change = await openTransaction(db)
   await execute(change, 'UPDATE alert_channels SET config = ? WHERE id = ?', [config, id])
   await bindAll()
   await change.commit()

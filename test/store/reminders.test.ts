@@ -9,6 +9,7 @@ import { createSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
+import { keepOpen } from '../support/open-transaction.ts'
 import { insertSubscribedChannel, listLoggedDeliveries, publishChanges } from '../support/publishing.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -210,6 +211,7 @@ t.test('A locked monitor is skipped until later, and several processes send one 
   const { fail, recover, received, ids } = await scene()
   await fail(0)
   await db.transaction(async tx => {
+    await keepOpen(tx)
     await query(tx, 'SELECT FROM monitors WHERE id = ? FOR UPDATE', ids)
     t.equal(await remind(30), 0)
   })

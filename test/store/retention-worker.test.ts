@@ -15,6 +15,7 @@ import {
   startRetention,
 } from '../support/aged.ts'
 import { createDatabase } from '../support/database.ts'
+import { keepOpen } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -106,6 +107,7 @@ t.test('An aborted round is continued by the next one after the rows that stay',
 t.test('A locked row is left for the next round, and its neighbours are deleted', async t => {
   const ids = { locked: await insertDelivery(db, at, 31), free: await insertDelivery(db, at, 31) }
   await db.transaction(async tx => {
+    await keepOpen(tx)
     await query(tx, 'SELECT id FROM deliveries WHERE id = ? FOR UPDATE', [ids.locked])
     await runRetentionRound(db)
     t.same(await listKept(db, 'deliveries', ids), ['locked'])
@@ -123,6 +125,7 @@ t.test('A batch that cannot be deleted is skipped, counts as a failed round, and
     { projectId, channelId },
   )
   await db.transaction(async tx => {
+    await keepOpen(tx)
     await query(tx, 'SELECT FROM digests FOR UPDATE')
     const worker = startRetention(db)
     await waitFor(() => worker.sample('picket_loop_rounds_total{loop="retention",outcome="failed"}'))

@@ -18,6 +18,7 @@ import {
 } from '../../control-plane/monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../control-plane/monitoring/monitors/types.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { waitFor } from '../support/wait.ts'
 import { runWhileLocked } from '../support/while-held.ts'
@@ -47,7 +48,7 @@ t.test('There is no revision before the first monitor, so nothing is read until 
 
 t.test('A change of one tenant is visible while another has changed 1,000 monitors and not committed', async t => {
   const from = await getLatestRevision(db)
-  const open = await db.transaction()
+  const open = await openTransaction(db)
   await insertMonitors(open, monitors('Slow', 1_000))
   await add(monitor('Fast'))
   t.same(names(await listMonitorsSince(db, from, 10)), ['Fast'])

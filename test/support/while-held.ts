@@ -1,4 +1,5 @@
 import { type Db, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { keepOpen } from './open-transaction.ts'
 import { waitFor } from './wait.ts'
 
 /** Lets `others` wait for the locks of `change`, then runs `finish` and commits. Returns the results of the others. */
@@ -10,7 +11,7 @@ export async function runWhileLocked<T>(
 ): Promise<T> {
   const under = await db.transaction(async tx => {
     // on a slow machine the others may start late
-    await query(tx, 'SELECT set_config(?, ?, true)', ['idle_in_transaction_session_timeout', '0'])
+    await keepOpen(tx)
     await change(tx)
     const waiting = others()
     await waitFor(() => isLockAwaited(db), { label: 'a transaction that waits for the lock' })

@@ -9,6 +9,7 @@ import { OPERATOR_ACTOR, withAuditActor } from '../../../control-plane/foundatio
 import { createLog } from '../../../shared/process/log.ts'
 import { createMetrics } from '../../../shared/process/metrics.ts'
 import { createDatabase } from '../../support/database.ts'
+import { openTransaction } from '../../support/open-transaction.ts'
 import { insertTenant } from '../../support/tenant.ts'
 import { insertChannel, insertMonitors } from '../../support/verdict.ts'
 import { waitFor } from '../../support/wait.ts'
@@ -44,8 +45,7 @@ const livingOf = (projectId: string) => count('FROM monitors WHERE project_id = 
 
 /** Locks one row until it is released, so that deletions and changes of it wait. */
 async function hold(db: Db, table: string, id: string) {
-  const tx = await db.transaction()
-  await tx.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
+  const tx = await openTransaction(db)
   await tx.raw('SELECT FROM ?? WHERE id = ? FOR UPDATE', [table, id])
   return tx
 }
