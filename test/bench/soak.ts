@@ -24,12 +24,13 @@ import { seedMonitors, seedVerdicts } from './seed.ts'
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 60)
 /** 80 % of the rate that one process reaches on this machine without other load (`npm run bench ingest`) */
 const RESULTS_A_SECOND = Number(process.env.SOAK_RATE ?? 70_000)
-const LEVEL_AFTER_MINUTES = Math.min(10, MINUTES / 3)
+const LEVEL_AFTER_MINUTES = Math.min(10, Math.round(MINUTES / 3))
 /**
- * Until then faults follow each other quickly: V8 compiles a function after it has been called often, and the functions that
+ * Until memory has to be level, faults follow each other quickly: V8 compiles a function after it has been called often, and the functions that
  * a fault reaches are called rarely.
  */
-const FAULTS_A_MINUTE_BEFORE = 4
+const FAULTS_A_MINUTE_AT_FIRST = 4
+/** in which the processes recover */
 const AFTER_FAULT_MS = 10_000
 const MONITORS = 5_000
 
@@ -68,7 +69,7 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
     }
     feed.resume()
     if ((await readResults('refused_future')) > 0) throw new Error('The verdict refuses results of the feed.')
-    for (let left = minute < LEVEL_AFTER_MINUTES ? FAULTS_A_MINUTE_BEFORE : 1; left > 0; left--) {
+    for (let left = minute < LEVEL_AFTER_MINUTES ? FAULTS_A_MINUTE_AT_FIRST : 1; left > 0; left--) {
       await FAULTS[faults++ % FAULTS.length]!(picket)
       await sleep(AFTER_FAULT_MS)
     }

@@ -46,7 +46,7 @@ const reach = (ids: string[], statuses: string) =>
 const count = async (table: string, column: string, id: string) =>
   (await query(db, `SELECT FROM ${table} WHERE ${column} = ?`, [id])).length
 
-/** Locks rows until the returned function is called. */
+/** Locks rows until the returned transaction ends. */
 async function hold(rows: string, ids: string[]): Promise<Tx> {
   const tx = await openTransaction(db)
   await query(tx, `SELECT FROM ${rows} WHERE id = ANY(?) FOR UPDATE`, [ids] as never)
