@@ -88,6 +88,21 @@ t.test('A statement that waits for a lock fails at the limit of its pool', async
   await holder.rollback()
 })
 
+t.test('PostgreSQL ends a transaction in which nothing happens, so that its locks do not stop others', async t => {
+  const { db, useAll } = await openPool({ max: 1 })
+  const unlimited = createPostgres(url, { lockMs: null })
+  t.teardown(() => unlimited.destroy())
+  const stuck = db.transaction(async tx => {
+    await query(tx, 'SELECT pg_advisory_xact_lock(1)')
+    // waits until the lock is free
+    await query(unlimited, 'SELECT pg_advisory_lock(1), pg_advisory_unlock(1)')
+    await query(tx, 'SELECT 1')
+  })
+  await t.rejects(stuck, 'what it does next fails')
+  await useAll()
+  t.pass('the pool works afterwards')
+})
+
 t.test('BEGIN and COMMIT fail on a dead connection as well', async t => {
   const { relay, db } = await openPool({ max: 1 })
   relay.abandon()
