@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { formatCount, formatDuration, formatTime } from '../core/format.ts'
+import { formatCount, formatDuration, formatNumber, formatTime } from '../core/format.ts'
 import type { WallData } from './wall-data.ts'
 import { layoutTiles, layoutWall } from './wall-layout.ts'
 
@@ -48,7 +48,7 @@ export function Wall({ data, nowMs, timeZone, ageMs, size }: WallProps) {
               <Tile key={`${i} ${trouble.name}`} trouble={trouble} nowMs={nowMs} />
             ))}
           </ul>
-          {hidden > 0 && <p class="more">and {hidden.toLocaleString('en')} more</p>}
+          {hidden > 0 && <p class="more">and {formatNumber(hidden)} more</p>}
         </section>
       )}
       <Bars groups={groups} size={size} label={describe(data)} />
@@ -116,7 +116,6 @@ function describe({ total, groups }: WallData): string {
     [count('w'), 'degraded'],
     [count('n'), 'unknown'],
   ].filter(([number]) => number !== 0)
-  if (parts.length === 0)
-    return total === 1 ? 'The monitor is quiet' : `All ${total.toLocaleString('en')} monitors are quiet`
+  if (parts.length === 0) return total === 1 ? 'The monitor is quiet' : `All ${formatNumber(total)} monitors are quiet`
   return `${parts.map(([number, word]) => `${number} ${word}`).join(', ')} of ${formatCount(total, 'monitor')}`
 }

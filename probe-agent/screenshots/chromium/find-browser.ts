@@ -6,7 +6,7 @@ import { ConfigError } from '../../../shared/process/env.ts'
 export type BrowserLocation = { path: string } | { package: typeof PACKAGE }
 
 const PACKAGE = '@sparticuz/chromium'
-/** Debian's packages and their like; first the one without windows, which takes a fifth less processor time. */
+/** Debian's packages and their like; first the one without windows, which takes less processor time. */
 const DEFAULT_PATHS = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',

@@ -1,4 +1,4 @@
-import { formatCount, formatMs } from '../../core/format.ts'
+import { formatCount, formatMs, formatNumber } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { Moment } from '../moment.tsx'
 import { Axes, type Mark, Marks } from './axes.tsx'
@@ -75,5 +75,5 @@ function formatRow(row: number, used: number, bounds: readonly number[]): string
 function describe(steps: readonly Step[]): string {
   const failed = steps.reduce((sum, step) => sum + step.failed, 0)
   const ok = steps.reduce((sum, { counts }) => sum + counts.reduce((total, count) => total + count, 0), 0)
-  return `Distribution of response times: ${formatCount(ok, 'successful check')}, ${failed.toLocaleString('en')} failed`
+  return `Distribution of response times: ${formatCount(ok, 'successful check')}, ${formatNumber(failed)} failed`
 }

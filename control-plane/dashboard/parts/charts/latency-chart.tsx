@@ -1,4 +1,4 @@
-import { formatCount, formatMs } from '../../core/format.ts'
+import { formatCount, formatMs, formatNumber } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { Moment } from '../moment.tsx'
 import { Axes, type Mark, Marks } from './axes.tsx'
@@ -12,7 +12,7 @@ type Percentile = 'p50' | 'p95' | 'p99'
 
 const COLUMNS: readonly Column<LatencyStep>[] = [
   { name: 'Time', show: ({ at }) => <Moment at={at} /> },
-  { name: 'Checks', isNumber: true, show: ({ count }) => count.toLocaleString('en') },
+  { name: 'Checks', isNumber: true, show: ({ count }) => formatNumber(count) },
   { name: 'p50', isNumber: true, show: ({ p50 }) => formatMs(p50) },
   { name: 'p95', isNumber: true, show: ({ p95 }) => formatMs(p95) },
   { name: 'p99', isNumber: true, show: ({ p99 }) => formatMs(p99) },

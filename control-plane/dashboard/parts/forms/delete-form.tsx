@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { formatNumber } from '../../core/format.ts'
 import type { Outcome } from '../../core/operations.ts'
 import { useAttempt } from './attempt.ts'
 
@@ -89,7 +90,7 @@ export function CountConfirmation({
             {name}
           </li>
         ))}
-        {more > 0 && <li class="soft">and {more.toLocaleString('en')} more</li>}
+        {more > 0 && <li class="soft">and {formatNumber(more)} more</li>}
       </ul>
       {names.length > 1 && (
         <div class="field">

@@ -1,3 +1,5 @@
+import { formatNumber } from '../../core/format.ts'
+
 type PageMeta = { page: number; per_page: number; total: number; total_pages: number }
 
 /** The position in a list of several pages, and the links to the pages next to it. Nothing for a single page. */
@@ -14,6 +16,7 @@ export function Pager({
 }) {
   if (pages <= 1 && page === 1) return null
   const first = Math.min((page - 1) * size + 1, total)
+  const last = Math.min(page * size, total)
   return (
     <nav class="pager" aria-label={`Pages of ${what}`}>
       {page > 1 && (
@@ -22,7 +25,7 @@ export function Pager({
         </a>
       )}
       <span class="soft">
-        {page > pages ? 'No more' : `${first}–${Math.min(page * size, total)} of ${total.toLocaleString('en')}`} {what}
+        {page > pages ? 'No more' : `${formatNumber(first)}–${formatNumber(last)} of ${formatNumber(total)}`} {what}
       </span>
       {page < pages && (
         <a href={buildPath(page + 1)} rel="next">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { parseBoardQuery } from '../../core/board/board-query.ts'
 import type { BoardRow } from '../../core/board/board-row.ts'
-import { formatCount } from '../../core/format.ts'
+import { formatCount, formatNumber } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { FormErrors } from '../forms/field-errors.ts'
 import { FieldError } from '../forms/fields.tsx'
@@ -64,7 +64,7 @@ export function MonitorChoice({
           }}
         />
         <button type="button" disabled={open.length === 0} onClick={() => add(open.map(({ id }) => id))}>
-          {text.trim() === '' ? 'Add all' : `Add ${open.length.toLocaleString('en')}`}
+          {text.trim() === '' ? 'Add all' : `Add ${formatNumber(open.length)}`}
         </button>
       </div>
       {query.problems.map(problem => (

@@ -1,4 +1,4 @@
-import { formatCount } from '../../core/format.ts'
+import { formatCount, formatNumber } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { read } from '../../core/operations.ts'
 import { type Result, type ScreenLocation, screen } from '../../core/screen.ts'
@@ -93,7 +93,7 @@ type PartProps = {
 function Part({ id, title, result, filter, members }: PartProps) {
   // with both parts on the page, a part without incidents is left out
   if (result.data?.meta.total === 0 && result.error === null && filter.status === null) return null
-  const count = result.data && <span class="soft">{result.data.meta.total.toLocaleString('en')}</span>
+  const count = result.data && <span class="soft">{formatNumber(result.data.meta.total)}</span>
   return (
     <Section id={id} title={title} aside={count}>
       <Loaded result={result} what={`${title} incidents`}>
@@ -114,7 +114,7 @@ function More({ id, meta, filter }: Pick<PartProps, 'id' | 'filter'> & { meta: L
     const left = meta.total - meta.per_page
     return left > 0 ? (
       <p class="pager">
-        <a href={buildListPath({ ...filter, status: 'open' }, 2)}>{left.toLocaleString('en')} more open incidents</a>
+        <a href={buildListPath({ ...filter, status: 'open' }, 2)}>{formatNumber(left)} more open incidents</a>
       </p>
     ) : null
   }

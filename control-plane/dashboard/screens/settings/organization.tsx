@@ -1,3 +1,4 @@
+import { formatNumber } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
@@ -119,10 +120,10 @@ const UsageRow = ({ name, used, limit }: { name: string; used: number; limit: nu
     <tr>
       <td>{name}</td>
       <td class={isFull ? 'number degraded' : 'number'}>
-        {used.toLocaleString('en')}
+        {formatNumber(used)}
         {isFull && ' (full)'}
       </td>
-      <td class="number">{limit === null ? 'no limit' : limit.toLocaleString('en')}</td>
+      <td class="number">{limit === null ? 'no limit' : formatNumber(limit)}</td>
       <td class="share">{limit !== null && <UsageBar used={used} limit={limit} />}</td>
     </tr>
   )

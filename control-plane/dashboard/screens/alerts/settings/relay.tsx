@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
-import { formatCount } from '../../../core/format.ts'
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
@@ -119,8 +119,8 @@ const Destinations = ({ destinations }: { destinations: readonly Destination[] }
                 </span>
               )}
             </td>
-            <td class="number">{waiting.toLocaleString('en')}</td>
-            <td class="number">{dead.toLocaleString('en')}</td>
+            <td class="number">{formatNumber(waiting)}</td>
+            <td class="number">{formatNumber(dead)}</td>
             <td>{times.next_trial_at === null ? '' : <Moment at={times.next_trial_at} part="time" />}</td>
           </tr>
         ))}
@@ -184,7 +184,7 @@ function Redrive({ total, channelId }: { total: number; channelId: string | null
           Send all of them again: with the same ids and bodies, oldest first,{' '}
           {channelId === null ? 'to all channels that are not paused' : 'to this channel'}. The relay then tries for
           another 24 hours. To send a single delivery again, open it.
-          {total > MAX_REDRIVEN && ` At most ${MAX_REDRIVEN.toLocaleString('en')} are sent at once.`}
+          {total > MAX_REDRIVEN && ` At most ${formatNumber(MAX_REDRIVEN)} are sent at once.`}
         </p>
         <div class="field">
           <label for="redrive-count">

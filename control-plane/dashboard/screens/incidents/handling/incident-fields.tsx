@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { BoardSelection } from '../../../core/board/board.ts'
+import { formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationArguments } from '../../../core/operations.ts'
 import type { FormErrors } from '../../../parts/forms/field-errors.ts'
@@ -123,7 +124,7 @@ function MonitorsField({
             </li>
           ))}
           {rows.length === 0 && <li class="soft">No other monitor has this in its name.</li>}
-          {more > 0 && <li class="soft">and {more.toLocaleString('en')} more</li>}
+          {more > 0 && <li class="soft">and {formatNumber(more)} more</li>}
         </ul>
       )}
     </Field>

@@ -1,3 +1,4 @@
+import { formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { type BulkResult, describeFieldChange, orderItems } from './change-words.ts'
 
@@ -37,7 +38,7 @@ export function ResultList({ result, channels }: { result: BulkResult; channels:
           </tbody>
         </table>
       </section>
-      {more > 0 && <p class="soft small">And {more.toLocaleString('en')} more.</p>}
+      {more > 0 && <p class="soft small">And {formatNumber(more)} more.</p>}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
-import { formatCount } from '../../../core/format.ts'
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
@@ -42,8 +42,8 @@ export const pageSubscribersScreen = screen({
             ) : (
               <>
                 <p class="sentence">
-                  {formatCount(meta.total, 'subscriber')}: {meta.email.toLocaleString('en')} by email,{' '}
-                  {meta.webhook.toLocaleString('en')} by webhook.
+                  {formatCount(meta.total, 'subscriber')}: {formatNumber(meta.email)} by email,{' '}
+                  {formatNumber(meta.webhook)} by webhook.
                 </p>
                 <SubscriberTable page={page} subscribers={data} names={names} />
                 <Pager

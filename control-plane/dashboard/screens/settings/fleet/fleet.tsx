@@ -1,4 +1,4 @@
-import { formatCount } from '../../../core/format.ts'
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
@@ -105,9 +105,9 @@ const RegionTable = ({ regions, hasLoad }: { regions: readonly Region[]; hasLoad
             <td class="number">{region.live_probes}</td>
             {hasLoad && (
               <>
-                <td class="number">{(region.monitors?.assigned ?? 0).toLocaleString('en')}</td>
+                <td class="number">{formatNumber(region.monitors?.assigned ?? 0)}</td>
                 <td class={region.monitors?.unassigned ? 'number degraded' : 'number'}>
-                  {(region.monitors?.unassigned ?? 0).toLocaleString('en')}
+                  {formatNumber(region.monitors?.unassigned ?? 0)}
                 </td>
                 <td class="number">{region.drained_probes ?? 0}</td>
               </>

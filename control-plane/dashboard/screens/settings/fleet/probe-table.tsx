@@ -1,3 +1,4 @@
+import { formatNumber } from '../../../core/format.ts'
 import { Scroll } from '../../../parts/layout/section.tsx'
 import { Ago } from '../../../parts/moment.tsx'
 import { describeProbe, formatLoad, formatSpool, listProbeProblems, type Probe } from './probe-words.ts'
@@ -59,7 +60,7 @@ function ProbeRow({ probe }: { probe: Probe }) {
           </details>
         )}
       </td>
-      <td class="number">{load.assignments.toLocaleString('en')}</td>
+      <td class="number">{formatNumber(load.assignments)}</td>
       <td class="number">{formatLoad(load)}</td>
       <td class="number">{formatSpool(spool)}</td>
       <td dir="auto">{version}</td>

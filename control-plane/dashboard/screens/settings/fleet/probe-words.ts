@@ -1,5 +1,5 @@
 /** What a probe reports, in words. Pure. */
-import { formatCount, formatMs } from '../../../core/format.ts'
+import { formatCount, formatMs, formatNumber } from '../../../core/format.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 
 export type Probe = OperationResponse<'listProbes'>['data'][number]
@@ -33,7 +33,7 @@ export function listProbeProblems({
 
 /** `12 of 1,000`: the checks in flight. */
 export const formatLoad = ({ running, limit }: Probe['load']): string =>
-  running === null ? '' : limit === null ? String(running) : `${running} of ${limit.toLocaleString('en')}`
+  running === null ? '' : limit === null ? String(running) : `${running} of ${formatNumber(limit)}`
 
 const KB = 1_024
 

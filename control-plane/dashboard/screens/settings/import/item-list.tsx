@@ -1,4 +1,5 @@
 import { buildAddress, changeAddress } from '../../../core/address.ts'
+import { formatNumber } from '../../../core/format.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
 import { FilterForm } from '../../../parts/forms/filter-form.tsx'
@@ -49,12 +50,12 @@ export function ItemList({
         </a>
         {ACTIONS.filter(([one]) => summary[one] > 0).map(([one, , planned, applied]) => (
           <a key={one} href={link({ action: one })} aria-current={action === one ? 'true' : undefined}>
-            {isApplied ? applied : planned} <strong>{summary[one].toLocaleString('en')}</strong>
+            {isApplied ? applied : planned} <strong>{formatNumber(summary[one])}</strong>
           </a>
         ))}
         {summary.warnings > 0 && (
           <a href={link({ has_warnings: 'true' })} aria-current={search.get('has_warnings') ? 'true' : undefined}>
-            With warnings <strong>{summary.warnings.toLocaleString('en')}</strong>
+            With warnings <strong>{formatNumber(summary.warnings)}</strong>
           </a>
         )}
       </nav>
@@ -71,7 +72,7 @@ export function ItemList({
       </FilterForm>
       {summary.extra > 0 && (
         <p class="soft small">
-          {summary.extra.toLocaleString('en')} records of this project are not in the file. They stay as they are.
+          {formatNumber(summary.extra)} records of this project are not in the file. They stay as they are.
         </p>
       )}
       <Loaded result={items} what="The entries">

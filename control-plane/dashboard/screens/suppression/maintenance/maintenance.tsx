@@ -1,5 +1,5 @@
 import { buildAddress, parsePage } from '../../../core/address.ts'
-import { formatCount } from '../../../core/format.ts'
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
@@ -109,7 +109,7 @@ const WindowList = ({ windows }: { windows: readonly WindowRecord[] }) => (
               <td>
                 <When window={window} />
               </td>
-              <td class="number aside">{window.monitor_ids.length.toLocaleString('en')}</td>
+              <td class="number aside">{formatNumber(window.monitor_ids.length)}</td>
               <td class="soft">{describeNotices(window)}</td>
             </tr>
           ))}

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { formatNumber } from '../../../../core/format.ts'
 import {
   type DocumentSteps,
   ENTRIES_SHOWN,
@@ -112,7 +113,7 @@ export function DocumentTree({
 
 const Row = ({ row }: { row: TreeRow }) =>
   row.kind === 'more' ? (
-    <span class="more">Show more of {row.left.toLocaleString('en')} entries</span>
+    <span class="more">Show more of {formatNumber(row.left)} entries</span>
   ) : (
     <>
       <svg viewBox="0 0 12 12" aria-hidden="true">

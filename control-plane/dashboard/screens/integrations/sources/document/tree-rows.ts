@@ -1,5 +1,6 @@
 /** The rows of a document that is shown as a tree. Pure. */
 import { formatPath } from '../../../../../integrations/data-sources/document/path.ts'
+import { formatCount } from '../../../../core/format.ts'
 
 export type DocumentSteps = readonly (string | number)[]
 
@@ -104,7 +105,7 @@ function describe(value: unknown, type: ValueType): string {
   if (type !== 'list' && type !== 'object') return String(value ?? null)
   const count = listKeys(value).length
   const noun = type === 'list' ? 'element' : 'key'
-  return count === 0 ? `no ${noun}s` : `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+  return count === 0 ? `no ${noun}s` : formatCount(count, noun)
 }
 
 const shorten = (text: string) => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`)

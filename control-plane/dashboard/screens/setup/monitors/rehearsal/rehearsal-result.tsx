@@ -1,4 +1,4 @@
-import { formatDuration, formatMs } from '../../../../core/format.ts'
+import { formatDuration, formatMs, formatNumber } from '../../../../core/format.ts'
 import type { OperationResponse } from '../../../../core/operations.ts'
 import { Moment } from '../../../../parts/moment.tsx'
 
@@ -21,7 +21,7 @@ export function RehearsalResult({ record }: { record: RehearsalRecord }) {
       <p>
         <b>{sentence}</b>
         {approximate && ' This is approximate.'}{' '}
-        <span class="soft">{checks.toLocaleString('en')} checks were decided again.</span>
+        <span class="soft">{formatNumber(checks)} checks were decided again.</span>
       </p>
       {rows.length > 0 && <RehearsalTable rows={rows.slice(0, MAX_ROWS)} />}
       {rows.length > MAX_ROWS && (
