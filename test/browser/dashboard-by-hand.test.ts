@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
@@ -89,6 +89,17 @@ t.test(
       await field(page, 'Text').inputValue(),
       /^Summary\nOur provider has an outage, from [\s\S]*They have repaired it\./,
     )
+    await field(page, 'Text').fill('')
+    const error = { status: 503, code: 'unavailable', message: 'not now', request_id: 'x', doc_url: 'x' }
+    const refuse = (route: Route) => route.fulfill({ status: 503, json: { error } })
+    await page.route(/\/timeline/, refuse)
+    await button(page, 'Propose a text with the timeline').click()
+    await page.getByRole('alert').getByText('not now.').waitFor()
+    t.equal(await field(page, 'Text').inputValue(), '', 'nothing is proposed without the timeline')
+    await page.unroute(/\/timeline/, refuse)
+    await button(page, 'Propose a text with the timeline').click()
+    await preview.getByText('Post-mortem').waitFor()
+    t.equal(await page.getByRole('alert').count(), 0)
     await field(page, 'Show it on status pages').check()
     await preview.getByText('Post-mortem').click()
     await preview.getByText(/Affected: Shop/).waitFor()
@@ -97,9 +108,9 @@ t.test(
     await page.getByText('Published on').waitFor()
     t.ok((await call('GET', `/incidents/${id}`)).body.data.postmortem_published_at)
     t.same(
-      complaints.filter(text => !/Failed to load resource.*400/.test(text)),
+      complaints.filter(text => !/Failed to load resource.*(400|503)/.test(text)),
       [],
-      'browsers report the refused request only',
+      'browsers report the refused requests only',
     )
   },
 )
