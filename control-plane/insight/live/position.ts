@@ -36,8 +36,12 @@ const parseBase36 = (text: string): number => (/^[0-9a-z]+$/.test(text) ? Number
 
 const getEnd = (snapshot: string): number => Number(snapshot.split(':')[1])
 
-/** Whether all changes since `position` are still in the log. False as well after an older copy of the database was restored. */
+/**
+ * Whether all changes since `position` are still in the log. False as well after an older copy of the database was restored.
+ * A position can be ahead of the clock when the clock of PostgreSQL was set back; it then stays valid for longer, but never
+ * longer than the log keeps rows.
+ */
 export function isContinuable(position: LogPosition, current: LogPosition): boolean {
   const ageMs = current.atMs - position.atMs
-  return ageMs < MAX_POSITION_AGE_MS && getEnd(position.snapshot) <= getEnd(current.snapshot)
+  return Math.abs(ageMs) < MAX_POSITION_AGE_MS && getEnd(position.snapshot) <= getEnd(current.snapshot)
 }

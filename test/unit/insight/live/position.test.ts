@@ -47,6 +47,9 @@ t.test('A position can be continued for 30 minutes, by a database that has seen 
     ['100:120:', 0, true],
     ['90:95:', 29 * 60_000, true],
     ['90:95:', 30 * 60_000, false],
+    ['90:95:', -29 * 60_000, true],
+    // the log could have deleted rows before such a position is 30 minutes old
+    ['90:95:', -30 * 60_000, false],
     ['100:121:', 0, false],
   ]
   for (const [snapshot, ageMs, expected] of rows)
