@@ -97,6 +97,7 @@ export const pageView = (change: Partial<PageView> = {}): PageView => ({
       isRunning: false,
       startsAt: '2026-08-05T02:00:00.000Z',
       endsAt: '2026-08-05T04:00:00.000Z',
+      componentIds: [uuid('c2')],
       componentNames: ['API'],
     },
   ],

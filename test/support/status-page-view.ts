@@ -148,6 +148,7 @@ const maintenance: MaintenanceView[] = [
     isRunning: false,
     startsAt: ago(-61),
     endsAt: ago(-63),
+    componentIds: [idOf(1), idOf(2)],
     componentNames: ['API', 'Dashboard'],
   },
 ]

@@ -78,6 +78,7 @@ export type MaintenanceView = {
   isRunning: boolean
   startsAt: string
   endsAt: string
+  componentIds: readonly string[]
   componentNames: readonly string[]
 }
 

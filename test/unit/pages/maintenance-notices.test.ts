@@ -74,7 +74,7 @@ t.test('Each notice about maintenance is a message of its own', async t => {
 
 t.test('The feed has an entry for maintenance from its announcement on, with each stage', async t => {
   const period = {
-    ...{ id: 'w1-1', name: 'Move', description: 'Read-only.', componentNames: ['Shop'] },
+    ...{ id: 'w1-1', name: 'Move', description: 'Read-only.', componentIds: ['c1'], componentNames: ['Shop'] },
     ...{ startsAt: '2026-08-01T11:30:00.000Z', endsAt: '2026-08-01T12:30:00.000Z' },
   }
   const announced = { stage: 'announced' as const, at: '2026-07-31T11:30:00.000Z', previous: null }

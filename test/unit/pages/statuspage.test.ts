@@ -106,6 +106,19 @@ t.test('incidents.json contains open and past incidents with their updates', asy
   ])
 })
 
+t.test('Maintenance of a component does not affect another one of the same name', async t => {
+  const [europe, america] = ['one', 'two'].map(id => ({
+    kind: 'component' as const,
+    component: componentView({ id, name: 'API' }),
+  }))
+  const maintenance = pageView().maintenance.map(one => ({ ...one, componentIds: ['one'], componentNames: ['API'] }))
+  const summary = STATUSPAGE_FILES['summary.json'](pageView({ sections: [europe!, america!], maintenance }))
+  t.same(
+    summary.scheduled_maintenances[0]?.components.map(({ id }) => id),
+    ['one'],
+  )
+})
+
 const INDICATORS: [OverallStatus, string][] = [
   ['operational', 'none'],
   ['degraded', 'minor'],

@@ -151,7 +151,7 @@ function toUpdate(incidentId: string, { id, status, message, at }: UpdateView) {
 
 function toMaintenance(
   view: PageView,
-  { id, name, description, isRunning, startsAt, endsAt, componentNames }: MaintenanceView,
+  { id, name, description, isRunning, startsAt, endsAt, componentIds }: MaintenanceView,
 ) {
   const status = isRunning ? 'in_progress' : 'scheduled'
   const update = { id, status, message: description ?? '', at: startsAt }
@@ -168,7 +168,7 @@ function toMaintenance(
     shortlink: view.publicUrl,
     page_id: view.id,
     incident_updates: description === null ? [] : [{ ...toUpdate(id, { ...update, status: 'identified' }), status }],
-    components: toComponents(view).filter(component => !component.group && componentNames.includes(component.name)),
+    components: toComponents(view).filter(component => componentIds.includes(component.id)),
     scheduled_for: startsAt,
     scheduled_until: endsAt,
   }

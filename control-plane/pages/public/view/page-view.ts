@@ -166,6 +166,7 @@ function buildMaintenanceView(
   components: readonly StoredComponent[],
   now: Date,
 ): MaintenanceView {
+  const affected = listAffected(fact.monitorIds, components)
   return {
     id: buildPeriodId(fact.windowId, fact.startsAt),
     name: fact.title,
@@ -173,7 +174,8 @@ function buildMaintenanceView(
     isRunning: fact.startsAt <= now,
     startsAt: fact.startsAt.toISOString(),
     endsAt: fact.endsAt.toISOString(),
-    componentNames: listAffected(fact.monitorIds, components).map(({ name }) => name),
+    componentIds: affected.map(({ id }) => id),
+    componentNames: affected.map(({ name }) => name),
   }
 }
 

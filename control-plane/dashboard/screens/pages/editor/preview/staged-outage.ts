@@ -100,5 +100,5 @@ const stagePastIncident = (view: PageView, component: ComponentView | undefined)
 const stageMaintenance = (view: PageView, component: ComponentView): MaintenanceView => ({
   ...{ id: 'staged-maintenance', name: 'Planned maintenance', description: 'We are replacing a part of the system.' },
   ...{ isRunning: true, startsAt: minutesBefore(view, OUTAGE_MINUTES), endsAt: minutesBefore(view, -95) },
-  componentNames: [component.name],
+  ...about(component),
 })
