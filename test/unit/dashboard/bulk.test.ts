@@ -73,7 +73,8 @@ t.test('The form becomes the change of the API, or none while it is incomplete',
     [{ kind: 'silence', silence: { length: 'time', time: '', reason: '' } }, null],
     [{ kind: 'silence', silence: { length: 'end', time: '', reason: 'Move' } }, { silence: null }],
   ]
-  for (const [form, change] of cases) t.same(buildChange({ ...EMPTY_FORM, ...form }, 0), change, JSON.stringify(form))
+  for (const [form, change] of cases)
+    t.same(buildChange({ ...EMPTY_FORM, ...form }, 0, 'UTC'), change, JSON.stringify(form))
   t.end()
 })
 

@@ -14,29 +14,29 @@ const show = (path: string, state: ScreenState) => {
   return { html, text: textOf(html) }
 }
 
-/** A time of this machine's zone, as the form and the browser understand it. */
-const local = (day: number, hour: number) => new Date(2026, 10, day, hour, 30)
+type SilenceRow = [Partial<SilenceForm>, zone: string, { until: string; reason: string | null } | null | undefined]
 
-t.test('The form becomes the end and the reason of a silence', t => {
-  const now = local(21, 14)
-  const rows: [Partial<SilenceForm>, { until: Date; reason: string | null } | null | undefined][] = [
-    [{ length: '1h' }, { until: local(21, 15), reason: null }],
-    [
-      { length: '4h', reason: '  Move ' },
-      { until: local(21, 18), reason: 'Move' },
-    ],
-    [{ length: 'tomorrow' }, { until: new Date(2026, 10, 22, 8), reason: null }],
-    [
-      { length: 'time', time: '2026-11-30T06:30' },
-      { until: local(30, 6), reason: null },
-    ],
-    [{ length: 'time', time: '' }, undefined],
-    [{ length: 'end', reason: 'Move' }, null],
+t.test('The form becomes the end and the reason of a silence, with times of the zone of the person', t => {
+  const now = Date.parse('2026-11-21T22:30:00Z')
+  const rows: SilenceRow[] = [
+    [{ length: '1h' }, 'UTC', { until: '2026-11-21T23:30', reason: null }],
+    [{ length: '4h', reason: '  Move ' }, 'UTC', { until: '2026-11-22T02:30', reason: 'Move' }],
+    [{ length: 'tomorrow' }, 'UTC', { until: '2026-11-22T08:00', reason: null }],
+    // it is 22 November there
+    [{ length: 'tomorrow' }, 'Asia/Tokyo', { until: '2026-11-22T23:00', reason: null }],
+    [{ length: 'time', time: '2026-11-30T06:30' }, 'UTC', { until: '2026-11-30T06:30', reason: null }],
+    [{ length: 'time', time: '2026-11-30T06:30' }, 'Asia/Tokyo', { until: '2026-11-29T21:30', reason: null }],
+    [{ length: 'time', time: '' }, 'UTC', undefined],
+    [{ length: 'end', reason: 'Move' }, 'UTC', null],
   ]
-  for (const [part, expected] of rows) {
-    const found = readSilenceForm({ ...EMPTY_SILENCE, ...part }, now.getTime())
-    t.same(found, expected && { ...expected, until: expected.until.toISOString() }, JSON.stringify(part))
+  for (const [part, zone, expected] of rows) {
+    const found = readSilenceForm({ ...EMPTY_SILENCE, ...part }, now, zone)
+    t.same(found, expected && { ...expected, until: `${expected.until}:00.000Z` }, `${JSON.stringify(part)} ${zone}`)
   }
+  const beforeClocksChange = Date.parse('2026-10-24T20:00:00Z')
+  t.match(readSilenceForm({ ...EMPTY_SILENCE, length: 'tomorrow' }, beforeClocksChange, 'Europe/Berlin'), {
+    until: '2026-10-25T07:00:00.000Z',
+  })
   t.end()
 })
 

@@ -41,12 +41,12 @@ export function ChangeDialog({
   onClose(): void
   onDone(result: BulkResult, channels: Names): void
 }) {
-  const { execute, nowMs } = useFrame()
+  const { execute, nowMs, timeZone } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [form, setForm] = useState<ChangeForm>(action === 'silence' ? { ...EMPTY_FORM, kind: 'silence' } : EMPTY_FORM)
   const [preview, setPreview] = useState<{ result: BulkResult; change: MonitorChange } | null>(null)
   const channels = useChannels(form.kind === 'channels')
-  const change = hasForm(action) ? buildChange(form, nowMs) : FIXED[action]
+  const change = hasForm(action) ? buildChange(form, nowMs, timeZone) : FIXED[action]
   const send = (wanted: MonitorChange, isDryRun: boolean) =>
     run(() => execute('changeMonitors', toArguments(ids, wanted, isDryRun)))
   const show = async () => {

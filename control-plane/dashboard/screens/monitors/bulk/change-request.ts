@@ -37,8 +37,8 @@ export const EMPTY_FORM: ChangeForm = {
   ...{ regions: {}, channels: {}, addedTags: '', removedTags: '', silence: EMPTY_SILENCE },
 }
 
-/** The change that a form describes; null while it describes none. */
-export function buildChange(form: ChangeForm, nowMs: number): MonitorChange | null {
+/** The change that a form describes; null while it describes none. Times are of `timeZone`. */
+export function buildChange(form: ChangeForm, nowMs: number, timeZone: string): MonitorChange | null {
   switch (form.kind) {
     case 'interval':
       return form.interval === '' ? null : { interval_seconds: Number(form.interval) }
@@ -47,7 +47,7 @@ export function buildChange(form: ChangeForm, nowMs: number): MonitorChange | nu
     case 'retries':
       return form.retries === '' ? null : { retry_count: Number(form.retries) }
     case 'silence': {
-      const silence = readSilenceForm(form.silence, nowMs)
+      const silence = readSilenceForm(form.silence, nowMs, timeZone)
       return silence === undefined ? null : { silence }
     }
     case 'regions': {

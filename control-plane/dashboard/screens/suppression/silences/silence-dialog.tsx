@@ -11,11 +11,11 @@ import { EMPTY_SILENCE, readSilenceForm } from './silence-form.ts'
 
 /** Silences one monitor. */
 export function SilenceDialog({ monitor, onClose }: { monitor: { id: string; name: string }; onClose(): void }) {
-  const { execute, nowMs } = useFrame()
+  const { execute, nowMs, timeZone } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [form, setForm] = useState(EMPTY_SILENCE)
   const element = useFocusOnError(error)
-  const settings = readSilenceForm(form, nowMs)
+  const settings = readSilenceForm(form, nowMs, timeZone)
   const body = settings && { monitor_ids: [monitor.id], ...settings }
   const send = async () => {
     if (body && (await run(() => execute('createSilence', { body })))) onClose()

@@ -1,7 +1,9 @@
 /** The form of a silence. Pure. */
 import type { SilenceSettings } from '../../../../verdict/silences/schemas.ts'
+import { parseZonedText, toZonedDay } from '../maintenance/zoned-time.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** How long a silence lasts. `time`: until a time that is chosen. `end`: the monitors are no longer silenced. */
 type SilenceLength = '1h' | '4h' | 'tomorrow' | 'time' | 'end'
@@ -15,28 +17,34 @@ export const SILENCE_LENGTHS: readonly (readonly [SilenceLength, string])[] = [
 
 export type SilenceForm = {
   length: SilenceLength
-  /** as the control writes it, such as `2026-11-21T08:00`, in the time zone of the browser */
+  /** as the control writes it, such as `2026-11-21T08:00`, in the time zone of the person */
   time: string
   reason: string
 }
 
 export const EMPTY_SILENCE: SilenceForm = { length: '1h', time: '', reason: '' }
 
-/** The end and the reason that a form describes. Null: no silence. Undefined: the form is incomplete. */
-export function readSilenceForm(form: SilenceForm, nowMs: number): SilenceSettings | null | undefined {
+/**
+ * The end and the reason that a form describes; its times are of `timeZone`. Null: no silence. Undefined: the form is
+ * incomplete.
+ */
+export function readSilenceForm(
+  form: SilenceForm,
+  nowMs: number,
+  timeZone: string,
+): SilenceSettings | null | undefined {
   if (form.length === 'end') return null
-  const until = computeEnd(form, nowMs)
-  if (Number.isNaN(until.getTime())) return undefined
+  const until = computeEnd(form, nowMs, timeZone)
+  if (until === null) return undefined
   const reason = form.reason.trim()
   return { until: until.toISOString(), reason: reason === '' ? null : reason }
 }
 
-/** An invalid date without a time. */
-function computeEnd({ length, time }: SilenceForm, nowMs: number): Date {
-  if (length === 'time') return new Date(time)
+/** Null without a time. */
+function computeEnd({ length, time }: SilenceForm, nowMs: number, timeZone: string): Date | null {
+  if (length === 'time') return parseZonedText(time, timeZone)
   if (length !== 'tomorrow') return new Date(nowMs + (length === '1h' ? 1 : 4) * HOUR_MS)
-  const tomorrow = new Date(nowMs)
-  tomorrow.setDate(tomorrow.getDate() + 1)
-  tomorrow.setHours(8, 0, 0, 0)
-  return tomorrow
+  const today = Date.parse(toZonedDay(new Date(nowMs), timeZone))
+  const tomorrow = new Date(today + DAY_MS).toISOString().slice(0, 10)
+  return parseZonedText(`${tomorrow}T08:00`, timeZone)
 }
