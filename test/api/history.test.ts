@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   encodeOrigin,
   RESULT_LINE_COLUMNS,
@@ -239,4 +240,27 @@ t.test('GET /analytics/latency 400 when from is after to, or the range exceeds 4
     const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
     t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'from' }] } } }, span)
   }
+})
+
+t.test('GET /analytics/uptime 200 ends now at the latest: nothing is known of the future', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  const createdMs = Date.now() - HOUR_MS
+  await execute(
+    api.db,
+    `INSERT INTO transitions (id, project_id, monitor_id, to_status, at, quorum, summary, explanation, created_at)
+     SELECT gen_random_uuid(), project_id, id, 'down', ?, 'full', '', '{}', now() FROM monitors WHERE id = ?`,
+    [new Date(createdMs), id],
+  )
+  const read = async (fromMs: number, toMs: number) => {
+    const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`
+    return (await api.call('GET', `/analytics/uptime?monitor_id=${id}&${range}`, { key })).body.data
+  }
+  const today = await read(createdMs, Date.now() + 12 * HOUR_MS)
+  t.ok(today.seconds.down >= 3_600 && today.seconds.down < 2 * 3_600, `${today.seconds.down} s`)
+  t.ok(Date.parse(today.to) <= Date.now())
+  t.equal(today.intervals.at(-1).to, today.to)
+  const tomorrow = await read(Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS)
+  t.match(tomorrow, { uptime_percentage: null, intervals: [], seconds: { down: 0 } })
+  t.equal(tomorrow.from, tomorrow.to)
 })

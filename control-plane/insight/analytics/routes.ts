@@ -28,7 +28,7 @@ import { ANSWERED_REGIONS, latencyRoutes } from './latency/latency-routes.ts'
 import { getOwnMonitor } from './own-monitor-reader.ts'
 import { type ResultRow, toResult } from './result-row.ts'
 import { markMaintenance } from './uptime/maintenance-intervals.ts'
-import { parseTimeRange } from './uptime/time-range.ts'
+import { limitToPast, parseTimeRange } from './uptime/time-range.ts'
 import { buildIntervals, computeUptime } from './uptime/uptime.ts'
 import { toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
 
@@ -101,7 +101,7 @@ function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
     {
       schema: {
         summary: 'Get the uptime of a monitor',
-        description: 'Returns the time in each status and the underlying intervals.',
+        description: 'Returns the time in each status and the underlying intervals, until now at most.',
         tags: ['Analytics'],
         querystring: UptimeQuery,
         response: responseSchemas(200, dataSchema(UptimeRecord), 400, 404),
@@ -110,7 +110,8 @@ function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
     async request => {
       const { projectId } = getCaller(request)
       const { monitor_id: monitorId } = request.query
-      const { from, to } = parseTimeRange(request.query, now())
+      const at = now()
+      const { from, to } = limitToPast(parseTimeRange(request.query, at), at)
       await getOwnMonitor(db, projectId, monitorId)
       const { before, changes } = await loadStatusHistory(db, projectId, monitorId, from, to)
       const periods = await listPeriods(db, projectId, monitorId, from, to)

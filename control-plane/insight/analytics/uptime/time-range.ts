@@ -18,3 +18,9 @@ export function parseTimeRange(query: { from?: string; to?: string }, now: Date)
   }
   return { from, to }
 }
+
+/** The part of a range that is past: nothing is known of later statuses. */
+export function limitToPast({ from, to }: TimeRange, now: Date): TimeRange {
+  const end = to < now ? to : now
+  return { from: from < end ? from : end, to: end }
+}

@@ -30,7 +30,10 @@ export type Uptime = {
   /** outside maintenance */
   seconds: Record<UptimeStatus, number>
   maintenanceSeconds: number
-  /** 0-100 with up to 4 decimals; null when no time is known. Degraded counts as up; unknown time is not counted. */
+  /**
+   * 0-100 with up to 4 decimals, cut, so that 100 means no downtime at all; null when no time is known. Degraded counts as up;
+   * unknown time is not counted.
+   */
   uptimePercentage: number | null
 }
 
@@ -49,5 +52,8 @@ export function computeUptime(intervals: Iterable<UptimeInterval>): Uptime {
 export function computeUptimePercentage({ up, degraded, down }: Uptime['seconds']): number | null {
   const good = up + degraded
   const known = good + down
-  return known === 0 ? null : Math.round((good / known) * 1_000_000) / 10_000
+  if (known === 0) return null
+  if (down === 0) return 100
+  // the addition: a quotient such as 0.999 can be a little less in binary
+  return Math.min(99.9999, Math.floor((good / known) * 1_000_000 + 1e-6) / 10_000)
 }

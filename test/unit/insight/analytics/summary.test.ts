@@ -14,7 +14,7 @@ t.test('Windows end now, the longest first', async t => {
   ])
 })
 
-t.test('Uptime is the good share of known time with four decimals', async t => {
+t.test('Uptime is the good share of known time, cut to four decimals', async t => {
   const times: WindowStatusTime[] = [
     { window: '24h', status: 'up', seconds: 600 },
     { window: '24h', status: 'degraded', seconds: 200 },
@@ -23,5 +23,5 @@ t.test('Uptime is the good share of known time with four decimals', async t => {
     { window: '90d', status: 'up', seconds: 2 },
     { window: '90d', status: 'down', seconds: 1 },
   ]
-  t.same(computeUptimeByWindow(times), { '24h': 80, '7d': 0, '30d': null, '90d': 66.6667 })
+  t.same(computeUptimeByWindow(times), { '24h': 80, '7d': 0, '30d': null, '90d': 66.6666 })
 })

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   buildIntervals,
   computeUptime,
+  computeUptimePercentage,
   type UptimeChange,
 } from '../../../../control-plane/insight/analytics/uptime/uptime.ts'
 
@@ -49,3 +50,16 @@ for (const [title, before, changes, expected, percentage] of ROWS) {
     t.equal(computeUptime(intervals).uptimePercentage, percentage)
   })
 }
+
+const PERCENTAGES: [good: number, down: number, percentage: number][] = [
+  [999, 1, 99.9],
+  [500 * 30 * 86_400 - 600, 600, 99.9999],
+  [90 * 86_400 - 3, 3, 99.9999],
+  [99_989, 11, 99.989],
+  [9_998_999, 1_001, 99.9899],
+  [1, 1e9, 0],
+]
+t.test('100 means no downtime at all: percentages are cut', async t => {
+  for (const [up, down, percentage] of PERCENTAGES)
+    t.equal(computeUptimePercentage({ up, down, degraded: 0, unknown: 0 }), percentage, `${down} s`)
+})
