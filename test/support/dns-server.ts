@@ -32,13 +32,16 @@ type DnsServer = {
   behave: (behaviour: DnsBehaviour) => void
   /** every received question, as `udp MX example.com` */
   questions: string[]
+  /** the addresses from which datagrams came */
+  senders: Set<string>
 }
 
-/** A DNS server on 127.0.0.1, UDP and TCP, that serves `zone` and misbehaves on demand. */
-export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsServer> {
+/** A DNS server, UDP and TCP, that serves `zone` and misbehaves on demand. */
+export async function startDnsServer(t: Teardown, zone: Answer[], host = '127.0.0.1'): Promise<DnsServer> {
   let behaviour: DnsBehaviour = 'answer'
   const questions: string[] = []
-  const { udp, tcp } = await bindBoth()
+  const senders = new Set<string>()
+  const { udp, tcp } = await bindBoth(host)
   const stranger = createSocket('udp4').bind(0, '127.0.0.1')
   await once(stranger, 'listening')
   const { port } = udp.address()
@@ -63,6 +66,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
   }
 
   udp.on('message', (message, { port: to, address }: RemoteInfo) => {
+    senders.add(address)
     const answer = reply(message, 'udp')
     if (!answer) return
     const garbage = Buffer.from('not a message at all')
@@ -96,6 +100,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
   return {
     port,
     questions,
+    senders,
     behave(next) {
       behaviour = next
       questions.length = 0
@@ -104,11 +109,11 @@ export async function startDnsServer(t: Teardown, zone: Answer[]): Promise<DnsSe
 }
 
 /** Binds UDP and TCP to the same port, which must be free for both. */
-async function bindBoth(): Promise<{ udp: Socket; tcp: Server }> {
+async function bindBoth(host: string): Promise<{ udp: Socket; tcp: Server }> {
   for (;;) {
-    const udp = createSocket('udp4').bind(0, '127.0.0.1')
+    const udp = createSocket('udp4').bind(0, host)
     await once(udp, 'listening')
-    const tcp = createServer().listen(udp.address().port, '127.0.0.1')
+    const tcp = createServer().listen(udp.address().port, host)
     const isFree = await once(tcp, 'listening').then(
       () => true,
       () => false,

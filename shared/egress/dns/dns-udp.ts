@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
+import { FailureSource } from '../../checks/result.ts'
 import { type EgressFailure, toEgressFailure } from '../failure.ts'
 import type { PhaseTimer } from '../phases.ts'
 
@@ -19,12 +20,14 @@ const RETRY_DELAYS_MS = [1000, 2000, 4000]
 /**
  * Sends messages to servers, each on its own connected socket and from a random port, so that the kernel drops datagrams
  * from other senders. Without an answer it sends again, to the next server in turn. Rejects with an EgressFailure when every
- * server refused, or when the deadline passes. The addresses must have been checked before.
+ * server refused (a missing IPv6 route of the probe does not hide the refusal of a server), or when the deadline passes. The
+ * addresses must have been checked before.
  */
 export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, take }: UdpExchange): Promise<void> {
   return new Promise((resolve, reject) => {
     const sockets = new Map<UdpServer, Socket>()
     const lost = new Set<UdpServer>()
+    let worst: EgressFailure | null = null
     let tries = 0
     let timer: NodeJS.Timeout | undefined
     let isOver = false
@@ -43,7 +46,10 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
       if (lost.has(server)) return
       lost.add(server)
       clearTimeout(timer)
-      if (lost.size === servers.length) end(toEgressFailure(error))
+      const failure = toEgressFailure(error)
+      if (worst === null || (worst.source !== FailureSource.TARGET && failure.source === FailureSource.TARGET))
+        worst = failure
+      if (lost.size === servers.length) end(worst)
       else sendNext()
     }
     function sendNext(): void {
@@ -77,7 +83,11 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
 
 function connected({ address, port }: UdpServer, onConnect: () => void): Socket {
   const family = isIPv6(address) ? 6 : 4
-  const socket = createSocket({ type: `udp${family}`, lookup: (_name, _options, done) => done(null, address, family) })
+  // called with the address to bind to, and with that of the server: both are literals
+  const socket = createSocket({
+    type: `udp${family}`,
+    lookup: (literal, _options, done) => done(null, literal, family),
+  })
   socket.once('connect', onConnect)
   socket.connect(port, address)
   return socket

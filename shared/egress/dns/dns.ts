@@ -44,16 +44,18 @@ type PendingQuestion = { question: DnsQuestion; message: Buffer; reply: DnsMessa
 /**
  * Queries a server, or the system's resolvers, for records of a name: over UDP, and over TCP after a truncated answer. Never
  * throws; `signal` is the deadline. Failures of a server that the monitor names have the source `target`, those of the
- * system's resolvers `resolver`.
+ * system's resolvers `resolver`, also while they resolve the name of such a server.
  */
 export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: Egress): Promise<DnsQueryResult> {
   const phases = startPhaseTimer(signal, 'dnsUs')
   const pending = query.types.map(type => createPendingQuestion(query.name, type))
   const exchange = { answeredBy: null as UdpServer | null, hasInvalidAnswer: false }
   let error: CheckError | null = null
+  let isServerKnown = query.server === null
   try {
     const guard = query.server ? egress : createTrustingGuard(egress)
     const servers = await resolveServers(phases, query, guard)
+    isServerKnown = true
     await queryOverUdp(phases, servers, {
       open: () => pending.filter(isOpen).map(({ message }) => message),
       take: (message, from) => {
@@ -65,7 +67,8 @@ export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: 
     for (const one of pending.filter(({ isCut }) => isCut))
       await repeatOverTcp(phases, one, exchange.answeredBy!, guard)
   } catch (cause) {
-    error = toCheckError(toDnsFailure(toEgressFailure(cause), query, exchange.hasInvalidAnswer))
+    const failure = toEgressFailure(cause)
+    error = toCheckError(isServerKnown ? toDnsFailure(failure, query, exchange.hasInvalidAnswer) : failure)
   }
   const totalUs = finishPhases(phases)
   const replies = pending.flatMap(({ question: { type }, reply }) => (reply ? [{ type, ...reply }] : []))

@@ -56,7 +56,7 @@ export async function pingHost(options: PingOptions, signal: DeadlineSignal, egr
     for (const address of addresses) {
       resolvedIp = address
       ;({ stats: ping, failure } = await pingAddress(phases, address, options, egress))
-      if (failure === null || !LOCAL_FAILURES.has(failure.code)) break
+      if (failure === null || phases.signal.aborted || !LOCAL_FAILURES.has(failure.code)) break
     }
     if (failure) error = toCheckError(failure)
   } catch (cause) {

@@ -4,6 +4,7 @@ import { checkDns } from '../../../probe-agent/checks/dns.ts'
 import { runCheck } from '../../../probe-agent/execution/run-check.ts'
 import type { Assertion } from '../../../shared/checks/check.ts'
 import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
+import { toResolverFailure } from '../../../shared/egress/failure.ts'
 import { createDeadline, createEgress } from '../../../shared/egress/index.ts'
 import { type DnsBehaviour, startDnsServer } from '../../support/dns-server.ts'
 import { createCheckSpec } from '../../support/spec.ts'
@@ -150,6 +151,38 @@ t.test('When the first resolver is silent or refuses, the next one is used', asy
   }
   const { error } = await look('dns://127.0.0.1:1/shop.test')
   t.match(error, { code: 'connection_refused', source: FailureSource.TARGET })
+})
+
+t.test('A server on another machine can be asked: the socket is not bound to the address of the server', async t => {
+  const other = await startDnsServer(t, zone, '127.0.0.2')
+  const through = createEgress({ allow: ['127.0.0.2'], nameservers: [`127.0.0.2:${other.port}`] })
+  t.equal((await look(`dns://127.0.0.2:${other.port}/${name}`, { through })).error, null)
+  t.equal((await look(name, { through })).error, null)
+  t.same([...other.senders], ['127.0.0.1'])
+})
+
+t.test('While the name of a server is resolved, a failure of the probe’s resolver is the resolver’s', async t => {
+  const url = `dns://ns1.test:${given.port}/${name}`
+  const createWithResolver = (resolver: () => Promise<string[]>) => createEgress({ allow: ['127.0.0.1'], resolver })
+  const broken = createWithResolver(() => Promise.reject(toResolverFailure('ECONNREFUSED')))
+  t.match((await look(url, { through: broken })).error, { code: 'dns_failed', source: FailureSource.RESOLVER })
+  const silent = createWithResolver(() => new Promise(() => {}))
+  const { error } = await look(url, { through: silent, timeoutMs: 50 })
+  t.match(error, { code: 'timeout', source: FailureSource.RESOLVER })
+  const missing = createWithResolver(() => Promise.reject(toResolverFailure('ENOTFOUND')))
+  t.match((await look(url, { through: missing })).error, { code: 'dns_not_found', source: FailureSource.TARGET })
+})
+
+t.test('An address that the probe cannot reach does not hide the refusal of another one', async t => {
+  // without a zone, the second one is not an address that a socket can connect to
+  for (const addresses of [
+    ['127.0.0.1', 'fe80::1'],
+    ['fe80::1', '127.0.0.1'],
+  ]) {
+    const through = createEgress({ allow: ['127.0.0.1', 'fe80::1'], resolver: async () => addresses })
+    const { error } = await look(`dns://ns1.test:1/${name}`, { through })
+    t.match(error, { code: 'connection_refused', source: FailureSource.TARGET }, addresses.join())
+  }
 })
 
 t.test('A server that a monitor names passes the egress guard', async t => {

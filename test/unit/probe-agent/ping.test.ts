@@ -1,5 +1,7 @@
 import t from 'tap'
 import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
+import { createInternalFailure } from '../../../shared/egress/failure.ts'
+import { createDeadline, createEgress, pingHost } from '../../../shared/egress/index.ts'
 import { attemptWithGrowingTimeout } from '../../support/growing-timeout.ts'
 import { hasOwnNetwork, runInOwnNetwork, startInOwnNetwork } from '../../support/own-network.ts'
 import type { PingObservation, PingScenario } from '../../support/ping-scenes.ts'
@@ -16,6 +18,29 @@ const WAYS = [
   ['socket', allowed],
   ['ping program', refused],
 ] as const
+
+t.test('A ping ends at its deadline, also when an echo could not be sent and another is not answered', async t => {
+  const started: string[] = []
+  const egress = createEgress({
+    allow: ['192.0.2.0/24'],
+    resolver: async () => ['192.0.2.1', '192.0.2.2'],
+    icmp: () => ({
+      kind: 'socket',
+      socket: {
+        start(address) {
+          started.push(address)
+          return { sent: 3, rttsUs: [], failure: createInternalFailure('local_resources', 'the send buffer is full') }
+        },
+        stop() {},
+        isOpen: () => true,
+      },
+    }),
+  })
+  const deadline = createDeadline(50)
+  const { error } = await pingHost({ host: 'shop.test', count: 3, gapMs: 1 }, deadline.signal, egress)
+  t.match(error, { source: INTERNAL, code: 'local_resources' })
+  t.same(started, ['192.0.2.1'], 'no other address is tried after the deadline')
+})
 
 // Without network namespaces, kernel settings and lost packets cannot be tested.
 if (hasOwnNetwork()) {
