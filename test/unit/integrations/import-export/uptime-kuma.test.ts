@@ -65,6 +65,19 @@ t.test('Entries without a counterpart get a warning each and are not converted',
   }
 })
 
+t.test('The content type of a body is that of the record, in any case, else the default of its encoding', async t => {
+  const { monitorList } = backup()
+  const record = { ...monitorList[1], method: 'POST', body: '{}' }
+  for (const [headers, expected] of [
+    ['{"content-type":"application/vnd.api+json"}', { 'content-type': 'application/vnd.api+json' }],
+    ['{"Content-Type":"text/plain"}', { 'Content-Type': 'text/plain' }],
+    ['', { 'Content-Type': 'application/json' }],
+  ] as const) {
+    const { file } = convertUptimeKuma({ monitorList: [{ ...record, headers }] })
+    t.same(file.monitors?.[0]?.headers, expected)
+  }
+})
+
 t.test('Unusual properties of a record get warnings, and an ordinary record gets none', async t => {
   const { monitorList, notificationList } = backup()
   const plain = {

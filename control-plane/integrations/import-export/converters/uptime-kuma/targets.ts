@@ -35,7 +35,9 @@ function toHost(record: ForeignRecord): string {
 
 function toRequest(record: ForeignRecord, addWarning: AddWarning): Partial<Target> {
   const body = toText(record.body)
-  const headers = { ...contentType(record, body), ...toHeaders(record, addWarning) }
+  const own = toHeaders(record, addWarning)
+  const hasType = Object.keys(own).some(name => name.toLowerCase() === 'content-type')
+  const headers = { ...(!hasType && contentType(record, body)), ...own }
   return {
     ...(toText(record.url) !== null && { url: toText(record.url)! }),
     method: (toText(record.method) ?? 'GET').toUpperCase() as Target['method'],
