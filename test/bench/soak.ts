@@ -54,9 +54,14 @@ export async function benchSoak(t: Teardown, _engines: Engines): Promise<Figure[
     readMetric(`http://127.0.0.1:${operator_port}`, `picket_verdict_results_total{kind="${kind}"}`)
   const isProcessed = async () => {
     const { num_pending, num_ack_pending } = await nats.manager.consumers.info(RESULTS_STREAM, 'record')
-    return num_pending + num_ack_pending === 0 && (await readResults('counted')) >= feed.published()
+    const kinds = await Promise.all(['counted', 'late', 'history'].map(readResults))
+    missing = `${feed.published()} acknowledged; ${kinds.join(', ')} counted, late, history; ${num_pending} and ${num_ack_pending} messages not stored`
+    return num_pending + num_ack_pending === 0 && kinds[0]! >= feed.published()
   }
-  const untilProcessed = () => waitFor(isProcessed, { label: 'everything acknowledged is counted and stored' })
+  // written again by each attempt, so that a failure says what is missing
+  let missing = ''
+  const untilProcessed = () =>
+    waitFor(isProcessed, { label: () => `everything acknowledged is counted and stored: ${missing}` })
   const beganMs = monotonicMs()
   let faults = 0
   for (let minute = 1; minute <= MINUTES; minute++) {
