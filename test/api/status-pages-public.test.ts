@@ -1,6 +1,9 @@
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { toPublicTitle } from '../../control-plane/pages/core/incident-names.ts'
+import { listAffectedComponents } from '../../control-plane/pages/subscribers/notice-store.ts'
+import { openAutomaticIncidents } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { insertIncident, insertIncidentMonitor } from '../support/aged.ts'
 import { shareApi } from '../support/api-server.ts'
 import { waitFor } from '../support/wait.ts'
@@ -167,4 +170,42 @@ t.test('A page, its feeds and its JSON name the component of an outage, and neve
     t.equal(status, 200, part)
     t.notMatch(body.toString(), 'web-01', part)
   }
+})
+
+t.test('Nor do they after a person reopened the incident, and after the monitor has another name', async t => {
+  const { id, path } = await addPage()
+  const create = async (name: string) => {
+    const { body } = await api.call('POST', '/monitors', { key, body: { name, type: 'http' } })
+    return body.data.id as string
+  }
+  const [monitorId, other] = [await create('web-02.internal'), await create('web-03.internal')]
+  await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: 'Cart', monitor_id: monitorId } })
+  const outage = { projectId, monitorId, monitorName: 'web-02.internal', startedAt: new Date() }
+  const { incidents } = await api.db.transaction(tx => openAutomaticIncidents(tx, [outage], api.origin, new Date()))
+  const incident = incidents[0]!.id
+  const change = (body: object) => api.call('PUT', `/incidents/${incident}`, { key, body })
+  const readAll = async () => {
+    const parts = ['', '/feed.rss', '/feed.atom', '/api/v2/incidents.json', '/api/v2/summary.json']
+    const texts = await Promise.all(parts.map(async part => (await get(`${path}${part}`)).body.toString()))
+    const [{ cause } = { cause: null }] = await api.db.transaction(tx => listAffectedComponents(tx, id, [incident]))
+    return [...texts, toPublicTitle('web-02.internal is down', cause)]
+  }
+  const isNamed = (name: string) => async () => (await readAll()).every(text => text.includes(`${name} is down`))
+
+  await change({ status: 'resolved' })
+  await change({ status: 'monitoring' })
+  t.match((await api.call('GET', `/incidents/${incident}`, { key })).body.data, { status: 'monitoring' })
+  await waitFor(isNamed('Cart'), { label: 'the name of the component' })
+  await api.call('PUT', `/monitors/${monitorId}`, { key, body: { name: 'web-04.internal' } })
+  await change({ severity: 'minor' })
+  await waitFor(isNamed('Cart'), { label: 'the name of the component after the new name' })
+  for (const text of await readAll()) t.notMatch(text, 'web-0')
+
+  // the incident is now about another monitor only
+  await api.call('POST', `/status-pages/${id}/components`, { key, body: { name: 'Search', monitor_id: other } })
+  await change({ monitor_ids: [other] })
+  await waitFor(isNamed('Search'), { label: 'the name of the other component' })
+  for (const text of await readAll()) t.notMatch(text, 'web-0')
+  await change({ title: 'The search is slow' })
+  await waitFor(async () => (await get(path)).body.includes('The search is slow'), { label: 'the title of a person' })
 })

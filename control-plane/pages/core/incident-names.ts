@@ -1,16 +1,17 @@
 import { formatOutageTitle, formatRecoveryMessage } from '../../verdict/incidents/lifecycle.ts'
 
-/** The monitor whose outage opened an incident, and what the page calls it. */
-export type IncidentCause = { monitorName: string; componentName: string }
+/** An automatic incident: the title that Picket gave it, with the name of a monitor, and the component that a page names instead. */
+export type IncidentCause = { outageTitle: string | null; componentName: string }
+
+/** As `formatRecoveryMessage` writes it. The monitor can have had another name than at the beginning of the outage. */
+const RECOVERY = /^.+ is up again after (\d+ (?:day|hour|minute|second)s?(?: \d+ (?:hour|minute|second)s?)?)\.$/s
 
 /** The title for visitors. The title that Picket wrote names the component instead of the monitor. */
 export const toPublicTitle = (title: string, cause: IncidentCause | null): string =>
-  cause !== null && title === formatOutageTitle(cause.monitorName) ? formatOutageTitle(cause.componentName) : title
+  cause !== null && title === cause.outageTitle ? formatOutageTitle(cause.componentName) : title
 
 /** The text of an update for visitors, as `toPublicTitle`. */
 export function toPublicMessage(message: string, cause: IncidentCause | null): string {
-  if (cause === null) return message
-  const [start] = formatRecoveryMessage(cause.monitorName, '\0').split('\0') as [string]
-  if (!message.startsWith(start)) return message
-  return formatRecoveryMessage(cause.componentName, message.slice(start.length).replace(/\.$/, ''))
+  const [, duration] = cause === null ? [] : (RECOVERY.exec(message) ?? [])
+  return duration === undefined ? message : formatRecoveryMessage(cause!.componentName, duration)
 }

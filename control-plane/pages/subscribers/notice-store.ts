@@ -3,6 +3,7 @@ import type { MaintenanceEventData, MaintenanceEventName } from '../../alerting/
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 import type { IncidentCause } from '../core/incident-names.ts'
+import { OUTAGE_SQL } from '../core/outage-sql.ts'
 import { PAGE_COLUMNS } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 
@@ -79,9 +80,10 @@ export function listAffectedComponents(tx: Tx, pageId: string, incidentIds: stri
          FROM status_page_components c JOIN incident_monitors im ON im.monitor_id = c.monitor_id
          WHERE c.page_id = :pageId AND im.incident_id = i.id
        ), '[]') AS components,
-       (SELECT jsonb_build_object('monitorName', m.name, 'componentName', c.name)
-        FROM monitors m JOIN status_page_components c ON c.monitor_id = m.id AND c.page_id = :pageId
-        WHERE m.id = i.cause_monitor_id ORDER BY c.display_order, c.id LIMIT 1) AS cause
+       (SELECT jsonb_build_object('outageTitle', outage->>'title', 'componentName', c.name)
+        FROM (SELECT ${OUTAGE_SQL} AS outage) AS cause, status_page_components c JOIN incident_monitors im ON im.monitor_id = c.monitor_id
+        WHERE i.source = 'automatic' AND c.page_id = :pageId AND im.incident_id = i.id
+        ORDER BY c.monitor_id::text = outage->>'monitorId' DESC, c.display_order, c.id LIMIT 1) AS cause
      FROM incidents i WHERE i.id = ANY (CAST(:incidentIds AS uuid[]))`,
     { pageId, incidentIds },
   )

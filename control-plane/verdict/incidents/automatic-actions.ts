@@ -31,9 +31,10 @@ export async function openAutomaticIncidents(
        SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row
          (id uuid, project_id uuid, monitor_id uuid, title text, severity text, status text, started_at timestamptz)
      ), opened AS (
-       INSERT INTO incidents (id, project_id, title, severity, status, source, cause_monitor_id, started_at,
-                              created_at, updated_at)
-       SELECT id, project_id, title, severity, status, 'automatic', monitor_id, started_at, :now, :now FROM opening
+       INSERT INTO incidents (id, project_id, title, severity, status, source, cause_monitor_id, outage_monitor_id,
+                              outage_title, started_at, created_at, updated_at)
+       SELECT id, project_id, title, severity, status, 'automatic', monitor_id, monitor_id, title, started_at, :now, :now
+       FROM opening
        ON CONFLICT (cause_monitor_id) WHERE source = 'automatic' AND resolved_at IS NULL DO NOTHING
        RETURNING id, cause_monitor_id
      )

@@ -171,7 +171,7 @@ t.test(
     t.match(dayOf(component, dateOf(daysAgo(3))), { status: 'degraded', ...hours(23, 1, 0, 0) })
     t.match(dayOf(component, dateOf(daysAgo(2))), { status: 'degraded', ...hours(22, 2, 0, 0) })
     t.match(dayOf(component, dateOf(daysAgo(1))), { status: 'unknown', ...hours(0, 0, 0, 24) })
-    t.equal(component?.uptimePercent, Math.round((81 / 84) * 1_000_000) / 10_000)
+    t.equal(component?.uptimePercent, Math.floor((81 / 84) * 1_000_000) / 10_000)
   },
 )
 

@@ -99,7 +99,7 @@ t.test('A day lists the incidents that overlap it', async t => {
     status: 'resolved',
     severity: 'major',
     source: 'automatic',
-    causeMonitor: null,
+    outage: null,
     startedAt: new Date(from),
     resolvedAt: to === null ? null : new Date(to),
     monitorIds: ['m'],

@@ -1,27 +1,32 @@
 import t from 'tap'
+import { formatDuration } from '../../../control-plane/alerting/events/duration.ts'
 import { toPublicMessage, toPublicTitle } from '../../../control-plane/pages/core/incident-names.ts'
 import { formatOutageTitle, formatRecoveryMessage } from '../../../control-plane/verdict/incidents/lifecycle.ts'
 
 // docs/design/status-pages.md#overall-status
 
-const CAUSE = { monitorName: 'web-01.internal', componentName: 'Shop' }
+const CAUSE = { outageTitle: formatOutageTitle('web-01.internal'), componentName: 'Shop' }
 
 t.test('Texts that Picket wrote name the component; texts of people stay as they are', t => {
-  t.equal(toPublicTitle(formatOutageTitle('web-01.internal'), CAUSE), 'Shop is down')
-  t.equal(toPublicTitle(formatOutageTitle('x'.repeat(300)), { ...CAUSE, monitorName: 'x'.repeat(300) }), 'Shop is down')
-  t.equal(
-    toPublicMessage(formatRecoveryMessage('web-01.internal', '4 minutes 12 seconds'), CAUSE),
-    'Shop is up again after 4 minutes 12 seconds.',
-  )
-  for (const text of ['We lost the database', 'web-01.internal is slow', 'Resolved because the monitor was paused.']) {
+  t.equal(toPublicTitle('web-01.internal is down', CAUSE), 'Shop is down')
+  for (const [name, ms, expected] of [
+    ['web-01.internal', 252_000, 'Shop is up again after 4 minutes 12 seconds.'],
+    ['web-02.internal', 252_000, 'Shop is up again after 4 minutes 12 seconds.'],
+    ['a name\nwith two lines', 3 * 86_400_000, 'Shop is up again after 3 days.'],
+    ['x is up again after 1 day.', 200, 'Shop is up again after 0 seconds.'],
+  ] as const)
+    t.equal(toPublicMessage(formatRecoveryMessage(name, formatDuration(ms)), CAUSE), expected)
+  for (const text of [
+    'We lost the database',
+    'web-01.internal is slow',
+    'Resolved because the monitor was paused.',
+    'The till is up again after the repair.',
+    'It is up again after 4 minutes. Sorry.',
+  ]) {
     t.equal(toPublicTitle(text, CAUSE), text)
     t.equal(toPublicMessage(text, CAUSE), text)
   }
-  t.equal(
-    toPublicTitle('web-01.internal is down', null),
-    'web-01.internal is down',
-    'a monitor that is not on the page',
-  )
-  t.equal(toPublicMessage('web-01.internal is up again after 3 s.', null), 'web-01.internal is up again after 3 s.')
+  t.equal(toPublicTitle('web-01.internal is down', null), 'web-01.internal is down', 'an incident of a person')
+  t.equal(toPublicMessage('Shop is up again after 3 seconds.', null), 'Shop is up again after 3 seconds.')
   t.end()
 })

@@ -58,6 +58,7 @@ import * as parentsNoted from './0061-parents-noted.ts'
 import * as auditOfRules from './0062-audit-of-rules.ts'
 import * as maintenanceChanges from './0065-maintenance-changes.ts'
 import * as pausedDataSources from './0066-paused-data-sources.ts'
+import * as outageTitles from './0067-outage-titles.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -119,6 +120,7 @@ const MIGRATIONS = {
   '0062-audit-of-rules': auditOfRules,
   '0065-maintenance-changes': maintenanceChanges,
   '0066-paused-data-sources': pausedDataSources,
+  '0067-outage-titles': outageTitles,
 }
 
 /**

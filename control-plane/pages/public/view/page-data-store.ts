@@ -1,6 +1,7 @@
 import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { MAX_WINDOW_MINUTES } from '../../../verdict/maintenance/schedule-validation.ts'
+import { OUTAGE_SQL } from '../../core/outage-sql.ts'
 import { PAGE_COLUMNS } from '../../core/page-store.ts'
 import type { StoredPage } from '../../core/records.ts'
 import type { DailyMedians } from '../../core/types.ts'
@@ -66,8 +67,7 @@ export function listPageIncidents(
   return query(
     db,
     `SELECT i.id, i.title, i.status, i.severity, i.source, i.started_at AS "startedAt", i.resolved_at AS "resolvedAt",
-       (SELECT jsonb_build_object('id', m.id, 'name', m.name) FROM monitors m
-        WHERE m.id = i.cause_monitor_id) AS "causeMonitor",
+       ${OUTAGE_SQL} AS outage,
        ARRAY (SELECT monitor_id FROM incident_monitors WHERE incident_id = i.id) AS "monitorIds",
        CASE WHEN i.resolved_at IS NULL OR i.resolved_at > :recent THEN
          (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'status', u.status, 'message', u.message,

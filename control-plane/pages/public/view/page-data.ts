@@ -11,8 +11,8 @@ export type PageIncident = {
   status: IncidentStatus
   severity: Severity
   source: 'manual' | 'automatic'
-  /** the monitor whose outage opened it */
-  causeMonitor: { id: string; name: string } | null
+  /** the outage that opened it; null for a manual one */
+  outage: { monitorId: string; title: string | null } | null
   startedAt: Date
   resolvedAt: Date | null
   /** in any order; includes monitors that are not on the page */

@@ -66,10 +66,11 @@ export function buildPageView(stored: PageData, origin: string, customCss: strin
 
 /** Visitors know the names of components; those of monitors are internal. */
 function nameByComponent(incident: PageIncident, components: readonly StoredComponent[]): PageIncident {
-  const { causeMonitor } = incident
-  const component = components.find(({ monitor }) => monitor !== null && monitor.id === causeMonitor?.id)
-  if (!component || causeMonitor === null) return incident
-  const cause = { monitorName: causeMonitor.name, componentName: component.name }
+  const { outage } = incident
+  const affected = listAffected(incident.monitorIds, components)
+  const component = affected.find(({ monitor }) => monitor?.id === outage?.monitorId) ?? affected[0]
+  if (!component || outage === null) return incident
+  const cause = { outageTitle: outage.title, componentName: component.name }
   return {
     ...incident,
     title: toPublicTitle(incident.title, cause),
