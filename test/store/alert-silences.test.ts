@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { listSilencedMonitors } from '../../control-plane/verdict/suppression/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { countSuppressions, createScenario, formatEvents, type Scenario } from '../support/silences.ts'
@@ -41,6 +41,23 @@ t.test('An outage that continues after a silence is sent then, once, and so is i
   await house.leap(120)
   await house.check([id], '+')
   t.equal(await house.sent(id), 'down created up resolved')
+})
+
+t.test('The deletion of an open incident stops no alert: neither of its monitor nor of another tenant', async t => {
+  const [house, neighbour] = [await newHouse(), await newHouse()]
+  const [id, other] = [await one(house), await one(neighbour)]
+  await execute(db, 'UPDATE alert_rules SET remind_every_minutes = 5 WHERE project_id = ?', [house.projectId])
+  await house.silence([id], 60)
+  await neighbour.silence([other], 60)
+  await house.check([id], '-')
+  await neighbour.check([other], '-')
+  await execute(db, 'DELETE FROM incidents WHERE project_id = ?', [house.projectId])
+  await house.leap(60)
+  t.equal(await house.sent(id), 'down')
+  t.equal(await neighbour.sent(other), 'down created')
+  const created = `SELECT FROM deliveries WHERE project_id = ? AND event_name = 'incident.created'`
+  t.same(await query(db, created, [house.projectId]), [], 'nothing is sent about the deleted incident')
+  t.same(await query(db, 'SELECT FROM reminders'), [])
 })
 
 t.test('The end of a known outage is sent after the silence', async t => {

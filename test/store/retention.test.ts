@@ -62,27 +62,50 @@ t.test('A deleted delivery cannot be replayed, and the error gives the reason', 
   t.match(never, { status: 404, body: { error: { message: /^log entry not found$/ } } })
 })
 
-t.test('Events are deleted after 90 days, except those that a delivery or an outage needs', async t => {
-  const at = await scene()
-  const { projectId, monitorId } = at
-  const event = (days: number, row = {}) => insertEvent(db, projectId, days, row)
-  const open = { source: 'automatic', status: 'investigating', resolved_at: null, cause_monitor_id: monitorId }
-  await insertIncident(db, projectId, 95, open)
-  const ids = {
-    younger: await event(89),
-    older: await event(91),
-    delivered: await event(91),
-    pending: await event(91),
-    fanningOut: await event(91),
-    ofOpenOutage: await event(91, { name: 'monitor.down', subject: `monitor:${monitorId}` }),
-    ofEndedOutage: await event(91, { name: 'monitor.down', subject: `monitor:${await insertMonitor(db, projectId)}` }),
-  }
-  await insertDelivery(db, { ...at, eventId: ids.delivered }, 91)
-  await insertDelivery(db, { ...at, eventId: ids.pending }, 91, { status: 'pending' })
-  await insertRow(db, 'fan_outs', { project_id: projectId, event_id: ids.fanningOut })
-  await runRetentionRound(db)
-  t.same(await listKept(db, 'events', ids), ['younger', 'pending', 'fanningOut', 'ofOpenOutage'])
-})
+t.test(
+  'Events are deleted after 90 days, except those that a delivery, an outage or a withheld alert needs',
+  async t => {
+    const at = await scene()
+    const { projectId, monitorId } = at
+    const event = (days: number, row = {}) => insertEvent(db, projectId, days, row)
+    const open = { source: 'automatic', status: 'investigating', resolved_at: null, cause_monitor_id: monitorId }
+    await insertIncident(db, projectId, 95, open)
+    const silenced = await insertMonitor(db, projectId)
+    const ended = await insertIncident(db, projectId, 89, { source: 'automatic', cause_monitor_id: silenced })
+    const ids = {
+      younger: await event(89),
+      older: await event(91),
+      delivered: await event(91),
+      pending: await event(91),
+      fanningOut: await event(91),
+      ofOpenOutage: await event(91, { name: 'monitor.down', subject: `monitor:${monitorId}` }),
+      withheldUp: await event(91, { name: 'monitor.up', subject: `monitor:${silenced}` }),
+      withheldEnd: await event(91, { name: 'incident.resolved', subject: `incident:${ended}` }),
+      notWithheld: await event(91, { name: 'monitor.up', subject: `monitor:${silenced}` }),
+      ofVendor: await event(91, { name: 'vendor.down', subject: `vendor:${projectId}` }),
+      ofEndedOutage: await event(91, {
+        name: 'monitor.down',
+        subject: `monitor:${await insertMonitor(db, projectId)}`,
+      }),
+    }
+    await insertDelivery(db, { ...at, eventId: ids.delivered }, 91)
+    await insertDelivery(db, { ...at, eventId: ids.pending }, 91, { status: 'pending' })
+    await insertRow(db, 'fan_outs', { project_id: projectId, event_id: ids.fanningOut })
+    const withheld = {
+      told: 'down',
+      outage: 'none',
+      ended: { eventIds: [ids.withheldUp, ids.withheldEnd] },
+      began: null,
+    }
+    await insertRow(db, 'silences', {
+      ...{ monitor_id: silenced, reason: 'silenced', is_parent_down: false, is_asked: false, is_answered: false },
+      ...{ withheld: JSON.stringify(withheld), due_at: new Date() },
+    })
+    await runRetentionRound(db)
+    const kept = ['younger', 'pending', 'fanningOut', 'ofOpenOutage', 'withheldUp', 'withheldEnd']
+    t.same(await listKept(db, 'events', ids), kept)
+  },
+)
 
 t.test('A transition keeps its explanation for 400 days and its summary for 800', async t => {
   const { projectId, monitorId } = await scene()

@@ -72,7 +72,7 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'events',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    // pending deliveries need their event, and reminders of an outage need its first event
+    // pending deliveries and withheld alerts need their event, and reminders of an outage need its first event
     condition: `t.occurred_at < :before
       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.event_id = t.id)
       AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.event_id = t.id)
@@ -80,6 +80,15 @@ export const RETENTION_RULES: RetentionRule[] = [
       AND NOT EXISTS (SELECT FROM reminders r WHERE r.event_id = t.id)
       AND NOT EXISTS (SELECT FROM page_notices n WHERE n.event_id = t.id)
       AND NOT EXISTS (SELECT FROM page_notices n WHERE n.told_event_id = t.id)
+      AND NOT EXISTS (
+        SELECT FROM silences s, jsonb_each(s.withheld) AS withheld
+        WHERE s.monitor_id = CASE
+            WHEN t.subject ~ '^monitor:[0-9a-f-]{36}$' THEN substring(t.subject FROM 9)::uuid
+            WHEN t.subject ~ '^incident:[0-9a-f-]{36}$' THEN (
+              SELECT coalesce(i.outage_monitor_id, i.cause_monitor_id) FROM incidents i
+              WHERE i.id = substring(t.subject FROM 10)::uuid)
+          END
+          AND withheld.value->'eventIds' @> to_jsonb(t.id::text))
       AND CASE WHEN t.name = 'monitor.down' THEN NOT EXISTS (
         SELECT FROM incidents i WHERE i.cause_monitor_id = substring(t.subject FROM 9)::uuid
           AND i.source = 'automatic' AND i.resolved_at IS NULL) ELSE true END`,

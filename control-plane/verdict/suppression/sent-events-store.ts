@@ -8,7 +8,7 @@ import { type PendingNotification, removeOutage } from './suppressed.ts'
 export async function loadEventsToSend(tx: Tx, pending: PendingNotification[]): Promise<EventRow[]> {
   const ids = pending.flatMap(({ transition }) => transition.eventIds)
   const events = new Map((await listEventsByIds(tx, ids)).map(event => [event.id, event]))
-  const resolved = await findResolvedIncidents(tx, [...events.values()])
+  const open = await findOpenIncidents(tx, [...events.values()])
   const rewritten: EventRow[] = []
   const toSend = pending.flatMap(({ transition, withoutOutage }) =>
     transition.eventIds.flatMap(id => {
@@ -19,22 +19,22 @@ export async function loadEventsToSend(tx: Tx, pending: PendingNotification[]): 
         rewritten.push(...shortened)
         return shortened
       }
-      // a person has resolved the incident in the meantime, which was sent then
-      return event.name === 'incident.created' && resolved.has(event.subject) ? [] : [event]
+      // a person has resolved the incident in the meantime, which was sent then, or deleted it
+      return event.name === 'incident.created' && !open.has(event.subject) ? [] : [event]
     }),
   )
   await insertEvents(tx, rewritten)
   return toSend
 }
 
-async function findResolvedIncidents(tx: Tx, events: EventRow[]): Promise<Set<string>> {
+async function findOpenIncidents(tx: Tx, events: EventRow[]): Promise<Set<string>> {
   const subjects = events.flatMap(({ name, subject }) => (name === 'incident.created' ? subject : []))
   if (subjects.length === 0) return new Set()
   const rows = await query<{ subject: string }>(
     tx,
     `SELECT 'incident:' || id AS subject FROM incidents
      WHERE id IN (SELECT replace(subject, 'incident:', '')::uuid FROM unnest(?::text[]) AS subject)
-       AND resolved_at IS NOT NULL`,
+       AND resolved_at IS NULL`,
     [subjects],
   )
   return new Set(rows.map(({ subject }) => subject))

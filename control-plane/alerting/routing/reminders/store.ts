@@ -1,7 +1,9 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { DueReminder, NewReminder } from './reminder.ts'
 
-/** Inserts or replaces the reminder of each rule. When the same outage is sent again, after `degraded`, its count continues. */
+/**
+ * Inserts or replaces the reminder of each rule, except of rules and incidents that were deleted in the meantime. When the same outage is sent again, after `degraded`, its count continues.
+ */
 export async function upsertReminders(tx: Tx, reminders: NewReminder[]): Promise<void> {
   if (reminders.length === 0) return
   await execute(
@@ -11,6 +13,7 @@ export async function upsertReminders(tx: Tx, reminders: NewReminder[]): Promise
      FROM jsonb_to_recordset(:rows::jsonb)
        AS row ("ruleId" uuid, "monitorId" uuid, "incidentId" uuid, "eventId" uuid, "dueAt" timestamptz)
      WHERE EXISTS (SELECT FROM alert_rules WHERE id = "ruleId" FOR KEY SHARE)
+       AND EXISTS (SELECT FROM incidents WHERE id = "incidentId" FOR KEY SHARE)
      ORDER BY "ruleId" ${ON_CONFLICT_KEEP_COUNT_SQL}`,
     { rows: JSON.stringify(reminders) },
   )
