@@ -286,3 +286,17 @@ t.test('A channel that is created while its installation is deleted is refused w
   )
   t.equal(late.status, 404)
 })
+
+t.test('A replayed message goes to the chat channel that is configured now', async t => {
+  const { account, ended, key, channelId, installation } = await project('T15')
+  await team.incident(account, 'Payroll is slow')
+  const [entry] = await ended(1)
+  const sentTo = () =>
+    provider.bodies('chat.postMessage').flatMap(({ channel, text }) => (/Payroll/.test(text) ? channel : []))
+  t.same(sentTo(), ['C2'])
+  const config = { installation_id: installation.id, channel_id: 'C9' }
+  t.equal((await api.call('PUT', `/alerts/channels/${channelId}`, { key, body: { config } })).status, 200)
+  await api.call('POST', `/alerts/log/${entry.id}/retry`, { key })
+  await waitFor(() => sentTo().length === 2)
+  t.same(sentTo(), ['C2', 'C9'])
+})
