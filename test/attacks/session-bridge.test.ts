@@ -108,6 +108,23 @@ t.test('A viewer reads, and the answer to a change names the role that it needs'
   t.match(removed, { status: 403, body: { error: { message: 'your account has no access to an organization' } } })
 })
 
+t.test('A page changes nothing after its session became one of another organization or person', async t => {
+  const { project, user } = (await send('/session/api/v1/me')).body.data
+  const path = `/session/of/${project.id}/${user.id}/api/v1/monitors`
+  t.equal((await send(path)).status, 200)
+  const total = async () => (await send('/session/api/v1/monitors')).body.meta.total
+  const before = await total()
+  const another = '0190a0a0-0000-7000-8000-000000000001'
+  for (const wrong of [path.replace(project.id, another), path.replace(user.id, another)])
+    for (const request of [{}, { method: 'POST', body: MONITOR }])
+      t.match(await send(wrong, request), { status: 409, body: { error: { code: 'other_session' } } }, wrong)
+  t.equal((await send(path.replace(project.id, 'x'))).status, 404)
+  t.equal((await send(path, { cookie: null })).status, 401)
+  const foreign = { method: 'POST', body: MONITOR, headers: { origin: 'https://elsewhere.example' } }
+  t.equal((await send(path, foreign)).status, 403)
+  t.equal(await total(), before)
+})
+
 t.test('Records of another tenant are 404 through the bridge', async t => {
   const other = await api.tenant()
   const foreign = await api.call('POST', '/monitors', { key: other.key, body: MONITOR })

@@ -183,6 +183,33 @@ t.test(
   },
 )
 
+t.test('A tab says that its browser changed to another organization, and sends nothing to that', async t => {
+  const member = await createPerson(api, 'max@example.com', { role: 'editor', invitedBy: owner })
+  const other = await api.tenant()
+  await execute(api.db, 'UPDATE users SET email_proven_at = now() WHERE email = ?', [member.email])
+  await api.call('POST', '/agent/invite', { key: other.key, body: { email: member.email, role: 'editor' } })
+  const { page, complaints } = await openAt(t, '/incidents/new', member)
+  await field(page, 'Title').fill('Only for the first organization')
+  const enter = `fetch('/account/organization', { method: 'POST', body: new URLSearchParams({ organization_id: '${other.organizationId}' }) })`
+  await page.evaluate(enter)
+  await button(page, 'Open the incident').click()
+  const notice = page.getByText('This browser is now signed in to another organization')
+  await notice.waitFor()
+  t.equal(await field(page, 'Title').inputValue(), 'Only for the first organization', 'what was typed is still there')
+  t.same(await checkAccessibility(page), [])
+  for (const { key } of [owner, other])
+    t.notMatch(JSON.stringify((await api.call('GET', '/incidents', { key })).body), 'Only for the first')
+  page.removeAllListeners('dialog')
+  page.on('dialog', dialog => dialog.accept())
+  await page.getByRole('link', { name: 'Load this page again' }).click()
+  await notice.waitFor({ state: 'detached' })
+  await button(page, 'Open the incident').and(page.locator(':enabled')).waitFor()
+  t.same(
+    complaints.filter(text => !/409|dialog: Leave/.test(text)),
+    [],
+  )
+})
+
 t.test('A person subscribes a channel, sets digests, sees every message, and sends dead deliveries again', async t => {
   const config = { url: 'http://127.0.0.1:9/hook', relay_source_id: 'shop' }
   const channel = await create('/alerts/channels', { name: 'Pager', type: 'webhook', config })

@@ -45,7 +45,8 @@ function Page({ initial }: { initial: DocumentState }) {
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
-  const isReplaced = useLiveChanges(cache, index, initial.build)
+  const isReplaced = useLiveChanges(cache, index, initial)
+  useEffect(() => (connection.loss === 'elsewhere' ? loadWholePages() : undefined), [connection.loss])
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
   const [preferences, setPreferences] = useState(initial.me.preferences)
@@ -118,35 +119,47 @@ const listPageCalls = (screen: Screen, queries: Queries): Queries =>
 const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
 const NEEDS_OPERATOR = { ...NEEDS_ADMIN, message: 'only the operator project can read this' }
 
-type Connection = { execute: Execute; isSessionOver: boolean; lastContactMs: number }
+/** `loss`: the session has ended, or it is now of another organization or person. */
+type Connection = { execute: Execute; loss: 'ended' | 'elsewhere' | null; lastContactMs: number }
+
+/** The address of the session bridge for a page: requests fail when the session is no longer that of the page. */
+const buildSessionPath = ({ project, user }: Me): string => (user ? `/session/of/${project.id}/${user.id}` : '/session')
 
 /** The API through the session bridge, and what is known about the connection to it. */
-function useConnection({ scope, is_operator: isOperator }: Me): Connection {
-  const [isSessionOver, endSession] = useState(false)
+function useConnection(me: Me): Connection {
+  const { scope, is_operator: isOperator } = me
+  const [loss, setLoss] = useState<Connection['loss']>(null)
   const lastContactMs = useRef(Date.now())
   const execute = useMemo(() => {
-    const send = createExecute(createPicket({ origin: `${location.origin}/session` }))
+    const send = createExecute(createPicket({ origin: `${location.origin}${buildSessionPath(me)}` }))
     const observed: Execute = async (name, args) => {
       if (scope !== 'admin' && ADMIN_READS.includes(name)) return { error: NEEDS_ADMIN }
       if (!isOperator && name === 'listProbes') return { error: NEEDS_OPERATOR }
       const outcome = await send(name, args)
-      const status = 'error' in outcome ? outcome.error.status : 200
+      const { status, code } = 'error' in outcome ? outcome.error : { status: 200, code: '' }
       if (status !== 0) lastContactMs.current = Date.now()
-      if (name !== 'readMe' || status !== 0) endSession(status === 401)
+      if (name !== 'readMe' || status !== 0)
+        setLoss(status === 401 ? 'ended' : code === 'other_session' ? 'elsewhere' : null)
       return outcome
     }
     return observed
   }, [])
-  return { execute, isSessionOver, lastContactMs: lastContactMs.current }
+  return { execute, loss, lastContactMs: lastContactMs.current }
 }
 
 function buildNotice(
-  { isSessionOver, lastContactMs }: Connection,
+  { loss, lastContactMs }: Connection,
   results: Result<unknown>[],
   { nowMs }: FrameContext,
   url: string,
 ): FrameNotice | null {
-  if (isSessionOver) {
+  if (loss === 'elsewhere') {
+    return {
+      ...{ kind: 'session', text: 'This browser is now signed in to another organization or as another person.' },
+      link: { path: url, name: 'Load this page again' },
+    }
+  }
+  if (loss === 'ended') {
     const path = `/sign-in?${new URLSearchParams({ return_to: url })}`
     return {
       ...{ kind: 'session', text: 'Your session has ended. What you typed is still here.' },
@@ -187,7 +200,7 @@ function usePrefetch(cache: QueryClient, execute: Execute): void {
  * Shows changes on the server within a second or two, as long as the stream of events is open. Returns whether the server was
  * replaced by another version than that of the page (`build`); then links load whole pages.
  */
-function useLiveChanges(cache: QueryClient, index: BoardIndex, build: string): boolean {
+function useLiveChanges(cache: QueryClient, index: BoardIndex, { build, me }: DocumentState): boolean {
   const [isReplaced, setReplaced] = useState(false)
   useEffect(() => (isReplaced ? loadWholePages() : undefined), [isReplaced])
   useEffect(() => {
@@ -199,7 +212,7 @@ function useLiveChanges(cache: QueryClient, index: BoardIndex, build: string): b
       // after the rows are rendered: the start of a read takes as long as many rows
       setTimeout(() => refreshAfter(cache, changes))
     }
-    return followChanges(gatherChanges(onChanges), state => {
+    return followChanges(buildSessionPath(me), gatherChanges(onChanges), state => {
       if ('build' in state) return setReplaced(state.build !== build)
       if (state.isLive) performance.mark('picket-live')
       setLive(cache, state.isLive)

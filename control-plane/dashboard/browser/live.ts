@@ -1,9 +1,6 @@
 import type { QueryClient } from '@tanstack/query-core'
 import type { OperationName, OperationResponse } from '../core/operations.ts'
 
-const ADDRESS = '/session/api/v1/events'
-/** The lock of the tab that has the stream, and the channel on which it passes on the events. */
-const SHARED_NAME = 'picket-live'
 const RETRY_MS = 15_000
 
 const KINDS = ['board', 'incident', 'delivery', 'channel', 'maintenance', 'reset'] as const
@@ -22,16 +19,24 @@ const QUESTION = { isQuestion: true }
 /**
  * Calls back for each change in the project (docs/design/live.md#event-stream). One tab of the browser has the stream and
  * passes on the events to the others, because browsers limit the connections to a server. `onState`: whether changes
- * arrive, and the program that sends them. Returns the function that ends it.
+ * arrive, and the program that sends them. `session`: the address of the session bridge for this page; tabs with the same
+ * one share the stream. Returns the function that ends it.
  */
-export function followChanges(onChange: (change: LiveChange) => void, onState: (state: LiveState) => void): () => void {
+export function followChanges(
+  session: string,
+  onChange: (change: LiveChange) => void,
+  onState: (state: LiveState) => void,
+): () => void {
+  const address = `${session}/api/v1/events`
+  /** of the lock of the tab that has the stream, and of the channel on which it passes on the events */
+  const sharedName = `picket-live ${session}`
   const end = new AbortController()
   // not available on an address without TLS; then every tab has a stream
   if (!navigator.locks) {
-    openStream(onChange, onState, end.signal)
+    openStream(address, onChange, onState, end.signal)
     return () => end.abort()
   }
-  const channel = new BroadcastChannel(SHARED_NAME)
+  const channel = new BroadcastChannel(sharedName)
   /** of the stream of this tab; null: another tab has the stream */
   let ownState: LiveState | null = null
   channel.onmessage = ({ data }: MessageEvent<LiveChange | LiveState | typeof QUESTION>) => {
@@ -42,7 +47,7 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
   }
   channel.postMessage(QUESTION)
   navigator.locks
-    .request(SHARED_NAME, { signal: end.signal }, () => {
+    .request(sharedName, { signal: end.signal }, () => {
       const pass = (change: LiveChange) => {
         channel.postMessage(change)
         onChange(change)
@@ -54,7 +59,7 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
       }
       // another tab had the stream: what it did not pass on any more is read again
       pass({ kind: 'reset', ids: null, board: null })
-      openStream(pass, passState, end.signal)
+      openStream(address, pass, passState, end.signal)
       return new Promise<void>(resolve => end.signal.addEventListener('abort', () => resolve()))
     })
     // ended before this tab had its turn
@@ -66,9 +71,14 @@ export function followChanges(onChange: (change: LiveChange) => void, onState: (
 }
 
 /** Opens the stream, and again after it was refused. The browser itself continues one that is cut. */
-function openStream(onChange: (change: LiveChange) => void, onState: (state: LiveState) => void, signal: AbortSignal) {
+function openStream(
+  address: string,
+  onChange: (change: LiveChange) => void,
+  onState: (state: LiveState) => void,
+  signal: AbortSignal,
+) {
   if (signal.aborted) return
-  const stream = new EventSource(ADDRESS)
+  const stream = new EventSource(address)
   signal.addEventListener('abort', () => stream.close())
   stream.addEventListener('ready', () => onState({ isLive: true }))
   stream.addEventListener('server', ({ data }: MessageEvent<string>) => onState(JSON.parse(data) as LiveState))
@@ -76,7 +86,8 @@ function openStream(onChange: (change: LiveChange) => void, onState: (state: Liv
     stream.addEventListener(kind, ({ data }: MessageEvent<string>) => onChange(parseChange(kind, data)))
   stream.onerror = () => {
     onState({ isLive: false })
-    if (stream.readyState === EventSource.CLOSED) setTimeout(() => openStream(onChange, onState, signal), RETRY_MS)
+    if (stream.readyState === EventSource.CLOSED)
+      setTimeout(() => openStream(address, onChange, onState, signal), RETRY_MS)
   }
 }
 

@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'other_session' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
          * A sentence for people. It may change; use `code` in programs.
          */
@@ -705,7 +705,7 @@ export type BulkChangeResult = {
          * Why the monitor is refused; otherwise null.
          */
         error: {
-            code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+            code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'other_session' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
             message: string;
         } | null;
     }>;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { getClientNetwork } from '../limits/client-network.ts'
-import { apiKeySuspended, insufficientScope, unauthorized } from '../server/errors.ts'
+import { apiKeySuspended, insufficientScope, otherSession, unauthorized } from '../server/errors.ts'
 import { isForeignPageRequest, isOwnPageRequest } from './own-page.ts'
-import { isSessionRequest } from './session-bridge.ts'
+import { getSessionView } from './session-bridge.ts'
 
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -69,9 +69,10 @@ export const hasCaller = ({ caller }: WithCaller): boolean => caller !== null
 
 /** Identifies the caller by the API key, or by the session on the session bridge. Throws 401 (docs/design/api.md#authentication). */
 export async function authenticateRequest(request: FastifyRequest, context: Authenticators): Promise<ApiCaller> {
-  const caller = isSessionRequest(request)
-    ? await findSessionCaller(request, context)
-    : await findKeyCaller(request, context)
+  const caller =
+    getSessionView(request) !== undefined
+      ? await findSessionCaller(request, context)
+      : await findKeyCaller(request, context)
   request.caller = caller
   request.authenticateAgain = () => authenticateRequest(request, context)
   return caller
@@ -92,6 +93,8 @@ async function findSessionCaller(request: FastifyRequest, context: Authenticator
   const caller = await context.authenticateSession(request.headers.cookie)
   if (!caller) throw unauthorized('sign in first: there is no session, or it has ended')
   if (caller === 'no_organization') throw insufficientScope('your account has no access to an organization')
+  const view = getSessionView(request)
+  if (view && (view.projectId !== caller.projectId || view.userId !== caller.userId)) throw otherSession()
   return caller
 }
 

@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   'registration_closed',
   'not_found',
   'conflict',
+  'other_session',
   'payload_too_large',
   'unsupported_media_type',
   'misdirected_request',
@@ -75,6 +76,14 @@ export function found<T>(record: T | null | undefined | false, noun: string): T 
   if (record === null || record === undefined || record === false) throw notFound(noun)
   return record
 }
+
+/** 409: a page of the dashboard shows another project, or another person, than the session of its browser. */
+export const otherSession = () =>
+  new ApiError(
+    409,
+    'other_session',
+    'this page shows another organization or person than the one that this browser is signed in to now; load it again',
+  )
 
 /** 409 */
 export const conflict = (message: string) => new ApiError(409, 'conflict', message)
