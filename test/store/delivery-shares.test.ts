@@ -3,6 +3,7 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { type ClaimRequest, claimLanes } from '../../control-plane/alerting/deliveries/queue/claim-store.ts'
 import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
+import { claimMessages } from '../../control-plane/alerting/deliveries/relay/message-store.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { PATIENT_DELIVERY, startWorker } from '../support/delivery-worker.ts'
@@ -82,6 +83,52 @@ t.test('Lanes without a project, from a process of the previous version, are cla
   await execute(db, `UPDATE delivery_lanes SET project_id = '00000000-0000-0000-0000-000000000000'`)
   t.same(new Set(await claimer()(256)), ids)
   await forget()
+})
+
+/** Hands the deliveries of a tenant over to the relay, with a destination for each channel. */
+async function handOverAll(projectId: string) {
+  await execute(
+    db,
+    `WITH destinations AS (
+       INSERT INTO relay_destinations (id, project_id, origin, created_at, updated_at)
+       SELECT gen_random_uuid(), project_id, 'http://' || channel_id, now(), now()
+       FROM deliveries WHERE project_id = :projectId GROUP BY project_id, channel_id RETURNING id, origin
+     )
+     INSERT INTO relay_messages (delivery_id, destination_id, channel_id, handed_over_at, next_attempt_at)
+     SELECT d.id, o.id, d.channel_id, now(), now() - interval '1 second'
+     FROM deliveries d JOIN destinations o ON o.origin = 'http://' || d.channel_id WHERE d.project_id = :projectId`,
+    { projectId },
+  )
+  await forget()
+}
+
+t.test('In the relay too, a tenant with many slow destinations leaves places, and the next one, to others', async t => {
+  const big = await outage(80, 8)
+  await handOverAll(big.projectId)
+  const owner = uuidv7()
+  const claim = async (limit: number) => {
+    const request = { owner, leaseMs: DELIVERY_TIMING.leaseMs, limit, capacity: 512 }
+    const ids = await db.transaction(tx => claimMessages(tx, request, new Date()))
+    const sql = 'SELECT project_id AS project FROM deliveries WHERE id = ANY (?)'
+    const rows = await query<{ project: string }>(db, sql, [ids])
+    return { big: rows.filter(({ project }) => project === big.projectId).length, all: rows.length }
+  }
+  t.same(await claim(200), { big: 200, all: 200 })
+  t.same(await claim(312), { big: 56, all: 56 }, 'half of all places')
+  t.same(await claim(256), { big: 0, all: 0 })
+  const small = await outage(3, 2)
+  await handOverAll(small.projectId)
+  t.same(await claim(1), { big: 0, all: 1 })
+  t.same(await claim(255), { big: 0, all: 5 })
+  await execute(
+    db,
+    `UPDATE relay_messages SET lease_owner = NULL, next_attempt_at = now() WHERE delivery_id IN (
+       SELECT delivery_id FROM relay_messages WHERE lease_owner IS NOT NULL AND delivery_id IN (
+         SELECT id FROM deliveries WHERE project_id = ?) LIMIT 10)`,
+    [big.projectId],
+  )
+  t.same(await claim(251), { big: 7, all: 7 }, 'half of what the six of the other tenant leave')
+  await execute(db, 'DELETE FROM relay_messages')
 })
 
 t.test('The webhook of a tenant arrives while 3,000 receivers of another tenant hang', async t => {

@@ -13,6 +13,7 @@ import {
   lockIdleMessages,
   lockMessages,
   postponeMessages,
+  type RelayClaim,
   type RelayMessage,
   removeMessages,
   returnToLanes,
@@ -32,7 +33,7 @@ export type RelayAttempt = { message: PreparedRelayMessage; outcome: DeliveryOut
  */
 export async function claimRelayMessages(
   tx: Tx,
-  claiming: { owner: string; leaseMs: number; limit: number },
+  claiming: RelayClaim,
   tools: PrepareTools,
   now: Date,
 ): Promise<{ messages: PreparedRelayMessage[]; isMore: boolean }> {

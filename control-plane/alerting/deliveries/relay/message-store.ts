@@ -83,14 +83,18 @@ export async function findDueWork(db: Db, now: Date): Promise<DueWork> {
 /** A message that was handed over at or before this time has expired. */
 const computeRelayCutoff = (now: Date) => new Date(now.getTime() - MAX_RELAY_AGE_MS)
 
+/** `limit`: the free places of the process, of its `capacity` */
+export type RelayClaim = { owner: string; leaseMs: number; limit: number; capacity: number }
+
 /**
  * Leases due messages to `owner` for `leaseMs`, at most `limit`. Over all processes a destination has eight at the same time, one when
- * its circuit is half-open, and none when it is open. These limits of each destination need a statement of their own
+ * its circuit is half-open, and none when it is open. The project with the fewest messages at `owner` comes first, and none
+ * gets more than half of the `capacity` of a process that the others leave free. These limits need a statement of their own
  * instead of `claimRows`.
  */
 export async function claimMessages(
   tx: Tx,
-  { owner, leaseMs, limit }: { owner: string; leaseMs: number; limit: number },
+  { owner, leaseMs, limit, capacity }: RelayClaim,
   now: Date,
 ): Promise<string[]> {
   const due = await query<{ id: string }>(
@@ -101,18 +105,29 @@ export async function claimMessages(
   if (due.length === 0) return []
   const leased = await query<{ id: string }>(
     tx,
-    `WITH room AS MATERIALIZED (
-       SELECT o.id, CASE WHEN o.opened_at IS NULL THEN :concurrency::integer ELSE 1 END - (
+    `WITH held AS MATERIALIZED (
+       SELECT o.project_id, count(*) AS mine, sum(count(*)) OVER () AS total
+       FROM relay_messages m JOIN relay_destinations o ON o.id = m.destination_id
+       WHERE m.lease_owner = :owner AND m.next_attempt_at > :now GROUP BY o.project_id
+     ), room AS MATERIALIZED (
+       SELECT o.id, o.project_id, CASE WHEN o.opened_at IS NULL THEN :concurrency::integer ELSE 1 END - (
          SELECT count(*) FROM relay_messages
          WHERE destination_id = o.id AND lease_owner IS NOT NULL AND next_attempt_at > :now
        ) AS free
        FROM relay_destinations o
        WHERE o.id = ANY (:ids) AND (o.opened_at IS NULL OR o.next_trial_at <= :now)
+     ), ranked AS MATERIALIZED (
+       SELECT delivery_id, project_id,
+         row_number() OVER (PARTITION BY project_id ORDER BY message.next_attempt_at, delivery_id) AS place
+       FROM room, LATERAL (
+         SELECT delivery_id, next_attempt_at FROM relay_messages WHERE destination_id = room.id AND next_attempt_at <= :now
+         ORDER BY next_attempt_at LIMIT least(greatest(room.free, 0), :limit) FOR UPDATE SKIP LOCKED
+       ) AS message
      ), picked AS MATERIALIZED (
-       SELECT message.delivery_id FROM room, LATERAL (
-         SELECT delivery_id FROM relay_messages WHERE destination_id = room.id AND next_attempt_at <= :now
-         ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
-       ) AS message LIMIT :limit
+       SELECT delivery_id FROM ranked LEFT JOIN held USING (project_id)
+       WHERE coalesce(mine, 0) + place
+         <= ceil((:capacity - coalesce((SELECT max(total) FROM held), 0) + coalesce(mine, 0)) / 2.0)
+       ORDER BY coalesce(mine, 0) + place LIMIT :limit
      )
      UPDATE relay_messages m SET lease_owner = :owner, next_attempt_at = :leaseEnd
      FROM picked WHERE m.delivery_id = picked.delivery_id
@@ -123,6 +138,7 @@ export async function claimMessages(
       leaseEnd: new Date(now.getTime() + leaseMs),
       owner,
       limit,
+      capacity,
       concurrency: MAX_DESTINATION_CONCURRENCY,
     },
   )

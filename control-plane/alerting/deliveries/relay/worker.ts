@@ -110,7 +110,7 @@ async function claim(state: RelayState): Promise<void> {
   const { context, owner, requests } = state
   const limit = requests.free()
   if (limit === 0) return
-  const claiming = { owner, leaseMs: context.timing.leaseMs, limit }
+  const claiming = { owner, leaseMs: context.timing.leaseMs, limit, capacity: MAX_CONCURRENCY }
   const { messages, isMore } = await context.db.transaction(tx => claimRelayMessages(tx, claiming, context, now()))
   for (const message of messages) requests.start(() => send(state, message))
   if (isMore) wake(state)
