@@ -73,6 +73,15 @@ export function toEgressFailure(error: unknown): EgressFailure {
   return createInternalFailure('internal_error', message)
 }
 
+/** What ICMPv6 of a router or of the target's firewall becomes; for a local route, the same codes come before anything is sent. */
+const REFUSED_BY_NETWORK = new Set(['EACCES', 'ENETUNREACH'])
+
+/** As `toEgressFailure`, for an error after the kernel of the probe has accepted to send: it was reported by the network. */
+export function toNetworkFailure(error: unknown): EgressFailure {
+  const { code = '' } = error as { code?: string }
+  return toEgressFailure(REFUSED_BY_NETWORK.has(code) ? { code: 'EHOSTUNREACH' } : error)
+}
+
 /** Converts error codes of c-ares. A name that does not exist is the target's fault; other errors are the resolver's. */
 export function toResolverFailure(code: string): EgressFailure {
   const known = KNOWN[code]

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { FailureSource } from '../../checks/result.ts'
-import { type EgressFailure, toEgressFailure } from '../failure.ts'
+import { type EgressFailure, toEgressFailure, toNetworkFailure } from '../failure.ts'
 import type { PhaseTimer } from '../phases.ts'
 
 export type UdpServer = { address: string; port: number }
@@ -66,7 +66,9 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
     function openTo(server: UdpServer): void {
       const socket = connected(server, () => sendOpen(socket, server))
       sockets.set(server, socket)
-      socket.on('error', error => lose(server, error))
+      let isSent = false
+      socket.once('connect', () => (isSent = true))
+      socket.on('error', error => lose(server, isSent ? toNetworkFailure(error) : error))
       socket.on('message', message => {
         if (!isOver && take(message, server)) end()
       })

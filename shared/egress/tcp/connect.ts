@@ -3,7 +3,14 @@ import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import { type CheckError, FailureSource, type Timings } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
-import { createTargetFailure, type EgressFailure, toCheckError, toEgressFailure, toTlsFailure } from '../failure.ts'
+import {
+  createTargetFailure,
+  type EgressFailure,
+  toCheckError,
+  toEgressFailure,
+  toNetworkFailure,
+  toTlsFailure,
+} from '../failure.ts'
 import {
   enterPhase,
   finishPhases,
@@ -116,7 +123,10 @@ function open(
       : undefined
     phases.cancel = fail
     // Never removed: an error between two stages would have no listener.
-    socket.on('error', error => fail(toEgressFailure(error)))
+    let isSent = false
+    socket.on('error', error => fail(isSent ? toNetworkFailure(error) : toEgressFailure(error)))
+    // emitted just before connect(2), after whose failure the socket is destroyed
+    socket.once('connectionAttempt', () => process.nextTick(() => (isSent = !socket.destroyed)))
     socket.once('connect', () => {
       clearTimeout(timer)
       try {
