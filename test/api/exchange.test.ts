@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
@@ -178,4 +179,30 @@ t.test('GET /export?id= returns one record in its section, which an import leave
       status: 404,
       body: { error: { code: 'not_found', message: 'record of a project file not found' } },
     })
+})
+
+t.test('Another interval of a heartbeat moves its deadline', async t => {
+  const job = { name: 'Nightly', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 60, rules: [] }
+  const account = await api.account()
+  await apply(account, { version: 1, monitors: [job] })
+  const read = async () => {
+    const sql = `SELECT h.due_at AS at FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id WHERE m.project_id = ?`
+    return (await query<{ at: Date }>(api.db, sql, [account.projectId]))[0]!.at.getTime()
+  }
+  const due = Date.parse('2030-01-01T10:11:00Z')
+  await execute(
+    api.db,
+    'INSERT INTO heartbeats (monitor_id, pings, due_at) SELECT id, 1, ? FROM monitors WHERE project_id = ?',
+    [new Date(due), account.projectId],
+  )
+  for (const [interval, grace, seconds] of [
+    [3_600, 60, 3_000],
+    [600, 120, 60],
+    [600, 120, 60],
+    [86_400, 60, 85_800],
+  ] as const) {
+    const monitors = [{ ...job, heartbeat_interval: interval, heartbeat_grace: grace }]
+    t.equal((await apply(account, { version: 1, monitors })).status, 200)
+    t.equal(await read(), due + seconds * 1_000, `${interval} and ${grace}`)
+  }
 })

@@ -115,6 +115,19 @@ t.test('a monitor with invalid rows stops neither the pings nor the deadlines of
   t.ok((await heartbeatOf(db, broken!.id))!.due_at! > new Date(), 'it is tried again later')
 })
 
+t.test('a heartbeat that became a monitor of another type is not overdue', async t => {
+  const { id, token } = await create()
+  await beat(token)
+  await keepListening()
+  await execute(db, `UPDATE monitors SET type = 'http', status = 'degraded' WHERE id = ?`, [id])
+  const before = await query(db, 'SELECT state FROM verdict_states WHERE monitor_id = ?', [id])
+  await runOut(db, id)
+  while ((await evaluateOverdue(tools(), 7)) > 0);
+  t.same(await query(db, 'SELECT state FROM verdict_states WHERE monitor_id = ?', [id]), before)
+  t.match(await countsOf(db, id), { downs: 0, incidents: 0, deliveries: 0 })
+  t.equal((await heartbeatOf(db, id))?.due_at, null)
+})
+
 t.test('no heartbeat is overdue while no process accepts pings, and deadlines in the gap are extended', async t => {
   const [due, daily, before] = await createHeartbeats(3)
   await execute(db, `UPDATE monitors SET heartbeat_interval = 86400 WHERE id = ?`, [daily!.id])

@@ -205,3 +205,16 @@ function serializeRows(monitors: StoredMonitor[]): string {
     })),
   )
 }
+
+/** Moves the deadlines of heartbeats by the change of their interval and grace. The monitors are locked. */
+export async function moveHeartbeatDeadlines(tx: Tx, moves: { id: string; seconds: number }[]): Promise<void> {
+  const rows = moves.filter(({ seconds }) => seconds !== 0)
+  if (rows.length === 0) return
+  await execute(
+    tx,
+    `UPDATE heartbeats SET due_at = due_at + row.seconds * interval '1 second'
+     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, seconds integer)
+     WHERE monitor_id = row.id AND due_at IS NOT NULL`,
+    { rows: JSON.stringify(rows) },
+  )
+}

@@ -76,7 +76,7 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
       if (id === undefined) return false
       if (arrival.isWithdrawn) return new WithdrawnPingError()
       if (stored.has(arrival.id)) return true
-      effects.set(id, applyPing(effects.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs)))
+      effects.set(id, applyPing(effects.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs), nowMs))
       return true
     })
     await storeEffects(tx, [...effects.values()], publicUrl, new Date(nowMs))

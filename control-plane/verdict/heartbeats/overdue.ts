@@ -5,12 +5,13 @@ export function computeAllowedMs({ interval, grace }: HeartbeatMonitor): number 
   return interval === null ? null : (interval + (grace ?? 0)) * 1_000
 }
 
-/** True if the pings of a monitor are evaluated: it has an interval and is not paused. */
-export const isEvaluated = (monitor: HeartbeatMonitor) => !monitor.isPaused && monitor.interval !== null
+/** True if the pings of a monitor are evaluated: it is a heartbeat, has an interval, and is not paused. */
+export const isEvaluated = ({ isHeartbeat, isPaused, interval }: HeartbeatMonitor) =>
+  isHeartbeat && !isPaused && interval !== null
 
 /**
- * What to do with a heartbeat that may be overdue. `disarm`: it is paused, or was paused since the deadline was set, so
- * the deadline is removed until its next ping. `wait`: a ping has arrived in the meantime.
+ * What to do with a heartbeat that may be overdue. `disarm`: it is paused, or was paused since the deadline was set, or has
+ * become a monitor of another type, so the deadline is removed until its next ping. `wait`: a ping has arrived in the meantime.
  */
 export function checkOverdue(
   { monitor, heartbeat, state }: LockedHeartbeat,

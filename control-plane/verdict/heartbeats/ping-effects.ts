@@ -28,19 +28,24 @@ export const createPingEffects = (locked: LockedHeartbeat): PingEffects => ({
 
 type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'>
 
+/** The pings of one moment get times that are a millisecond apart. */
+const MAX_AHEAD_MS = 60_000
+
 /**
  * Applies one ping (docs/design/heartbeats.md#overdue). While the monitor is paused or incomplete, the ping is only
  * stored. The same applies to a queued ping that is older than a stored one, because it does not show the current
- * state.
+ * state; a stored one that is far ahead of `nowMs` is from before PostgreSQL's clock was set back, and does not count.
  */
 export function applyPing(
   effects: PingEffects,
   { signal, body, id, isKept }: Pick<PingArrival, 'signal' | 'body'> & Partial<Pick<PingArrival, 'id' | 'isKept'>>,
   receivedAtMs: number,
+  nowMs = receivedAtMs,
 ): PingEffects {
   const message = signal.kind === 'fail' ? buildFailureMessage(signal, body) : null
   const content = { ...signal, message, body, arrivalId: id ?? null }
-  const isOld = isKept === true && receivedAtMs < (effects.locked.heartbeat.lastPingAtMs ?? 0)
+  const lastPingAtMs = effects.locked.heartbeat.lastPingAtMs ?? 0
+  const isOld = isKept === true && receivedAtMs < lastPingAtMs && lastPingAtMs <= nowMs + MAX_AHEAD_MS
   return addPing(effects, content, receivedAtMs, isOld)
 }
 
@@ -65,7 +70,7 @@ function addPing(
   const ping = buildPing(locked, heartbeat, content, receivedAtMs)
   const isCounted = isEvaluated(monitor) && ping.kind !== 'log' && !isOld
   const decision = isCounted ? decidePing(locked, ping) : null
-  const moved = decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state)
+  const moved = decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state, receivedAtMs)
   const isSeen = ping.kind !== 'overdue'
   return {
     locked: {
@@ -117,16 +122,18 @@ function decidePing({ monitor, state }: LockedHeartbeat, ping: Ping): PingDecisi
 
 /**
  * Sets the deadline of the next success, from the previous success or the first start. A later start does not change
- * it: a job may run for as long as interval and grace allow.
+ * it: a job may run for as long as interval and grace allow. After PostgreSQL's clock was set back, pings are later than
+ * they arrived, and the deadline counts from the arrival.
  */
 function advanceHeartbeat(
   heartbeat: Heartbeat,
   { monitor }: LockedHeartbeat,
   ping: Ping,
   state: MonitorState,
+  receivedAtMs: number,
 ): Heartbeat {
   const atMs = ping.at.getTime()
-  const dueAtMs = atMs + computeAllowedMs(monitor)!
+  const dueAtMs = Math.min(atMs, receivedAtMs) + computeAllowedMs(monitor)!
   if (ping.kind === 'success') return { ...heartbeat, lastSuccessAtMs: atMs, runStartedAtMs: null, dueAtMs }
   if (ping.kind === 'fail') return { ...heartbeat, runStartedAtMs: null, dueAtMs: null }
   if (ping.kind === 'overdue') return { ...heartbeat, dueAtMs: null }

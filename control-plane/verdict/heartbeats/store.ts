@@ -2,7 +2,7 @@ import { type Db, execute, query, type Tx } from '../../foundation/platform/post
 import type { MonitorState } from '../core/types.ts'
 import type { Heartbeat, HeartbeatMonitor, LockedHeartbeat, Ping } from './types.ts'
 
-const MONITOR = `m.id, m.config_version AS "configVersion", m.is_paused AS "isPaused",
+const MONITOR = `m.id, m.type = 'heartbeat' AS "isHeartbeat", m.config_version AS "configVersion", m.is_paused AS "isPaused",
   m.heartbeat_interval AS interval, m.heartbeat_grace AS grace`
 
 /** The heartbeat monitors of tokens (by SHA-256), locked in the order of ids like every verdict. */

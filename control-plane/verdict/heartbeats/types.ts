@@ -56,6 +56,8 @@ export type Heartbeat = {
 /** The settings of a monitor by which its pings are evaluated. */
 export type HeartbeatMonitor = {
   id: string
+  /** false: its type was changed since */
+  isHeartbeat: boolean
   configVersion: number
   isPaused: boolean
   /** seconds; null: the monitor is incomplete, and its pings are stored without an evaluation */

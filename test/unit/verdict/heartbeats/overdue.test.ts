@@ -7,7 +7,7 @@ import type { LockedHeartbeat, PingSignal } from '../../../../control-plane/verd
 const id = '0190a0a0-0000-7000-8000-000000000001'
 const HOUR = 3_600
 const fresh = (changes: object = {}): LockedHeartbeat => ({
-  monitor: { id, configVersion: 1, isPaused: false, interval: 30 * HOUR, grace: HOUR, ...changes },
+  monitor: { id, isHeartbeat: true, configVersion: 1, isPaused: false, interval: 30 * HOUR, grace: HOUR, ...changes },
   heartbeat: { pings: 0, lastPingAtMs: null, lastSuccessAtMs: null, runStartedAtMs: null, dueAtMs: null },
   state: null,
 })
@@ -129,3 +129,24 @@ const SIGNALS: [text: string | undefined, signal: PingSignal | null][] = [
 for (const [text, signal] of SIGNALS) {
   t.test(`…/${text ?? ''} is ${signal ? signal.kind : 'no ping'}`, async t => t.same(parseSignal(text), signal))
 }
+
+t.test('The deadline of a monitor that is no longer a heartbeat is removed', async t => {
+  const { locked } = applyPing(createPingEffects(fresh()), { signal: SIGNS['.']!, body: null }, 1_800_000_000_000)
+  const later = locked.heartbeat.dueAtMs!
+  t.equal(checkOverdue(locked, later), 'overdue')
+  t.equal(checkOverdue({ ...locked, monitor: { ...locked.monitor, isHeartbeat: false } }, later), 'disarm')
+})
+
+t.test('After the clock was set back, deadlines count from the arrival, and queued pings count', async t => {
+  const nowMs = 1_800_000_000_000
+  const ahead = { ...fresh(), heartbeat: { ...fresh().heartbeat, pings: 1, lastPingAtMs: nowMs + 2 * HOUR * 1_000 } }
+  const success = { signal: SIGNS['.']!, body: null }
+  for (const arrival of [success, { ...success, id, isKept: true }]) {
+    const { locked, change } = applyPing(createPingEffects(ahead), arrival, nowMs, nowMs)
+    t.equal(locked.heartbeat.dueAtMs, nowMs + 31 * HOUR * 1_000)
+    t.equal(change?.state.status, 'up')
+  }
+  const just = { ...ahead, heartbeat: { ...ahead.heartbeat, lastPingAtMs: nowMs } }
+  const { change } = applyPing(createPingEffects(just), { ...success, id, isKept: true }, nowMs - 5_000, nowMs)
+  t.equal(change, null, 'it is older than a stored one')
+})

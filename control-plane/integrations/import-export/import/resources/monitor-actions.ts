@@ -8,7 +8,7 @@ import {
 import { createCycleError, replaceParentsOfMonitors } from '../../../../monitoring/monitors/parents/actions.ts'
 import { lockParents } from '../../../../monitoring/monitors/parents/store.ts'
 import { computeReplacement } from '../../../../monitoring/monitors/settings/replace-actions.ts'
-import { lockMonitors } from '../../../../monitoring/monitors/store.ts'
+import { lockMonitors, moveHeartbeatDeadlines } from '../../../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../../../monitoring/monitors/types.ts'
 import { pauseMonitor, resumeMonitor } from '../../../../verdict/core/monitor-lifecycle-actions.ts'
 import { toMonitorBody } from '../../fields/monitor-fields.ts'
@@ -148,7 +148,17 @@ async function storeReplaced(run: ImportRun, changing: ChangedMonitor[], locked:
   }
   const changes = replaced.filter(change => change !== null)
   await storeRewrites(tools, tx, changes, now)
+  await moveHeartbeatDeadlines(tx, changes.map(toDeadlineMove))
 }
+
+/** A file can change interval and grace of a heartbeat, which an update cannot. */
+const toDeadlineMove = ({ stored, monitor }: MonitorRewrite) => ({
+  id: monitor.id,
+  seconds: sumAllowed(monitor) - sumAllowed(stored),
+})
+
+const sumAllowed = ({ heartbeatInterval, heartbeatGrace }: StoredMonitor) =>
+  (heartbeatInterval ?? 0) + (heartbeatGrace ?? 0)
 
 const recordChange = ({ report, state }: ImportRun, plan: PlannedMonitor, fields: ReturnType<typeof diffMonitor>) =>
   recordUpdate(report, {
