@@ -82,6 +82,10 @@ export function toNetworkFailure(error: unknown): EgressFailure {
   return toEgressFailure(REFUSED_BY_NETWORK.has(code) ? { code: 'EHOSTUNREACH' } : error)
 }
 
+/** Which of two failures at different addresses is reported: the first that is the target's, else the first. */
+export const pickFailure = (first: EgressFailure | null, next: EgressFailure): EgressFailure =>
+  first === null || (first.source !== TARGET && next.source === TARGET) ? next : first
+
 /** Converts error codes of c-ares. A name that does not exist is the target's fault; other errors are the resolver's. */
 export function toResolverFailure(code: string): EgressFailure {
   const known = KNOWN[code]

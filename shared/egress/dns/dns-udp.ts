@@ -1,7 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
-import { FailureSource } from '../../checks/result.ts'
-import { type EgressFailure, toEgressFailure, toNetworkFailure } from '../failure.ts'
+import { type EgressFailure, pickFailure, toEgressFailure, toNetworkFailure } from '../failure.ts'
 import type { PhaseTimer } from '../phases.ts'
 
 export type UdpServer = { address: string; port: number }
@@ -27,7 +26,7 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
   return new Promise((resolve, reject) => {
     const sockets = new Map<UdpServer, Socket>()
     const lost = new Set<UdpServer>()
-    let worst: EgressFailure | null = null
+    let reported: EgressFailure | null = null
     let tries = 0
     let timer: NodeJS.Timeout | undefined
     let isOver = false
@@ -46,10 +45,8 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
       if (lost.has(server)) return
       lost.add(server)
       clearTimeout(timer)
-      const failure = toEgressFailure(error)
-      if (worst === null || (worst.source !== FailureSource.TARGET && failure.source === FailureSource.TARGET))
-        worst = failure
-      if (lost.size === servers.length) end(worst)
+      reported = pickFailure(reported, toEgressFailure(error))
+      if (lost.size === servers.length) end(reported)
       else sendNext()
     }
     function sendNext(): void {

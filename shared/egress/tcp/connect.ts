@@ -1,11 +1,12 @@
 import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
-import { type CheckError, FailureSource, type Timings } from '../../checks/result.ts'
+import type { CheckError, Timings } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
 import {
   createTargetFailure,
   type EgressFailure,
+  pickFailure,
   toCheckError,
   toEgressFailure,
   toNetworkFailure,
@@ -94,10 +95,7 @@ export async function dial(
       return await open(phases, { address: addresses[i]!, port, path }, egress, i < tried - 1)
     } catch (error) {
       throwIfAborted(phases)
-      const next = toEgressFailure(error)
-      const isWorse =
-        failure === null || (failure.source !== FailureSource.TARGET && next.source === FailureSource.TARGET)
-      if (isWorse) failure = next
+      failure = pickFailure(failure, toEgressFailure(error))
     }
   }
   throw failure ?? createTargetFailure('dns_not_found', 'the name has no address')

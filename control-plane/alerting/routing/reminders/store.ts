@@ -2,7 +2,8 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { DueReminder, NewReminder } from './reminder.ts'
 
 /**
- * Inserts or replaces the reminder of each rule, except of rules and incidents that were deleted in the meantime. When the same outage is sent again, after `degraded`, its count continues.
+ * Inserts or replaces the reminder of each rule, except of rules and incidents that were deleted in the meantime. When the
+ * same outage is sent again, after `degraded`, its count continues.
  */
 export async function upsertReminders(tx: Tx, reminders: NewReminder[]): Promise<void> {
   if (reminders.length === 0) return
