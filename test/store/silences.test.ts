@@ -1,10 +1,13 @@
 import t from 'tap'
-import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { deleteWindow } from '../../control-plane/verdict/maintenance/actions.ts'
 import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
 import { listSilencedMonitors, scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
+import { keepOpen } from '../support/open-transaction.ts'
+import { runFanOut } from '../support/publishing.ts'
 import { countSuppressions, createScenario, formatEvents, listCauses, type Scenario } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
 
@@ -13,6 +16,7 @@ const db = createPostgres(url)
 const other = createPostgres(url)
 t.teardown(() => Promise.all([db.destroy(), other.destroy()]))
 
+const log = createLog('test', 'silent')
 const newHouse = async () => createScenario(db, (await insertTenant(db)).projectId)
 const one = async (house: Scenario, checks = '+') => {
   const [id] = (await house.addMonitors(1)) as [string]
@@ -213,8 +217,57 @@ t.test('Two processes that review at the same time send everything once', async 
   await house.maintain(ids, 30)
   await house.check(ids, '-')
   const after = new Date(house.now().getTime() + 60_000)
-  await Promise.all([db, other, db, other].map(pool => reviewDueSilences(pool, 25, after)))
-  while ((await reviewDueSilences(db, 25, after)) > 0);
+  await Promise.all([db, other, db, other].map(pool => reviewDueSilences({ db: pool, log }, 25, after)))
+  while ((await reviewDueSilences({ db, log }, 25, after)) > 0);
   const sent = await Promise.all(ids.map(house.sent))
   t.same([...new Set(sent)], ['down created'])
+})
+
+/** Two tenants, each with a monitor that went down in maintenance, which has ended. */
+async function createTwoTenants() {
+  const houses = [await newHouse(), await newHouse()] as const
+  const [a, b] = [await one(houses[0]), await one(houses[1])] as const
+  for (const [house, id] of [[houses[0], a] as const, [houses[1], b] as const]) {
+    await house.maintain([id], 30)
+    await house.check([id], '-')
+  }
+  const later = (seconds: number) => new Date(houses[0].now().getTime() + seconds * 1_000)
+  const review = (seconds: number, limit = 500) => reviewDueSilences({ db, log }, limit, later(seconds))
+  return { a, b, sent: () => Promise.all([houses[0].sent(a), houses[1].sent(b)]), review }
+}
+
+t.test('A withheld alert that cannot be sent stops no other, and is tried again a minute later', async t => {
+  const { a, sent, review } = await createTwoTenants()
+  const [{ withheld }] = (await query(db, 'SELECT withheld FROM silences WHERE monitor_id = ?', [a])) as [
+    { withheld: object },
+  ]
+  const store = (value: string) => execute(db, 'UPDATE silences SET withheld = ? WHERE monitor_id = ?', [value, a])
+  await store(JSON.stringify(withheld).replaceAll(/"eventIds":\["[^"]+"/g, '"eventIds":["not an id"'))
+  while ((await review(60)) > 0);
+  t.same(await sent(), ['', 'down created'])
+  await store(JSON.stringify(withheld))
+  while ((await review(90)) > 0);
+  t.same(await sent(), ['', 'down created'], 'it waits for a minute')
+  while ((await review(121)) > 0);
+  t.same(await sent(), ['down created', 'down created'])
+})
+
+t.test('Locked rows of one tenant do not delay the withheld alerts of another', async t => {
+  for (const sql of [
+    'SELECT FROM monitors WHERE id = ? FOR UPDATE',
+    'SELECT FROM silences WHERE monitor_id = ? FOR UPDATE',
+    'SELECT FROM alert_channels WHERE project_id = (SELECT project_id FROM monitors WHERE id = ?) FOR UPDATE',
+    `SELECT FROM events WHERE subject = 'monitor:' || ?::text FOR UPDATE`,
+  ]) {
+    const { a, sent, review } = await createTwoTenants()
+    await other.transaction(async holder => {
+      await keepOpen(holder)
+      await query(holder, sql, [a])
+      while ((await review(60, 1)) > 0);
+      t.same(await sent(), ['', 'down created'], sql)
+    })
+    while ((await review(62)) > 0);
+    await runFanOut(db, new Date())
+    t.same(await sent(), ['down created', 'down created'], sql)
+  }
 })

@@ -13,6 +13,7 @@ import { buildPolicy } from '../../control-plane/verdict/reader/counting/policy.
 import { loadMonitors } from '../../control-plane/verdict/reader/partitions/partition-store.ts'
 import { Outcome, Trigger } from '../../shared/checks/result.ts'
 import { createDatabase } from '../support/database.ts'
+import { createScenario } from '../support/silences.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitor } from '../support/verdict.ts'
 
@@ -75,3 +76,33 @@ t.test('an owner is notified once of an unchecked monitor, even if the answer to
     t.equal(await count('SELECT count(*)::int AS n FROM transitions WHERE monitor_id = ?'), 1, time)
   }
 })
+
+t.test(
+  'a silenced monitor that is unchecked is known to the reader, even if the answer to the commit was lost',
+  async t => {
+    const id = await insertMonitor(db, projectId)
+    await insertChannel(db, projectId, [id])
+    await db.transaction(tx => storeStatuses(tx, [{ id, status: 'up', at: new Date(0) }]))
+    await createScenario(db, projectId, Date.now()).maintain([id], 3_600)
+    const state = markUnchecked({ ...createMonitorState(id, 1), status: 'up' }, 30_000)
+    const store = (at: Date) =>
+      db.transaction(tx =>
+        storeUncheckedMonitors(tx, [{ monitorId: id, configVersion: 1, state }], 'https://p.example', at),
+      )
+    const count = async (sql: string) => (await query<{ n: number }>(db, sql, [id]))[0]!.n
+    const countEvents = () => count(`SELECT count(*)::int AS n FROM events WHERE subject = 'monitor:' || ?`)
+    for (const time of ['first', 'repeated']) {
+      const states = await store(new Date())
+      t.match(
+        states,
+        [{ monitorId: id, unchecked: { sinceMs: 30_000, isTold: false } }],
+        `${time}: the reader knows it`,
+      )
+      t.equal(await count('SELECT count(*)::int AS n FROM transitions WHERE monitor_id = ?'), 1, time)
+      t.equal(await countEvents(), 0, `${time}: nothing is sent during maintenance`)
+    }
+    const afterwards = await store(new Date(Date.now() + 7_200_000))
+    t.match(afterwards, [{ monitorId: id, unchecked: { sinceMs: 30_000, isTold: true } }])
+    t.equal(await countEvents(), 1, 'the owner is notified after the maintenance')
+  },
+)

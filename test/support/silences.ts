@@ -10,9 +10,11 @@ import { createWindow } from '../../control-plane/verdict/maintenance/actions.ts
 import { createSilence, endSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { insertChannel, insertMonitors, resultOf } from './verdict.ts'
 
 const PUBLIC_URL = 'https://picket.example'
+const log = createLog('test', 'silent')
 
 export type Scenario = ReturnType<typeof createScenario>
 
@@ -58,7 +60,7 @@ export function createScenario(db: Db, projectId: string, startMs = Date.UTC(202
       await pass(1)
     }
   }
-  const look = () => reviewDueSilences(db, 500, now())
+  const look = () => reviewDueSilences({ db, log }, 500, now())
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
       nowMs += 1_000

@@ -2,7 +2,7 @@ import { toIncidentSubject } from '../../alerting/events/catalog.ts'
 import { formatDuration } from '../../alerting/events/duration.ts'
 import { publishEvents } from '../../alerting/routing/publishing/publish-actions.ts'
 import { newId } from '../../foundation/platform/ids.ts'
-import { isInvalidRowError, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { Tx } from '../../foundation/platform/postgres/client.ts'
 import { listMonitorsByIds, lockMonitors, type MonitorVersion } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import {
@@ -207,7 +207,3 @@ function buildStatusChanges(
     return { monitor, transition: transitionStep, events: [own, ofIncident].flat() }
   })
 }
-
-/** True for errors caused by the rows or the state of one monitor, so that the others can be stored without it. */
-export const isMonitorError = (error: unknown): boolean =>
-  isInvalidRowError(error) || error instanceof TypeError || error instanceof RangeError

@@ -40,17 +40,17 @@ export async function loadUncheckedSince(db: Db, monitorIds: string[]): Promise<
   return new Map(rows.map(({ id, since }) => [id, since]))
 }
 
-/** The stored `unchecked` of monitors whose owners were notified. The caller holds their locks. */
-export async function loadNotifiedUnchecked(
+/** The stored `unchecked` of monitors that show no status because of it. The caller holds their locks. */
+export async function loadStoredUnchecked(
   tx: Tx,
   monitorIds: string[],
-): Promise<Map<string, MonitorState['unchecked']>> {
+): Promise<Map<string, NonNullable<MonitorState['unchecked']>>> {
   if (monitorIds.length === 0) return new Map()
-  const rows = await query<{ id: string; unchecked: MonitorState['unchecked'] }>(
+  const rows = await query<{ id: string; unchecked: NonNullable<MonitorState['unchecked']> }>(
     tx,
     `SELECT v.monitor_id AS id, v.state->'unchecked' AS unchecked
      FROM verdict_states v JOIN monitors m ON m.id = v.monitor_id
-     WHERE v.monitor_id = ANY (?::uuid[]) AND m.status IS NULL AND (v.state->'unchecked'->>'isTold')::boolean`,
+     WHERE v.monitor_id = ANY (?::uuid[]) AND m.status IS NULL AND jsonb_typeof(v.state->'unchecked') = 'object'`,
     [monitorIds],
   )
   return new Map(rows.map(({ id, unchecked }) => [id, unchecked]))

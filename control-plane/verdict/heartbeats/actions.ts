@@ -1,8 +1,8 @@
 import type { Log } from '../../../shared/process/log.ts'
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
-import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, isContentError, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { createPingToken } from '../../monitoring/monitors/actions.ts'
-import { applyDecisions, isMonitorError } from '../core/decision-actions.ts'
+import { applyDecisions } from '../core/decision-actions.ts'
 import {
   extendDeadlines,
   type IntakeGap,
@@ -52,7 +52,7 @@ export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[])
   try {
     return await storeBatch(tools, arrivals)
   } catch (error) {
-    if (!isMonitorError(error)) throw error
+    if (!isContentError(error)) throw error
     if (arrivals.length === 1) return [error as Error]
     const answers: (boolean | Error)[] = []
     for (const arrival of arrivals) answers.push(...(await storePings(tools, [arrival])))
@@ -149,10 +149,10 @@ async function evaluateHeartbeats(
   try {
     await evaluateSome(locked)
   } catch (error) {
-    if (!isMonitorError(error)) throw error
+    if (!isContentError(error)) throw error
     for (const one of locked) {
       await evaluateSome([one]).catch(async err => {
-        if (!isMonitorError(err)) throw err
+        if (!isContentError(err)) throw err
         log.error({ err, monitorId: one.monitor.id }, 'cannot evaluate an overdue heartbeat; retrying later')
         await storeHeartbeats(tx, [{ id: one.monitor.id, ...one.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
       })

@@ -68,16 +68,40 @@ const CHECK_TIMING = `a.interval_seconds AS "intervalSeconds", a.timeout_ms AS "
 export type SilencedMonitor = CheckTiming & { id: string }
 
 /**
- * Locks the monitors of at most `limit` silences that are due, because monitors are always locked first. Skips monitors
- * that another transaction has locked. The work ends with the transaction, so no lease is needed.
+ * The monitors of at most `limit` silences that are due, the longest due first. Leaves out those that another transaction has
+ * locked, so that many of one tenant do not delay the others. Holds no lock afterwards.
  */
-export function lockDueMonitors(tx: Tx, now: Date, limit: number): Promise<SilencedMonitor[]> {
+export async function listDueSilences(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    db,
+    `SELECT a.id FROM silences s JOIN monitors a ON a.id = s.monitor_id
+     WHERE s.due_at <= :now ORDER BY s.due_at LIMIT :limit FOR NO KEY UPDATE OF a, s SKIP LOCKED`,
+    { now, limit },
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Locks those of the monitors whose silences are due, because monitors are always locked first. Skips monitors that another
+ * transaction has locked. The work ends with the transaction, so no lease is needed.
+ */
+export function lockDueMonitors(tx: Tx, monitorIds: string[], now: Date): Promise<SilencedMonitor[]> {
   return query(
     tx,
     `SELECT a.id, ${CHECK_TIMING} FROM monitors a
-     WHERE id IN (SELECT monitor_id FROM silences WHERE due_at <= :now ORDER BY due_at LIMIT :limit)
+     WHERE id IN (SELECT monitor_id FROM silences WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND due_at <= :now)
      ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
-    { now, limit },
+    { monitorIds, now },
+  )
+}
+
+/** Reviews a silence later. Returns 0 when another transaction holds it, else 1. */
+export function postponeReview(db: Db, monitorId: string, until: Date): Promise<number> {
+  return execute(
+    db,
+    `UPDATE silences SET due_at = :until WHERE monitor_id IN (
+       SELECT monitor_id FROM silences WHERE monitor_id = :monitorId FOR UPDATE SKIP LOCKED)`,
+    { monitorId, until },
   )
 }
 

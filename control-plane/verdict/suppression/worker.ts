@@ -36,7 +36,7 @@ export function startSuppressionWorker(context: LoopTools & { db: Db; nats: Nats
       const unasked = await claimParentChecks(db, BATCH_SIZE)
       if (unasked.length > 0) ask(unasked)
       if (due > now()) return due
-      while (!signal.aborted && (await reviewDueSilences(db, BATCH_SIZE, now())) > 0);
+      while (!signal.aborted && (await reviewDueSilences(context, BATCH_SIZE, now())) > 0);
       const next = await findNextReviewAt(db)
       return next && new Date(Math.max(next.getTime(), nowMs() + RETRY_DELAY_MS))
     },

@@ -227,3 +227,10 @@ export const isLockTimeout = (error: unknown): boolean => (error as { code?: str
 export function isInvalidRowError(error: unknown): boolean {
   return /^2[23]/.test((error as { code?: string }).code ?? '')
 }
+
+/** True for errors caused by the content of some rows: PostgreSQL rejected it, or our code cannot process it. */
+export const isContentError = (error: unknown): boolean =>
+  isInvalidRowError(error) || error instanceof TypeError || error instanceof RangeError
+
+/** True for errors caused by the rows of one tenant, so that the others can be stored without it. */
+export const isTenantError = (error: unknown): boolean => isLockTimeout(error) || isContentError(error)

@@ -7,7 +7,7 @@ import { THREAD_WAIT_TIMEOUT_MS } from '../../../foundation/platform/concurrency
 import { cacheDecrypted, type SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
-import { type Db, isInvalidRowError } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, isContentError } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { ALIGNED, type Loop, type LoopTools } from '../../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-loop.ts'
@@ -215,7 +215,7 @@ const INTERNAL_FAILURE = { code: 'internal_error', message: 'Picket could not pr
  * such as an unreachable database, are retried soon.
  */
 function buildErrorEnd(log: Log, source: ClaimedSource, err: unknown): FetchEnd {
-  const isOfThisSource = isInvalidRowError(err) || err instanceof TypeError || err instanceof RangeError
+  const isOfThisSource = isContentError(err)
   log.error({ err, dataSourceId: source.id }, 'could not process a data source')
   if (!isOfThisSource) return buildRelease(source, now(), RETRY_AFTER_MS)
   const at = now()

@@ -6,7 +6,7 @@ import { listMonitorsByIds, lockAvailableMonitors } from '../../../monitoring/mo
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import { listOpenAutomaticIncidents } from '../../incidents/automatic-actions.ts'
 import { listSilencedMonitors } from '../../suppression/store.ts'
-import { loadNotifiedUnchecked, storeStates } from '../store.ts'
+import { loadStoredUnchecked, storeStates } from '../store.ts'
 import type { MonitorState } from '../types.ts'
 import { buildUncheckedEvent, formatUncheckedReason, UNCHECKED_SUMMARY } from './unchecked.ts'
 import { storeUnknownTransitions } from './unknown-status-actions.ts'
@@ -17,8 +17,8 @@ export type UncheckedMonitor = { monitorId: string; configVersion: number; state
 /**
  * Stores that monitors are no longer checked (docs/design/verdict.md#unknown-status): a status of null from the last
  * check on, and `monitor.unchecked`. The owner of a silenced monitor is notified later, if it is still unchecked then.
- * Monitors that are locked, changed, paused or deleted are left out. Returns the stored states, including those of an
- * earlier transaction whose commit was not answered; these are not published a second time.
+ * Monitors that are locked, changed, paused or deleted are left out. Returns the stored states, including those that
+ * an earlier transaction stored, perhaps without an answer to its commit; these are not published a second time.
  */
 export async function storeUncheckedMonitors(
   tx: Tx,
@@ -28,21 +28,19 @@ export async function storeUncheckedMonitors(
 ): Promise<MonitorState[]> {
   const same = await lockUnchanged(tx, found)
   const monitors = await loadCheckedMonitors(tx, same)
-  const stored = await loadNotifiedUnchecked(tx, [...monitors.keys()])
+  const stored = await loadStoredUnchecked(tx, [...monitors.keys()])
   const silenced = await listSilencedMonitors(tx, [...monitors.keys()], now)
+  const isStored = (id: string) => stored.get(id)?.isTold || (stored.has(id) && silenced.has(id))
   const states = same
-    .filter(({ monitorId }) => monitors.has(monitorId) && !stored.has(monitorId))
+    .filter(({ monitorId }) => monitors.has(monitorId) && !isStored(monitorId))
     .map(({ state }) => ({ ...state, unchecked: { ...state.unchecked!, isTold: !silenced.has(state.monitorId) } }))
     .filter(({ monitorId, unchecked }) => unchecked.isTold || monitors.get(monitorId)!.status !== null)
   await storeStates(tx, states, now)
   await storeUnknownTransitions(tx, buildUnknownTransitions(states, monitors), now)
   const toNotify = states.filter(({ unchecked }) => unchecked.isTold)
   await notifyOwners(tx, toNotify, monitors, publicUrl, now)
-  const known = same.flatMap(({ monitorId, state }) => {
-    const unchecked = stored.get(monitorId)
-    return unchecked ? [{ ...state, unchecked }] : []
-  })
-  return [...states, ...known]
+  const known = same.filter(({ monitorId }) => isStored(monitorId))
+  return [...states, ...known.map(({ monitorId, state }) => ({ ...state, unchecked: stored.get(monitorId)! }))]
 }
 
 type Monitors = ReadonlyMap<string, StoredMonitor>

@@ -3,9 +3,9 @@ import type { Log } from '../../../../shared/process/log.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { initializeCounter } from '../../../../shared/process/zero-counters.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
+import { isContentError } from '../../../foundation/platform/postgres/client.ts'
 import { withTimeout } from '../../../foundation/platform/time/clock.ts'
 import { ApiError, unavailable } from '../../../foundation/web/server/errors.ts'
-import { isMonitorError } from '../../core/decision-actions.ts'
 import type { PingArrival, PingOutcome } from '../types.ts'
 import { encodeQueuedPing } from './queued-ping.ts'
 
@@ -39,7 +39,7 @@ export function createPingIntake(tools: PingIntakeTools, commit: (arrival: PingA
 }
 
 /** False for errors caused by this monitor, and for API errors other than 503. */
-const canQueue = (error: Error) => !isMonitorError(error) && !(error instanceof ApiError && error.status !== 503)
+const canQueue = (error: Error) => !isContentError(error) && !(error instanceof ApiError && error.status !== 503)
 
 async function queuePing(
   { nats, log }: PingIntakeTools,

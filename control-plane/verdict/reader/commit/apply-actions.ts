@@ -1,8 +1,8 @@
 import { groupBy } from '../../../../shared/group-by.ts'
-import { setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { isContentError, isLockTimeout, setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { findProjectIds, lockAvailableMonitors } from '../../../monitoring/monitors/store.ts'
-import { applyDecisionsLocked, isMonitorError, type VerdictChange } from '../../core/decision-actions.ts'
+import { applyDecisionsLocked, type VerdictChange } from '../../core/decision-actions.ts'
 import type { ReaderTools } from '../reading-actions.ts'
 
 /**
@@ -13,12 +13,6 @@ export type ApplyOutcome = { discarded: string[]; deferred: VerdictChange[]; loc
 
 /** After the first lock timeout of a transaction, other tenants' locks are waited for only this long. */
 const NEXT_LOCK_TIMEOUT_MS = 20
-
-/** True for a lock timeout of PostgreSQL. */
-export const isLockTimeout = (error: unknown): boolean => (error as { code?: string }).code === '55P03'
-
-/** True for errors caused by the rows of one tenant, so that the others can be stored without it. */
-export const isTenantError = (error: unknown): boolean => isLockTimeout(error) || isMonitorError(error)
 
 /** Applies the changes of monitors whose rows are free and defers the others. Does not wait for locks of monitors. */
 export async function applyUnlocked(
@@ -52,7 +46,7 @@ export async function applyPerProject(tx: Tx, changes: VerdictChange[], tools: R
     const outcome = await tx
       .transaction(savepoint => applyUnlocked(savepoint, own, tools))
       .catch(async error => {
-        if (isMonitorError(error)) return applyOneByOne(tx, own, tools)
+        if (isContentError(error)) return applyOneByOne(tx, own, tools)
         if (!isLockTimeout(error)) throw error
         await setLockTimeout(tx, NEXT_LOCK_TIMEOUT_MS)
         return { discarded: [], deferred: own, lockedProjects: project === null ? [] : [project] }
@@ -73,7 +67,7 @@ async function applyOneByOne(tx: Tx, changes: VerdictChange[], tools: ReaderTool
       .transaction(savepoint => applyUnlocked(savepoint, [change], tools))
       .catch(err => {
         if (isLockTimeout(err)) return { discarded: [], deferred: [change], lockedProjects: [] }
-        if (!isMonitorError(err)) throw err
+        if (!isContentError(err)) throw err
         tools.setAside('decision', 'set aside a decision that cannot be stored', { err, monitorId })
         return { discarded: [monitorId], deferred: [], lockedProjects: [] }
       })

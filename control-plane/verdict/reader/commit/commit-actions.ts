@@ -1,4 +1,9 @@
-import { isInvalidRowError, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import {
+  isInvalidRowError,
+  isLockTimeout,
+  isTenantError,
+  type Tx,
+} from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { insertDisagreements } from '../../../monitoring/fleet/probes/drain-store.ts'
 import type { NewDisagreement } from '../../../monitoring/fleet/probes/outlier.ts'
@@ -15,7 +20,7 @@ import {
   reloadMonitors,
   retryUntilDone,
 } from '../reading-actions.ts'
-import { type ApplyOutcome, applyPerProject, applyUnlocked, isLockTimeout, isTenantError } from './apply-actions.ts'
+import { type ApplyOutcome, applyPerProject, applyUnlocked } from './apply-actions.ts'
 import { recordDeferred, splitByDeferral } from './deferred-actions.ts'
 import { insertDeferredChanges } from './deferred-store.ts'
 import { publishHints } from './hint-actions.ts'

@@ -1,8 +1,7 @@
-import { setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { isLockTimeout, isTenantError, setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
 import type { MonitorState } from '../../core/types.ts'
 import { storeUncheckedMonitors, type UncheckedMonitor } from '../../core/unknown-status/unchecked-actions.ts'
-import { isLockTimeout, isTenantError } from '../commit/apply-actions.ts'
 import { publishHints } from '../commit/hint-actions.ts'
 import { markSaved, movePosition, type PartitionReading, type ReaderTools, retryUntilDone } from '../reading-actions.ts'
 import { findUncheckedMonitors, recordRound, toRegionStates } from './unchecked.ts'
@@ -39,13 +38,14 @@ export async function clearUncheckedStatuses(
   const found = findUncheckedMonitors(memory, scan, BATCH_SIZE)
   const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
   if (free.length === 0) return
-  const states = await retryUntilDone(reading, () =>
+  const stored = await retryUntilDone(reading, () =>
     tools.db.transaction(async tx => {
       await movePosition(tx, reading, LOCK_TIMEOUT_MS)
       return storeIsolated(tx, free, tools)
     }),
   )
   markSaved(reading)
+  const states = stored.filter(one => one.unchecked!.isTold !== memory.get(one.monitorId)!.state.unchecked?.isTold)
   for (const state of states) {
     memory.get(state.monitorId)!.state = state
     unstored.delete(state.monitorId)
