@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { DELIVERIES_OF_MONITOR } from '../../control-plane/alerting/deliveries/log/about.ts'
 import { closeDueDigests } from '../../control-plane/alerting/routing/digests/actions.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
@@ -145,6 +146,27 @@ t.test(
     t.equal(new Set(received).size, 64 - singles)
   },
 )
+
+t.test('The log finds a digest by its monitors as long as it shows the digest', async t => {
+  const { tenant, ids, chat, publish } = await scene(20)
+  for (const [i, change] of [down, up, down].entries()) {
+    await publish(change(ids), at(i * 7_200))
+    await closeDueDigests(db, at(i * 7_200 + 10))
+    await deliverAll()
+  }
+  const digests = (await listLoggedDeliveries(db, chat)).map(({ id }) => id)
+  t.equal(digests.length, 3)
+  const listFound = async () => {
+    const sql = `SELECT found.id FROM (${DELIVERIES_OF_MONITOR}) AS found JOIN deliveries d ON d.id = found.id
+      WHERE d.channel_id = :chat ORDER BY d.seq`
+    const rows = await query<{ id: string }>(db, sql, { projectId: tenant.projectId, monitorId: ids[0]!, chat })
+    return rows.map(({ id }) => id)
+  }
+  t.same(await listFound(), digests)
+  await execute(db, 'DELETE FROM deliveries WHERE id = ?', [digests[0]!])
+  t.same(await listFound(), digests.slice(1))
+  t.same(await query(db, 'SELECT count(*)::integer AS n FROM digests WHERE channel_id = ?', [chat]), [{ n: 2 }])
+})
 
 t.test('The digest of a deleted channel is deleted', async t => {
   const { ids, chat, publish } = await scene(20)

@@ -253,18 +253,23 @@ t.test('An external relay gets the signed request unchanged, by the queue of eve
   t.same(receiver.received, [])
 })
 
-t.test('A message leaves the relay when its channel no longer uses it', async t => {
+t.test('A message leaves the relay when its channel no longer uses it, and has all attempts of its lane', async t => {
   const { receiver, channelId, failed, makeDue } = await startRelay(t, 503)
   const [id] = await queue.send(channelId, 'monitor:a')
-  await failed(1)
+  for (const times of [1, 2]) {
+    await failed(times)
+    await makeDue()
+  }
+  const { failures } = await failed(3)
   const plain = await queue.channel(receiver.url)
-  receiver.always(200)
+  let attempts = 0
+  receiver.always(() => (++attempts < 3 ? 503 : 200))
   await execute(db, 'UPDATE deliveries SET channel_id = :plain WHERE id = :id', { plain, id: id! })
   await execute(db, 'UPDATE relay_messages SET channel_id = :plain WHERE delivery_id = :id', { plain, id: id! })
   await execute(db, `UPDATE relay_messages SET next_attempt_at = now() - interval '1 second' WHERE channel_id = ?`, [
     plain,
   ])
   await makeDue()
-  t.match(await queue.ended(id!), { status: 'delivered' })
+  t.match(await queue.ended(id!), { status: 'delivered', attempts: { length: failures + 3 } })
   t.same(await query(db, 'SELECT 1 FROM delivery_lanes WHERE channel_id = ?', [plain]), [])
 })

@@ -284,14 +284,16 @@ t.test('A deleted organization is removed after 30 days, when nothing of it is l
 })
 
 t.test('Closed digests, old warnings, and old probes and tokens are deleted', async t => {
-  const { projectId, channelId, monitorId } = await scene()
-  const digest = (days: number, closed: boolean) =>
+  const at = await scene()
+  const { projectId, channelId, monitorId } = at
+  const digest = (days: number, closed: boolean, deliveryId: string | null = null) =>
     insertRow(db, 'digests', {
       id: idOf(days),
       project_id: projectId,
       channel_id: channelId,
       due_at: daysAgo(days),
       closed_at: closed ? daysAgo(days) : null,
+      delivery_id: deliveryId,
     })
   const token = (days: number, row = {}) =>
     insertRow(db, 'probe_tokens', {
@@ -316,7 +318,14 @@ t.test('Closed digests, old warnings, and old probes and tokens are deleted', as
       created_at: daysAgo(200),
       ...row,
     })
-  const digests = { younger: await digest(29, true), older: await digest(31, true), open: await digest(32, false) }
+  const [logged, gone] = [await insertDelivery(db, at, 29), await insertDelivery(db, at, 31)]
+  const digests = {
+    younger: await digest(29, true),
+    older: await digest(31, true),
+    open: await digest(32, false),
+    logged: await digest(31, true, logged),
+    gone: await digest(32, true, gone),
+  }
   const tokens = {
     usedByGone: await token(200),
     usedByLiving: await token(200),
@@ -336,7 +345,7 @@ t.test('Closed digests, old warnings, and old probes and tokens are deleted', as
     await insertRow(db, 'expiry_warnings', { ...warning, warned_at: daysAgo(days) })
   }
   await runRetentionRound(db)
-  t.same(await listKept(db, 'digests', digests), ['younger', 'open'])
+  t.same(await listKept(db, 'digests', digests), ['younger', 'open', 'logged'])
   t.same(await listKept(db, 'probes', probes), ['living', 'revoked'])
   t.same(await listKept(db, 'probe_tokens', tokens), ['usedByLiving', 'reusable'])
   t.same(await query(db, 'SELECT identity FROM expiry_warnings'), [{ identity: '799' }])

@@ -179,7 +179,7 @@ const startSending = (state: DeliveryState, prepared: PreparedDelivery) =>
 async function send(state: DeliveryState, prepared: PreparedDelivery): Promise<void> {
   const startedAt = now()
   const outcome = await sendMessage(prepared, startedAt, state.context)
-  if (prepared.attemptsMade === 0)
+  if (prepared.isFirstAttempt)
     state.meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
   const { next, back } = state.channels.release(prepared, outcome)
   for (const one of next) startSending(state, one)

@@ -61,9 +61,9 @@ export const RETENTION_RULES: RetentionRule[] = [
     setting: 'deliveries',
     candidates: 't.id < :first::uuid',
     order: BY_ID,
-    condition: `t.closed_at < :before
-      AND NOT EXISTS (SELECT FROM deliveries d WHERE d.id = t.delivery_id AND d.status = 'pending')`,
-    age: { column: 'closed_at', among: 't.closed_at IS NOT NULL' },
+    // one with a delivery is deleted with it
+    condition: 't.closed_at < :before AND t.delivery_id IS NULL',
+    age: { column: 'closed_at', among: 't.closed_at IS NOT NULL AND t.delivery_id IS NULL' },
     batchSize: 1_000,
   },
   {

@@ -20,6 +20,8 @@ export type QueuedDelivery = DeliveryEvent &
     /** number of the reminder; null when the event is not a reminder */
     reminder: number | null
     attemptsMade: number
+    /** nothing was sent yet, not even before a replay or by the relay */
+    isFirstAttempt: boolean
     createdAt: Date
     body: Buffer | null
     eventId: string
@@ -47,6 +49,7 @@ export type ChatInstallationRef = { id: string; tokens: string; isRevoked: boole
 export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
+  jsonb_array_length(d.attempts) + d.attempts_left_out = 0 AS "isFirstAttempt",
   d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.request_address AS "requestAddress", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
   coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",

@@ -232,13 +232,17 @@ export async function lockIdleMessages(tx: Tx, ids: string[], now: Date): Promis
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns deliveries to their lanes: the channel no longer uses the relay, or has another origin. */
+/**
+ * Returns deliveries to their lanes: the channel no longer uses the relay, or has another origin. The attempts of the relay do
+ * not count there.
+ */
 export async function returnToLanes(tx: Tx, ids: string[], now: Date): Promise<void> {
   if (ids.length === 0) return
   await execute(
     tx,
     `WITH returned AS (
-       UPDATE deliveries SET relay_origin = NULL, updated_at = :now
+       UPDATE deliveries SET relay_origin = NULL, updated_at = :now,
+         attempts_before_replay = jsonb_array_length(attempts) + attempts_left_out
        WHERE id = ANY (:ids) AND status = 'pending' RETURNING channel_id, subject, project_id
      )
      INSERT INTO delivery_lanes (channel_id, subject, project_id, next_attempt_at)

@@ -23,6 +23,7 @@ export type PreparedDelivery = Lane & {
   /** the page's subscriber, whose failures are counted; null: the channel's are counted */
   subscriberId: string | null
   attemptsMade: number
+  isFirstAttempt: boolean
   createdAt: Date
   /** signed, with the stored body */
   message: ChannelMessage
@@ -61,8 +62,8 @@ class UnsendableError extends Error {}
 /** Renders one delivery for the current config of its channel, and signs it. A stored body is used again. */
 function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): PreparedDelivery {
   const { secrets, publicUrl, relayUrl = null } = tools
-  const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, isReplay, reminder, eventName } =
-    head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade, isFirstAttempt, createdAt } = head
+  const { isReplay, reminder, eventName } = head
   const owner = { ...head, id: subscriberId ?? channelId }
   const config = decryptConfig(owner, secrets)
   const { mask, render } = resolveForms(head, publicUrl, now)
@@ -82,6 +83,7 @@ function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): 
     subject,
     id,
     attemptsMade,
+    isFirstAttempt,
     createdAt,
     chat: null,
     message: { ...message, url: toRelayUrl(message, relayUrl), headers, body } as ChannelMessage,
@@ -101,14 +103,14 @@ function prepareForApp(
   { headers, ...message }: HttpMessage,
   tools: PrepareTools,
 ): PreparedDelivery {
-  const { channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, chat } = head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade, isFirstAttempt, createdAt, chat } = head
   const { secrets, chatApiUrl = '' } = tools
   if (chat === null || chat.isRevoked) throw new UnsendableError(APP_REMOVED_MESSAGE)
   const { accessToken } = decryptChatTokens(Buffer.from(chat.tokens, 'hex'), { id: chat.id, projectId }, secrets)
   const url = `${chatApiUrl}/${message.url}`
   const body = head.body === null ? message.body : addressToChannelOf(message.body, head.body)
   return {
-    ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, createdAt, chat },
+    ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, isFirstAttempt, createdAt, chat },
     message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
     shown: { url, headers: { ...headers, authorization: MASK } },
     address: encryptAddress(url, head, secrets),

@@ -69,6 +69,7 @@ export async function testUnstoredChannel(
     subject: event.subject,
     createdAt: now,
     attemptsMade: 0,
+    isFirstAttempt: true,
     isReplay: false,
     isCrowd: false,
     reminder: null,

@@ -8,7 +8,6 @@ import { insertEvents } from '../../events/store.ts'
 import {
   closeDigests,
   type DueDigest,
-  deleteOldDigests,
   findNextDigestDue,
   listProjectsWithDueDigests,
   loadDueDigests,
@@ -164,11 +163,6 @@ async function closeProjectDigests(tx: Tx, projectId: string, now: Date): Promis
     return { id, deliveryId: deliveryIds[last]! }
   })
   await closeDigests(tx, closed, now)
-  await deleteOldDigests(
-    tx,
-    due.map(digest => digest.channelId),
-    now,
-  )
 }
 
 /** The digest and the updates behind it, all in the lane of the project's digests. */

@@ -2,9 +2,6 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { EventRow } from '../../events/catalog.ts'
 import { type DigestChange, isDigestible } from '../../events/digest.ts'
 
-/** How long a closed digest is kept here. Its event and its log entry are kept longer. */
-const CLOSED_DIGEST_RETENTION_MS = 3_600_000
-
 /** Projects that have a digest to send, the longest due first, at most 100. */
 export async function listProjectsWithDueDigests(db: Db, now: Date): Promise<string[]> {
   const rows = await query<{ id: string }>(
@@ -65,21 +62,12 @@ export async function loadDueDigests(tx: Tx, projectId: string, now: Date): Prom
   })
 }
 
+/** A closed digest is kept as long as its delivery, so that the log finds it by the events in it. */
 export async function closeDigests(tx: Tx, closed: { id: string; deliveryId: string }[], now: Date): Promise<void> {
   await execute(
     tx,
     `UPDATE digests d SET closed_at = :now, delivery_id = row.delivery_id
      FROM unnest(:ids::uuid[], :deliveryIds::text[]) AS row (id, delivery_id) WHERE d.id = row.id`,
     { ids: closed.map(one => one.id), deliveryIds: closed.map(one => one.deliveryId), now },
-  )
-}
-
-/** A digest whose delivery is still pending is kept, because later changes of its subjects must wait behind it. */
-export async function deleteOldDigests(tx: Tx, channelIds: string[], now: Date): Promise<void> {
-  await execute(
-    tx,
-    `DELETE FROM digests WHERE channel_id = ANY (:channelIds::uuid[]) AND closed_at < :before
-       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.id = digests.delivery_id AND d.status = 'pending')`,
-    { channelIds, before: new Date(now.getTime() - CLOSED_DIGEST_RETENTION_MS) },
   )
 }

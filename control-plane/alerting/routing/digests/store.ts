@@ -2,7 +2,7 @@ import { execute, query, type Tx } from '../../../foundation/platform/postgres/c
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import { CHANNEL_TYPES, getChannelKind } from '../../channels/registry.ts'
 import type { NewDelivery } from '../../deliveries/types.ts'
-import { DIGESTIBLE_EVENTS } from '../../events/digest.ts'
+import { DIGESTIBLE_EVENTS, toDigestSubject } from '../../events/digest.ts'
 import { type ChannelShare, DEFAULT_DIGEST_SETTINGS, type GroupableChannel, STORM_WINDOW_MS } from './grouping.ts'
 
 const GROUPABLE_TYPES = CHANNEL_TYPES.filter(type => getChannelKind(type).renderDigest !== null)
@@ -138,16 +138,24 @@ export async function listSubjectsQueuedSingly(tx: Tx, shares: ChannelShare[]): 
 /** By channel, the subjects of the shares that wait in a digest or behind one. */
 export async function listSubjectsInDigests(tx: Tx, shares: ChannelShare[]): Promise<Map<string, Set<string>>> {
   if (shares.length === 0) return new Map()
+  // closed digests are found by their pending deliveries, because many more are kept for the log
   const sql = `
+    WITH waiting AS MATERIALIZED (
+      SELECT id, channel_id FROM digests WHERE channel_id = ANY (:all::uuid[]) AND closed_at IS NULL
+      UNION
+      SELECT g.id, d.channel_id FROM unnest(:all::uuid[], :lanes::text[]) AS share (channel_id, lane)
+      JOIN deliveries d ON d.channel_id = share.channel_id AND d.subject = share.lane
+        AND d.status = 'pending' AND d.relay_origin IS NULL AND NOT d.is_replay
+      JOIN digests g ON g.delivery_id = d.id
+    )
     SELECT mine.channel_id AS "channelId", mine.subject
     FROM unnest(:channels::uuid[], :subjects::text[]) AS mine (channel_id, subject)
     WHERE EXISTS (
-      SELECT FROM digests LEFT JOIN deliveries d ON d.id = digests.delivery_id
-      WHERE digests.channel_id = mine.channel_id
-        AND (digests.closed_at IS NULL OR d.status = 'pending' AND NOT d.is_replay)
-        AND EXISTS (
-          SELECT FROM digest_entries entry WHERE entry.digest_id = digests.id AND entry.subject = mine.subject))`
-  return byChannel(await query<Waiting>(tx, sql, toPairColumns(shares)))
+      SELECT FROM waiting JOIN digest_entries entry ON entry.digest_id = waiting.id AND entry.subject = mine.subject
+      WHERE waiting.channel_id = mine.channel_id)`
+  const all = shares.map(share => share.channelId)
+  const lanes = shares.map(share => toDigestSubject(share.projectId))
+  return byChannel(await query<Waiting>(tx, sql, { ...toPairColumns(shares), all, lanes }))
 }
 
 function toPairColumns(shares: ChannelShare[]) {
