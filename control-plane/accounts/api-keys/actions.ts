@@ -1,4 +1,4 @@
-import { createLruCache } from '../../foundation/platform/cache/lru-cache.ts'
+import { createLruCache } from '../../../shared/lru-cache.ts'
 import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'

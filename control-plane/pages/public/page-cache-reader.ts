@@ -1,4 +1,4 @@
-import { createLruCache } from '../../foundation/platform/cache/lru-cache.ts'
+import { createLruCache } from '../../../shared/lru-cache.ts'
 import { nowMs as clockMs, withTimeout } from '../../foundation/platform/time/clock.ts'
 import {
   type PageDocument,

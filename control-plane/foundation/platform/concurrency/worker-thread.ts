@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
+import { createFairLimiter, type LimiterRefusal } from '../../../../shared/process/fair-limiter.ts'
 import { createWorkerThread } from '../../../../shared/process/thread.ts'
-import { createFairLimiter, type LimiterRefusal } from './fair-limiter.ts'
 
 const IDLE_TIMEOUT_MS = 30_000
 const START_TIMEOUT_MS = 60_000

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import { createFairLimiter } from '../../../../shared/process/fair-limiter.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
-import { createFairLimiter } from '../../platform/concurrency/fair-limiter.ts'
 import { getCaller } from '../auth/authentication.ts'
 import { rateLimited, tooBusy } from '../server/errors.ts'
 

@@ -1,4 +1,4 @@
-import { createLruCache } from '../../platform/cache/lru-cache.ts'
+import { createLruCache } from '../../../../shared/lru-cache.ts'
 import { nowMs } from '../../platform/time/clock.ts'
 
 /** A cache of names that do not exist, for callers without a key. */

@@ -1,4 +1,4 @@
-import { createFairLimiter, type LimiterRefusal } from '../../platform/concurrency/fair-limiter.ts'
+import { createFairLimiter, type LimiterRefusal } from '../../../../shared/process/fair-limiter.ts'
 import { tooBusy } from '../server/errors.ts'
 import { createMissingNames } from './missing-names.ts'
 

@@ -1,6 +1,6 @@
+import { createFairLimiter } from '../../../../shared/process/fair-limiter.ts'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
-import { createFairLimiter } from '../../../foundation/platform/concurrency/fair-limiter.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'

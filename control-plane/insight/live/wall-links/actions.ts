@@ -1,4 +1,4 @@
-import { createLruCache } from '../../../foundation/platform/cache/lru-cache.ts'
+import { createLruCache } from '../../../../shared/lru-cache.ts'
 import { sha256 } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId, newId, randomToken } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
@@ -64,7 +64,7 @@ export function createWallBoardReader({ db, boards }: { db: Db; boards: BoardRea
 
   async function read({ projectId, name, query }: ActiveWallLink, atMs: number): Promise<WallBoard> {
     const board = await boards.read(projectId)
-    const scope = { position: board.position, ids: null, regionsWithoutProbe: [] }
+    const scope = { projectId, position: board.position, ids: null, regionsWithoutProbe: [] }
     const { monitors } = JSON.parse(await buildBoardJson(board, scope, createYieldPoint())) as WallBoard
     return { name, query, monitors, atMs }
   }

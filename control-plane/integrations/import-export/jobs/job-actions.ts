@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import { createFairLimiter } from '../../../../shared/process/fair-limiter.ts'
 import type { Log } from '../../../../shared/process/log.ts'
-import { createFairLimiter } from '../../../foundation/platform/concurrency/fair-limiter.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation } from '../../../foundation/platform/postgres/client.ts'
 import { createYieldPoint, monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'

@@ -1,4 +1,4 @@
-import { createLruCache } from '../../../foundation/platform/cache/lru-cache.ts'
+import { createLruCache } from '../../../../shared/lru-cache.ts'
 import { createProjectThread } from '../../../foundation/web/limits/project-thread.ts'
 import { type SanitizedCss, sanitizeCss } from './css-sanitizer.ts'
 

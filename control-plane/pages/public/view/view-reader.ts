@@ -1,4 +1,4 @@
-import { createLruCache } from '../../../foundation/platform/cache/lru-cache.ts'
+import { createLruCache } from '../../../../shared/lru-cache.ts'
 import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now as clockNow, createYieldPoint, nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'

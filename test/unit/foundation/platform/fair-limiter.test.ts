@@ -1,8 +1,5 @@
 import t from 'tap'
-import {
-  createFairLimiter,
-  type FairLimiterOptions,
-} from '../../../../control-plane/foundation/platform/concurrency/fair-limiter.ts'
+import { createFairLimiter, type FairLimiterOptions } from '../../../../shared/process/fair-limiter.ts'
 
 const refuse = (why: string) => new Error(why)
 const LIMITS: FairLimiterOptions = {
