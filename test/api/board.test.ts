@@ -125,6 +125,7 @@ t.test('GET /monitors/board with an unknown revision returns everything as a res
   const { key, projectId } = await api.tenant()
   await insertWatchedMonitors(db, projectId, 3)
   const { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
+  const another = (await api.call('GET', '/monitors/board', { key: (await api.tenant()).key })).body.data
   const [seconds, xmin, ...rest] = revision.split('.')
   const hourAgo = Math.floor(Date.now() / 1_000 - 3_600).toString(36)
   const future = (Number.parseInt(xmin, 36) + 1_000_000).toString(36)
@@ -135,6 +136,7 @@ t.test('GET /monitors/board with an unknown revision returns everything as a res
     `${hourAgo}.${xmin}.${rest.join('.')}`,
     [seconds, future, ...rest].join('.'),
     '0.0.0.z-a',
+    another.revision,
   ]
   for (const since of unknown) {
     const { body } = await api.call('GET', `/monitors/board?since=${encodeURIComponent(since)}`, { key })

@@ -149,6 +149,7 @@ t.test('A stream that cannot continue after Last-Event-ID says reset, and goes o
   const { key, projectId } = await api.tenant()
   const [id] = await insertWatchedMonitors(db, projectId, 1)
   const { revision } = (await api.call('GET', '/monitors/board', { key })).body.data
+  const another = (await api.call('GET', '/monitors/board', { key: (await api.tenant()).key })).body.data
   const [seconds, xmin, ...rest] = revision.split('.')
   const old = [Math.floor(Date.now() / 1_000 - 3_600).toString(36), xmin, ...rest].join('.')
   const future = [seconds, (Number.parseInt(xmin, 36) + 1_000_000).toString(36), ...rest].join('.')
@@ -156,6 +157,7 @@ t.test('A stream that cannot continue after Last-Event-ID says reset, and goes o
     ['nonsense', 'unknown_position'],
     [old, 'position_too_old'],
     [future, 'unknown_position'],
+    [another.revision, 'unknown_position'],
   ]) {
     const stream = await open(key, { headers: { 'last-event-id': last! } })
     t.same((await stream.until('reset')).data, { reason })

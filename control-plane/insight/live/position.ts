@@ -10,20 +10,25 @@ export const MAX_POSITION_AGE_MS = 30 * 60_000
 const MAX_OPEN = 60
 export const MAX_POSITION_LENGTH = 1_000
 
-/** The position as clients keep it: opaque, without characters that a URL or a header escapes. */
-export function formatPosition({ snapshot, atMs }: LogPosition): string {
+/**
+ * The position as clients of a project keep it: opaque, without characters that a URL or a header escapes. It ends
+ * with the end of the project's id, because changes of another project would be missing after it.
+ */
+export function formatPosition({ snapshot, atMs }: LogPosition, projectId: string): string {
   const [xmin = 0, xmax = 0, ...open] = snapshot.split(/[:,]/).filter(Boolean).map(Number)
   const isLong = open.length > MAX_OPEN
   const offsets = isLong ? [] : open.map(xid => (xid - xmin).toString(36))
   const seconds = Math.floor(atMs / 1_000).toString(36)
-  return `${seconds}.${xmin.toString(36)}.${(isLong ? 0 : xmax - xmin).toString(36)}.${offsets.join('-')}`
+  return `${seconds}.${xmin.toString(36)}.${(isLong ? 0 : xmax - xmin).toString(36)}.${offsets.join('-')}.${getTag(projectId)}`
 }
 
-/** The position of a client; null for any other text. */
-export function parsePosition(text: string): LogPosition | null {
+const getTag = (projectId: string) => projectId.slice(-8)
+
+/** The position of a client of the project; null for any other text. */
+export function parsePosition(text: string, projectId: string): LogPosition | null {
   const parts =
-    text.length > MAX_POSITION_LENGTH ? null : /^(\w{1,9})\.(\w{1,10})\.(\w{1,10})\.([0-9a-z-]*)$/.exec(text)
-  if (!parts) return null
+    text.length > MAX_POSITION_LENGTH ? null : /^(\w{1,9})\.(\w{1,10})\.(\w{1,10})\.([0-9a-z-]*)\.(\w{8})$/.exec(text)
+  if (!parts || parts[5] !== getTag(projectId)) return null
   const [seconds = NaN, xmin = NaN, length = NaN] = parts.slice(1, 4).map(parseBase36)
   const offsets = parts[4] ? parts[4].split('-').map(parseBase36) : []
   const isOrdered = offsets.every((offset, i) => offset < length && offset >= (offsets[i - 1] ?? 0))

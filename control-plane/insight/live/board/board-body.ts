@@ -5,6 +5,7 @@ import { BOARD_COLUMNS } from './board-row.ts'
 
 /** What an answer contains besides the rows of the board. */
 type BoardScope = {
+  projectId: string
   position: LogPosition
   /** the rows to include; null: all, and the reader replaces what it has */
   ids: readonly string[] | null
@@ -13,7 +14,7 @@ type BoardScope = {
 
 /** The JSON of a whole board or of some of its rows. Ids that the board does not have are listed as removed. */
 export async function buildBoardJson(board: Board, scope: BoardScope, pause: YieldPoint): Promise<string> {
-  const { ids, position, regionsWithoutProbe } = scope
+  const { projectId, ids, position, regionsWithoutProbe } = scope
   const rows = ids === null ? [...board.rows.values()] : ids.flatMap(id => board.rows.get(id) ?? [])
   const removed = ids === null ? [] : ids.filter(id => !board.rows.has(id))
   const columns: string[] = []
@@ -22,7 +23,7 @@ export async function buildBoardJson(board: Board, scope: BoardScope, pause: Yie
     await pause()
   }
   const head = JSON.stringify({
-    revision: formatPosition(position),
+    revision: formatPosition(position, projectId),
     reset: ids === null,
     regions_without_probe: regionsWithoutProbe,
     removed,

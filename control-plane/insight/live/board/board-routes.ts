@@ -37,10 +37,10 @@ export function boardRoutes(app: App, { boards, readRegionsWithoutProbe }: Board
       const regionsWithoutProbe = await readRegionsWithoutProbe()
       const board = await boards.read(projectId)
       const until = board.position
-      const since = request.query.since === undefined ? null : parsePosition(request.query.since)
+      const since = request.query.since === undefined ? null : parsePosition(request.query.since, projectId)
       const ids = since && (await boards.listChanged(projectId, since, until))
       const build = (position: LogPosition) =>
-        buildBoardJson(board, { ids, position, regionsWithoutProbe }, createYieldPoint()).then(wrapData)
+        buildBoardJson(board, { projectId, ids, position, regionsWithoutProbe }, createYieldPoint()).then(wrapData)
       reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' })
       if (encoding !== 'identity') reply.header('content-encoding', encoding)
       if (ids) return reply.send(await encodeContent(Buffer.from(await build(until)), encoding))

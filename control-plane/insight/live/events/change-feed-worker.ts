@@ -97,7 +97,7 @@ async function buildBoard(
   const board = await boards.read(projectId)
   const changed = ids.filter(id => (board.rows.get(id)?.version ?? Number.POSITIVE_INFINITY) > version)
   if (changed.length === 0) return []
-  const scope = { position, ids: changed, regionsWithoutProbe: regions }
+  const scope = { projectId, position, ids: changed, regionsWithoutProbe: regions }
   const json = await buildBoardJson(board, scope, createYieldPoint())
   return [buildBoardEvent(json.length > MAX_BOARD_LENGTH ? null : json)]
 }
@@ -114,6 +114,6 @@ function sendEvents(stream: EventStream, events: StreamEvent[], position: LogPos
         ? [buildResetEvent(greeting.reason)]
         : [{ event: 'ready', data: JSON.stringify(greeting) }]
   Object.assign(stream, { greeting: null, position, version })
-  const all = identifyLast([...first, ...events], formatPosition(position))
+  const all = identifyLast([...first, ...events], formatPosition(position, stream.projectId))
   if (all.length > 0) stream.write(all.map(formatEvent).join(''))
 }

@@ -102,7 +102,7 @@ function createStream(
   const caller = getCaller(request)
   const stream: OutgoingStream = {
     ...{ projectId: caller.projectId, keyId: caller.keyId, version: 0, checkedMs: monotonicMs(), endedBy: 'client' },
-    ...chooseStart(last),
+    ...chooseStart(last, caller.projectId),
     write(written) {
       if (!text.write(written)) stream.end('slow')
     },
@@ -117,9 +117,9 @@ function createStream(
 }
 
 /** A client with a position that can be continued begins there; any other one begins now. */
-function chooseStart(last: string | null): Pick<EventStream, 'position' | 'greeting'> {
+function chooseStart(last: string | null, projectId: string): Pick<EventStream, 'position' | 'greeting'> {
   if (last === null) return { position: null, greeting: { resumed: false } }
-  const position: LogPosition | null = parsePosition(last)
+  const position: LogPosition | null = parsePosition(last, projectId)
   if (position === null) return { position, greeting: { reason: 'unknown_position' } }
   if (nowMs() - position.atMs >= MAX_POSITION_AGE_MS)
     return { position: null, greeting: { reason: 'position_too_old' } }

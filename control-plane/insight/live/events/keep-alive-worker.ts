@@ -23,5 +23,5 @@ async function checkStream(stream: EventStream): Promise<void> {
   // while PostgreSQL is unreachable nothing is sent but heartbeats
   const isAllowed = await stream.isAllowed().catch(() => true)
   if (!isAllowed) stream.end('unauthorized')
-  else if (stream.position) stream.write(formatHeartbeat(formatPosition(stream.position)))
+  else if (stream.position) stream.write(formatHeartbeat(formatPosition(stream.position, stream.projectId)))
 }

@@ -95,7 +95,9 @@ t.test('An answer has all rows, or the requested ones and those that are gone', 
   const board = createBoard(position)
   for (const id of ['a', 'b']) setRow(board, id, buildFragments({ ...SOURCE, id }), 1)
   const build = async (ids: string[] | null) =>
-    JSON.parse(await buildBoardJson(board, { position, ids, regionsWithoutProbe: ['eu-west'] }, async () => {}))
+    JSON.parse(
+      await buildBoardJson(board, { projectId: 'p', position, ids, regionsWithoutProbe: ['eu-west'] }, async () => {}),
+    )
   const whole = await build(null)
   t.match(whole, { reset: true, removed: [], regions_without_probe: ['eu-west'], monitors: { id: ['a', 'b'] } })
   t.match(await build(['b', 'gone']), { reset: false, removed: ['gone'], monitors: { id: ['b'], name: ['Shop'] } })
