@@ -42,6 +42,7 @@ async function createHeartbeats(count: number): Promise<{ id: string; token: str
     ids.map(async id => ({ id, token: decryptPingToken((await findMonitor(db, projectId, id))!, secrets)! })),
   )
 }
+const HOUR_MS = 3_600_000
 const create = async () => (await createHeartbeats(1))[0]!
 
 /** Pings count as accepted for the next hour, so that a pause of this machine is not a gap. */
@@ -191,6 +192,27 @@ t.test('a queued ping is stored once, with the time of its arrival, and does not
   ])
   t.match(await statusesOf(db, id), 'up down')
   t.equal((await heartbeatOf(db, id))?.pings, 3, 'what was delivered again is not stored again')
+})
+
+t.test('queued pings that are stored after an outage do not make their monitors overdue', async t => {
+  const [heard, silent] = await createHeartbeats(2)
+  for (const { token } of [heard!, silent!]) await beat(token)
+  const ids = [heard!.id, silent!.id]
+  const agoMs = 5 * HOUR_MS
+  await execute(
+    db,
+    `UPDATE heartbeats SET due_at = now() - interval '4 hours', last_ping_at = now() - interval '6 hours'
+     WHERE monitor_id = ANY (?::uuid[])`,
+    [ids],
+  )
+  await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '5 hours'`)
+  t.ok((await recordIntakeAlive(db)).outage, 'the deadlines are extended')
+  await keepListening()
+  t.same(await storePings(tools(), [{ ...arrivalOf(heard!.token), receivedAtMs: Date.now() - agoMs, isKept: true }]), [
+    true,
+  ])
+  await evaluateOverdue(tools(), 100)
+  t.same(await Promise.all(ids.map(id => statusesOf(db, id))), ['up', 'up'])
 })
 
 t.test('a ping that was queued while it waited for its commit is left out of the commit', async t => {

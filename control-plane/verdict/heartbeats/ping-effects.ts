@@ -35,6 +35,7 @@ const MAX_AHEAD_MS = 60_000
  * Applies one ping (docs/design/heartbeats.md#overdue). While the monitor is paused or incomplete, the ping is only
  * stored. The same applies to a queued ping that is older than a stored one, because it does not show the current
  * state; a stored one that is far ahead of `nowMs` is from before PostgreSQL's clock was set back, and does not count.
+ * The deadline after a queued ping counts from now: later pings may still be queued.
  */
 export function applyPing(
   effects: PingEffects,
@@ -46,7 +47,7 @@ export function applyPing(
   const content = { ...signal, message, body, arrivalId: id ?? null }
   const lastPingAtMs = effects.locked.heartbeat.lastPingAtMs ?? 0
   const isOld = isKept === true && receivedAtMs < lastPingAtMs && lastPingAtMs <= nowMs + MAX_AHEAD_MS
-  return addPing(effects, content, receivedAtMs, isOld)
+  return addPing(effects, content, receivedAtMs, { isOld, deadlineFromMs: isKept === true ? nowMs : receivedAtMs })
 }
 
 /** Applies a success that did not arrive in time. It counts like a ping that reports a failure. */
@@ -63,14 +64,15 @@ function addPing(
   { locked, pings, change, dueBeforeMs }: PingEffects,
   content: Content,
   receivedAtMs: number,
-  isOld = false,
+  { isOld, deadlineFromMs } = { isOld: false, deadlineFromMs: receivedAtMs },
 ): PingEffects {
   const { monitor, state } = locked
   const heartbeat = state === null ? resetHeartbeat(locked.heartbeat) : locked.heartbeat
   const ping = buildPing(locked, heartbeat, content, receivedAtMs)
   const isCounted = isEvaluated(monitor) && ping.kind !== 'log' && !isOld
   const decision = isCounted ? decidePing(locked, ping) : null
-  const moved = decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state, receivedAtMs)
+  const moved =
+    decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state, deadlineFromMs)
   const isSeen = ping.kind !== 'overdue'
   return {
     locked: {
@@ -123,17 +125,17 @@ function decidePing({ monitor, state }: LockedHeartbeat, ping: Ping): PingDecisi
 /**
  * Sets the deadline of the next success, from the previous success or the first start. A later start does not change
  * it: a job may run for as long as interval and grace allow. After PostgreSQL's clock was set back, pings are later than
- * they arrived, and the deadline counts from the arrival.
+ * they arrived, and the deadline counts from the arrival (`deadlineFromMs`).
  */
 function advanceHeartbeat(
   heartbeat: Heartbeat,
   { monitor }: LockedHeartbeat,
   ping: Ping,
   state: MonitorState,
-  receivedAtMs: number,
+  deadlineFromMs: number,
 ): Heartbeat {
   const atMs = ping.at.getTime()
-  const dueAtMs = Math.min(atMs, receivedAtMs) + computeAllowedMs(monitor)!
+  const dueAtMs = deadlineFromMs + computeAllowedMs(monitor)!
   if (ping.kind === 'success') return { ...heartbeat, lastSuccessAtMs: atMs, runStartedAtMs: null, dueAtMs }
   if (ping.kind === 'fail') return { ...heartbeat, runStartedAtMs: null, dueAtMs: null }
   if (ping.kind === 'overdue') return { ...heartbeat, dueAtMs: null }

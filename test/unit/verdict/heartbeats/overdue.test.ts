@@ -137,6 +137,16 @@ t.test('The deadline of a monitor that is no longer a heartbeat is removed', asy
   t.equal(checkOverdue({ ...locked, monitor: { ...locked.monitor, isHeartbeat: false } }, later), 'disarm')
 })
 
+t.test('The deadline after a queued ping counts from when it is stored, because later ones may be queued', async t => {
+  const nowMs = 1_800_000_000_000
+  for (const dueAtMs of [nowMs + HOUR * 1_000, null]) {
+    const watch = { ...fresh(), heartbeat: { ...fresh().heartbeat, dueAtMs } }
+    const arrival = { signal: SIGNS['.']!, body: null, id, isKept: true }
+    const { locked } = applyPing(createPingEffects(watch), arrival, nowMs - 40 * HOUR * 1_000, nowMs)
+    t.equal(locked.heartbeat.dueAtMs, nowMs + 31 * HOUR * 1_000)
+  }
+})
+
 t.test('After the clock was set back, deadlines count from the arrival, and queued pings count', async t => {
   const nowMs = 1_800_000_000_000
   const ahead = { ...fresh(), heartbeat: { ...fresh().heartbeat, pings: 1, lastPingAtMs: nowMs + 2 * HOUR * 1_000 } }
