@@ -15,6 +15,8 @@ import {
   pruneDisagreements,
 } from '../../control-plane/monitoring/fleet/probes/drain-store.ts'
 import { createDatabase } from '../support/database.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors } from '../support/verdict.ts'
 
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
@@ -92,6 +94,27 @@ t.test(
     await t.rejects(undrainProbe(db, 'me'), /no drained probe has the id "me"/)
   },
 )
+
+t.test('Many monitors of one host do not drain a probe, because its firewall may refuse the probe', async t => {
+  const [a, b] = (await regionOf('ap-northeast', ['http'], ['http'])) as [string, string]
+  const { projectId } = await insertTenant(db)
+  const atMs = Date.now() - 1_000
+  const contradict = async (host: (i: number) => string) => {
+    const ids = await insertMonitors(db, projectId, 6)
+    for (const [i, id] of ids.entries())
+      await execute(db, 'UPDATE monitors SET url = ? WHERE id = ?', [`https://${host(i)}/${i}`, id])
+    const seen = { region: 'ap-northeast', scheduledAtMs: atMs, atMs, probeId: a, otherProbeId: b, oddProbeId: a }
+    await insertDisagreements(
+      db,
+      ids.map(monitorId => ({ ...seen, monitorId })),
+    )
+    await drain()
+    return (await drained()).includes(a)
+  }
+  t.equal(await contradict(() => 'shop.example'), false)
+  t.equal(await contradict(i => `shop-${i}.example`), true)
+  await undrainProbe(db, a)
+})
 
 t.test('A drained probe gets work again after an hour', async t => {
   const [a, b] = (await regionOf('ap-southeast', ['http'], ['http'])) as [string, string]

@@ -30,6 +30,8 @@ type Placement = { hash: number; need: string; owner: PlannedProbe | null }
  */
 export type RegionPlan = {
   epoch: number
+  /** some monitors have moved to their next probe, but `epoch` and `probes` are still the previous ones */
+  isChanging: boolean
   probes: readonly PlannedProbe[]
   placements: Map<string, Placement>
   owned: Map<string, Set<string>>
@@ -39,7 +41,7 @@ export type RegionPlan = {
 export type AssignmentMove = { monitorId: string; from: string | null; to: string | null }
 
 export function createRegionPlan(): RegionPlan {
-  return { epoch: 0, probes: [], placements: new Map(), owned: new Map(), unassigned: new Set() }
+  return { epoch: 0, isChanging: false, probes: [], placements: new Map(), owned: new Map(), unassigned: new Set() }
 }
 
 /** Returns the probe that checks a monitor: null when no probe can, undefined for a monitor that the region does not check. */
@@ -94,6 +96,7 @@ export function* applyProbes(
   const joined = next.filter(probe => !isSame(before.get(probe.id), probe))
   let moves: AssignmentMove[] = []
   let processed = 0
+  plan.isChanging = true
   // a monitor that is placed between two steps is added at the end of the map, so it is processed as well
   for (const [monitorId, placement] of plan.placements) {
     if (processed === MAX_MONITORS_PER_STEP) {
@@ -114,6 +117,7 @@ export function* applyProbes(
   }
   plan.epoch = epoch
   plan.probes = next
+  plan.isChanging = false
   for (const id of before.keys()) if (!after.has(id)) plan.owned.delete(id)
   yield moves
 }

@@ -4,7 +4,7 @@ import { computeLiveSet } from '../live-sets/live-set.ts'
 import { listProbeStates, lockLiveSet, saveRegionEpoch } from '../live-sets/store.ts'
 import { FLEET_TIMING } from '../timing.ts'
 import { drainProbe, endDrain, listDisagreeingRegions, listDisagreements } from './drain-store.ts'
-import { DISAGREEMENT_WINDOW_MS, findOutlier, MIN_MONITORS_TO_DRAIN } from './outlier.ts'
+import { DISAGREEMENT_WINDOW_MS, findOutlier, MIN_TARGETS_TO_DRAIN } from './outlier.ts'
 
 /** How long a drained probe gets no work. */
 const DRAIN_DURATION_MS = 3_600_000
@@ -16,7 +16,7 @@ const REASON = 'disagrees often'
  * only probe that can run a check type.
  */
 export async function drainOutliers(tx: Tx): Promise<void> {
-  for (const region of await listDisagreeingRegions(tx, DISAGREEMENT_WINDOW_MS, MIN_MONITORS_TO_DRAIN))
+  for (const region of await listDisagreeingRegions(tx, DISAGREEMENT_WINDOW_MS, MIN_TARGETS_TO_DRAIN))
     await drainOutlierOfRegion(tx, region)
 }
 

@@ -1,8 +1,10 @@
+import type { MonitorType } from '../../../../shared/checks/check.ts'
+import { parseTarget } from '../../../../shared/checks/target.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import type { NewDisagreement, ProbeDisagreement } from './outlier.ts'
 
-/** Probes belong to the operator, not to a project: none of these statements reads a tenant's data. */
+/** Probes belong to the operator, not to a project. Of a tenant's data only the hosts of monitors are read. */
 
 /** Records which probes contradicted each other. Rows that already exist do not change. */
 export async function insertDisagreements(db: Db | Tx, rows: NewDisagreement[]): Promise<void> {
@@ -39,15 +41,29 @@ export const hasDrainWork = (db: Db, windowMs: number): Promise<boolean> =>
     { windowMs },
   )
 
+type DisagreementRow = Omit<ProbeDisagreement, 'target'> & {
+  monitorId: string
+  type: MonitorType | null
+  url: string | null
+}
+
 /** Lists a region's disagreements within a window, each monitor and pair once. */
-export function listDisagreements(db: Db, region: string, windowMs: number): Promise<ProbeDisagreement[]> {
-  return query(
+export async function listDisagreements(db: Db, region: string, windowMs: number): Promise<ProbeDisagreement[]> {
+  const rows = await query<DisagreementRow>(
     db,
-    `SELECT DISTINCT monitor_id AS "monitorId", probe_id AS "probeId", other_probe_id AS "otherProbeId",
-       odd_probe_id AS "oddProbeId"
-     FROM probe_disagreements WHERE region = :region AND at > now() - :windowMs * interval '1 millisecond'`,
+    `SELECT DISTINCT d.monitor_id AS "monitorId", m.type, m.url, d.probe_id AS "probeId",
+       d.other_probe_id AS "otherProbeId", d.odd_probe_id AS "oddProbeId"
+     FROM probe_disagreements d LEFT JOIN monitors m ON m.id = d.monitor_id
+     WHERE d.region = :region AND d.at > now() - :windowMs * interval '1 millisecond'`,
     { region, windowMs },
   )
+  return rows.map(({ monitorId, type, url, ...row }) => ({ ...row, target: findHost(type, url) ?? monitorId }))
+}
+
+/** Null for a monitor that is deleted, or has no host. */
+function findHost(type: MonitorType | null, url: string | null): string | null {
+  const target = type === null || url === null ? null : parseTarget(type, url)
+  return target !== null && 'host' in target ? target.host : null
 }
 
 /** Deletes disagreements that are too old to count. */

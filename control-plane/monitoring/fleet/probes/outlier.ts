@@ -1,45 +1,53 @@
-/** Two probes of a region contradicted each other about a monitor. `oddProbeId`: the one that the other regions contradict. */
-export type ProbeDisagreement = { monitorId: string; probeId: string; otherProbeId: string; oddProbeId: string | null }
+/** Two probes of a region contradicted each other. `oddProbeId`: the one that the other regions contradict. */
+type Contradiction = { probeId: string; otherProbeId: string; oddProbeId: string | null }
 
 /** `scheduledAtMs`: the time of the contradicted attempt; `atMs`: when JetStream took it. */
-export type NewDisagreement = ProbeDisagreement & { region: string; scheduledAtMs: number; atMs: number }
+export type NewDisagreement = Contradiction & {
+  monitorId: string
+  region: string
+  scheduledAtMs: number
+  atMs: number
+}
+
+/** `target`: the host that the monitor checks. */
+export type ProbeDisagreement = Contradiction & { target: string }
 
 /** The age up to which disagreements count. */
 export const DISAGREEMENT_WINDOW_MS = 10 * 60_000
-/** A single target may answer one probe differently, for example by a firewall. This many targets do not. */
-export const MIN_MONITORS_TO_DRAIN = 5
+/** A single host may answer one probe differently, for example by a firewall. This many hosts do not. */
+export const MIN_TARGETS_TO_DRAIN = 5
 const MIN_RATIO_TO_PEERS = 3
 
 /**
  * Returns the live probe of a region that disagrees often enough to be drained, or null (docs/design/assignments.md#drain).
- * It is the outlier for at least 5 monitors, and for at least 3 times as many as any other live probe of the region.
+ * It is the outlier for at least 5 hosts, and for at least 3 times as many as any other live probe of the region.
  * `disagreements`: those of the region within the window.
  */
 export function findOutlier(
   disagreements: readonly ProbeDisagreement[],
   liveProbeIds: readonly string[],
 ): string | null {
-  const monitorsByOutlier = groupMonitorsByOutlier(disagreements)
+  const targetsByOutlier = groupTargetsByOutlier(disagreements)
   const ranking = liveProbeIds
-    .map(id => ({ id, monitors: monitorsByOutlier.get(id)?.size ?? 0 }))
-    .sort((a, b) => b.monitors - a.monitors)
+    .map(id => ({ id, targets: targetsByOutlier.get(id)?.size ?? 0 }))
+    .sort((a, b) => b.targets - a.targets)
   const [first, second] = ranking
-  if (!first || first.monitors < MIN_MONITORS_TO_DRAIN) return null
-  return first.monitors >= MIN_RATIO_TO_PEERS * (second?.monitors ?? 0) ? first.id : null
+  if (!first || first.targets < MIN_TARGETS_TO_DRAIN) return null
+  return first.targets >= MIN_RATIO_TO_PEERS * (second?.targets ?? 0) ? first.id : null
 }
 
-/** Groups the monitors by the probe that is the outlier: according to the other regions, or else to the other probes. */
-function groupMonitorsByOutlier(disagreements: readonly ProbeDisagreement[]): Map<string, Set<string>> {
-  const monitors = new Map<string, Set<string>>()
-  const add = (probeId: string, monitorId: string) => monitors.set(probeId, getSet(monitors, probeId).add(monitorId))
+/** Groups the hosts by the probe that is the outlier: according to the other regions, or else to the other probes. */
+function groupTargetsByOutlier(disagreements: readonly ProbeDisagreement[]): Map<string, Set<string>> {
+  const targets = new Map<string, Set<string>>()
+  const add = (probeId: string, target: string) => targets.set(probeId, getSet(targets, probeId).add(target))
   const undecided = disagreements.filter(({ oddProbeId }) => oddProbeId === null)
   const opponents = groupOpponents(undecided)
-  for (const { monitorId, oddProbeId } of disagreements) if (oddProbeId !== null) add(oddProbeId, monitorId)
-  for (const { monitorId, probeId, otherProbeId } of undecided) {
-    if (isAlone(probeId, otherProbeId, opponents)) add(probeId, monitorId)
-    if (isAlone(otherProbeId, probeId, opponents)) add(otherProbeId, monitorId)
+  for (const { target, oddProbeId } of disagreements) if (oddProbeId !== null) add(oddProbeId, target)
+  for (const { target, probeId, otherProbeId } of undecided) {
+    if (isAlone(probeId, otherProbeId, opponents)) add(probeId, target)
+    if (isAlone(otherProbeId, probeId, opponents)) add(otherProbeId, target)
   }
-  return monitors
+  return targets
 }
 
 /**

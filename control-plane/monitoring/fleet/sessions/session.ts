@@ -46,7 +46,8 @@ export type ProbeSession = {
 
 /**
  * Builds the queue for a probe that has just connected: the changes since its revision when its assignments have the current
- * epoch, else a snapshot (docs/design/assignments.md#synchronization).
+ * epoch, else a snapshot (docs/design/assignments.md#synchronization). While the plan is changing, its first moves belong to
+ * the next epoch and have no revision, so a snapshot is necessary.
  */
 export function buildSyncQueue(table: AssignmentTable, region: string, probeId: string, hello: Hello): ProbeSyncQueue {
   const plan = getRegionPlan(table, region)
@@ -55,7 +56,8 @@ export function buildSyncQueue(table: AssignmentTable, region: string, probeId: 
     hello.lastRevision > 0 &&
     hello.lastRevision >= compactedRevision &&
     hello.lastRevision <= revision &&
-    hello.lastEpoch === plan.epoch
+    hello.lastEpoch === plan.epoch &&
+    !plan.isChanging
   if (!isDeltaPossible)
     return createSnapshotQueue({ revision, epoch: plan.epoch }, [...getOwnedMonitors(plan, probeId)])
   const changedMonitors = listChangesForProbe(table, region, probeId, hello.lastRevision)

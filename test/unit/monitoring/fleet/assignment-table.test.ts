@@ -16,6 +16,8 @@ import {
   skipExpiredDeletion,
   toInactiveMonitor,
 } from '../../../../control-plane/monitoring/fleet/assignments/monitor-index.ts'
+import { buildSyncQueue } from '../../../../control-plane/monitoring/fleet/sessions/session.ts'
+import type { Hello } from '../../../../proto/gen/probe/v1/fleet.ts'
 
 const entry = (id: string, revision: number, regions = ['eu-west']): IndexedMonitor => ({
   ...{ id, revision, regions, configVersion: 1, intervalS: 30, retryCount: 0, tenant: 1, sizeBytes: 100 },
@@ -63,6 +65,27 @@ t.test('A probe that reconnects gets its own monitors and its former ones', asyn
   t.same(listChangesForProbe(assignments, 'eu-west', 'p', 40), mine)
   t.same(listChangesForProbe(assignments, 'eu-west', 'p', 140), [])
 })
+
+t.test(
+  'A probe that reconnects while a live set is applied gets the monitors that have already moved to it',
+  async t => {
+    const assignments = createAssignmentTable()
+    applyEpoch(assignments, { region: 'eu-west', epoch: 1, probes: live('p', 'q') })
+    const ids = Array.from({ length: 1_200 }, (_, i) => `m${i}`)
+    for (const [i, id] of ids.entries()) applyMonitor(assignments, entry(id, i + 1))
+    const steps = applyInSteps(assignments, { region: 'eu-west', epoch: 2, probes: live('p') })
+    const moved = (steps.next().value as { monitorId: string }[]).map(({ monitorId }) => monitorId)
+    t.ok(moved.length > 0)
+    const hello = { lastRevision: 1_200, lastEpoch: 1 } as Hello
+    const { snapshot } = buildSyncQueue(assignments, 'eu-west', 'p', hello)
+    t.same(
+      moved.filter(id => !snapshot?.ids.includes(id)),
+      [],
+    )
+    for (const _ of steps);
+    t.equal(buildSyncQueue(assignments, 'eu-west', 'p', { ...hello, lastEpoch: 2 }).snapshot, null, 'a delta is enough')
+  },
+)
 
 t.test('A monitor whose new type its probe cannot check moves, and both probes are notified', async t => {
   const assignments = createAssignmentTable()

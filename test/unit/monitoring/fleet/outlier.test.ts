@@ -1,18 +1,18 @@
 import t from 'tap'
 import { findOutlier, type ProbeDisagreement } from '../../../../control-plane/monitoring/fleet/probes/outlier.ts'
 
-/** Disagreements about `about` different monitors. */
+/** Disagreements about different hosts. */
 const between = (probeId: string, otherProbeId: string, odd: string | null, count: number, about = 'm') =>
   Array.from(
     { length: count },
-    (_, i): ProbeDisagreement => ({ monitorId: `${about}${i}`, probeId, otherProbeId, oddProbeId: odd }),
+    (_, i): ProbeDisagreement => ({ target: `${about}${i}`, probeId, otherProbeId, oddProbeId: odd }),
   )
 
 const rows: [what: string, seen: ProbeDisagreement[], live: string[], drained: string | null][] = [
   ['no disagreement', [], ['a', 'b'], null],
-  ['the other regions contradict one about five monitors', between('a', 'b', 'a', 5), ['a', 'b'], 'a'],
+  ['the other regions contradict one about five hosts', between('a', 'b', 'a', 5), ['a', 'b'], 'a'],
   ['about four', between('a', 'b', 'a', 4), ['a', 'b'], null],
-  ['many times about one monitor', Array(20).fill(between('a', 'b', 'a', 1)[0]), ['a', 'b'], null],
+  ['many times about one host', Array(20).fill(between('a', 'b', 'a', 1)[0]), ['a', 'b'], null],
   ['the probe that reports success is the outlier', between('a', 'b', 'b', 6), ['a', 'b'], 'b'],
   [
     'both are contradicted equally often',
