@@ -2,8 +2,8 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { CHECK_TYPES, type CheckSpec } from '../shared/checks/check.ts'
-import { type Cancellation, createEgress, type Icmp } from '../shared/egress/index.ts'
-import { nowUs } from '../shared/egress/monotonic.ts'
+import { createEgress, type Icmp } from '../shared/egress/index.ts'
+import { nowUs, wallMs } from '../shared/egress/monotonic.ts'
 import type { Egress } from '../shared/egress/types.ts'
 import { ConfigError } from '../shared/process/env.ts'
 import type { Log } from '../shared/process/log.ts'
@@ -12,7 +12,7 @@ import { type CancelTimer, machine } from './clock.ts'
 import type { ProbeConfig } from './config.ts'
 import { createDoubtDetector, type DoubtDetector } from './execution/own-faults/doubt.ts'
 import { createSelfTest, type SelfTest } from './execution/own-faults/self-test.ts'
-import { type CheckExecution, runCheck } from './execution/run-check.ts'
+import { type CheckExecution, type CheckRunOptions, runCheck } from './execution/run-check.ts'
 import { openCredential } from './fleet/credential.ts'
 import { connectFleet, type FleetConnection, type FleetMessageBody } from './fleet/fleet-client.ts'
 import { type CheckCounters, createCheckCounters } from './health/check-counters.ts'
@@ -175,7 +175,7 @@ function welcome(probe: Probe, fleet: FleetConnection, message: Welcome, onMoved
     welcome: message,
     transport: probe.transport,
     clock,
-    run: (spec, cancellation, isOfOthers) => check(probe, spec, cancellation, isOfOthers),
+    run: (spec, options) => check(probe, spec, options),
     sendRunDone: value => fleet.send({ $case: 'runDone', value }),
     sendSilent: value => fleet.send({ $case: 'silent', value }),
     capture: probe.screenshots.capture,
@@ -193,12 +193,12 @@ function receive({ transport, work }: Probe, body: FleetMessageBody): void {
 }
 
 async function check(
-  { egress, selfTest, doubt, checkCounters }: Probe,
+  { egress, selfTest, doubt, checkCounters, clock }: Probe,
   spec: CheckSpec,
-  cancellation?: Cancellation,
-  isOfOthers?: boolean,
+  options: CheckRunOptions,
 ): Promise<CheckExecution> {
-  const ran = await runCheck(spec, egress, { selfTest, doubt, cancellation, isOfOthers })
+  const { cancellation } = options
+  const ran = await runCheck(spec, egress, { selfTest, doubt, nowMs: () => clock.nowMs() ?? wallMs(), ...options })
   if (!cancellation?.isCancelled) checkCounters.count(spec.type, ran.outcome)
   return ran
 }

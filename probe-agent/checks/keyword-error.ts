@@ -1,20 +1,18 @@
 import type { Assertion, CheckSpec } from '../../shared/checks/check.ts'
-import { type CheckError, FailureSource, type Observation } from '../../shared/checks/result.ts'
-import { evaluateAssertions } from '../execution/evaluate-assertions.ts'
+import { type CheckError, FailureSource } from '../../shared/checks/result.ts'
+import { type EvaluationSubject, evaluateInTime } from '../execution/evaluate-assertions.ts'
 
 const assertionsBySpec = new WeakMap<CheckSpec, Assertion[]>()
 
 /**
  * Searches the body, decoded by the charset of its content type, for the monitor's keyword. Returns the error when the
- * keyword is missing, or found with `not_contains`; otherwise null.
+ * keyword is missing, or found with `not_contains`, or the search took too long; otherwise null.
  */
-export async function findKeywordError(
-  spec: CheckSpec,
-  observation: Observation,
-  nowMs: number,
-): Promise<CheckError | null> {
-  const { verdict } = await evaluateAssertions(getAssertions(spec), observation, nowMs)
-  if (verdict === 'passed') return null
+export async function findKeywordError(subject: EvaluationSubject): Promise<CheckError | null> {
+  const { spec } = subject
+  const evaluation = await evaluateInTime(getAssertions(spec), subject)
+  if ('code' in evaluation) return evaluation
+  if (evaluation.verdict === 'passed') return null
   return spec.keywordType === 'not_contains'
     ? { source: FailureSource.TARGET, code: 'keyword_found', message: 'the response contains the keyword' }
     : { source: FailureSource.TARGET, code: 'keyword_missing', message: 'the response does not contain the keyword' }

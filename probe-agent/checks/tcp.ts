@@ -14,12 +14,13 @@ const QUIET_MS = 1_000
  * Opens a connection to host and port and closes it. A `body` is sent first, unchanged. With a `keyword` or assertions on
  * the body, the answer is read until the keyword is found, the target closes the connection, or the deadline passes.
  */
-export const checkTcp: CheckFunction = async (spec, signal, egress) => {
+export const checkTcp: CheckFunction = async (spec, signal, egress, tenant) => {
   const hasKeyword = spec.keyword !== undefined
   const waitsForKeyword = hasKeyword && spec.keywordType !== 'not_contains'
+  const search = (observation: Observation) => findKeywordError({ spec, observation, nowMs: wallMs(), tenant })
   const isEnough = async (received: Buffer) => {
     if (!hasKeyword) return false
-    const isPassed = (await findKeywordError(spec, buildPartialObservation(received), wallMs())) === null
+    const isPassed = (await search(buildPartialObservation(received))) === null
     return isPassed === waitsForKeyword
   }
   const receive =
@@ -28,7 +29,7 @@ export const checkTcp: CheckFunction = async (spec, signal, egress) => {
       : null
   const send = spec.body ? Buffer.from(spec.body) : null
   const observation = toObservation(await runTcpExchange(getAddress(spec), { send, receive }, signal, egress))
-  if (hasKeyword) observation.error ??= await findKeywordError(spec, observation, wallMs())
+  if (hasKeyword) observation.error ??= await search(observation)
   return observation
 }
 

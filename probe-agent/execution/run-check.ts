@@ -11,7 +11,7 @@ import { type Cancellation, createDeadline } from '../../shared/egress/index.ts'
 import { nowUs, wallMs } from '../../shared/egress/monotonic.ts'
 import type { Egress } from '../../shared/egress/types.ts'
 import { CHECKS } from '../checks/index.ts'
-import { evaluateAssertions } from './evaluate-assertions.ts'
+import { evaluateInTime } from './evaluate-assertions.ts'
 import { type CheckArtifacts, collectArtifacts } from './evidence.ts'
 import type { DoubtDetector } from './own-faults/doubt.ts'
 import { isUnanswered, recordReachability } from './own-faults/reachability.ts'
@@ -31,7 +31,14 @@ type RunCheckOptions = {
   isOfOthers?: boolean
   /** Ends the check early. A cancelled check contains no information about the target. */
   cancellation?: Cancellation
+  /** the number of the monitor's tenant; tenants take turns where checks wait for each other */
+  tenant?: number
+  /** since 1970, for the age of certificates; default: the machine's clock at the start of the process, carried forward */
+  nowMs?: () => number
 }
+
+/** The options that differ from check to check. */
+export type CheckRunOptions = Pick<RunCheckOptions, 'isOfOthers' | 'cancellation' | 'tenant'>
 
 /**
  * Runs one check under one deadline (`spec.timeoutMs`) and evaluates its assertions. Never throws and never rejects:
@@ -62,8 +69,8 @@ async function runAndEvaluate(
   options: RunCheckOptions,
   startedUs: number,
 ): Promise<EvaluatedCheck> {
-  const observation = await observe(spec, egress, options.cancellation)
-  const ran = await evaluateObservation(spec, observation)
+  const observation = await observe(spec, egress, options)
+  const ran = await evaluateObservation(spec, observation, options)
   const { error } = observation
   if (!options.selfTest || options.cancellation?.isCancelled) return ran
   const isSilent = error !== null && isNetworkError(observation, error)
@@ -73,12 +80,16 @@ async function runAndEvaluate(
   return { observation, outcome: toCheckOutcome(observation.error, 'passed'), failedAssertions: [] }
 }
 
-async function observe(spec: CheckSpec, egress: Egress, cancellation?: Cancellation): Promise<Observation> {
+async function observe(
+  spec: CheckSpec,
+  egress: Egress,
+  { cancellation, tenant = 0 }: RunCheckOptions,
+): Promise<Observation> {
   const deadline = createDeadline(spec.timeoutMs)
   if (cancellation) cancellation.onCancel = () => deadline.abort(new Error('the check was cancelled'))
   try {
     if (!isCheckType(spec.type)) throw new Error(`this probe does not support checks of type ${spec.type}`)
-    return await CHECKS[spec.type](spec, deadline.signal, egress)
+    return await CHECKS[spec.type](spec, deadline.signal, egress, tenant)
   } catch (error) {
     return createFailedObservation(error)
   } finally {
@@ -87,15 +98,22 @@ async function observe(spec: CheckSpec, egress: Egress, cancellation?: Cancellat
   }
 }
 
-async function evaluateObservation(spec: CheckSpec, observation: Observation): Promise<EvaluatedCheck> {
+async function evaluateObservation(
+  spec: CheckSpec,
+  observation: Observation,
+  { tenant = 0, nowMs = wallMs }: RunCheckOptions,
+): Promise<EvaluatedCheck> {
   if (observation.error !== null || spec.assertions.length === 0) {
     return { observation, outcome: toCheckOutcome(observation.error, 'passed'), failedAssertions: [] }
   }
   try {
-    const startedUs = nowUs()
-    const { verdict, failed } = await evaluateAssertions(spec.assertions, observation, wallMs())
-    if (isPastDeadline(spec, observation.totalUs, nowUs() - startedUs)) observation.error = assertionTimeoutError
-    else if (verdict === 'failed') observation.error = assertionError(failed)
+    const evaluation = await evaluateInTime(spec.assertions, { spec, observation, nowMs: nowMs(), tenant })
+    if ('code' in evaluation) {
+      observation.error = evaluation
+      return { observation, outcome: Outcome.UNKNOWN, failedAssertions: [] }
+    }
+    const { verdict, failed } = evaluation
+    if (verdict === 'failed') observation.error = assertionError(failed)
     return { observation, outcome: toCheckOutcome(observation.error, verdict), failedAssertions: failed }
   } catch (error) {
     observation.error = internalError(error)
@@ -114,17 +132,6 @@ function isNetworkError({ statusCode }: Observation, { code, source }: CheckErro
 }
 
 const NETWORK_CODES = new Set(['timeout', 'dns_timeout', 'host_unreachable'])
-
-/** The deadline includes the assertions. Their time is the probe's, so exceeding it is an internal failure. */
-function isPastDeadline({ timeoutMs }: CheckSpec, checkUs: number, assertionsUs: number): boolean {
-  return checkUs <= timeoutMs * 1000 && checkUs + assertionsUs > timeoutMs * 1000
-}
-
-const assertionTimeoutError: CheckError = {
-  source: FailureSource.INTERNAL,
-  code: 'timeout',
-  message: 'the deadline passed while the probe evaluated the assertions',
-}
 
 function assertionError(failed: FailedAssertion[]): CheckError {
   const { type, operator, value, actual } = failed.find(({ type }) => !READERS[type]?.degrades)!

@@ -1,11 +1,10 @@
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import type { Result } from '../../shared/checks/result.ts'
-import type { Cancellation } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/process/log.ts'
 import type { RemoteClock } from '../../shared/process/remote-clock.ts'
 import type { Timers } from '../clock.ts'
 import { buildResult, type ResultSubject } from '../execution/result-builder.ts'
-import type { CheckExecution } from '../execution/run-check.ts'
+import type { CheckExecution, CheckRunOptions } from '../execution/run-check.ts'
 import type { RecheckChainEnd } from '../screenshots/should-capture.ts'
 import type { AssignedMonitor, AssignedMonitors } from './assigned-monitors.ts'
 import type { CheckPermit, CheckPermits } from './check-permits.ts'
@@ -17,7 +16,7 @@ export type CheckLoopOptions = {
   monitors: AssignedMonitors
   clock: RemoteClock
   /** never rejects */
-  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
+  run: (spec: CheckSpec, options: CheckRunOptions) => Promise<CheckExecution>
   publish: (result: Result) => void
   /** sends a result as the answer to the RunNow that began its chain */
   answer: (runId: string, result: Result) => void
@@ -71,7 +70,7 @@ export function startCheck(
 ): void {
   const { subject, occasion, cancellation, isOfOthers } = asked
   const startedAtMs = loop.clock.nowMs() ?? 0
-  void loop.run(spec, cancellation, isOfOthers).then(ran => {
+  void loop.run(spec, { cancellation, isOfOthers, tenant: permit.tenant }).then(ran => {
     loop.permits.release(permit)
     take(buildResult(subject, occasion, startedAtMs, ran))
     if (loop.isDraining && loop.permits.countHeld() === 0) loop.whenIdle()

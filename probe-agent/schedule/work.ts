@@ -2,11 +2,10 @@ import type { Assignments, Hello, RunDone, RunNow, Silent, Welcome } from '../..
 import type { ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import type { Result } from '../../shared/checks/result.ts'
-import type { Cancellation } from '../../shared/egress/index.ts'
 import type { Log } from '../../shared/process/log.ts'
 import type { RemoteClock } from '../../shared/process/remote-clock.ts'
 import type { Timers } from '../clock.ts'
-import type { CheckExecution } from '../execution/run-check.ts'
+import type { CheckExecution, CheckRunOptions } from '../execution/run-check.ts'
 import type { FleetMessageBody } from '../fleet/fleet-client.ts'
 import type { ResultTransport } from '../results/result-transport.ts'
 import type { ScreenshotCapture } from '../screenshots/capture.ts'
@@ -21,7 +20,7 @@ type ProbeWorkOptions = {
   welcome: Welcome
   transport: ResultTransport
   clock: RemoteClock
-  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
+  run: (spec: CheckSpec, options: CheckRunOptions) => Promise<CheckExecution>
   sendRunDone: (runDone: RunDone) => void
   sendSilent: (silent: Silent) => void
   /** null: no browser on this machine */

@@ -47,14 +47,14 @@ export function needsBody(assertions: Assertion[]): boolean {
  */
 export function estimateWork(
   assertions: Assertion[],
-  { body, headers }: Pick<Observation, 'body' | 'headers'>,
+  { body, headers, dns }: Pick<Observation, 'body' | 'headers' | 'dns'>,
 ): number {
   const bodyBytes = body?.length ?? 0
   let work = 0
   for (const assertion of assertions) {
     const { needsBody, regexSize } = getCompiled(assertion)
     if (needsBody) work += bodyBytes * (1 + regexSize)
-    else if (regexSize > 0) work += sumHeaderLengths(headers) * regexSize
+    else if (regexSize > 0) work += (sumHeaderLengths(headers) + sumRecordLengths(dns)) * regexSize
   }
   return work
 }
@@ -62,6 +62,12 @@ export function estimateWork(
 function sumHeaderLengths(headers: Observation['headers']): number {
   let length = 0
   for (const name in headers) length += headers[name]!.length
+  return length
+}
+
+function sumRecordLengths(dns: Observation['dns']): number {
+  let length = 0
+  for (const { value } of dns?.records ?? []) length += value.length
   return length
 }
 

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { createLruCache } from '../lru-cache.ts'
 import { estimateSize } from './regex-size.ts'
 
 /** A user's regular expression, matched in linear time (RE2), so that no expression can block a probe. */
@@ -32,8 +33,26 @@ export function findRegexProblem(pattern: string): string | null {
 export function compileRegex(pattern: string): Regex {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new Error(`the expression is longer than ${MAX_PATTERN_LENGTH} characters`)
+  const size = getCompiled(pattern).programSize()
+  if (size > MAX_PROGRAM_SIZE) {
+    compiledBy.delete(pattern)
+    throw new Error(TOO_LARGE)
+  }
+  return { test: text => getCompiled(pattern).test(text), size }
+}
+
+/** An expression remembers the states in which it was while it read texts, by default in up to 8 MiB. */
+const MAX_STATE_BYTES = 2 ** 18
+/** The others are compiled again when they are used. With their states, the kept ones need at most 50 MiB. */
+const MAX_KEPT = 200
+
+const compiledBy = createLruCache<RE2JS>(MAX_KEPT)
+
+function getCompiled(pattern: string): RE2JS {
+  const known = compiledBy.get(pattern)
+  if (known) return known
   const compiled = RE2JS.compile(pattern)
-  const size = compiled.programSize()
-  if (size > MAX_PROGRAM_SIZE) throw new Error(TOO_LARGE)
-  return { test: text => compiled.test(text), size }
+  Object.assign(compiled.re2().dfa, { stateBudget: MAX_STATE_BYTES, memBudget: MAX_STATE_BYTES })
+  compiledBy.set(pattern, compiled)
+  return compiled
 }

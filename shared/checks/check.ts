@@ -38,9 +38,15 @@ export const SAMPLE_BYTES = 4096
 
 /**
  * One check: examines a target once and returns an observation. Never throws for what the target does; an exception is a
- * fault of the probe and becomes an `internal` failure. `signal` is the only deadline of the check.
+ * fault of the probe and becomes an `internal` failure. `signal` is the only deadline of the check. `tenant`: the number of the
+ * monitor's tenant at this probe, 0 for an unknown one.
  */
-export type CheckFunction = (spec: CheckSpec, signal: DeadlineSignal, egress: Egress) => Promise<Observation>
+export type CheckFunction = (
+  spec: CheckSpec,
+  signal: DeadlineSignal,
+  egress: Egress,
+  tenant: number,
+) => Promise<Observation>
 
 export function isCheckType(type: string): type is CheckType {
   return (CHECK_TYPES as readonly string[]).includes(type)

@@ -34,9 +34,31 @@ export function createCancellation(): Cancellation {
 const LATE_MS = 20
 
 /**
- * A signal that aborts after `timeoutMs` with DeadlineExceeded as its reason. Clear it when the work is done. Time in which
- * the event loop was blocked extends the deadline: an answer that waited in the socket is not the target's delay, and timers
- * run before sockets are read.
+ * Calls `work` after `delayMs`, and returns the function that prevents it. Time in which the event loop was blocked extends the
+ * delay: an answer that waited in the socket is not the target's delay, and timers run before sockets are read.
+ */
+export function startTimeLimit(delayMs: number, work: () => void): () => void {
+  let isStopped = false
+  let timer: NodeJS.Timeout
+  const arm = (ms: number) => {
+    const dueUs = nowUs() + ms * 1000
+    timer = setTimeout(() => {
+      const lateMs = (nowUs() - dueUs) / 1000
+      // Node measures from the beginning of the event loop's turn, so a timer that is set late in a turn fires early.
+      if (lateMs > LATE_MS || lateMs < 0) arm(Math.abs(lateMs))
+      else setImmediate(() => isStopped || work())
+    }, ms)
+  }
+  arm(delayMs)
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * A signal that aborts after `timeoutMs` with DeadlineExceeded as its reason (see startTimeLimit). Clear it when the work is
+ * done.
  */
 export function createDeadline(timeoutMs: number): Deadline {
   const listeners = new Set<() => void>()
@@ -47,30 +69,20 @@ export function createDeadline(timeoutMs: number): Deadline {
     removeEventListener: (_type: 'abort', listener: () => void) => void listeners.delete(listener),
   }
   let isCleared = false
-  let timer: NodeJS.Timeout
   const abort = (reason: Error) => {
     if (isCleared || signal.aborted) return
-    clearTimeout(timer)
+    stop()
     signal.aborted = true
     signal.reason = reason
     for (const listener of listeners) listener()
   }
-  const arm = (delayMs: number) => {
-    const dueUs = nowUs() + delayMs * 1000
-    timer = setTimeout(() => {
-      const lateMs = (nowUs() - dueUs) / 1000
-      // Node measures from the beginning of the event loop's turn, so a timer that is set late in a turn fires early.
-      if (lateMs > LATE_MS || lateMs < 0) arm(Math.abs(lateMs))
-      else setImmediate(abort, new DeadlineExceeded())
-    }, delayMs)
-  }
-  arm(timeoutMs)
+  const stop = startTimeLimit(timeoutMs, () => abort(new DeadlineExceeded()))
   return {
     signal,
     abort,
     clear() {
       isCleared = true
-      clearTimeout(timer)
+      stop()
     },
   }
 }

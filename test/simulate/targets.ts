@@ -1,10 +1,9 @@
 import { isNetworkOnline } from '../../probe-agent/execution/own-faults/connectivity.ts'
 import { createDoubtDetector } from '../../probe-agent/execution/own-faults/doubt.ts'
 import { isUnanswered, recordReachability } from '../../probe-agent/execution/own-faults/reachability.ts'
-import type { CheckExecution } from '../../probe-agent/execution/run-check.ts'
+import type { CheckExecution, CheckRunOptions } from '../../probe-agent/execution/run-check.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { type CheckError, FailureSource, Outcome } from '../../shared/checks/result.ts'
-import type { Cancellation } from '../../shared/egress/index.ts'
 import { fnv1a } from '../../shared/nats/subjects.ts'
 import type { Random } from '../chaos/random.ts'
 import { buildObservation, createBackground } from './background.ts'
@@ -111,7 +110,7 @@ type RunnerParts = {
 }
 
 type Runner = {
-  run: (spec: CheckSpec, cancellation?: Cancellation, isOfOthers?: boolean) => Promise<CheckExecution>
+  run: (spec: CheckSpec, options: CheckRunOptions) => Promise<CheckExecution>
   /** the result of the last test of the probe's own connection */
   isOnline: () => boolean
 }
@@ -221,7 +220,7 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
 
   return {
     isOnline: () => wasOnline,
-    run(spec, cancellation, isOfOthers = false) {
+    run(spec, { cancellation, isOfOthers = false }) {
       targets.checks++
       const startedMs = machine.monotonicMs()
       const index = parseMonitorIndex(spec)

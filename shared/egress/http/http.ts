@@ -156,6 +156,8 @@ function redirected(phases: PhaseTimer, hop: PreparedRequest, answer: HttpRespon
   }
   answer.redirects++
   const next = followRedirect(hop, answer.statusCode!, location)
+  // what follows is about the next target, which has not answered yet
+  Object.assign(answer, { statusCode: null, headers: null, certificate: null, resolvedIp: null })
   enterPhase(phases, getFirstPhase(next.host))
   return next
 }

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { CheckError, Timings } from '../../checks/result.ts'
-import type { DeadlineSignal } from '../deadline.ts'
+import { type DeadlineSignal, startTimeLimit } from '../deadline.ts'
 import {
   createTargetFailure,
   type EgressFailure,
@@ -112,13 +112,13 @@ function open(
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, noDelay: true })
     const fail = (failure: EgressFailure) => {
-      clearTimeout(timer)
+      stopTimer?.()
       socket.destroy()
       reject(failure)
     }
-    const timer = hasNext
-      ? setTimeout(() => fail(createTargetFailure('timeout', 'the target does not respond')), ADDRESS_TIMEOUT_MS)
-      : undefined
+    const stopTimer = hasNext
+      ? startTimeLimit(ADDRESS_TIMEOUT_MS, () => fail(createTargetFailure('timeout', 'the target does not respond')))
+      : null
     phases.cancel = fail
     // Never removed: an error between two stages would have no listener.
     let isSent = false
@@ -126,7 +126,7 @@ function open(
     // emitted just before connect(2), after whose failure the socket is destroyed
     socket.once('connectionAttempt', () => process.nextTick(() => (isSent = !socket.destroyed)))
     socket.once('connect', () => {
-      clearTimeout(timer)
+      stopTimer?.()
       try {
         // Checks the peer itself, not only the requested address.
         egress.assertAllowed(socket.remoteAddress ?? address, port, path)

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
-import type { DeadlineSignal } from '../deadline.ts'
+import { type DeadlineSignal, startTimeLimit } from '../deadline.ts'
 import { toCheckError, toEgressFailure } from '../failure.ts'
+import { nowUs } from '../monotonic.ts'
 import { enterPhase, finishPhases, type PhaseTimer, startPhaseTimer } from '../phases.ts'
 import type { Egress } from '../types.ts'
 import { type ConnectResult, dial, getFirstPhase } from './connect.ts'
@@ -22,7 +23,9 @@ type TcpDialogue = {
 export type TcpExchange = ConnectResult & { received: Buffer | null }
 
 /** Minimum interval between calls of `isEnough`. */
-const CHECK_INTERVAL_MS = 20
+const MIN_CHECK_INTERVAL_MS = 20
+/** A call that takes long is followed by a longer interval, so that a slow sender does not keep the probe busy. */
+const INTERVAL_PER_CALL = 10
 
 /**
  * Opens a TCP connection, sends, reads and closes it. Never throws; `signal` is the deadline. If at least one byte arrived
@@ -71,10 +74,10 @@ function readAnswer(
   return new Promise<Buffer | null>((resolve, reject) => {
     let isChecking = false
     let again: NodeJS.Timeout | undefined
-    let quiet: NodeJS.Timeout | undefined
+    let stopQuiet = () => {}
     const stop = () => {
       clearTimeout(again)
-      clearTimeout(quiet)
+      stopQuiet()
     }
     const end = () => {
       stop()
@@ -87,14 +90,18 @@ function readAnswer(
     const check = async () => {
       isChecking = true
       const checked = size
+      const startedUs = nowUs()
       if (await isEnough(Buffer.concat(chunks))) {
         end()
         return
       }
-      again = setTimeout(() => {
-        isChecking = false
-        if (size > checked) check().catch(fail)
-      }, CHECK_INTERVAL_MS)
+      again = setTimeout(
+        () => {
+          isChecking = false
+          if (size > checked) check().catch(fail)
+        },
+        Math.max(MIN_CHECK_INTERVAL_MS, (INTERVAL_PER_CALL * (nowUs() - startedUs)) / 1000),
+      )
     }
     phases.cancel = failure => (size === 0 ? fail(failure) : end())
     socket.on('error', error => (size === 0 ? fail(error) : end()))
@@ -107,8 +114,8 @@ function readAnswer(
         end()
         return
       }
-      clearTimeout(quiet)
-      if (quietMs !== null) quiet = setTimeout(end, quietMs)
+      stopQuiet()
+      if (quietMs !== null) stopQuiet = startTimeLimit(quietMs, end)
       if (!isChecking) check().catch(fail)
     })
   })

@@ -87,6 +87,30 @@ t.test('An expression that takes too long is cancelled, and others are evaluated
   t.match(await next, { verdict: 'passed' })
 })
 
+t.test('Large records of DNS are evaluated in the thread', async t => {
+  const value = busyText().toString().slice(0, 60_000)
+  const answer = { ...seen(Buffer.alloc(0)), headers: null, body: null, dns: { records: [{ type: 'TXT', value }] } }
+  const assertions = [{ type: 'dns_record', operator: 'matches', value: 'TXT: ^[ab]+$' }]
+  const evaluation = evaluateAssertions(assertions, answer as unknown as Observation, 0)
+  t.ok(evaluation instanceof Promise)
+  t.match(await evaluation, { verdict: 'passed' })
+})
+
+t.test('Tenants take turns in the thread, and one with too many large responses is refused alone', async t => {
+  const page = seen(Buffer.alloc(MIB, 'a'))
+  const finished: number[] = []
+  const ask = async (tenant: number) => {
+    await evaluateAssertions(matches('a$'), page, 0, tenant)
+    finished.push(tenant)
+  }
+  const many = Promise.allSettled(Array.from({ length: 110 }, () => ask(1)))
+  await ask(2)
+  t.ok(finished.length <= 3, `${finished.length} evaluations until it was the turn of the other tenant`)
+  const refused = (await many).flatMap(one => (one.status === 'rejected' ? String(one.reason) : []))
+  t.equal(refused.length, 9)
+  t.match(refused[0], /too many large responses/)
+})
+
 t.test('An invalid assertion is an internal failure without delay', async t => {
   t.throws(
     () => evaluateAssertions([{ type: 'nonsense', operator: 'equals', value: '' }], seen(Buffer.alloc(MIB)), 0),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CheckExecution } from '../../../probe-agent/execution/run-check.ts'
+import type { CheckExecution, CheckRunOptions } from '../../../probe-agent/execution/run-check.ts'
 import { createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
 import { createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
 import { decideNextAttempt } from '../../../probe-agent/schedule/rechecks/recheck.ts'
@@ -8,7 +8,6 @@ import { createRunNowHandler } from '../../../probe-agent/schedule/run-now.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { computeUsualSilenceMs } from '../../../shared/checks/rechecks.ts'
 import { FailureSource, Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
-import type { Cancellation } from '../../../shared/egress/index.ts'
 import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
 import { createVirtualTime } from '../../support/virtual-time.ts'
@@ -35,7 +34,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   let open = 0
   let mostOpen = 0
 
-  function run(_: unknown, cancellation?: Cancellation): Promise<CheckExecution> {
+  function run(_: unknown, { cancellation }: CheckRunOptions): Promise<CheckExecution> {
     startsMs.push(time.monotonicMs())
     mostOpen = Math.max(mostOpen, ++open)
     const { outcome, afterMs } = answer(startsMs.length)

@@ -10,7 +10,7 @@ import { startTarget, startTcpTarget } from '../../support/target.ts'
 const egress = createEgress({ allow: ['127.0.0.1'] })
 const { signal } = new AbortController()
 
-const check = (spec: CheckSpec) => CHECKS[spec.type as keyof typeof CHECKS](spec, signal, egress)
+const check = (spec: CheckSpec) => CHECKS[spec.type as keyof typeof CHECKS](spec, signal, egress, 0)
 
 t.test('Every check type has a check function', async t => {
   t.same(Object.keys(CHECKS).sort(), [...CHECK_TYPES].sort())

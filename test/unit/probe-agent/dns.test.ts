@@ -40,7 +40,7 @@ const server = `dns://127.0.0.1:${given.port}`
 
 async function look(url: string, { assertions = [] as Assertion[], timeoutMs = 60_000, through = egress } = {}) {
   const deadline = createDeadline(timeoutMs)
-  const seen = await checkDns(createCheckSpec({ type: 'dns', url, assertions, timeoutMs }), deadline.signal, through)
+  const seen = await checkDns(createCheckSpec({ type: 'dns', url, assertions, timeoutMs }), deadline.signal, through, 0)
   deadline.clear()
   return seen
 }

@@ -40,6 +40,24 @@ t.test('Simultaneous failures of many hosts are doubted, even when a self-test a
   ])
 })
 
+t.test('Failures behind redirects are doubted when those of many hosts fail at the same time', async t => {
+  const [target, closed] = [await startTarget(t), await startTcpTarget(t)]
+  await closed.close()
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }] })
+  const tools = { selfTest, doubt: createDoubtDetector() }
+  const check = (url: string) => runCheck(createCheckSpec({ url }), egress, tools)
+  for (const host of [1, 2, 3, 4]) t.equal((await check(`${target.url}?${host}`)).outcome, Outcome.UP)
+  const failed: CheckExecution[] = []
+  for (const host of [1, 2, 3, 4, 5, 6]) {
+    target.behaveAt(`/${host}`, { kind: 'redirect', to: `http://127.0.1.${host}:${closed.port}/` })
+    failed.push(await check(`http://h${host}.example:${target.port}/${host}`))
+  }
+  t.same(
+    outcomesOf(failed),
+    [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
+  )
+})
+
 t.test('Names that do not exist are doubted when many of them fail at the same time', async t => {
   const target = await startTarget(t)
   const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: Number(new URL(target.url).port) }] })

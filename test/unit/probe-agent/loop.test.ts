@@ -161,7 +161,7 @@ t.test('Checks of unassigned monitors are limited to their tenant’s share of p
   }
   const loop = createCheckLoop({
     ...parts,
-    run(spec, _, isOfOthers = false) {
+    run(spec, { isOfOthers = false }) {
       started.push(spec.url)
       t.equal(isOfOthers, spec.url === 'hanging', 'a check knows whether it is of others')
       return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)

@@ -1,9 +1,14 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { findKeywordError } from '../../../probe-agent/checks/keyword-error.ts'
 import { createSelfTest } from '../../../probe-agent/execution/own-faults/self-test.ts'
 import { type CheckExecution, runCheck } from '../../../probe-agent/execution/run-check.ts'
-import { FailureSource, Outcome } from '../../../shared/checks/result.ts'
+import { FailureSource, type Observation, Outcome } from '../../../shared/checks/result.ts'
 import { createEgress, createResolver } from '../../../shared/egress/index.ts'
 import { startBlackHole } from '../../support/black-hole.ts'
+import { createAuthority } from '../../support/certificates.ts'
 import { startDnsServer } from '../../support/raw-server.ts'
 import { createCheckSpec } from '../../support/spec.ts'
 import { startTarget } from '../../support/target.ts'
@@ -53,6 +58,43 @@ t.test('Time in which the probe was blocked does not count against the target', 
     while (performance.now() < until);
   }, 5)
   t.equal((await running).outcome, Outcome.UP)
+})
+
+t.test('An address that answers while the probe is blocked is not given up', async t => {
+  const target = await startTarget(t)
+  const resolver = async () => ['127.0.0.1', '127.0.0.2']
+  const guard = createEgress({ allow: ['127.0.0.0/8'], resolver })
+  const url = `http://two.example:${target.port}/`
+  const running = runCheck(createCheckSpec({ url, timeoutMs: 60_000 }), guard)
+  // the connection has been started, and is answered meanwhile
+  setImmediate(() => {
+    const until = performance.now() + 2_200
+    while (performance.now() < until);
+  })
+  t.match(await running, { outcome: Outcome.UP, observation: { resolvedIp: '127.0.0.1' } })
+})
+
+t.test('The age of a certificate is that of the clock that the probe is given', async t => {
+  const authority = createAuthority(t)
+  const server = createServer(authority.issue('good.example', -1, 30), (_, response) => response.end())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close().closeAllConnections())
+  const guard = createEgress({ allow: ['127.0.0.1'], resolver: async () => ['127.0.0.1'], trust: [authority.ca] })
+  const url = `https://good.example:${(server.address() as AddressInfo).port}/`
+  const assertions = [{ type: 'certificate_days', operator: 'greater_than', value: '10' }]
+  const check = (days: number) =>
+    runCheck(createCheckSpec({ url, assertions }), guard, { nowMs: () => Date.now() + days * 86_400_000 })
+  t.equal((await check(0)).outcome, Outcome.UP)
+  t.match(await check(25), { outcome: Outcome.DOWN, observation: { error: { code: 'assertion_failed' } } })
+})
+
+t.test('A keyword that is searched beyond the deadline of the check is unknown', async t => {
+  const spec = createCheckSpec({ url: 'http://127.0.0.1/', type: 'keyword', keyword: 'ok', timeoutMs: 1 })
+  const observation = { totalUs: 0, headers: null, body: Buffer.alloc(1024 * 1024, 'ok') } as unknown as Observation
+  t.match(await findKeywordError({ spec, observation, nowMs: 0, tenant: 0 }), {
+    ...{ source: FailureSource.INTERNAL, code: 'timeout' },
+  })
 })
 
 t.test('Faults of the probe are unknown, never down', async t => {

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { findRegexProblem } from '../../../shared/assertions/regex.ts'
+import { compileRegex, findRegexProblem } from '../../../shared/assertions/regex.ts'
 import { estimateSize } from '../../../shared/assertions/regex-size.ts'
 
 const MOST = 4_000
@@ -38,6 +40,19 @@ t.test('An expression that takes long to compile is refused by its text', async 
     t.match(findRegexProblem(pattern), /^the expression is too large/, pattern.slice(0, 60))
     t.ok(estimateSize(pattern, MOST) > MOST)
   }
+})
+
+t.test('Many expressions that meet many texts need little memory', async t => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const text = Array.from({ length: 20_000 }, (_, i) => (((i * i * 7 + i * 13) >> 3) & 1 ? 'a' : 'b')).join('')
+  collect()
+  const before = process.memoryUsage().heapUsed
+  const kept = Array.from({ length: 15 }, (_, i) => compileRegex(`[ab]*a[ab]{3${i % 10}}x{${i}}$`))
+  for (const regex of kept) for (const part of [text, [...text].toReversed().join('')]) regex.test(part)
+  collect()
+  const grownMib = (process.memoryUsage().heapUsed - before) / 2 ** 20
+  t.ok(grownMib < 30, `${grownMib.toFixed(1)} MiB for ${kept.length} expressions`)
 })
 
 t.test('An expression of a normal size is accepted', async t => {

@@ -8,12 +8,11 @@ import {
 import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
 import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { Policy } from '../../../../control-plane/verdict/core/types.ts'
-import type { CheckExecution } from '../../../../probe-agent/execution/run-check.ts'
+import type { CheckExecution, CheckRunOptions } from '../../../../probe-agent/execution/run-check.ts'
 import { createAssignedMonitors } from '../../../../probe-agent/schedule/assigned-monitors.ts'
 import { createCheckLoop } from '../../../../probe-agent/schedule/loop.ts'
 import { Outcome } from '../../../../shared/checks/result.ts'
 import { computeSlots, findSlotFrom } from '../../../../shared/checks/slots.ts'
-import type { Cancellation } from '../../../../shared/egress/index.ts'
 import { createLog } from '../../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../../support/fleet-server.ts'
 import { createVirtualTime, type VirtualTime } from '../../../support/virtual-time.ts'
@@ -58,7 +57,7 @@ function startRegion(
   isInDoubt: boolean,
 ) {
   const published: { region: string; atMs: number; result: Parameters<typeof decide>[1] }[] = []
-  const run = (_: unknown, cancellation?: Cancellation) =>
+  const run = (_: unknown, { cancellation }: CheckRunOptions) =>
     new Promise<CheckExecution>(resolve => {
       const { outcome, afterMs } = target(time.monotonicMs())
       const end = (outcome: Outcome) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { prepareRequest } from '../../../../shared/egress/http/prepare.ts'
 import { followRedirect } from '../../../../shared/egress/http/redirect.ts'
 import { createDeadline, createEgress, type HttpRequest, sendRequest } from '../../../../shared/egress/index.ts'
-import { startTarget } from '../../../support/target.ts'
+import { startTarget, startTcpTarget } from '../../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
 
@@ -45,6 +45,16 @@ t.test('A redirect to a private address is refused', async t => {
     target.behave({ kind: 'redirect', to })
     t.match(await ask(target.url), { error: { code: 'blocked_target' }, redirects: 1 }, to)
   }
+})
+
+t.test('The answer of a redirect says nothing about a target behind it that does not answer', async t => {
+  const [target, closed] = [await startTarget(t), await startTcpTarget(t)]
+  await closed.close()
+  target.behave({ kind: 'redirect', to: `http://127.0.0.1:${closed.port}/` })
+  t.match(await ask(target.url), {
+    ...{ error: { code: 'connection_refused' }, redirects: 1 },
+    ...{ statusCode: null, headers: null, resolvedIp: null, certificate: null },
+  })
 })
 
 t.test('A redirect to another protocol is an error', async t => {

@@ -4,11 +4,10 @@ import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
 import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { MonitorState, Policy, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
 import { createDoubtDetector } from '../../../../probe-agent/execution/own-faults/doubt.ts'
-import type { CheckExecution } from '../../../../probe-agent/execution/run-check.ts'
+import type { CheckExecution, CheckRunOptions } from '../../../../probe-agent/execution/run-check.ts'
 import { createAssignedMonitors } from '../../../../probe-agent/schedule/assigned-monitors.ts'
 import { createCheckLoop } from '../../../../probe-agent/schedule/loop.ts'
 import { Outcome, Trigger } from '../../../../shared/checks/result.ts'
-import type { Cancellation } from '../../../../shared/egress/index.ts'
 import { createLog } from '../../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../../support/fleet-server.ts'
 import { createVirtualTime } from '../../../support/virtual-time.ts'
@@ -48,7 +47,7 @@ async function downsOf(scene: Scene): Promise<Map<number, number>> {
     return (host * 37) % 100 < fault.share * 100
   }
   const isDead = (host: number) => dead.includes(host) && time.monotonicMs() >= FAULT_MS
-  const run = (spec: { url: string }, cancellation?: Cancellation) =>
+  const run = (spec: { url: string }, { cancellation }: CheckRunOptions) =>
     new Promise<CheckExecution>(resolve => {
       const host = Number(new URL(spec.url).port)
       const isFailing = isLost(host) || isDead(host)
