@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { apply, changesOf, exchangeApi, exported, plan } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
@@ -29,8 +30,56 @@ t.test('POST /import 200 imports a Gatus configuration as YAML and warns about f
   t.same(names, ['website', 'website', 'dns', 'router', 'graph', 'backup'])
   const text = first.body.data.warnings.map(({ message }: { message: string }) => message).join('\n')
   t.match(text, /blocked_target: .*left out/, 'an address that the guard refuses')
+  t.match(text, /left out of the maintenance window "Maintenance": _redis$/m)
+  const windows = (await exported(account)).maintenance_windows
+  const whole = windows.find(({ title }: { title: string }) => title === 'Maintenance')
+  t.equal(whole?.monitors.length, names.length, 'the others stay in the maintenance window')
   const again = await account.call('POST /import?dry_run=false&from=gatus', fixture('gatus-whole.yaml'), yaml)
   t.match(again.body.data, { create: 0, update: 0, delete: 0 })
+})
+
+t.test('POST /import 200 leaves monitors that do not exist yet out of maintenance windows', async t => {
+  const account = await api.account()
+  const field = { path: '*.state', name_template: 'Queue {{key}}', rule_type: 'equals', rule_config: { value: 'ok' } }
+  const nightly = { cron: '30 2 * * *', duration_minutes: 45, time_zone: 'UTC' }
+  const { body } = await apply(account, {
+    version: 1,
+    monitors: [{ name: 'Shop', type: 'http', url: 'https://shop.example.com/' }],
+    data_sources: [{ name: 'Queues', url: 'https://queues.example.com/', fields: [field], monitors: ['Queue mail'] }],
+    maintenance_windows: [
+      { ...nightly, title: 'Both', monitors: ['Shop', 'Queue mail'] },
+      { ...nightly, title: 'Queue', monitors: ['Queue mail'] },
+    ],
+  })
+  t.match(body.data.warnings, [
+    { path: 'data_sources[0].monitors' },
+    { path: 'maintenance_windows[0]', message: /were left out of the maintenance window "Both": Queue mail$/ },
+    { path: 'maintenance_windows[1]', message: /"Queue" was left out, because none .*: Queue mail$/ },
+  ])
+  const { maintenance_windows: windows } = await exported(account)
+  t.match(windows, [{ title: 'Both', monitors: ['Shop'] }])
+  t.equal(windows.length, 1)
+})
+
+t.test('POST /import 200 keeps the archived monitor of a component', async t => {
+  const account = await api.account()
+  const file = (description: string, monitor: object) => ({
+    version: 1,
+    status_pages: [{ name: 'Cells', slug: 'archived-cell', components: [{ name: 'Cell', description, ...monitor }] }],
+  })
+  await apply(account, { version: 1, monitors: [{ name: 'Cell', type: 'http', url: 'https://cell.example.com/' }] })
+  await apply(account, file('One', { monitor: 'Cell' }))
+  const readMonitors = () =>
+    query<{ id: string | null; description: string }>(
+      api.db,
+      `SELECT c.monitor_id AS id, c.description FROM status_page_components c JOIN status_pages p ON p.id = c.page_id
+       WHERE p.slug = 'archived-cell'`,
+    )
+  const [before] = await readMonitors()
+  t.type(before?.id, 'string')
+  await execute(api.db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [before!.id])
+  await apply(account, file('Two', {}))
+  t.same(await readMonitors(), [{ id: before!.id, description: 'Two' }])
 })
 
 t.test('POST /import 400 for a file of another product than `from`', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -19,11 +20,16 @@ import {
   hasChanges,
 } from '../../control-plane/integrations/data-sources/fetching/fetch-result.ts'
 import { startDataSourceWorker } from '../../control-plane/integrations/data-sources/fetching/worker.ts'
+import { changeComponent, createComponent } from '../../control-plane/pages/admin/components/component-actions.ts'
 import { pauseMonitor, resumeMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { changeWindow, createWindow, planDueWindows } from '../../control-plane/verdict/maintenance/actions.ts'
+import { listPeriods } from '../../control-plane/verdict/maintenance/store.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
+import { insertIncident, insertIncidentMonitor } from '../support/aged.ts'
 import { createDatabase } from '../support/database.ts'
+import { insertStatusPage } from '../support/status-pages.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -261,21 +267,54 @@ t.test('The monitor of a missing key is unknown, archived after a day, and resto
   t.match((await source.monitors())[1], { id: before!.id, status: 'up', isGone: false })
 })
 
+t.test('A monitor that returns from the archive keeps its status page component and its maintenance', async t => {
+  const source = await createSource()
+  const { projectId } = source
+  await source.says({ a: 'up', b: 'up' })
+  const ids = (await source.monitors()).map(({ id }) => id)
+  const pageId = await insertStatusPage(db, projectId, 'cells')
+  const component = await createComponent(db, projectId, pageId, { name: 'B', monitor_id: ids[1]! }, new Date())
+  const at = (time: string) => new Date(`2026-03-${time}Z`)
+  const maintenance = { db, review: async () => {}, limits: DEFAULT_LIMITS }
+  const nightly = { title: 'Backup', cron: '30 2 * * *', duration_minutes: 60, time_zone: 'UTC', monitor_ids: ids }
+  const window = await createWindow(maintenance, projectId, nightly, at('10T12:00'))
+  await source.says({ a: 'up' })
+  await archiveMissing(tools, source.id, new Date(Date.now() + 25 * 3_600_000))
+  t.ok((await source.monitors())[1]!.isGone)
+  await changeComponent(db, projectId, pageId, component.id, { name: 'Cell B' }, new Date())
+  await changeWindow(maintenance, projectId, window.id, { title: 'Nightly backup' }, at('10T13:00'))
+  await planDueWindows(db, 10, at('11T02:30'))
+  await source.says({ a: 'up', b: 'up' })
+  t.notOk((await source.monitors())[1]!.isGone)
+  const sql = 'SELECT name, monitor_id AS "monitorId" FROM status_page_components WHERE id = ?'
+  t.same(await query(db, sql, [component.id]), [{ name: 'Cell B', monitorId: ids[1] }])
+  const nights = [11, 12].map(day => ({ startsAt: at(`${day}T02:30`), endsAt: at(`${day}T03:30`) }))
+  for (const id of ids) t.same(await listPeriods(db, projectId, id, at('10T00:00'), at('31T00:00')), nights)
+})
+
 t.test('Documents with new keys leave at most 200 active and 200 archived monitors', async t => {
   const source = await createSource()
+  const incidentId = await insertIncident(db, source.projectId, 0, { source: 'manual' })
   for (let i = 0; i < 5; i++) {
     const keys = Array.from({ length: 150 }, (_, k) => [`${i}-${k}`, k % 10 === 0 ? 'down' : 'up'] as const)
     await source.says(Object.fromEntries(keys))
+    const first = (await source.monitors()).find(({ key }) => key === '0-1')
+    if (i === 0) await insertIncidentMonitor(db, incidentId, first!.id)
   }
   const monitors = await source.monitors()
   t.equal(monitors.filter(({ isGone }) => !isGone).length, 200)
-  t.equal(monitors.filter(({ isGone }) => isGone).length, 200)
+  t.equal(monitors.filter(({ isGone }) => isGone).length, 201, 'and the monitor of a manual incident')
+  t.match(
+    await query(db, 'SELECT monitor_id AS id FROM incident_monitors WHERE incident_id = ?', [incidentId]),
+    [{ id: monitors.find(({ key }) => key === '0-1')?.id }],
+    'which still concerns only this monitor',
+  )
   const [{ count }] = (await query<{ count: number }>(
     db,
     'SELECT count(*) AS count FROM monitors WHERE project_id = ?',
     [source.projectId],
   )) as [{ count: number }]
-  t.equal(count, 400, 'the others are deleted')
+  t.equal(count, 401, 'the others are deleted')
   t.equal(statusesOf(monitors)['4-0'], 'down')
 })
 

@@ -6,6 +6,7 @@ import { changeWindow, createWindow, deleteWindow } from '../../control-plane/ve
 import { advanceNotices, sendDueNotices } from '../../control-plane/verdict/maintenance/notices/notice-actions.ts'
 import { lockWindowsWithDueNotice } from '../../control-plane/verdict/maintenance/store.ts'
 import { createSubscriberFixture, PUBLIC_URL, type SubscriberFixture } from '../support/subscribers.ts'
+import { insertMonitor } from '../support/verdict.ts'
 
 const HOUR_MS = 3_600_000
 const hours = (from: Date, count: number) => new Date(from.getTime() + count * HOUR_MS)
@@ -20,7 +21,7 @@ async function plan(subscribing: SubscriberFixture, body: object = {}) {
   const created = { title: 'Move', monitor_ids: [monitorId], announce_minutes: 180, ...times, ...body }
   const window = await createWindow(tools, tenant.projectId, created, start)
   return {
-    componentId,
+    ...{ componentId, monitorId },
     windowId: window.id,
     at: (hour: number) => hours(start, hour),
     change: (changed: object, hour: number) =>
@@ -126,6 +127,38 @@ t.test('Announced maintenance that is deleted is cancelled, and running maintena
   await run([db], running.at(11))
   await run([db], running.at(13))
   t.same((await sentTo(subscribing, id)).slice(2), ['announced', 'begun', 'ended'])
+})
+
+t.test('A page that shows none of the remaining monitors is sent the cancellation or the end', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, tenant } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const elsewhere = { monitor_ids: [await insertMonitor(db, tenant.projectId)] }
+  const announced = await plan(subscribing)
+  await run([db], announced.at(8))
+  await announced.change(elsewhere, 8.5)
+  for (const hour of [8.5, 10, 12]) await run([db], announced.at(hour))
+  t.same(await sentTo(subscribing, id), ['announced', 'cancelled'])
+  const running = await plan(subscribing)
+  for (const hour of [8, 10]) await run([db], running.at(hour))
+  await running.change(elsewhere, 11)
+  for (const hour of [11, 12]) await run([db], running.at(hour))
+  t.same((await sentTo(subscribing, id)).slice(2), ['announced', 'begun', 'ended'])
+})
+
+t.test('A page that shows a remaining monitor is sent nothing about one that was removed', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const blog = await subscribing.addComponent('Blog')
+  const { at, change, monitorId } = await plan(subscribing)
+  await change({ monitor_ids: [monitorId, blog.monitorId] }, 1)
+  await sendDueNotices(db, 50, at(8))
+  await change({ monitor_ids: [blog.monitorId] }, 8)
+  await run([db], at(8))
+  t.same(await sentTo(subscribing, id), ['announced'], 'the announcement that waited is sent')
+  for (const hour of [10, 12]) await run([db], at(hour))
+  t.same(await sentTo(subscribing, id), ['announced', 'begun', 'ended'])
 })
 
 t.test('A new time of announced maintenance is sent once, a minute later, with the time before it', async t => {

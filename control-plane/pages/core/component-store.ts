@@ -3,7 +3,7 @@ import type { OrderedItem } from './display-order.ts'
 import type { StoredComponent } from './records.ts'
 
 const COMPONENTS = `
-  SELECT c.id, c.page_id AS "pageId", c.group_id AS "groupId", c.name, c.description,
+  SELECT c.id, c.page_id AS "pageId", c.group_id AS "groupId", c.name, c.description, c.monitor_id AS "monitorId",
     c.display_order AS "displayOrder", c.status, c.created_at AS "createdAt", c.updated_at AS "updatedAt",
     CASE WHEN m.id IS NOT NULL
          THEN jsonb_build_object('id', m.id, 'status', m.status, 'isPaused', m.is_paused,
@@ -50,7 +50,7 @@ export async function saveComponent(tx: Tx, { monitor, ...component }: StoredCom
      ON CONFLICT (id) DO UPDATE SET group_id = excluded.group_id, name = excluded.name,
        description = excluded.description, monitor_id = excluded.monitor_id, display_order = excluded.display_order,
        status = excluded.status, updated_at = excluded.updated_at`,
-    { ...component, monitorId: monitor?.id ?? null },
+    component,
   )
 }
 

@@ -41,13 +41,17 @@ export type StoredGroup = {
   updatedAt: Date
 }
 
-/** A row of `status_page_components`. `monitor` is also null after the monitor was deleted. */
+/**
+ * A row of `status_page_components`. `monitor` is also null after the monitor was deleted. `monitorId` stays, because
+ * the data source of a deleted monitor may restore it.
+ */
 export type StoredComponent = {
   id: string
   pageId: string
   groupId: string | null
   name: string
   description: string | null
+  monitorId: string | null
   monitor: ComponentMonitor | null
   displayOrder: number
   /** the manual status; `unknown` when there is a monitor */

@@ -57,6 +57,10 @@ export function validateCron(cron: string): string | null {
   }
 }
 
-const OPTIONS = { mode: '5-part', paused: true } as const
+/**
+ * `fixedTimeRule`: when clocks change, each of several times a day occurs once, too. A time that does not exist occurs
+ * when the clock has gone forward.
+ */
+const OPTIONS = { mode: '5-part', paused: true, fixedTimeRule: 'no-wildcard' } as const
 
 const parseCron = ({ cron, timeZone }: MaintenanceSchedule) => new Cron(cron!, { ...OPTIONS, timezone: timeZone! })

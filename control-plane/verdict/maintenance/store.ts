@@ -75,7 +75,7 @@ export function lockWindowsWithDueNotice(tx: Tx, now: Date, limit: number): Prom
   )
 }
 
-/** Writes a window and replaces its monitors. */
+/** Writes a window and replaces its monitors. Deleted monitors stay, because their data source may restore them. */
 export async function saveWindow(tx: Tx, { monitorIds, ...window }: MaintenanceWindow): Promise<void> {
   await execute(
     tx,
@@ -92,7 +92,9 @@ export async function saveWindow(tx: Tx, { monitorIds, ...window }: MaintenanceW
   const bindings = { id: window.id, monitorIds }
   await execute(
     tx,
-    'DELETE FROM maintenance_window_monitors WHERE window_id = :id AND monitor_id <> ALL (CAST(:monitorIds AS uuid[]))',
+    `DELETE FROM maintenance_window_monitors USING monitors
+     WHERE window_id = :id AND monitors.id = monitor_id AND deleted_at IS NULL
+       AND monitor_id <> ALL (CAST(:monitorIds AS uuid[]))`,
     bindings,
   )
   await execute(
@@ -108,16 +110,21 @@ export async function removeWindow(tx: Tx, id: string): Promise<void> {
   await execute(tx, 'DELETE FROM maintenance_windows WHERE id = ?', [id])
 }
 
-/** Writes planned periods of a window for all its monitors, and when to plan again. */
+/**
+ * Writes planned periods of a stored window for all its monitors, and when to plan again. Deleted monitors are
+ * included, because their data source may restore them, except those whose row another transaction removes.
+ */
 export async function storePlan(tx: Tx, window: MaintenanceWindow, { periods, plannedAt }: PeriodPlan): Promise<void> {
-  const { id, projectId, monitorIds } = window
+  const { id, projectId } = window
   for (const period of periods) {
     await execute(
       tx,
       `INSERT INTO maintenance_periods (project_id, monitor_id, window_id, starts_at, ends_at)
-       SELECT :projectId, monitor_id, :id, :startsAt, :endsAt FROM unnest(CAST(:monitorIds AS uuid[])) AS row (monitor_id)
+       SELECT :projectId, monitor_id, :id, :startsAt, :endsAt FROM (
+         SELECT monitor_id FROM maintenance_window_monitors JOIN monitors m ON m.id = monitor_id
+         WHERE window_id = :id ORDER BY monitor_id FOR KEY SHARE OF m) AS stored
        ON CONFLICT (monitor_id, starts_at, window_id) DO UPDATE SET ends_at = excluded.ends_at`,
-      { id, projectId, monitorIds, ...period },
+      { id, projectId, ...period },
     )
   }
   await execute(tx, 'UPDATE maintenance_windows SET planned_at = :plannedAt WHERE id = :id', { id, plannedAt })

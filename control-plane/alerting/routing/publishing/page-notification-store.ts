@@ -20,14 +20,22 @@ export async function queuePageNotifications(tx: Tx, events: EventRow[], now: Da
   await insertPageNotices(tx, rows)
 }
 
-/** Stores a notice of a stage of maintenance for the same pages, in the transaction of its event. It is due at once. */
+/**
+ * Stores a notice of a stage of maintenance for the same pages, in the transaction of its event. It is due at once.
+ * Pages that show one of `exceptMonitorIds` are left out.
+ */
 export const queueMaintenanceNotification = (
   tx: Tx,
   { id, projectId }: MaintenanceEventRow,
   now: Date,
-): Promise<void> => insertPageNotices(tx, [{ id, projectId, dueAt: now }])
+  exceptMonitorIds: string[] = [],
+): Promise<void> => insertPageNotices(tx, [{ id, projectId, dueAt: now }], exceptMonitorIds)
 
-async function insertPageNotices(tx: Tx, rows: { id: string; projectId: string; dueAt: Date }[]): Promise<void> {
+async function insertPageNotices(
+  tx: Tx,
+  rows: { id: string; projectId: string; dueAt: Date }[],
+  exceptMonitorIds: string[] = [],
+): Promise<void> {
   if (rows.length === 0) return
   await execute(
     tx,
@@ -38,6 +46,9 @@ async function insertPageNotices(tx: Tx, rows: { id: string; projectId: string; 
          WITH ORDINALITY AS e (id, project_id, due_at, number)
        JOIN status_pages p ON p.project_id = e.project_id AND p.is_published
        WHERE EXISTS (SELECT FROM page_subscribers s WHERE s.page_id = p.id AND s.confirmed_at IS NOT NULL)
+         AND NOT EXISTS (
+           SELECT FROM status_page_components c
+           WHERE c.page_id = p.id AND c.monitor_id = ANY (:exceptMonitorIds::uuid[]))
        ORDER BY e.number
        ON CONFLICT (page_id, event_id) DO NOTHING
        RETURNING seq
@@ -47,6 +58,7 @@ async function insertPageNotices(tx: Tx, rows: { id: string; projectId: string; 
       ids: rows.map(row => row.id),
       projectIds: rows.map(row => row.projectId),
       dueAt: rows.map(row => row.dueAt),
+      exceptMonitorIds,
     },
   )
 }

@@ -94,13 +94,18 @@ export async function saveSeenChildren(tx: Tx, children: SeenChild[], now: Date)
   )
 }
 
-/** Deletes archived monitors and their history, except those that a status page shows. The caller has locked their rows. */
+/**
+ * Deletes archived monitors and their history, except those that a status page shows and those of a manual or open
+ * incident: a manual incident without monitors would be on all pages. The caller has locked their rows.
+ */
 export async function pruneMonitors(tx: Tx, monitorIds: string[]): Promise<void> {
   if (monitorIds.length === 0) return
   await execute(
     tx,
     `DELETE FROM monitors m WHERE id = ANY (?::uuid[])
-       AND NOT EXISTS (SELECT FROM status_page_components c WHERE c.monitor_id = m.id)`,
+       AND NOT EXISTS (SELECT FROM status_page_components c WHERE c.monitor_id = m.id)
+       AND NOT EXISTS (SELECT FROM incident_monitors im JOIN incidents i ON i.id = im.incident_id
+                       WHERE im.monitor_id = m.id AND (i.source = 'manual' OR i.resolved_at IS NULL))`,
     [monitorIds],
   )
 }

@@ -40,7 +40,7 @@ export async function evaluateRawDocument(
   const inThread = (task: Examination) => THREADS[caller](projectId, task)
   const first = await examineSafely({ ...examination, now: now(), answers: null }, inThread)
   if (!('urls' in first)) return first
-  const answers = await checkUrls(egress, first.urls, timeoutMs, signal)
+  const answers = await checkUrls(egress, first.urls, { timeoutMs }, signal)
   return (await examineSafely({ ...examination, now: now(), answers }, inThread)) as Exclude<
     ExaminationResult,
     { urls: string[] }

@@ -47,46 +47,56 @@ function toFailedFetch({ source, code, message }: CheckError): FailedFetch {
 
 const MAX_CONCURRENT_URL_CHECKS = 20
 const URL_CHECK_TIMEOUT_MS = 10_000
-/** For all URLs of one document together. */
-export const URL_CHECKS_TIMEOUT_MS = 20_000
+/** For all URLs of one document together. The second 20 URLs can use their full time, too. */
+export const URL_CHECKS_TIMEOUT_MS = 2 * URL_CHECK_TIMEOUT_MS + 1_000
 
 /**
  * Checks whether URLs respond with a status from 200 to 399 (rule `http_ok`), without credentials and without following
- * redirects. `isOk` is null after an internal fault, when no time is left, and when the egress guard refuses the
- * address. Never rejects.
+ * redirects. `timeoutMs` is for each URL. `isOk` is null after an internal fault, when the time for all URLs ends
+ * before that of the URL, and when the egress guard refuses the address. Never rejects.
  */
 export async function checkUrls(
   egress: Egress,
   urls: readonly string[],
-  timeoutMs: number,
+  { timeoutMs, totalTimeoutMs = URL_CHECKS_TIMEOUT_MS }: { timeoutMs: number; totalTimeoutMs?: number },
   signal?: DeadlineSignal,
 ): Promise<UrlChecks> {
   const answers = new Map<string, UrlCheck>()
-  const endMs = monotonicMs() + URL_CHECKS_TIMEOUT_MS
+  const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS)
+  const endMs = monotonicMs() + totalTimeoutMs
   const waiting = [...urls]
   const work = async () => {
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
       const leftMs = endMs - monotonicMs()
-      const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS, leftMs)
       const hasTime = leftMs > 0 && !signal?.aborted
-      answers.set(url, hasTime ? await checkUrl(egress, url, limitMs, signal) : NOT_CHECKED)
+      answers.set(url, hasTime ? await checkUrl(egress, url, { limitMs, leftMs }, signal) : NOT_CHECKED)
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_URL_CHECKS, urls.length) }, work))
   return answers
 }
 
-const NOT_CHECKED: UrlCheck = { isOk: null, message: 'was not requested, because other URLs took too long' }
+const NOT_CHECKED: UrlCheck = {
+  isOk: null,
+  message: 'could not be requested in time, because other URLs took too long',
+}
 
-async function checkUrl(egress: Egress, url: string, timeoutMs: number, signal?: DeadlineSignal): Promise<UrlCheck> {
+/** `limitMs`: the time of one URL; `leftMs`: the rest of the time for all URLs. */
+async function checkUrl(
+  egress: Egress,
+  url: string,
+  { limitMs, leftMs }: { limitMs: number; leftMs: number },
+  signal?: DeadlineSignal,
+): Promise<UrlCheck> {
   const { error, statusCode } = await httpRequest(
     { method: 'GET', url, headers: {}, body: null, followRedirects: false, keepBody: false },
-    { timeoutMs, maxAnswerBytes: 1 },
+    { timeoutMs: Math.min(limitMs, leftMs), maxAnswerBytes: 1 },
     egress,
     signal,
   )
   // the status is enough; the body does not matter
   if (statusCode !== null) return { isOk: isOkStatus(statusCode), message: `responds with ${statusCode}` }
+  if (leftMs < limitMs && error?.code === 'timeout') return NOT_CHECKED
   const isTargetFault = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
   if (isTargetFault) return { isOk: false, message: `does not respond: ${error.message}` }
   return { isOk: null, message: `could not be requested: ${error?.message}` }

@@ -62,6 +62,7 @@ export function createComponents(
         groupId: groups.get(body.group_id ?? '') ?? null,
         name: body.name,
         description: body.description ?? null,
+        monitorId: monitor?.id ?? null,
         monitor,
         displayOrder: body.display_order ?? getNextDisplayOrder(positions) + index,
         status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
@@ -98,6 +99,7 @@ export function addMonitorComponents(
     const components = monitors.map((monitor, i) => ({
       ...{ id: newId(), pageId: page.id, groupId: group, name: monitor.name, description: null },
       ...{
+        monitorId: monitor.id,
         monitor: toComponentMonitor(monitor),
         displayOrder: getNextDisplayOrder(positions) + i,
         status: 'unknown' as const,
@@ -132,6 +134,7 @@ export function changeComponent(
       name: body.name ?? before.name,
       description: body.description === undefined ? before.description : body.description,
       groupId: body.group_id === undefined ? before.groupId : await getGroupId(tx, page.id, body.group_id),
+      monitorId: body.monitor_id === undefined ? before.monitorId : (monitor?.id ?? null),
       monitor,
       displayOrder: body.display_order ?? before.displayOrder,
       status: monitor ? ('unknown' as const) : (body.status ?? before.status),

@@ -50,8 +50,8 @@ export async function advanceNotices(tx: Tx, window: MaintenanceWindow, now: Dat
 
 /**
  * Follows a change of a window, whose row is locked: a period that was announced and is no longer planned is cancelled, one
- * that has begun and is no longer planned has ended, and another time of a period is sent after a minute. `before` has the
- * monitors and texts that subscribers know.
+ * that has begun and is no longer planned has ended, and another time of a period is sent after a minute. Monitors that
+ * were removed are no longer planned. `before` has the monitors and texts that subscribers know.
  */
 export async function reviseNotices(
   tx: Tx,
@@ -75,7 +75,10 @@ async function revisePeriod(
   const known = last.unsentChange ?? last
   const revision = reviseOpenPeriod(after, last, now)
   if (revision === null) return
-  if (revision.kind === 'keep') return movePeriod(tx, windowId, last, revision.period, now)
+  if (revision.kind === 'keep') {
+    await publishRemoval(tx, { before, after }, last, now)
+    return movePeriod(tx, windowId, last, revision.period, now)
+  }
   await deleteUnsentChange(tx, windowId)
   if (revision.kind === 'silence') {
     // when the notices continue, a change that was not sent is found again
@@ -91,6 +94,22 @@ async function revisePeriod(
     await deletePeriodNotices(tx, windowId, last.startsAt)
     await publishStage(tx, before, { stage: 'cancelled', period: { ...last, ...pickTimes(known) } }, now)
   }
+}
+
+/** The period continues, but not for monitors that were removed: pages that show only these are sent its end. */
+async function publishRemoval(
+  tx: Tx,
+  { before, after }: { before: MaintenanceWindow; after: MaintenanceWindow },
+  last: NoticedPeriod,
+  now: Date,
+): Promise<void> {
+  const remaining = new Set(after.monitorIds)
+  const monitorIds = before.monitorIds.filter(id => !remaining.has(id))
+  if (monitorIds.length === 0 || !before.notifySubscribers) return
+  const removal = last.stages.includes('begun')
+    ? { stage: 'ended' as const, period: { ...last, endsAt: now } }
+    : { stage: 'cancelled' as const, period: { ...last, ...pickTimes(last.unsentChange ?? last) } }
+  await publishStage(tx, { ...before, monitorIds }, { ...removal, exceptMonitorIds: after.monitorIds }, now)
 }
 
 const pickTimes = ({ startsAt, endsAt }: MaintenancePeriod): MaintenancePeriod => ({ startsAt, endsAt })
@@ -121,12 +140,14 @@ type SentStage = {
   stage: MaintenanceStage
   period: MaintenancePeriod & { firstStartsAt?: Date }
   previous?: MaintenancePeriod
+  /** pages that show one of these are sent nothing */
+  exceptMonitorIds?: string[]
 }
 
 async function publishStage(
   tx: Tx,
   { id, projectId, title, description, monitorIds }: MaintenanceWindow,
-  { stage, period, previous }: SentStage,
+  { stage, period, previous, exceptMonitorIds }: SentStage,
   now: Date,
 ): Promise<void> {
   const identity = { id, period_id: buildPeriodId(id, period.firstStartsAt ?? period.startsAt) }
@@ -143,7 +164,7 @@ async function publishStage(
     occurredAt: now,
   }
   await insertEvents(tx, [event])
-  await queueMaintenanceNotification(tx, event, now)
+  await queueMaintenanceNotification(tx, event, now, exceptMonitorIds)
 }
 
 const formatTimes = ({ startsAt, endsAt }: MaintenancePeriod) => ({

@@ -117,11 +117,22 @@ t.test('Each URL is checked, a redirect counts as a response and silence does no
   target.behaveAt('/silent', { kind: 'hang', after: 'connect' })
   const url = (path: string) => `${target.url}${path}`
   const urls = ['ok', 'moved', 'broken', 'silent'].map(url)
-  const answers = await checkUrls(egress, [...urls, 'http://10.0.0.1/'], 1_000)
+  const answers = await checkUrls(egress, [...urls, 'http://10.0.0.1/'], { timeoutMs: 1_000 })
   t.same(answers.get(url('ok')), { isOk: true, message: 'responds with 200' })
   t.same(answers.get(url('moved')), { isOk: true, message: 'responds with 302' })
   t.same(answers.get(url('broken')), { isOk: false, message: 'responds with 503' })
   t.equal(answers.get(url('silent'))?.isOk, false)
   const message = 'could not be requested: 10.0.0.1 is a private address and cannot be a target'
   t.same(answers.get('http://10.0.0.1/'), { isOk: null, message }, 'an address that the guard refuses is unknown')
+})
+
+t.test('A URL is unknown, not down, when the time for all URLs ends before its own', async t => {
+  target.behaveAt('/silent', { kind: 'hang', after: 'connect' })
+  const urls = Array.from({ length: 40 }, (_, i) => `${target.url}silent?${i}`)
+  const answers = await checkUrls(egress, urls, { timeoutMs: 10_000, totalTimeoutMs: 500 })
+  const message = 'could not be requested in time, because other URLs took too long'
+  t.same(
+    [...answers.values()],
+    urls.map(() => ({ isOk: null, message })),
+  )
 })

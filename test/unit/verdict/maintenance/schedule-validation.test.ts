@@ -50,6 +50,11 @@ for (const [title, schedule, paths] of ROWS) {
   })
 }
 
+t.test('two times a day are accepted before a change of clocks', async t => {
+  const twice = { ...NIGHTLY, cron: '30 2,14 * * *' }
+  for (const day of ['2026-03-01', '2026-08-01']) t.same(validateSchedule(twice, new Date(day)), [], day)
+})
+
 t.test('a plan contains the current period from now on and the next one', async t => {
   t.same(planPeriodsFrom(ONCE, NOW), { periods: [{ startsAt: at(1), endsAt: at(2) }], plannedAt: at(1) })
   const running = { ...ONCE, startsAt: at(-1) }

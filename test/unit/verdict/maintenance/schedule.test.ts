@@ -47,6 +47,20 @@ const CLOCKS: [title: string, cron: string, timeZone: string, after: string, exp
     ['2026-10-24 00:30 to 01:30', '2026-10-25 00:30 to 01:30', '2026-10-26 01:30 to 02:30'],
   ],
   [
+    'Berlin in spring, twice a day: the night still has its period',
+    '30 2,14 * * *',
+    'Europe/Berlin',
+    '2026-03-28 13:30',
+    ['2026-03-29 01:00 to 02:00', '2026-03-29 12:30 to 13:30', '2026-03-30 00:30 to 01:30'],
+  ],
+  [
+    'Berlin in autumn, twice a day: the night has one period',
+    '30 2,14 * * *',
+    'Europe/Berlin',
+    '2026-10-24 12:30',
+    ['2026-10-25 00:30 to 01:30', '2026-10-25 13:30 to 14:30', '2026-10-26 01:30 to 02:30'],
+  ],
+  [
     'New York in spring',
     '30 2 * * *',
     'America/New_York',

@@ -137,7 +137,9 @@ async function importComponent(
   }
   const fields = diffFields(toStoredComponentFields(stored), after, show)
   if (recordUpdate(report, { resource: 'status_page_component', key, id: stored.id, fields })) {
-    await changeComponent(tx, caller.projectId, page.id, stored.id, body, now)
+    const { monitor_id, ...others } = body
+    // an unchanged monitor is omitted, so that the component keeps one that is archived
+    await changeComponent(tx, caller.projectId, page.id, stored.id, 'monitor' in fields ? body : others, now)
   }
   return stored.id
 }

@@ -11,7 +11,10 @@ import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
 
 const RESOURCE = 'maintenance_window'
 
-/** Imports maintenance windows. Returns those that the file does not name and that have not ended. */
+/**
+ * Imports maintenance windows. Monitors that were refused or do not exist yet are left out with a warning. Returns the
+ * windows that the file does not name and that have not ended.
+ */
 export async function importWindows(run: ImportRun, findMonitor: ResolveReference): Promise<MaintenanceWindow[]> {
   const { file, state, report, now } = run
   const entries = file.maintenance_windows ?? []
@@ -19,14 +22,29 @@ export async function importWindows(run: ImportRun, findMonitor: ResolveReferenc
   for (const [index, entry] of entries.entries()) {
     const place = `maintenance_windows[${index}]`
     await attempt(report, place, async () => {
-      const ids = entry.monitors.map((name, i) => findMonitor(name, `monitors[${i}]`))
-      if (ids.some(id => id === null)) return
-      await importWindow(run, entry, ids as string[], found[index] ?? null, place)
+      const references = entry.monitors.map((name, i) => ({ name, id: findMonitor(name, `monitors[${i}]`) }))
+      const known = references.flatMap(({ name, id }) => (id === null ? [] : [{ name, id }]))
+      const missing = references.filter(({ id }) => id === null).map(({ name }) => name)
+      if (missing.length > 0) {
+        const message = describeMissing(entry.title, missing, known.length === 0)
+        report.warnings.push({ path: place, message })
+      }
+      if (known.length === 0) return
+      const monitors = known.map(({ name }) => name)
+      const monitorIds = known.map(({ id }) => id)
+      await importWindow(run, { ...entry, monitors }, monitorIds, found[index] ?? null, place)
     })
   }
   return file.maintenance_windows
     ? listUnmatched(state.windows, found).filter(window => !hasWindowEnded(window, now))
     : []
+}
+
+function describeMissing(title: string, missing: string[], isLeftOut: boolean): string {
+  const names = missing.join(', ')
+  return isLeftOut
+    ? `the maintenance window "${title}" was left out, because none of its monitors exists: ${names}`
+    : `monitors that do not exist were left out of the maintenance window "${title}": ${names}`
 }
 
 /** Whether a window has ended. Such windows are neither exported nor created. */
