@@ -59,14 +59,15 @@ async function sendScreen(
     params: request.params as Record<string, string>,
     search: new URLSearchParams(request.url.split('?')[1]),
   }
-  const queries = { ...screen.queries(location, nowMs), ...FRAME_READS, me: read('readMe', {}) }
-  const [{ me, ...results }, board] = await Promise.all([
-    loadResults(execute, queries, nowMs),
-    loadBoard(request, screen.board?.(location), nowMs),
-  ])
+  // first, so that a request without a session costs one read
+  const { me } = await loadResults(execute, { me: read('readMe', {}) }, nowMs)
   if (me!.error?.status === 401) return reply.redirect(buildSignInPath(request), 303)
   if (me!.error?.status === 403) return reply.redirect('/account', 303)
   if (me!.data === null) throw unavailable('your session cannot be read at the moment; try again shortly')
+  const [results, board] = await Promise.all([
+    loadResults(execute, { ...screen.queries(location, nowMs), ...FRAME_READS }, nowMs),
+    loadBoard(request, screen.board?.(location), nowMs),
+  ])
   const shown: Shown = { screen, location, results: results as Results<Queries>, board }
   const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs, build)
   const error = screen.record ? shown.results[screen.record]?.error : null

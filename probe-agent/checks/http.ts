@@ -10,6 +10,7 @@ import {
   sendPrepared,
 } from '../../shared/egress/index.ts'
 import type { Egress } from '../../shared/egress/types.ts'
+import { isSensitiveName } from '../../shared/secret-names.ts'
 import { buildAuthHeader } from './auth.ts'
 
 /** The part of a check that is computed once for each spec. */
@@ -46,7 +47,7 @@ function buildPlan(spec: CheckSpec): Plan {
       method: spec.method,
       headers: auth ? withHeader(spec.headers, auth) : spec.headers,
       body: spec.body ?? null,
-      credentialHeaders: auth ? [auth[0]] : [],
+      credentialHeaders: [...(auth ? [auth[0]] : []), ...Object.keys(spec.headers).filter(isSensitiveName)],
     }),
     keepBody: needsBody(spec.assertions),
     hasStatusAssertion: spec.assertions.some(({ type }) => type === 'status_code'),

@@ -224,6 +224,17 @@ t.test('An installation that was started with a read key needs the confirmation 
     t.match((await comeBack(visitor, fields)).page, { status: 403, text: /only editors and admins of/i })
     t.equal((await visitor.post(path, {}, HTML)).status, 403)
   }
+  const setProof = (awaitsProof: boolean) =>
+    execute(
+      api.db,
+      `UPDATE memberships m SET awaits_proof = ? FROM projects p
+       WHERE p.id = ? AND m.organization_id = p.organization_id AND m.role = 'editor'`,
+      [awaitsProof, tenant.projectId],
+    )
+  await setProof(true)
+  t.equal((await comeBack(editor, fields)).page.status, 403, 'a member whose address is not proven')
+  t.equal((await editor.post(path, {}, HTML)).status, 403)
+  await setProof(false)
   t.match((await comeBack(editor, fields)).page, { status: 200, text: /Connect your chat\?/ })
   t.same(await installations(tenant.key), [], 'nothing is connected yet')
   t.match(await editor.post(path, {}, HTML), { status: 200, text: /Team T23/ })

@@ -173,7 +173,7 @@ t.test('Changing the password ends every other session; a wrong current password
   })
   t.not(visitor.cookie(), before)
   const counted = await query(api.db, 'SELECT 1 FROM password_attempts')
-  t.equal(counted.length, 2, 'the wrong password counts for the network and for the address, but not for both together')
+  t.equal(counted.length, 3, 'the wrong password counts for the network and the address, not for both; and the change')
   t.equal((await visitor.get('/account')).status, 200)
   t.equal((await elsewhere.get('/account')).status, 303)
   t.equal((await here().post('/sign-in', { email, password: PASSWORD })).status, 401)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { parseRows, proveAddress } from '../support/access-review.ts'
 import { startApi } from '../support/api-server.ts'
+import { mailedLink } from '../support/mailed-link.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { createVisitor } from '../support/visitor.ts'
 import { waitFor } from '../support/wait.ts'
@@ -47,6 +48,9 @@ t.test(
     const thief = createVisitor(api.origin)
     await thief.post(pathOf(claimUrl), { password: PASSWORD })
     for (const key of keys) t.equal(await statusOf(key, '/project'), 200, 'before')
+    const wall = await api.call('POST', '/wall-links', { key: keys[0]!, body: { name: 'left behind' } })
+    const readWall = () => fetch(`${api.origin}${pathOf(wall.body.data.url)}/data`)
+    t.equal((await readWall()).status, 200)
     t.match((await accomplice.get('/account')).text, 'Victim Ltd')
     const again = await api.call('POST', '/agent/bootstrap', { key: null, body: { email } })
     t.match(again, { status: 409, body: { error: { code: 'conflict' } } })
@@ -69,6 +73,7 @@ t.test(
     t.equal((await accomplice.get('/account/access')).location, '/', 'and cannot decide')
     t.equal((await thief.get('/account')).status, 303, 'sessions of the old password have ended')
 
+    t.equal((await readWall()).status, 404, 'wall links are deleted')
     const page = await owner.get('/account/access')
     t.match(page.text, /Victim Ltd.*First key.*read key.*admin key.*accomplice-of-victim@example\.com/s)
     const rows = parseRows(page.text)
@@ -93,10 +98,30 @@ t.test(
     const log = await api.call('GET', '/audit-log?action=deleted', { key: keys[2]! })
     t.same(
       log.body.data.map((entry: { resource: string }) => entry.resource).sort(),
-      ['api_key', 'api_key', 'member'],
+      ['api_key', 'api_key', 'member', 'wall_link'],
       'each is in the audit log',
     )
     t.ok(log.body.data.some((entry: { resource_id: string }) => entry.resource_id === accompliceId))
+  },
+)
+
+t.test(
+  'Who made an account for another address can neither mail it without limit nor void the links of its owner',
+  async t => {
+    const email = 'mailed@example.com'
+    const { claimUrl } = await hijack(email)
+    const thief = createVisitor(api.origin)
+    await thief.post(pathOf(claimUrl), { password: PASSWORD })
+    await createVisitor(api.origin).post('/forgot-password', { email })
+    const link = await mailedLink(smtp, email, 1)
+    const passwords: [string, string] = [PASSWORD, 'another horse battery']
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const [old, password] = i % 2 === 0 ? passwords : [passwords[1], passwords[0]]
+      statuses.push((await thief.post('/account/password', { old, password })).status)
+    }
+    t.same(statuses, [303, 303, 303, 303, 303, 400, 400, 400])
+    t.equal((await createVisitor(api.origin).get(pathOf(link))).status, 200, 'the link of the owner works')
   },
 )
 

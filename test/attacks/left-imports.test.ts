@@ -4,6 +4,7 @@ import { query } from '../../control-plane/foundation/platform/postgres/client.t
 import { lockForImport } from '../../control-plane/integrations/import-export/import/lock-store.ts'
 import { startApi } from '../support/api-server.ts'
 import { fileOf } from '../support/import-load.ts'
+import { keepOpen } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'
 
 t.test('POST /import changes nothing when the client disconnects', async t => {
@@ -29,4 +30,26 @@ t.test('POST /import changes nothing when the client disconnects', async t => {
   const next = await api.call('POST', '/import', { key, body: fileOf(1, 1_000) })
   t.equal(next.status, 200, 'the next import runs')
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 0)
+})
+
+t.test('An import whose key is deleted while it waits changes nothing', async t => {
+  const api = await startApi(t)
+  const { key, ...tenant } = await api.tenant()
+  const other = await api.keyOf(tenant, 'admin')
+  const sql = 'SELECT id FROM api_keys WHERE project_id = ? ORDER BY created_at LIMIT 1'
+  const [first] = await query<{ id: string }>(api.db, sql, [tenant.projectId])
+  const waits = async () => {
+    const sql = `SELECT count(*) AS total FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
+    return (await query<{ total: number }>(api.db, sql))[0]!.total > 0
+  }
+  const importing = await api.db.transaction(async tx => {
+    await keepOpen(tx)
+    await lockForImport(tx, tenant.projectId)
+    const answer = api.call('POST', '/import?dry_run=false', { key, body: fileOf(1, 1_000) })
+    await waitFor(waits, { label: 'the import to wait' })
+    t.equal((await api.call('DELETE', `/api-keys/${first!.id}`, { key: other })).status, 200)
+    return [answer]
+  })
+  t.match(await importing[0], { status: 401, body: { error: { message: 'the API key is not valid' } } })
+  t.equal((await api.call('GET', '/monitors', { key: other })).body.meta.total, 0)
 })

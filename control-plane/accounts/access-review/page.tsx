@@ -48,6 +48,7 @@ function Undecided(view: AccessView) {
       <p>
         The email address of the founder of this organization has been confirmed. Before that, other people could have
         created keys and added members in the founder’s name. All of them are suspended until you keep or end each one.
+        Links to wallboards were deleted.
       </p>
       <p>
         Monitors, alerts and status pages continue to work. Also check the alert channels and the{' '}

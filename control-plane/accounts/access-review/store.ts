@@ -27,7 +27,10 @@ export const restoreFounder = (tx: Tx, owner: { organizationId: string; userId: 
     owner,
   )
 
-/** Suspends all keys, and the sessions and memberships of other users. Lock the organization first. */
+/**
+ * Suspends all keys, and the sessions and memberships of other users, and deletes all wall links, which show monitors without
+ * a session. Lock the organization first.
+ */
 export async function suspendAll(tx: Tx, owner: { organizationId: string; userId: string; now: Date }): Promise<void> {
   await execute(
     tx,
@@ -48,6 +51,7 @@ export async function suspendAll(tx: Tx, owner: { organizationId: string; userId
      WHERE organization_id = :organizationId AND user_id <> :userId AND suspended_at IS NULL`,
     owner,
   )
+  await execute(tx, `DELETE FROM wall_links WHERE ${OF_PROJECTS}`, owner)
 }
 
 /** A session that has not ended and is suspended in its current organization `o`. */

@@ -8,7 +8,7 @@ import type { ApiCaller, Authenticate, Scope } from '../../foundation/web/auth/a
 import { createMissCounter } from '../../foundation/web/limits/miss-counter.ts'
 import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import { apiKeySuspended, conflict, notFound, unauthorized } from '../../foundation/web/server/errors.ts'
-import { lockOrganization } from '../members/store.ts'
+import { isActiveMember, lockOrganization } from '../members/store.ts'
 import { assertWithinLimit } from '../plans/actions.ts'
 import type { InstallationLimits } from '../plans/plans.ts'
 import { isOpenSession } from '../sessions/store.ts'
@@ -73,6 +73,18 @@ export async function assertCallerWorks(tx: Tx, caller: Pick<ApiCaller, 'keyId' 
   const key = await lockApiKeyForShare(tx, caller.keyId)
   if (!key) throw unauthorized('the API key is not valid')
   if (key.isSuspended) throw apiKeySuspended()
+}
+
+/**
+ * The same at the end of work that takes long: a person may have signed out meanwhile, but must still be a member. Locks the
+ * organization.
+ */
+export async function assertCallerHasAccess(tx: Tx, caller: ApiCaller): Promise<void> {
+  const { actor, organizationId } = caller
+  await lockOrganization(tx, organizationId)
+  if (actor.kind !== 'user') return assertCallerWorks(tx, caller)
+  if (await isActiveMember(tx, organizationId, actor.id!)) return
+  throw unauthorized('you are no longer a member of the organization')
 }
 
 /** Throws 404, and 409 for the last admin key that works: without one, no other key can be created. */

@@ -8,7 +8,7 @@ import { enqueueMail } from '../email/outbox/actions.ts'
 import type { ClientInfo } from '../registration/client-info.ts'
 import { startAuditedSession } from '../sessions/audited-actions.ts'
 import { removeAllSessions } from '../sessions/store.ts'
-import { buildPersonSubject, buildResetLimits, buildSignInLimits } from './attempt-limits.ts'
+import { buildChangeLimits, buildPersonSubject, buildResetLimits, buildSignInLimits } from './attempt-limits.ts'
 import { clearAttempts, countAttempt, refundAttempt } from './attempt-store.ts'
 import { findPasswordProblem, normalizePassword } from './password.ts'
 import type { LinkProblem, LinkPurpose } from './password-links/link.ts'
@@ -115,6 +115,8 @@ export async function changePassword(
   const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(old))
   if (!isRight || account === null) return { problem: 'The current password is wrong.', field: 'old' }
   await refundAttempt(db, limits, at)
+  const changeWaitSeconds = await countAttempt(db, buildChangeLimits(email), at)
+  if (changeWaitSeconds !== null) return { problem: formatTooManyAttempts(changeWaitSeconds), field: 'new' }
   const passwordHash = await passwords.hash(normal)
   return db.transaction(async tx => {
     if (!(await replacePassword(tx, account, passwordHash, clock()))) {

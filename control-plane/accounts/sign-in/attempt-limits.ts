@@ -12,6 +12,9 @@ export const buildSignInLimits = (email: string, network: string): AttemptLimit[
 
 export const buildPersonSubject = (email: string, network: string): string => `person:${email}:${network}`
 
+/** Limits of password changes, each of which sends a mail to the address. */
+export const buildChangeLimits = (email: string): AttemptLimit[] => [{ subject: `changed:${email}`, max: 5 }]
+
 /** Limits of reset requests. */
 export const buildResetLimits = (email: string, network: string): AttemptLimit[] => [
   { subject: `reset-network:${network}`, max: 20 },

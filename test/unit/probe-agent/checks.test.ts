@@ -85,6 +85,15 @@ t.test('Credentials in a custom header are not sent to another origin', async t 
   t.equal(to.requests[0]?.headers['x-key'], undefined)
 })
 
+t.test('Headers whose names suggest a secret are not sent to another origin', async t => {
+  const [from, to] = [await startTarget(t), await startTarget(t)]
+  from.behave({ kind: 'redirect', to: to.url })
+  const headers = { 'X-Api-Key': 'secret', 'X-Plain': 'plain' }
+  t.equal((await check(createCheckSpec({ url: from.url, headers }))).error, null)
+  t.match(from.requests[0]?.headers, { 'x-api-key': 'secret', 'x-plain': 'plain' })
+  t.match(to.requests[0]?.headers, { 'x-api-key': undefined, 'x-plain': 'plain' })
+})
+
 t.test('A body is kept completely only when an assertion needs it', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', body: 'x'.repeat(10_000) })

@@ -56,9 +56,18 @@ export async function findLink(
   return row.expiresAt <= now ? 'expired' : row
 }
 
-/** Marks all unused links of a user as used. */
+/**
+ * Marks all unused links of a user as used. Before the address is proven, links that prove it stay valid: the person who has
+ * the password may not be its owner.
+ */
 export const invalidateLinks = (tx: Tx, userId: string, now: Date) =>
-  execute(tx, 'UPDATE claim_links SET used_at = :now WHERE user_id = :userId AND used_at IS NULL', { userId, now })
+  execute(
+    tx,
+    `UPDATE claim_links l SET used_at = :now FROM users u
+     WHERE u.id = l.user_id AND l.user_id = :userId AND l.used_at IS NULL
+       AND (u.email_proven_at IS NOT NULL OR NOT l.proves_email)`,
+    { userId, now },
+  )
 
 /** Deletes the unused links of a kind, which a newer one replaces. */
 export const removeUnusedLinks = (

@@ -1,12 +1,13 @@
+import { IS_ACTIVE_MEMBERSHIP } from '../../../accounts/members/active-condition.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
-/** A member of a project's organization that is not suspended. */
+/** A member of a project's organization who has access. */
 export type Member = { userId: string; email: string; role: 'admin' | 'editor' | 'viewer'; organizationId: string }
 
 const MEMBERS = `
   SELECT u.id AS "userId", u.email, m.role, m.organization_id AS "organizationId"
   FROM projects p JOIN memberships m ON m.organization_id = p.organization_id JOIN users u ON u.id = m.user_id
-  WHERE p.id = :projectId AND m.suspended_at IS NULL`
+  WHERE p.id = :projectId AND ${IS_ACTIVE_MEMBERSHIP}`
 
 /** Finds a member; null when the user is not a member. */
 export async function findMember(db: Db, projectId: string, userId: string): Promise<Member | null> {
@@ -24,7 +25,7 @@ export async function findInstaller(db: Db, projectId: string, userId: string): 
     `SELECT u.email, p.name AS "projectName", o.name AS "organizationName"
      FROM projects p JOIN organizations o ON o.id = p.organization_id
      JOIN memberships m ON m.organization_id = o.id JOIN users u ON u.id = m.user_id
-     WHERE p.id = :projectId AND u.id = :userId AND m.suspended_at IS NULL`,
+     WHERE p.id = :projectId AND u.id = :userId AND ${IS_ACTIVE_MEMBERSHIP}`,
     { projectId, userId },
   )
   return row ?? null

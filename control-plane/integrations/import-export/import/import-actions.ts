@@ -1,3 +1,4 @@
+import { assertCallerHasAccess } from '../../../accounts/api-keys/actions.ts'
 import { requestConfirmations } from '../../../accounts/email/confirmation/actions.ts'
 import { assertLateLimits, lockLimitsLate } from '../../../accounts/plans/actions.ts'
 import { DEFAULT_DIGEST_SETTINGS } from '../../../alerting/routing/digests/grouping.ts'
@@ -88,6 +89,8 @@ export async function runImport(
       if (report.refusals.length > 0) throw buildImportError(report.refusals, file)
       await onEnd?.(tx, report)
       await assertLateLimits(tx, caller.organizationId)
+      // the import may have waited for minutes
+      if (!isDryRun) await assertCallerHasAccess(tx, caller)
       // last, because creates and invitations of other organizations wait from here on
       await requestConfirmations(tx, tools, caller.organizationId, addresses, { again: false, now })
     }
