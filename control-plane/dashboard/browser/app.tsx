@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { createPicket } from '../../../deploy/client/index.ts'
+import { formatTime } from '../core/format.ts'
 import { type DisplaySettings, type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
 import { ADMIN_READS, createExecute, type Execute, read } from '../core/operations.ts'
@@ -14,7 +15,16 @@ import { useKeySettings } from './keys.ts'
 import { holdPage, loadWholePages } from './leave-question.ts'
 import { followChanges, gatherChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
-import { createCache, findDeleted, prefetch, seedCache, setDeleted, setLive, useResults } from './queries.ts'
+import {
+  createCache,
+  fetchInTime,
+  findDeleted,
+  prefetch,
+  seedCache,
+  setDeleted,
+  setLive,
+  useResults,
+} from './queries.ts'
 import { loadMatch, SCREEN_ADDRESS, useMatch } from './screens.ts'
 
 /** Without an answer for this time, what is shown counts as old. */
@@ -131,7 +141,9 @@ function useConnection(me: Me): Connection {
   const [loss, setLoss] = useState<Connection['loss']>(null)
   const lastContactMs = useRef(Date.now())
   const execute = useMemo(() => {
-    const send = createExecute(createPicket({ origin: `${location.origin}${buildSessionPath(me)}` }))
+    const send = createExecute(
+      createPicket({ origin: `${location.origin}${buildSessionPath(me)}`, fetch: fetchInTime }),
+    )
     const observed: Execute = async (name, args) => {
       if (scope !== 'admin' && ADMIN_READS.includes(name)) return { error: NEEDS_ADMIN }
       if (!isOperator && name === 'listProbes') return { error: NEEDS_OPERATOR }
@@ -150,7 +162,7 @@ function useConnection(me: Me): Connection {
 function buildNotice(
   { loss, lastContactMs }: Connection,
   results: Result<unknown>[],
-  { nowMs }: FrameContext,
+  { nowMs, timeZone }: FrameContext,
   url: string,
 ): FrameNotice | null {
   if (loss === 'elsewhere') {
@@ -168,7 +180,7 @@ function buildNotice(
   }
   const isUnreachable = results.some(({ error }) => error?.status === 0)
   if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
-  const since = new Date(lastContactMs).toLocaleTimeString('en-GB')
+  const since = formatTime(lastContactMs, timeZone, 'time')
   return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
 }
 
@@ -177,12 +189,14 @@ const buildVersionNotice = (path: string): FrameNotice => ({
   link: { path, name: 'Load it now' },
 })
 
+/** How long the pointer rests on a link before its page is read. */
+const REST_MS = 120
+
 /** Starts to read what a screen needs while the pointer rests on a link to it. */
 function usePrefetch(cache: QueryClient, execute: Execute): void {
   useEffect(() => {
-    const onPointer = ({ target }: PointerEvent) => {
-      const link = target instanceof Element ? target.closest('a') : null
-      if (!link || link.origin !== location.origin) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const read = (link: HTMLAnchorElement) => {
       const start = (match: Awaited<ReturnType<typeof loadMatch>>) => {
         if (!match) return
         const { screen, params } = match
@@ -191,8 +205,16 @@ function usePrefetch(cache: QueryClient, execute: Execute): void {
       // code that cannot be loaded now is loaded with the page
       loadMatch(link.pathname).then(start, () => {})
     }
+    const onPointer = ({ target }: PointerEvent) => {
+      clearTimeout(timer)
+      const link = target instanceof Element ? target.closest('a') : null
+      if (link?.origin === location.origin) timer = setTimeout(() => read(link), REST_MS)
+    }
     document.addEventListener('pointerover', onPointer)
-    return () => document.removeEventListener('pointerover', onPointer)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('pointerover', onPointer)
+    }
   }, [cache, execute])
 }
 

@@ -124,7 +124,7 @@ export function refreshAfter(cache: QueryClient, changes: readonly LiveChange[])
     predicate: ({ queryKey: [name, args] }) =>
       changes.some(({ kind, ids }) => {
         const names: readonly string[] = kind === 'reset' ? [] : DEPENDENT[kind]
-        return names.includes(name as string) && concerns(args, ids)
+        return names.includes(name as string) && concerns(kind, name as OperationName, args, ids)
       }),
   })
 }
@@ -146,10 +146,23 @@ export function gatherChanges(onChanges: (changes: readonly LiveChange[]) => voi
   }
 }
 
-/** Whether arguments name one of the records, or no record at all. */
-function concerns(args: unknown, ids: readonly string[] | null): boolean {
+/** The operations whose `id` is that of a record of the kind. */
+const NAMED_BY_ID: Partial<Record<LiveKind, readonly OperationName[]>> = {
+  incident: ['readIncident', 'listIncidentUpdates', 'readIncidentTimeline'],
+  delivery: ['readAlertLog'],
+  channel: ['readAlertChannel'],
+  maintenance: ['readMaintenanceWindow'],
+}
+
+/** Whether arguments name one of the records, or none of this kind: a delivery, for example, may concern any incident. */
+function concerns(kind: LiveKind, name: OperationName, args: unknown, ids: readonly string[] | null): boolean {
   if (ids === null) return true
   const { path, query } = args as { path?: { id?: string }; query?: { monitor_id?: string; monitor_ids?: string } }
-  const named = path?.id ?? query?.monitor_id ?? query?.monitor_ids
+  const named =
+    kind === 'board'
+      ? (path?.id ?? query?.monitor_id ?? query?.monitor_ids)
+      : NAMED_BY_ID[kind]?.includes(name)
+        ? path?.id
+        : undefined
   return named === undefined || ids.some(id => named.includes(id))
 }

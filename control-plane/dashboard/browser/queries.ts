@@ -38,8 +38,17 @@ export function prefetch(cache: QueryClient, execute: Execute, queries: Queries)
 const liveCaches = new WeakSet<QueryClient>()
 
 /** Says whether changes on the server arrive as events, so that reading again is needed less often. */
-export const setLive = (cache: QueryClient, isLive: boolean) =>
-  void (isLive ? liveCaches.add(cache) : liveCaches.delete(cache))
+export function setLive(cache: QueryClient, isLive: boolean): void {
+  if (isLive) {
+    liveCaches.add(cache)
+    return
+  }
+  // what waits for its next read would wait as long as with events
+  if (liveCaches.delete(cache)) setTimeout(() => liveCaches.has(cache) || cache.invalidateQueries(), EVENTS_LOST_MS)
+}
+
+/** A stream that is cut is usually open again within this time. */
+const EVENTS_LOST_MS = 10_000
 
 /** A record that is deleted: the noun of its operations (`StatusPage`), and its id. */
 type DeletedRecord = { noun: string; id: string }
@@ -112,4 +121,13 @@ export function useResults(
 
 function toResult({ data, dataUpdatedAt, error }: QueryObserverResult): Result<unknown> {
   return { data: data ?? null, atMs: dataUpdatedAt, error: error instanceof ReadError ? error.error : null }
+}
+
+/** After this time without an answer, a read counts as one that did not reach the server. */
+const READ_LIMIT_MS = 20_000
+
+/** Sends a request. A read ends after 20 s: a connection that is silently lost would keep it waiting for minutes. */
+export const fetchInTime: typeof fetch = (input, init) => {
+  const isRead = input instanceof Request && input.method === 'GET'
+  return fetch(input, isRead ? { ...init, signal: AbortSignal.timeout(READ_LIMIT_MS) } : init)
 }

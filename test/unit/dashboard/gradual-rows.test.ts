@@ -17,7 +17,7 @@ t.test(
       ['abcdef', 'abcdef', 2, 'abcdef', 'the same list'],
       ['fedcba', 'abcdef', 2, 'fedcba', 'another order'],
       ['xabcdef', 'abcdef', 2, 'xabcdef', 'one new row'],
-      ['xaybzc', 'abc', 2, 'xayb', 'new rows between others'],
+      ['xaybzc', 'abc', 2, 'xaybc', 'new rows between others'],
       ['ab', 'abcdef', 2, 'ab', 'fewer rows'],
       ['', 'abc', 2, '', 'none'],
     ]

@@ -34,15 +34,19 @@ t.test('Changes refresh what depends on one of them, each read once', async t =>
     other: ['readMonitor', { path: { id: 'b' } }],
     summary: ['readAnalyticsSummary', {}],
     incidents: ['listIncidents', {}],
+    ofMonitor: ['listIncidents', { query: { monitor_id: 'a' } }],
+    timeline: ['readIncidentTimeline', { path: { id: 'i' } }],
+    otherTimeline: ['readIncidentTimeline', { path: { id: 'j' } }],
     channels: ['listAlertChannels', {}],
   }
   const cases: [LiveChange[], string[]][] = [
     [[change('board', ['a'])], ['monitor', 'summary']],
     [
       [change('board', ['a']), change('incident', ['i'])],
-      ['monitor', 'summary', 'incidents'],
+      ['monitor', 'summary', 'incidents', 'ofMonitor', 'timeline'],
     ],
     [[change('board')], ['monitor', 'other', 'summary']],
+    [[change('delivery', ['whd_1'])], ['timeline', 'otherTimeline']],
     [[change('channel', ['c']), change('reset')], Object.keys(reads)],
     [[], []],
   ]

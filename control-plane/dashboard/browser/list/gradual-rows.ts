@@ -4,8 +4,8 @@ import { useEffect, useReducer, useRef } from 'preact/hooks'
 const MAX_NEW_ROWS = 10
 
 /**
- * The rows to render now: up to the tenth that was not shown before. After each frame the next ones follow, so that a list
- * that changes completely appears at once. The first time, as the server renders it, the list is complete.
+ * The rows to render now: those that were shown before, with ten others. After each frame the next ones follow, so that a
+ * list that changes completely appears at once. The first time, as the server renders it, the list is complete.
  */
 export function useGradualRows<Row extends { id: string }>(rows: readonly Row[]): readonly Row[] {
   const shown = useRef<ReadonlySet<string> | null>(null)
@@ -20,13 +20,12 @@ export function useGradualRows<Row extends { id: string }>(rows: readonly Row[])
   return part
 }
 
-/** The rows before the first that would be more than `max` new ones. */
+/** The rows that are shown already, with the first `max` new ones. */
 export function takeRows<Row extends { id: string }>(
   rows: readonly Row[],
   shown: ReadonlySet<string>,
   max: number,
 ): readonly Row[] {
   let added = 0
-  const end = rows.findIndex(({ id }) => !shown.has(id) && ++added > max)
-  return end === -1 ? rows : rows.slice(0, end)
+  return rows.filter(({ id }) => shown.has(id) || ++added <= max)
 }

@@ -6,6 +6,7 @@ import { type Result, screen } from '../../core/screen.ts'
 import { Section } from '../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../parts/moment.tsx'
+import { OPEN_STATUSES } from '../incidents/incident-filter.ts'
 import { SilencesInForce } from '../suppression/silences/silences-in-force.tsx'
 import { Attention } from './attention.tsx'
 import { FirstMinute } from './first-minute.tsx'
@@ -13,6 +14,7 @@ import { NotUp } from './not-up.tsx'
 
 /** Enough to see what they have in common. */
 const MAX_ROWS = 200
+const MAX_INCIDENTS = 6
 
 /** `/`: what is broken now, what is open, and what needs attention. */
 export const overviewScreen = screen({
@@ -20,6 +22,7 @@ export const overviewScreen = screen({
   area: 'overview',
   queries: () => ({
     summary: read('readAnalyticsSummary', {}),
+    openIncidents: read('listIncidents', { query: { status: OPEN_STATUSES, per_page: MAX_INCIDENTS } }),
     incidents: read('listIncidents', { query: { per_page: 10 } }),
     channels: read('listAlertChannels', { query: { per_page: 100 } }),
     undelivered: read('listAlertLog', { query: { status: 'failed,dead', per_page: 5 } }),
@@ -52,7 +55,7 @@ export const overviewScreen = screen({
         <Attention {...results} board={board} />
         <NotUp result={board} addresses={results.addresses} dependencies={results.dependencies} />
         <SilencesInForce result={results.silences} />
-        <Incidents result={results.incidents} />
+        <Incidents open={results.openIncidents} recent={results.incidents} />
       </>
     )
   },
@@ -91,37 +94,41 @@ const Figures = ({ result }: { result: Result<OperationResponse<'readAnalyticsSu
   </Loaded>
 )
 
-/** Open incidents first, then the last ones. */
-const Incidents = ({ result }: { result: Result<OperationResponse<'listIncidents'>> }) => (
+type Incidents = OperationResponse<'listIncidents'>
+
+/** Open incidents first, then the last ones that are resolved. */
+const Incidents = ({ open, recent }: { open: Result<Incidents>; recent: Result<Incidents> }) => (
   <Section id="incidents" title="Incidents" aside={<a href="/incidents">All incidents</a>}>
-    <Loaded result={result} what="The incidents">
-      {({ data }) =>
-        data.length === 0 ? (
-          <Empty text="There was no incident yet." />
-        ) : (
-          <ul class="list">
-            {data
-              .toSorted((a, b) => Number(a.resolved_at !== null) - Number(b.resolved_at !== null))
-              .slice(0, 6)
-              .map(incident => (
-                <li key={incident.id}>
-                  <a
-                    class={incident.resolved_at === null ? 'open-incident' : ''}
-                    href={`/incidents/${incident.id}`}
-                    dir="auto"
-                  >
-                    {incident.title}
-                  </a>{' '}
-                  <span class="soft">
-                    {incident.resolved_at === null ? incident.status : 'resolved'} · began{' '}
-                    <Moment at={incident.started_at} /> (<Ago at={incident.started_at} />)
-                    {incident.resolved_at === null && incident.acknowledged_at === null && ' · not acknowledged'}
-                  </span>
-                </li>
-              ))}
-          </ul>
-        )
-      }
+    <Loaded result={recent} what="The incidents">
+      {({ data }) => <IncidentList open={open.data} recent={data} />}
     </Loaded>
   </Section>
 )
+
+function IncidentList({ open, recent }: { open: Incidents | null; recent: Incidents['data'] }) {
+  const openOnes = (open?.data ?? recent).filter(({ resolved_at }) => resolved_at === null)
+  const resolved = recent.filter(({ resolved_at }) => resolved_at !== null)
+  const more = (open?.meta.total ?? 0) - MAX_INCIDENTS
+  if (recent.length === 0) return <Empty text="There was no incident yet." />
+  return (
+    <ul class="list">
+      {[...openOnes, ...resolved].slice(0, MAX_INCIDENTS).map(incident => (
+        <li key={incident.id}>
+          <a class={incident.resolved_at === null ? 'open-incident' : ''} href={`/incidents/${incident.id}`} dir="auto">
+            {incident.title}
+          </a>{' '}
+          <span class="soft">
+            {incident.resolved_at === null ? incident.status : 'resolved'} · began <Moment at={incident.started_at} /> (
+            <Ago at={incident.started_at} />)
+            {incident.resolved_at === null && incident.acknowledged_at === null && ' · not acknowledged'}
+          </span>
+        </li>
+      ))}
+      {more > 0 && (
+        <li>
+          <a href="/incidents?status=open">{formatCount(more, 'more open incident')}</a>
+        </li>
+      )}
+    </ul>
+  )
+}
