@@ -6,8 +6,8 @@ import type { Teardown } from './teardown.ts'
 type SeenBy = { path: string; pid: number | null; atMs: number }
 
 type TargetByProbe = {
-  /** the address of one of its pages */
-  url(page: string): string
+  /** the address of one of its pages; `host`: an address of this machine, 127.0.0.1 without it */
+  url(page: string, host?: string): string
   /** from now on a page answers these processes with a 500; `all`: every process */
   fail(page: string, pids: readonly number[] | 'all'): void
   /** how long a page takes to answer */
@@ -31,9 +31,9 @@ export async function startTargetByProbe(t: Teardown): Promise<TargetByProbe> {
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
     setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0).unref()
   })
-  const port = await listenUntilEnd(t, server, '127.0.0.1')
+  const port = await listenUntilEnd(t, server, '0.0.0.0')
   return {
-    url: page => `http://127.0.0.1:${port}/${page}`,
+    url: (page, host = '127.0.0.1') => `http://${host}:${port}/${page}`,
     fail: (page, whom) => void failing.set(`/${page}`, whom),
     delay: (page, delayMs) => void delays.set(`/${page}`, delayMs),
     seen,
