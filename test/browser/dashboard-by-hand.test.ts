@@ -80,6 +80,7 @@ t.test(
     await page.route(/\/timeline/, route => clicked.then(() => route.continue()))
     await button(page, 'Add the update').click()
     await page.getByText(', resolved, lasted').waitFor()
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('#message')?.value === '')
 
     await page.getByRole('link', { name: 'Write one' }).click()
     await button(page, 'Propose a text with the timeline').click()

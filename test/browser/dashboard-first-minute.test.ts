@@ -56,7 +56,7 @@ t.test(
     await page.getByText('Webhook is alerted about 1 monitor.').waitFor()
     t.equal(await page.getByText('no alert channel:').count(), 0, 'the banner is gone')
     t.equal(await link(page, 'Next: see an outage').count(), 0, 'one link leads to the next step')
-    await link(page, 'I have copied it').click()
+    await button(page, 'I have copied it').click()
 
     await page.getByText('An example. Nothing of it is saved').waitFor()
     await button(page, 'Send the alert').click()

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
-import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { addSession, holdChanges, readOverflow, readUntil } from '../support/dashboard-browser.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -94,8 +94,50 @@ t.test('Two people edit a monitor, and nothing is overwritten without a question
   await page.getByRole('button', { name: 'Save my changes' }).click()
   await page.getByText('Saved.', { exact: true }).waitFor()
   t.match((await call('GET', `/monitors/${id}`)).body.data, { interval_seconds: 120, name: 'Theirs', tags: ['shop'] })
+
+  const release = await holdChanges(page)
+  await field(page, 'Name').fill('Sent')
+  const save = page.getByRole('button', { name: 'Save the changes' })
+  const request = page.waitForRequest(one => one.method() === 'PUT')
+  await save.click()
+  await request
+  await field(page, 'Name').fill('Typed while it was saved')
+  release()
+  await save.and(page.locator(':enabled')).waitFor()
+  t.equal(await field(page, 'Name').inputValue(), 'Typed while it was saved')
+  t.equal(await page.getByText('Saved.', { exact: true }).count(), 0)
+  t.equal((await call('GET', `/monitors/${id}`)).body.data.name, 'Sent')
   t.same(complaints, [])
 })
+
+t.test(
+  'The parents of a monitor follow the record, and an own choice overwrites nothing without a question',
+  async t => {
+    const monitors = []
+    for (const name of ['Child', 'Router', 'Switch'])
+      monitors.push(await createMonitor({ name, type: 'http', url: 'https://parents.example.com' }))
+    const [child, router, switched] = monitors.map(({ id }) => id)
+    const store = (ids: string[]) => call('PUT', `/monitors/${child}/parents`, { parent_ids: ids })
+    const { context, page, complaints } = await openTab(t, origin)
+    await addSession(context, owner.token)
+    await page.clock.install()
+    await page.goto(`${origin}/monitors/${child}/settings`)
+    const parents = page.getByRole('region', { name: 'Parents' })
+    await parents.getByText('No monitor is chosen.').waitFor()
+    await page.locator('button.search:enabled').waitFor()
+    await store([router])
+    await readUntil(page, () => parents.getByText('Router', { exact: true }).isVisible(), 'the stored parent')
+    const save = parents.getByRole('button', { name: 'Save the parents' })
+    t.equal(await save.isDisabled(), true, 'nothing is to be saved')
+    await parents.getByRole('button', { name: 'Remove Router' }).click()
+    await store([router, switched])
+    await save.click()
+    await parents.getByText('Another person changed the parents.').waitFor()
+    const stored = (await call('GET', `/monitors/${child}/parents`)).body.data.parent_ids
+    t.same(stored.sort(), [router, switched].sort(), 'nothing is overwritten')
+    t.same(complaints, [])
+  },
+)
 
 t.test(
   'When the session ends while a person types, the form keeps the text, and saves it after signing in again',
@@ -139,6 +181,12 @@ t.test('A form with changes asks before it is left, and a monitor is deleted aft
   await field(page, 'Name').fill('New name')
   await page.getByRole('link', { name: 'Old shop' }).click()
   t.match(complaints, [/dialog: Leave this page\?/], 'the question is refused by the watched page')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Monitor, page or action' }).fill('incidents')
+  await page.getByRole('option', { name: 'Incidents Page', exact: true }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('combobox', { name: 'Monitor, page or action' }).waitFor({ state: 'detached' })
+  t.match(complaints.splice(1), [/dialog: Leave this page\?/], 'the palette asks too')
   t.equal(new URL(page.url()).pathname, `/monitors/${id}/settings`)
   t.equal(await field(page, 'Name').inputValue(), 'New name')
   await field(page, 'Name').fill('Old shop')
@@ -162,7 +210,7 @@ t.test('A webhook is tested before it is created, and its secret is shown once',
   await field(page, 'Name').fill('Operations')
   await page.getByRole('button', { name: 'Create the channel' }).click()
   t.match(await page.getByText(/^whsec_/).textContent(), /^whsec_.{20,}/)
-  await page.getByRole('link', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('heading', { name: 'Operations' }).waitFor()
   t.equal(await page.getByText(/whsec_/).count(), 0)
   await page.getByRole('button', { name: 'Rotate the secret' }).click()

@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
-import { readOverflow } from '../support/dashboard-browser.ts'
+import { holdChanges, readOverflow } from '../support/dashboard-browser.ts'
 import { insertOutage } from '../support/outage.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -51,9 +51,20 @@ t.test('A person finds an outage, acknowledges it, posts updates and resolves it
   await page.getByLabel('Your team only').check()
   await page.getByText('Visitors of status pages will not see this message.').waitFor()
   t.equal(await page.getByRole('group', { name: 'Preview of the status page' }).count(), 0)
+  const release = await holdChanges(page)
   await page.getByRole('button', { name: 'Add the update' }).click()
+  await page.getByRole('button', { name: 'Add the update' }).and(page.locator(':disabled')).waitFor()
+  await page.getByLabel('Message').fill('It is restarting now.')
+  release()
   await axis.getByText('We are restarting it.').waitFor()
   await axis.getByText('internal', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Add the update' }).and(page.locator(':enabled')).waitFor()
+  t.equal(await page.getByLabel('Message').inputValue(), 'It is restarting now.', 'what was typed meanwhile stays')
+  await page.getByRole('link', { name: 'Monitors', exact: true }).click()
+  t.match(complaints.splice(0), [/dialog: Leave this page\?/], 'the message is not sent yet')
+  await page.getByRole('button', { name: 'Add the update' }).click()
+  await axis.getByText('It is restarting now.').waitFor()
+  await page.getByRole('button', { name: 'Add the update' }).and(page.locator(':enabled')).waitFor()
   t.equal(await page.getByLabel('Message').inputValue(), '', 'the next message can be written')
 
   await page.getByRole('button', { name: 'Resolve' }).click()

@@ -256,6 +256,14 @@ t.test('Two people edit a page and a component, and what the other person saved 
   await button(page, 'Save the changes').click()
   await page.getByText('Saved.', { exact: true }).waitFor()
   t.match((await call('GET', `/status-pages/${id}`)).body.data, { name: 'Mine', seo_title: 'Theirs' })
+  await call('PUT', `/status-pages/${id}`, { name: 'Theirs' })
+  // the page is read again after a change of this person
+  await button(page, 'Publish').click()
+  await waitFor(async () => (await field(page, 'Name').inputValue()) === 'Theirs', {
+    label: 'a form in which nothing was typed follows the record',
+  })
+  t.ok(await button(page, 'Save the changes').isDisabled())
+  t.equal(await page.getByText('Another person changed').count(), 0)
 
   const { data } = (await call('GET', `/status-pages/${id}/components`)).body
   const path = `/status-pages/${id}/components/${data.find(({ name }: { name: string }) => name === 'Mail').id}`

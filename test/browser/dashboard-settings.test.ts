@@ -41,6 +41,9 @@ t.test('A person is invited by a link, sees everything as a viewer and can chang
   await page.getByRole('button', { name: 'Invite', exact: true }).click()
   const link = await page.locator('.secret code').textContent()
   await page.getByText('Invited: no password is set yet.').waitFor()
+  await page.getByRole('link', { name: 'Monitors', exact: true }).click()
+  t.match(complaints.splice(-1), [/dialog: Leave this page\?/], 'the link would be lost')
+  await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.reload()
   t.equal(await page.getByText(pathOf(link)).count(), 0, 'the link is shown once')
   t.same(
@@ -69,6 +72,14 @@ t.test('A person is invited by a link, sees everything as a viewer and can chang
   t.same(viewer.complaints, [])
 
   await field(page, 'Role of vera@example.com').selectOption('editor')
+  const vera = (await call('GET', '/members')).body.data.find(({ email }: { email: string }) =>
+    email.startsWith('vera'),
+  )
+  t.equal((await call('PUT', `/members/${vera.id}`, { role: 'admin' })).status, 200)
+  await page.getByRole('button', { name: 'Save the role' }).click()
+  await page.getByText('Another person changed this member.').waitFor()
+  t.equal((await call('GET', '/members')).body.data.find(({ id }: { id: string }) => id === vera.id).role, 'admin')
+  await page.getByRole('button', { name: 'keep your changes' }).click()
   await page.getByRole('button', { name: 'Save the role' }).click()
   await page.getByRole('button', { name: 'Save the role' }).waitFor({ state: 'detached' })
   await viewer.page.goto(`${origin}/monitors`)

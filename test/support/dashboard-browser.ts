@@ -23,6 +23,19 @@ export const readUntil = (page: Page, condition: () => Promise<boolean>, label: 
     { label, everyMs: 250 },
   )
 
+/** Holds the requests of a page that change something, until the returned function is called. */
+export async function holdChanges(page: Page): Promise<() => void> {
+  let release = () => {}
+  const isReleased = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route('**/api/v1/**', async route => {
+    if (route.request().method() !== 'GET') await isReleased
+    await route.continue()
+  })
+  return release
+}
+
 /** The text of an element, with a space between its parts. */
 export const readText = async (locator: Locator): Promise<string> => {
   const parts = await locator.evaluate(element => {

@@ -12,7 +12,7 @@ import { Frame, type FrameNotice } from '../parts/layout/frame.tsx'
 import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/layout/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
-import { holdPage, loadWholePages } from './leave-question.ts'
+import { holdPage, loadWholePages, mayLeave } from './leave-question.ts'
 import { followChanges, gatherChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
 import {
@@ -24,6 +24,7 @@ import {
   setDeleted,
   setLive,
   useResults,
+  waitForRefresh,
 } from './queries.ts'
 import { loadMatch, SCREEN_ADDRESS, useMatch } from './screens.ts'
 
@@ -56,7 +57,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
   const isReplaced = useLiveChanges(cache, index, initial)
-  useEffect(() => (connection.loss === 'elsewhere' ? loadWholePages() : undefined), [connection.loss])
+  useLoss(cache, connection.loss)
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
   const [preferences, setPreferences] = useState(initial.me.preferences)
@@ -72,7 +73,7 @@ function Page({ initial }: { initial: DocumentState }) {
     if (/^(list|read|preview|export)/.test(name)) return outcome
     if (name === 'updateMePreferences' && 'data' in outcome)
       setPreferences((outcome.data as { data: DisplaySettings }).data)
-    await Promise.all([cache.invalidateQueries(), index.rows && index.refresh()])
+    await waitForRefresh(Promise.all([cache.invalidateQueries(), index.rows && index.refresh()]))
     return outcome
   }
   const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })
@@ -91,7 +92,7 @@ function Page({ initial }: { initial: DocumentState }) {
       SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)
         ? route(address, isSameEntry)
         : window.location.assign(address),
-    holdPage,
+    ...{ holdPage, mayLeave },
     findMonitors: request => findMonitors(index, request, Date.now()),
     page: screen ? { screen, queries: listPageCalls(screen, queries) } : null,
     openOverlay: overlay.open,
@@ -175,7 +176,7 @@ function buildNotice(
     const path = `/sign-in?${new URLSearchParams({ return_to: url })}`
     return {
       ...{ kind: 'session', text: 'Your session has ended. What you typed is still here.' },
-      link: { path, name: 'Sign in again' },
+      link: { path, name: 'Sign in again in a new tab', isNewTab: true },
     }
   }
   const isUnreachable = results.some(({ error }) => error?.status === 0)
@@ -188,6 +189,17 @@ const buildVersionNotice = (path: string): FrameNotice => ({
   ...{ kind: 'version', text: 'The server has a new version. The next page that you open loads it.' },
   link: { path, name: 'Load it now' },
 })
+
+/** Follows the loss of the session: links load whole pages, or the page reads again when the person returns to the tab. */
+function useLoss(cache: QueryClient, loss: Connection['loss']): void {
+  useEffect(() => {
+    if (loss === 'elsewhere') return loadWholePages()
+    if (loss !== 'ended') return undefined
+    const onReturn = () => void cache.invalidateQueries()
+    addEventListener('focus', onReturn)
+    return () => removeEventListener('focus', onReturn)
+  }, [cache, loss])
+}
 
 /** How long the pointer rests on a link before its page is read. */
 const REST_MS = 120

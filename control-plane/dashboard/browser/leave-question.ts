@@ -1,33 +1,58 @@
-const QUESTION = 'Leave this page? The changes are not saved.'
+const QUESTION = 'Leave this page? What you did not save or copy is lost.'
+
+/** The forms with changes and the secrets of the page, each with the address at which it is shown. */
+const holds = new Map<symbol, string>()
+/** Until then the page may be left without another question, because the person has just agreed. */
+let agreedUntilMs = 0
+const AGREED_MS = 1_000
 
 /**
- * Asks before the page is left: by a link, by the back button, by closing the tab. Nothing is asked for links within the
- * page, for new tabs, and when a form itself opens the next page. Returns a function that ends the question.
+ * Asks before the page is left: by a link, by the back button, by closing the tab, and where `mayLeave` is called. Nothing is
+ * asked for links within the page, for new tabs, and when a form itself opens the next page. Returns a function that ends the
+ * question.
  */
 export function holdPage(): () => void {
-  const address = location.href
-  const refuse = (event: Event) => {
-    event.preventDefault()
-    event.stopImmediatePropagation()
-  }
-  const onClick = (event: MouseEvent) => {
-    if (opensPageHere(event) && !confirm(QUESTION)) refuse(event)
-  }
-  const onBack = (event: Event) => {
-    if (confirm(QUESTION)) return
-    refuse(event)
-    history.pushState(null, '', address)
-  }
-  const onUnload = (event: BeforeUnloadEvent) => event.preventDefault()
-  // in the capture phase, so that the router does not handle an event that was refused
-  addEventListener('click', onClick, true)
-  addEventListener('popstate', onBack, true)
-  addEventListener('beforeunload', onUnload)
+  const hold = Symbol('hold')
+  if (holds.size === 0) listen(addEventListener)
+  holds.set(hold, location.href)
   return () => {
-    removeEventListener('click', onClick, true)
-    removeEventListener('popstate', onBack, true)
-    removeEventListener('beforeunload', onUnload)
+    if (holds.delete(hold) && holds.size === 0) listen(removeEventListener)
   }
+}
+
+/** Returns whether the page may be left. Asks the person if something on it is not saved. */
+export function mayLeave(): boolean {
+  if (holds.size === 0) return true
+  if (!confirm(QUESTION)) return false
+  agreedUntilMs = Date.now() + AGREED_MS
+  return true
+}
+
+// in the capture phase, so that the router does not handle an event that was refused
+function listen(change: typeof addEventListener | typeof removeEventListener): void {
+  change('click', onClick as (event: Event) => void, true)
+  change('popstate', onBack, true)
+  change('beforeunload', onUnload as (event: Event) => void)
+}
+
+function onClick(event: MouseEvent): void {
+  if (opensPageHere(event) && !mayLeave()) refuse(event)
+}
+
+function onBack(event: Event): void {
+  const address = [...holds.values()].at(-1)
+  if (mayLeave()) return
+  refuse(event)
+  history.pushState(null, '', address)
+}
+
+function onUnload(event: BeforeUnloadEvent): void {
+  if (Date.now() > agreedUntilMs) event.preventDefault()
+}
+
+function refuse(event: Event): void {
+  event.preventDefault()
+  event.stopImmediatePropagation()
 }
 
 /** Loads whole pages instead of opening screens, until the returned function is called. */

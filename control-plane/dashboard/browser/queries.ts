@@ -131,3 +131,11 @@ export const fetchInTime: typeof fetch = (input, init) => {
   const isRead = input instanceof Request && input.method === 'GET'
   return fetch(input, isRead ? { ...init, signal: AbortSignal.timeout(READ_LIMIT_MS) } : init)
 }
+
+/** How long a form waits for what its page reads again. */
+const REFRESH_LIMIT_MS = 3_000
+
+/** Waits for what is read again after an operation. It may come later than the limit: the operation is done without it. */
+export function waitForRefresh(refresh: Promise<unknown>): Promise<unknown> {
+  return Promise.race([refresh, new Promise(resolve => setTimeout(resolve, REFRESH_LIMIT_MS))])
+}

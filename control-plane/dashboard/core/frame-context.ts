@@ -25,6 +25,8 @@ export type FrameContext = {
   navigate(address: string, isReplaced?: boolean): void
   /** asks before the page is left, until the returned function is called */
   holdPage(): () => void
+  /** whether the page may be left; asks the person if something on it is not saved */
+  mayLeave(): boolean
   /** all monitors of the project that match; null when they cannot be read */
   findMonitors(request: BoardRequest): Promise<BoardSelection | null>
   /** the page that is shown, and what it reads itself; null while its code is loaded */
@@ -50,11 +52,12 @@ export type KeySettings = {
 /** What a page can do without scripts. */
 export const STATIC_TOOLS: Pick<
   FrameContext,
-  'refresh' | 'navigate' | 'holdPage' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
+  'refresh' | 'navigate' | 'holdPage' | 'mayLeave' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
 > = {
   refresh: async () => {},
   navigate: () => {},
   holdPage: () => () => {},
+  mayLeave: () => true,
   findMonitors: async () => null,
   page: null,
   openOverlay: () => {},

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { useLeaveQuestion } from './forms/leave-question.ts'
 
 /** Copies a text. `what`: the text, for screen readers. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
@@ -29,13 +30,24 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** A secret that is shown once, with a button that copies it. */
-export const Secret = ({ label, value }: { label: string; value: string }) => (
-  <div class="banner secret">
-    <p>{label}</p>
-    <p class="secret-value">
-      <code>{value}</code>
-      <CopyButton text={value} what="the secret" />
-    </p>
-  </div>
-)
+/**
+ * A secret that is shown once, with a button that copies it. While it is shown, the page asks before it is left. `onCopied`: removes
+ * it; without, what is around it has a button for that.
+ */
+export function Secret({ label, value, onCopied }: { label: string; value: string; onCopied?(): void }) {
+  useLeaveQuestion(true)
+  return (
+    <div class="banner secret">
+      <p>{label}</p>
+      <p class="secret-value">
+        <code>{value}</code>
+        <CopyButton text={value} what="the secret" />
+        {onCopied && (
+          <button type="button" onClick={onCopied}>
+            I have copied it
+          </button>
+        )}
+      </p>
+    </div>
+  )
+}

@@ -10,7 +10,7 @@ import { AccountMenu } from './account-menu.tsx'
 export type FrameNotice = {
   kind: 'offline' | 'session' | 'version'
   text: string
-  link?: { path: string; name: string }
+  link?: { path: string; name: string; isNewTab?: boolean }
 }
 
 /** The page around every screen: navigation, notices, account. */
@@ -57,7 +57,7 @@ export function Frame({
       </header>
       {notice && (
         <p class={`notice ${notice.kind}`} role="alert">
-          {notice.text} {notice.link && <a href={notice.link.path}>{notice.link.name}</a>}
+          {notice.text} {notice.link && <NoticeLink {...notice.link} />}
         </p>
       )}
       {unalerted > 0 && <Unalerted count={unalerted} />}
@@ -78,6 +78,12 @@ export function Frame({
     </div>
   )
 }
+
+const NoticeLink = ({ path, name, isNewTab = false }: NonNullable<FrameNotice['link']>) => (
+  <a href={path} {...(isNewTab && { target: '_blank', rel: 'noreferrer' })}>
+    {name}
+  </a>
+)
 
 /** Says on every page that outages would not be noticed. */
 function Unalerted({ count }: { count: number }) {

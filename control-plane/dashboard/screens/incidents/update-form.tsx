@@ -3,6 +3,7 @@ import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { call } from '../../core/operations.ts'
 import { AsCall } from '../../parts/calls/as-call.tsx'
+import { useLeaveQuestion } from '../../parts/forms/leave-question.ts'
 import { FormError, OperationForm } from '../../parts/forms/operation-form.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import type { Timeline } from './axis.ts'
@@ -21,6 +22,7 @@ export function UpdateForm({ incident, timeline }: { incident: Incident; timelin
   // null: the current one, also when it changes while the message is written
   const [chosen, setStatus] = useState<IncidentStatus | null>(null)
   const [isInternal, setInternal] = useState(false)
+  useLeaveQuestion(message !== '' || chosen !== null)
   const status = chosen ?? current
   const Choice = useLazyPart(loadChoice)
   const Preview = useLazyPart(loadPreview)
@@ -31,8 +33,9 @@ export function UpdateForm({ incident, timeline }: { incident: Incident; timelin
       action={`/incidents/${id}/updates`}
       run={() => execute('createIncidentUpdate', { path: { id }, body })}
       onDone={() => {
-        setMessage('')
-        setStatus(null)
+        // what was typed meanwhile stays
+        setMessage(now => (now === message ? '' : now))
+        setStatus(now => (now === chosen ? null : now))
       }}
     >
       {({ isBusy, error }) => (

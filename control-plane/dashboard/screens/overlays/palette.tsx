@@ -10,7 +10,7 @@ const toOptionId = (index: number) => `palette-option-${index}`
 
 /** Opens a monitor, a page or an action by a part of its name. */
 export function Palette({ onClose }: { onClose(): void }) {
-  const { me, navigate, openOverlay } = useFrame()
+  const { me, navigate, mayLeave, openOverlay } = useFrame()
   const [text, setText] = useState('')
   const [current, setCurrent] = useState(0)
   const monitors = useMonitors(text)
@@ -18,8 +18,8 @@ export function Palette({ onClose }: { onClose(): void }) {
   const entries = listEntries(text, me, monitors, views)
   const open = ({ target }: PaletteEntry) => {
     onClose()
-    if ('address' in target) navigate(target.address)
-    else openOverlay(target.overlay)
+    if ('overlay' in target) openOverlay(target.overlay)
+    else if (mayLeave()) navigate(target.address)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }

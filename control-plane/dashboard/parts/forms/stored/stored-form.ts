@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { type StateUpdater, useEffect, useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationError, Outcome } from '../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../attempt.ts'
@@ -27,7 +27,7 @@ export type StoredForm<Stored, Form, Body> = {
   isSaved: boolean
   /** another person changed the record since the form was opened, and something was typed here */
   isForeign: boolean
-  /** resolves to the saved record; to null when nothing was saved */
+  /** resolves to the saved record; to null when nothing was saved. What is typed meanwhile stays, and is not saved. */
   save(): Promise<Stored | null>
   /** forgets the changes and shows what is stored */
   showStored(): void
@@ -58,7 +58,7 @@ export function useStoredForm<Stored, Form extends object, Body>(
   useLeaveQuestion(body !== null)
   const isOther = (record: Stored) => toBody(record, toForm(base)) !== null
   const isChanged = stored !== seen && !attempt.isBusy && isOther(stored)
-  const begin = (record: Stored, next: Form) => {
+  const begin = (record: Stored, next: StateUpdater<Form>) => {
     setStart({ base: record, seen: stored })
     setForm(next)
     setSaved(false)
@@ -72,7 +72,7 @@ export function useStoredForm<Stored, Form extends object, Body>(
     if (body === null) return null
     const outcome = await attempt.run(() => sendUnlessChanged({ isOther, read, send: () => send(body), refresh }))
     if (!outcome) return null
-    begin(outcome.data, toForm(outcome.data))
+    begin(outcome.data, current => moveChanges(form, toForm(outcome.data), current))
     setSaved(true)
     return outcome.data
   }

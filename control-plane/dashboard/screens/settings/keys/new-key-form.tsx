@@ -27,7 +27,7 @@ export function NewKeyForm() {
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   const errors = buildFormErrors(attempt.error?.details ?? [])
-  useLeaveQuestion(created !== null || name !== '')
+  useLeaveQuestion(name !== '')
   const body = { name: name.trim(), scope }
   const submit = async (event: Event) => {
     event.preventDefault()

@@ -34,12 +34,13 @@ export function InviteForm() {
     const answer = await attempt.run(() => execute('inviteMember', { body }))
     if (!answer) return
     setInvited(answer.data)
-    setForm(EMPTY)
+    // what was typed meanwhile stays
+    setForm(current => (current === form ? EMPTY : current))
   }
   const creation = call('inviteMember', { body })
   return (
     <>
-      {invited && <Outcome invited={invited} />}
+      {invited && <Outcome invited={invited} onCopied={() => setInvited(null)} />}
       <NeedsScript what="Inviting people" call={creation} />
       <form class="stack scripted" ref={element} noValidate onSubmit={submit}>
         <fieldset class="plain stack" disabled={!isInteractive}>
@@ -80,7 +81,7 @@ export function InviteForm() {
   )
 }
 
-const Outcome = ({ invited: { email, role, claim_url: url } }: { invited: Invited }) => (
+const Outcome = ({ invited: { email, role, claim_url: url }, onCopied }: { invited: Invited; onCopied(): void }) => (
   <div class="stack created">
     <p role="status">
       <bdi>{email}</bdi> is a member now, with the role {role}.
@@ -91,6 +92,7 @@ const Outcome = ({ invited: { email, role, claim_url: url } }: { invited: Invite
       <Secret
         label="Send this link to the person, who sets a password with it. It works once, for 72 hours, and is shown only now."
         value={url}
+        onCopied={onCopied}
       />
     )}
   </div>

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import type { Execute, OperationResponse, Outcome } from '../../../core/operations.ts'
 import { Secret } from '../../../parts/copy-button.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
-import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { FormError } from '../../../parts/forms/operation-form.tsx'
+import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
+import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { Moment } from '../../../parts/moment.tsx'
 import { describeCondition, type MemberEntry, ROLE_OPTIONS, type Role } from './member-words.ts'
 
@@ -70,6 +71,7 @@ export function MemberRow({ member, keys, areAllKeys }: MemberProps) {
         <Secret
           label="The link with which this person sets a password. It works once, for 72 hours; earlier links do not work any more. It is shown only now."
           value={link}
+          onCopied={() => setLink(null)}
         />
       )}
       {isRemoving && <RemoveForm member={member} keys={keys} areAllKeys={areAllKeys} />}
@@ -85,24 +87,29 @@ const OfMember = ({ email }: { email: string }) => (
 )
 
 /** The choice of a role. It is saved by a button, so that the arrow keys change nothing by mistake. */
-function RoleForm({ member: { id, email, role } }: { member: MemberEntry }) {
+function RoleForm({ member }: { member: MemberEntry }) {
   const { me, execute, isInteractive } = useFrame()
-  const { isBusy, error, run } = useAttempt()
-  const [chosen, setChosen] = useState<Role>(role)
-  const isChanged = chosen !== role
-  useLeaveQuestion(isChanged)
-  const submit = async (event: Event) => {
+  const { id, email } = member
+  const editing = useStoredForm(member, {
+    toForm: ({ role }) => ({ role }),
+    toBody: (stored, { role }) => (role === stored.role ? null : { role }),
+    read: () => findMember(execute, id),
+    send: body => execute('updateMember', { path: { id }, body }),
+  })
+  const chosen = editing.form.role
+  const isChanged = editing.body !== null
+  const submit = (event: Event) => {
     event.preventDefault()
-    if (!isChanged) return
-    await run(() => execute('updateMember', { path: { id }, body: { role: chosen } }))
+    void editing.save()
   }
   return (
     <form class="role" onSubmit={submit}>
+      <ForeignChange what="this member" form={editing} />
       <select
         aria-label={`Role of ${email}`}
         disabled={!isInteractive}
         value={chosen}
-        onChange={event => setChosen(event.currentTarget.value as Role)}
+        onChange={event => editing.change({ role: event.currentTarget.value as Role })}
       >
         {ROLE_OPTIONS.map(([option, name]) => (
           <option key={option} value={option} selected={option === chosen}>
@@ -111,15 +118,28 @@ function RoleForm({ member: { id, email, role } }: { member: MemberEntry }) {
         ))}
       </select>
       {isChanged && (
-        <button type="submit" class="main" disabled={isBusy}>
+        <button type="submit" class="main" disabled={!editing.canSave}>
           Save the role
         </button>
       )}
       {isChanged && id === me.user?.id && <p class="small degraded">You will no longer be an admin.</p>}
-      <FormError error={error} />
+      <FormError error={editing.attempt.error} />
     </form>
   )
 }
+
+/** Reads a member, who is in one of the pages of the list. */
+async function findMember(execute: Execute, id: string): Promise<Outcome<{ data: MemberEntry }>> {
+  for (let page = 1; ; page += 1) {
+    const outcome = await execute('listMembers', { query: { per_page: 100, page } })
+    if ('error' in outcome) return outcome
+    const member = outcome.data.data.find(one => one.id === id)
+    if (member) return { data: { data: member } }
+    if (page >= outcome.data.meta.total_pages) return { error: REMOVED }
+  }
+}
+
+const REMOVED = { status: 404, code: 'not_found', message: 'this person is not a member any more' }
 
 /** Removes a member, after what goes and what stays was shown. */
 function RemoveForm({ member: { id, email }, keys, areAllKeys }: MemberProps) {

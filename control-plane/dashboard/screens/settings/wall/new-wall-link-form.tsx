@@ -21,7 +21,7 @@ export function NewWallLinkForm() {
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   const errors = buildFormErrors(attempt.error?.details ?? [])
-  useLeaveQuestion(created !== null || name !== '' || query !== '')
+  useLeaveQuestion(name !== '' || query !== '')
   const body = { name: name.trim(), query: query.trim() }
   const submit = async (event: Event) => {
     event.preventDefault()

@@ -87,7 +87,9 @@ export function SecretSection({ channel }: { channel: ChannelRecord }) {
         </button>
       </div>
       <AttemptError error={error} />
-      {secret && <Secret label="The new signing secret. It is shown only now." value={secret} />}
+      {secret && (
+        <Secret label="The new signing secret. It is shown only now." value={secret} onCopied={() => setSecret(null)} />
+      )}
     </Section>
   )
 }

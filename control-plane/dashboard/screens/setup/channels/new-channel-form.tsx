@@ -37,7 +37,10 @@ export function NewChannel({
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   useLeaveQuestion(created === null && JSON.stringify(form) !== JSON.stringify(start))
-  if (created) return <Created {...created} nextPath={buildNextPath(created.channel.id)} />
+  if (created) {
+    const nextPath = buildNextPath(created.channel.id)
+    return <Created {...created} nextPath={nextPath} onCopied={() => navigate(nextPath)} />
+  }
   const body = toChannelBody(form)
   const change = (part: Partial<ChannelForm>) => setForm(current => ({ ...current, ...part }))
   const findProblem = () => {
@@ -103,7 +106,12 @@ const describeOutcome = ({ name }: ChannelRecord, outcome: Awaited<ReturnType<ty
     : `It is not yet alerted about existing monitors: ${outcome.error.message}.`
 
 /** After the creation: what was done, and the only time that the secret of a signed channel is shown. */
-const Created = ({ channel, sentence, nextPath }: CreatedChannel & { nextPath: string }) => (
+const Created = ({
+  channel,
+  sentence,
+  nextPath,
+  onCopied,
+}: CreatedChannel & { nextPath: string; onCopied(): void }) => (
   <div class="stack created">
     <p role="status">
       The channel <b dir="auto">{channel.name}</b> is created. <bdi>{sentence}</bdi>
@@ -120,9 +128,15 @@ const Created = ({ channel, sentence, nextPath }: CreatedChannel & { nextPath: s
       />
     )}
     <p>
-      <a class="button main" href={nextPath}>
-        {channel.signing_secret ? 'I have copied it' : 'Continue'}
-      </a>
+      {channel.signing_secret ? (
+        <button type="button" class="main" onClick={onCopied}>
+          I have copied it
+        </button>
+      ) : (
+        <a class="button main" href={nextPath}>
+          Continue
+        </a>
+      )}
     </p>
   </div>
 )

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { type StateUpdater, useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type Execute, type OperationError } from '../../../core/operations.ts'
 import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
@@ -37,7 +37,7 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
     setSaved(false)
     setForm(current => ({ ...current, ...part }))
   }
-  const start = (from: Base, next: MonitorForm) => {
+  const start = (from: Base, next: StateUpdater<MonitorForm>) => {
     setBase(from)
     setForm(next)
     setReview(null)
@@ -49,7 +49,11 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
     if (!outcome) return
     if (outcome.conflict) return setReview(outcome.conflict)
     attempt.setError(outcome.error)
-    if (outcome.saved) start(toBase(outcome.saved), outcome.error ? next : toMonitorForm(outcome.saved))
+    // what was typed meanwhile stays
+    const { saved } = outcome
+    const toNext = (current: MonitorForm) =>
+      saved && !outcome.error ? moveToCurrent(next, toMonitorForm(saved), current) : current
+    if (saved) start(toBase(saved), toNext)
     setSaved(outcome.error === null)
   }
   if (review) {

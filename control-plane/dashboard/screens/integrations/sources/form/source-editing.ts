@@ -4,6 +4,7 @@ import type { Execute, Outcome } from '../../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../../../../parts/forms/attempt.ts'
 import { isCountConfirmed } from '../../../../parts/forms/delete-form.tsx'
 import { type FieldProblem, toFormError } from '../../../../parts/forms/field-errors.ts'
+import { moveChanges } from '../../../../parts/forms/stored/move-changes.ts'
 import type { ValueChoice } from '../document/proposal-panel.tsx'
 import { findFieldProblems } from './evaluation.ts'
 import { type FieldForm, toProposedForm } from './field-form.ts'
@@ -78,6 +79,13 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     setChosen(null)
     setTyped('')
   }
+  /** Shows what was saved. What was typed meanwhile stays. */
+  const goOn = (record: SourceRecord) => {
+    setBase(record)
+    setForm(current => moveTyped({ form, proposed }, toSourceForm(record), current))
+    setChosen(now => (now === chosen ? null : now))
+    setTyped('')
+  }
   const create = async () => {
     const created = await attempt.run(() => execute('createDataSource', { body: toSourceBody(wanted) }))
     if (!created) return
@@ -92,14 +100,23 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     const saved = await attempt.run(() => saveChanges(execute, base, update))
     if (saved === null) return
     if (saved.data === null) return attempt.setError(CONFLICT)
-    start(saved.data)
+    goOn(saved.data)
     setSaved(true)
   }
   const canSave = hasChanges && !isStale && !attempt.isBusy && isCountConfirmed(removed.length, typed)
   const restart = () => source && start(source)
   return {
-    ...{ base, form, change, chosen, setChosen, proposed, wanted, attempt, problems, update, hasChanges, isSaved },
-    ...{ isStale, removed, typed, setTyped, canSave, save, restart },
+    ...{ base, form, change, chosen, setChosen, proposed, wanted, attempt, problems, update, hasChanges },
+    ...{
+      isSaved: isSaved && (base === null || !hasChanges),
+      isStale,
+      removed,
+      typed,
+      setTyped,
+      canSave,
+      save,
+      restart,
+    },
   }
 }
 
@@ -107,6 +124,27 @@ function addProposal(form: SourceForm, chosen: ValueChoice | null): Pick<SourceE
   if (!chosen || !('candidates' in chosen)) return { proposed: null, wanted: form }
   const proposed = toProposedForm(chosen.candidates[chosen.at]!.field, nextPlace(form))
   return { proposed, wanted: { ...form, fields: [...form.fields, proposed] } }
+}
+
+/**
+ * What was saved, with what was typed since it was sent. `sent`: the form, and the proposed rule that was saved as the last one. Rules
+ * keep their places; those that are stored now have their ids.
+ */
+export function moveTyped(
+  sent: { form: SourceForm; proposed: FieldForm | null },
+  saved: SourceForm,
+  current: SourceForm,
+): SourceForm {
+  const before = sent.form.fields
+  const moved = moveChanges(sent.form, saved, current)
+  const isTyped = JSON.stringify(current.fields) !== JSON.stringify(before)
+  const last = sent.proposed ? saved.fields.at(-1) : undefined
+  if (!isTyped || saved.fields.length !== before.length + (last ? 1 : 0)) return { ...moved, fields: saved.fields }
+  const fields = current.fields.map(field => {
+    const at = before.findIndex(({ place }) => place === field.place)
+    return at < 0 ? field : { ...moveChanges(before[at]!, saved.fields[at]!, field), place: field.place }
+  })
+  return { ...moved, fields: last ? [...fields, { ...last, place: nextPlace(current) }] : fields }
 }
 
 export const nextPlace = ({ fields }: SourceForm): number => Math.max(0, ...fields.map(({ place }) => place)) + 1

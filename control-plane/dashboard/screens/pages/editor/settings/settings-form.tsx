@@ -1,5 +1,4 @@
-import type { Dispatch, StateUpdater } from 'preact/hooks'
-import { useState } from 'preact/hooks'
+import { type Dispatch, type StateUpdater, useEffect, useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
 import { call } from '../../../../core/operations.ts'
 import { AsCall } from '../../../../parts/calls/as-call.tsx'
@@ -21,27 +20,25 @@ import {
 } from './page-form.ts'
 import { SettingsFields } from './settings-fields.tsx'
 
-/** The settings of a page. `form` belongs to the editor, because the preview shows it at each keystroke. */
-export function SettingsForm({
-  page,
-  form,
-  setForm,
-  judgement,
-}: {
+type SettingsFormProps = {
   page: PageRecord
   form: PageDraft
   setForm: Dispatch<StateUpdater<PageDraft>>
   judgement: Judgement
-}) {
+}
+
+/** The settings of a page. `form` belongs to the editor, because the preview shows it at each keystroke. */
+export function SettingsForm({ page, form, setForm, judgement }: SettingsFormProps) {
   const { me, execute, refresh, isInteractive } = useFrame()
-  const [base, setBase] = useState(page)
+  // `seen`: what was read last when the form began. It can be older than `base`, which may be the answer of an update.
+  const [{ base, seen }, setStart] = useState({ base: page, seen: page })
   const [isSaved, setSaved] = useState(false)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   const body = toPageUpdate(base, form)
   useLeaveQuestion(body !== null)
-  const start = (record: PageRecord, next = toPageForm(record)) => {
-    setBase(record)
+  const start = (record: PageRecord, next: StateUpdater<PageDraft> = toPageForm(record)) => {
+    setStart({ base: record, seen: page })
     setForm(next)
     attempt.setError(null)
   }
@@ -50,11 +47,14 @@ export function SettingsForm({
     setForm(current => ({ ...current, ...part }))
   }
   const onUpload = (kind: 'logo' | 'favicon', url: string | null) => {
-    setBase(current => ({ ...current, [`${kind}_url`]: url }))
+    setStart(current => ({ ...current, base: { ...current.base, [`${kind}_url`]: url } }))
     change({ [`${kind}_url`]: url ?? '' })
   }
-  // a change of another person: shown at once while nothing was typed here
-  const isForeign = !attempt.isBusy && isChanged(page, base)
+  const isOther = page !== seen && !attempt.isBusy && isChanged(page, base)
+  const isForeign = isOther && body !== null
+  useEffect(() => {
+    if (isOther && body === null) start(page)
+  }, [isOther, body === null, page])
   const submit = async (event: Event) => {
     event.preventDefault()
     const problem = toFormError(findPageProblems(form))
@@ -70,7 +70,8 @@ export function SettingsForm({
       }),
     )
     if (!saved) return
-    start(saved.data)
+    // what was typed meanwhile stays
+    start(saved.data, current => moveChanges(form, toPageForm(saved.data), current))
     setSaved(true)
   }
   return (

@@ -1,0 +1,77 @@
+import t from 'tap'
+import type { Outcome } from '../../../control-plane/dashboard/core/operations.ts'
+import { useStoredForm } from '../../../control-plane/dashboard/parts/forms/stored/stored-form.ts'
+import { runHook } from '../../support/run-hook.ts'
+import type { Teardown } from '../../support/teardown.ts'
+
+type Entry = { name: string; note: string }
+const STORED: Entry = { name: 'Shop', note: '' }
+
+/** The form of an entry. `save` does not end before `answer` is called. */
+function openForm(t: Teardown) {
+  let resolve: (outcome: Outcome<{ data: Entry }>) => void = () => {}
+  const promise = new Promise<Outcome<{ data: Entry }>>(resolved => {
+    resolve = resolved
+  })
+  const sent: Partial<Entry>[] = []
+  const toBody = (stored: Entry, form: Entry) => {
+    const changed = Object.entries(form).filter(([name, value]) => stored[name as keyof Entry] !== value)
+    return changed.length === 0 ? null : (Object.fromEntries(changed) as Partial<Entry>)
+  }
+  const form = runHook(t, {
+    props: { stored: STORED },
+    hook: ({ stored }: { stored: Entry }) =>
+      useStoredForm(stored, {
+        toForm: one => ({ ...one }),
+        toBody,
+        read: async () => ({ data: { data: stored } }),
+        send: body => {
+          sent.push(body)
+          return promise
+        },
+      }),
+  })
+  return { form, sent, answer: (data: Entry) => resolve({ data: { data } }) }
+}
+
+t.test('What is typed while a save runs stays, and the form does not say that it is saved', async t => {
+  const { form, sent, answer } = openForm(t)
+  form.current.change({ name: 'Shop 2' })
+  await form.waitUntil(({ canSave }) => canSave, 'a change')
+  const saving = form.current.save()
+  await form.waitUntil(() => sent.length === 1, 'the request')
+  form.current.change({ note: 'Typed later' })
+  // the server trims names
+  answer({ name: 'Shop two', note: '' })
+  await saving
+  await form.waitUntil(({ attempt }) => !attempt.isBusy, 'the answer')
+  t.same(form.current.form, { name: 'Shop two', note: 'Typed later' })
+  t.same(form.current.body, { note: 'Typed later' })
+  t.ok(form.current.canSave)
+  t.notOk(form.current.isSaved)
+  t.notOk(form.current.isForeign)
+  t.same(sent, [{ name: 'Shop 2' }])
+})
+
+t.test('After a save without further changes the form says so', async t => {
+  const { form, answer } = openForm(t)
+  form.current.change({ name: 'Shop 2' })
+  await form.waitUntil(({ canSave }) => canSave, 'a change')
+  answer({ name: 'Shop 2', note: '' })
+  await form.current.save()
+  await form.waitUntil(({ isSaved }) => isSaved, 'saved')
+  t.equal(form.current.body, null)
+})
+
+t.test('A form in which nothing was typed follows the record; otherwise the person chooses', async t => {
+  const { form } = openForm(t)
+  form.update({ stored: { ...STORED, note: 'Theirs' } })
+  await form.waitUntil(({ form }) => form.note === 'Theirs', 'the note of the other person')
+  t.equal(form.current.body, null)
+  form.current.change({ name: 'Mine' })
+  await form.waitUntil(({ canSave }) => canSave, 'a change')
+  form.update({ stored: { name: 'Theirs', note: 'Theirs' } })
+  await form.waitUntil(({ isForeign }) => isForeign, 'the conflict')
+  t.notOk(form.current.canSave)
+  t.equal(form.current.form.name, 'Mine')
+})
