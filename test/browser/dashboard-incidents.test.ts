@@ -130,6 +130,7 @@ t.test('The receipt of a delivery shows request and answer, and the delivery is 
   await page.getByLabel('Status').selectOption('pending')
   await page.getByRole('button', { name: 'Filter' }).click()
   await page.waitForURL(`${origin}/log?status=pending&alert_channel_id=${channelId}`)
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Filter', 'the focus stays')
   await page.locator(`a[href="/log/${deliveryId}"]`).waitFor()
   t.same(complaints, [])
 })

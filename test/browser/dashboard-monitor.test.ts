@@ -84,14 +84,17 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   t.equal(await page.evaluate('document.activeElement.id'), 'check-title')
   t.same(await findAccessibilityProblems(page), [])
   const shared = page.url()
+  await page.getByRole('link', { name: '30 days' }).press('Enter')
+  await page.waitForURL(/range=30d/)
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'detached' })
   t.same(
     [...addressOf(page)],
     [
       ['region', 'us-east'],
-      ['range', '7d'],
+      ['range', '30d'],
     ],
+    'a range that was chosen meanwhile stays',
   )
   t.equal(await page.evaluate('document.activeElement.id'), await row.getAttribute('id'), 'the focus is back')
   t.same(complaints, [])

@@ -1,7 +1,9 @@
 import t from 'tap'
+import { matchScreen } from '../../../control-plane/dashboard/core/screen.ts'
+import { OPEN_STATUSES } from '../../../control-plane/dashboard/screens/incidents/incident-filter.ts'
 import { channelOf, incidentOf, listOf } from '../../support/dashboard-answers.ts'
-import { ago, boardOf, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { ago, boardOf, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { LOADED_SCREENS, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
 
 const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
 const show = (state: ScreenState = {}) => {
@@ -87,6 +89,20 @@ t.test('Open incidents come first, and one without an acknowledgement is marked'
   t.match(text, 'Mail was down resolved')
   t.equal(text.split('not acknowledged').length - 1, 1)
   t.match(html, 'class="open-incident" href="/incidents/open"')
+  t.end()
+})
+
+t.test('Open incidents that do not fit are counted, and resolved ones do not hide them', t => {
+  const open = Array.from({ length: 6 }, (_, i) => incidentOf({ id: `o${i}`, title: `Shop ${i} is down` }))
+  const { html, text } = show({ answers: { listIncidents: listOf(open, 9) } })
+  t.match(text, 'Shop 5 is down')
+  t.match(html, '<a href="/incidents?status=open">3 more open incidents</a>')
+  const match = matchScreen(LOADED_SCREENS, '/')!
+  const reads = Object.values(match.screen.queries({ params: {}, search: new URLSearchParams() }, NOW))
+  t.ok(
+    reads.some(({ name, arguments: args }) => name === 'listIncidents' && JSON.stringify(args).includes(OPEN_STATUSES)),
+    'open incidents have a read of their own',
+  )
   t.end()
 })
 

@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { buildAddress } from '../../core/address.ts'
 import { useFrame } from '../../core/frame-context.ts'
 
@@ -11,6 +12,7 @@ export function FilterForm({
   path,
   what,
   isFiltered,
+  filter = '',
   children,
 }: {
   /** of the list */
@@ -19,16 +21,28 @@ export function FilterForm({
   what: string
   /** whether a filter is set, so that all of them can be removed */
   isFiltered: boolean
+  /** names the filter of the address: when it changes, the fields show it */
+  filter?: string
   children: ComponentChildren
 }) {
   const { navigate } = useFrame()
+  const form = useRef<HTMLFormElement>(null)
+  /** the field in which the form was submitted */
+  const submittedIn = useRef<string | null>(null)
+  useLayoutEffect(() => {
+    const field = submittedIn.current && form.current?.elements.namedItem(submittedIn.current)
+    if (field instanceof HTMLElement) field.focus()
+    submittedIn.current = null
+  }, [filter])
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    navigate(buildAddress(path, readValues(event.currentTarget as HTMLFormElement)))
+    const submitted = event.currentTarget as HTMLFormElement
+    submittedIn.current = submitted.ownerDocument.activeElement?.getAttribute('name') ?? null
+    navigate(buildAddress(path, readValues(submitted)))
   }
   return (
-    <form class="filters" method="get" action={path} aria-label={`Filter ${what}`} onSubmit={submit}>
-      {children}
+    <form class="filters" method="get" action={path} aria-label={`Filter ${what}`} onSubmit={submit} ref={form}>
+      <Fragment key={filter}>{children}</Fragment>
       <button type="submit">Filter</button>
       {isFiltered && (
         <a class="button quiet" href={path}>

@@ -31,12 +31,9 @@ export function MonitorChoice({
   errors: FormErrors
   onChange(ids: readonly string[]): void
 }) {
-  const { findMonitors, nowMs } = useFrame()
+  const { nowMs } = useFrame()
   const [text, setText] = useState('')
-  const [all, setAll] = useState<BoardRow[] | null>(null)
-  useEffect(() => {
-    findMonitors({ text: '', limit: 100_000 }).then(found => setAll(found?.rows ?? []))
-  }, [])
+  const { all, isFailed } = useAllMonitors(text)
   const query = parseBoardQuery(text, nowMs)
   const chosen = new Set(ids)
   const matching = (all ?? []).filter(query.matches)
@@ -72,21 +69,57 @@ export function MonitorChoice({
           {problem}
         </p>
       ))}
-      {text.trim() !== '' && <Matches open={open} areAllChosen={matching.length > 0} onAdd={id => add([id])} />}
+      {text.trim() !== '' && (
+        <Matches
+          open={open}
+          none={describeNone({ isRead: all !== null, isFailed, areAllChosen: matching.length > 0 })}
+          onAdd={id => add([id])}
+        />
+      )}
       <p class="soft small">{hint}</p>
       <FieldError path={path} errors={errors} />
     </fieldset>
   )
 }
 
+/** All monitors of the project, null until they are read. After a failure, another `text` tries again. */
+function useAllMonitors(text: string): { all: readonly BoardRow[] | null; isFailed: boolean } {
+  const { findMonitors } = useFrame()
+  const [all, setAll] = useState<readonly BoardRow[] | null>(null)
+  const [isFailed, setFailed] = useState(false)
+  useEffect(() => {
+    if (all !== null) return
+    findMonitors({ text: '', limit: 100_000 }).then(found => {
+      setFailed(found === null)
+      if (found) setAll(found.rows)
+    })
+  }, [all === null && text])
+  return { all, isFailed }
+}
+
+/** Says why there is no monitor to choose. */
+export function describeNone({
+  isRead,
+  isFailed,
+  areAllChosen,
+}: {
+  isRead: boolean
+  isFailed: boolean
+  areAllChosen: boolean
+}): string {
+  if (!isRead) return isFailed ? 'The monitors cannot be read now. Typing tries again.' : 'Reading the monitors …'
+  return areAllChosen ? 'All of them are chosen.' : 'No monitor matches.'
+}
+
 /** The monitors that match and are not chosen yet. */
 const Matches = ({
   open,
-  areAllChosen,
+  none,
   onAdd,
 }: {
   open: readonly BoardRow[]
-  areAllChosen: boolean
+  /** the text without one */
+  none: string
   onAdd(id: string): void
 }) => (
   <ul class="matches">
@@ -102,9 +135,7 @@ const Matches = ({
       </li>
     ))}
     {open.length > MAX_SHOWN && <li class="soft small">and {open.length - MAX_SHOWN} more</li>}
-    {open.length === 0 && (
-      <li class="soft small">{areAllChosen ? 'All of them are chosen.' : 'No monitor matches.'}</li>
-    )}
+    {open.length === 0 && <li class="soft small">{none}</li>}
   </ul>
 )
 

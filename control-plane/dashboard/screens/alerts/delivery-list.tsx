@@ -67,7 +67,7 @@ type FiltersProps = {
 
 function Filters({ filter, channels, names }: FiltersProps) {
   return (
-    <FilterForm key={buildLogPath(filter)} path="/log" what="deliveries" isFiltered={Object.keys(filter).length > 0}>
+    <FilterForm filter={buildLogPath(filter)} path="/log" what="deliveries" isFiltered={Object.keys(filter).length > 0}>
       <FilterChoice
         name="status"
         label="Status"

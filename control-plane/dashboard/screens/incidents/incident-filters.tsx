@@ -6,7 +6,7 @@ const STATUSES = [['open', 'Open'], ...Object.entries(STATUS_NAMES)] as [string,
 
 /** The filters of the list of incidents. `monitorName`: of the monitor that the address names. */
 export const IncidentFilters = ({ filter, monitorName }: { filter: IncidentFilter; monitorName: string | null }) => (
-  <FilterForm key={buildListPath(filter)} path="/incidents" what="incidents" isFiltered={isFiltered(filter)}>
+  <FilterForm filter={buildListPath(filter)} path="/incidents" what="incidents" isFiltered={isFiltered(filter)}>
     <input
       type="search"
       name="q"

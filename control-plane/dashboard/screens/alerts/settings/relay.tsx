@@ -65,7 +65,7 @@ export const relayScreen = screen({
           </Loaded>
         </Section>
         <Section id="dead" title="Given up">
-          <FilterForm key={channelId} path={PATH} what="deliveries" isFiltered={channelId !== null}>
+          <FilterForm filter={channelId ?? ''} path={PATH} what="deliveries" isFiltered={channelId !== null}>
             <ChannelChoice channels={channels} value={channelId} />
           </FilterForm>
           <Loaded result={results.dead} what="The deliveries">

@@ -42,7 +42,7 @@ export const newDependencyScreen = screen({
         <NeedsRole what="Adding a dependency" needed="editor" />
         <Section id="catalogue" title="Catalogue">
           <FilterForm
-            key={`${q} ${category}`}
+            filter={`${q} ${category}`}
             path={PATH}
             what="vendors"
             isFiltered={q !== '' || category !== undefined}

@@ -38,6 +38,8 @@ export function CheckDrawer({ monitorId, search, result, screenshots }: DrawerPr
   const { isInteractive, navigate } = useFrame()
   const id = search.get('check')!
   const closedAddress = changeAddress(`/monitors/${monitorId}`, search, { check: null, at: null })
+  const close = useRef(() => {})
+  close.current = () => navigate(closedAddress)
   const head = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (!isInteractive) return
@@ -46,7 +48,7 @@ export function CheckDrawer({ monitorId, search, result, screenshots }: DrawerPr
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.defaultPrevented || page.querySelector('dialog[open]')) return
       event.preventDefault()
-      navigate(closedAddress)
+      close.current()
     }
     page.addEventListener('keydown', onKey)
     return () => {

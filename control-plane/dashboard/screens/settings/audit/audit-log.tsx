@@ -73,7 +73,7 @@ function Filters({ filter, actors }: { filter: AuditFilter; actors: readonly Act
   // an actor that was deleted can still be chosen
   const others: Actor[] = actorId && !actors.some(([id]) => id === actorId) ? [[actorId, 'This actor']] : []
   return (
-    <FilterForm key={buildPath(filter)} path={PATH} what="entries" isFiltered={Object.keys(filter).length > 0}>
+    <FilterForm filter={buildPath(filter)} path={PATH} what="entries" isFiltered={Object.keys(filter).length > 0}>
       <FilterChoice name="actor_id" label="Who" all="Anyone" value={actorId ?? null} options={[...actors, ...others]} />
       <FilterChoice
         name="action"
