@@ -1,4 +1,5 @@
 import t from 'tap'
+import { markCarriedOut, takeIdempotencyKey } from '../../control-plane/foundation/web/server/idempotency-store.ts'
 import { shareApi } from '../support/api-server.ts'
 
 const api = await shareApi()
@@ -81,3 +82,24 @@ t.test('The key of a crashed request is free after 90 seconds, and every key aft
   await age(25, {})
   t.equal((await create(tenant.key, 'a', { ...body, name: 'other' })).status, 201)
 })
+
+t.test(
+  'A slow request keeps its Idempotency-Key during its transaction, and changes nothing after it lost the key',
+  async t => {
+    const { projectId } = await api.tenant()
+    const hash = Buffer.alloc(32)
+    const secondsAgo = (seconds: number) => ({ projectId, key: 'slow', at: new Date(Date.now() - seconds * 1_000) })
+    const [first, second, third] = [secondsAgo(300), secondsAgo(200), secondsAgo(100)]
+    t.ok(await takeIdempotencyKey(api.db, first, hash))
+    t.ok(await takeIdempotencyKey(api.db, second, hash), 'the first did nothing for 90 s')
+    await t.rejects(
+      api.db.transaction(tx => markCarriedOut(tx, first)),
+      { status: 409, message: /another request with this Idempotency-Key/ },
+    )
+    await api.db.transaction(async tx => {
+      await markCarriedOut(tx, second)
+      t.notOk(await takeIdempotencyKey(api.db, third, hash), 'during its transaction')
+    })
+    t.notOk(await takeIdempotencyKey(api.db, third, hash), 'after its transaction')
+  },
+)

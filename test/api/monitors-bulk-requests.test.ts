@@ -2,6 +2,7 @@ import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { shareApi } from '../support/api-server.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const api = await shareApi()
 const PATH = '/monitors/bulk-changes'
@@ -143,4 +144,22 @@ t.test('A bulk change takes one transaction for 100 monitors', async t => {
   const sql = `SELECT count(DISTINCT xmin::text)::integer AS count FROM monitors WHERE project_id = ?`
   t.equal((await query<{ count: number }>(api.db, sql, [projectId]))[0]!.count, 3, 'transactions')
   t.equal((await send({ delete: true })).changed, 250)
+})
+
+t.test('A bulk change ends when its API key is deleted, and names each monitor that it did not change', async t => {
+  const tenant = await api.tenant()
+  const ids = await insertWatchedMonitors(api.db, tenant.projectId, 1_100)
+  const key = await api.keyOf(tenant, 'write')
+  const body = { monitor_ids: ids, change: PAUSE, dry_run: false }
+  const { status, body: answer } = await runWhileLocked(
+    api.db,
+    tx => query(tx, 'SELECT 1 FROM monitors WHERE id = ? FOR UPDATE', [ids[950]!]),
+    () => api.call('POST', PATH, { key, body }),
+    tx => query(tx, `DELETE FROM api_keys WHERE project_id = ? AND scope = 'write'`, [tenant.projectId]),
+  )
+  t.match([status, answer.data.changed, answer.data.refused], [200, 1_000, 100])
+  const last = answer.data.items.at(-1)
+  t.match(last, { monitor_id: ids[1_099], error: { code: 'unauthorized', message: 'the API key is not valid' } })
+  const paused = 'SELECT count(*)::integer AS count FROM monitors WHERE project_id = ? AND is_paused'
+  t.same(await query(api.db, paused, [tenant.projectId]), [{ count: 1_000 }])
 })

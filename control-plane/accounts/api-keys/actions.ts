@@ -66,11 +66,13 @@ export function createKeyAs(
  * results outlive the key or the session. Lock the organization first.
  */
 export async function assertCallerWorks(tx: Tx, caller: Pick<ApiCaller, 'keyId' | 'actor' | 'organizationId'>) {
-  if (caller.actor.kind === 'user') {
-    if (await isOpenSession(tx, caller.keyId, caller.organizationId)) return
-    throw unauthorized('the session has ended; sign in again')
-  }
-  const key = await lockApiKeyForShare(tx, caller.keyId)
+  if (caller.actor.kind !== 'user') return assertKeyWorks(tx, caller.keyId)
+  if (await isOpenSession(tx, caller.keyId, caller.organizationId)) return
+  throw unauthorized('the session has ended; sign in again')
+}
+
+async function assertKeyWorks(db: Db, keyId: string): Promise<void> {
+  const key = await lockApiKeyForShare(db, keyId)
   if (!key) throw unauthorized('the API key is not valid')
   if (key.isSuspended) throw apiKeySuspended()
 }
@@ -80,10 +82,14 @@ export async function assertCallerWorks(tx: Tx, caller: Pick<ApiCaller, 'keyId' 
  * organization.
  */
 export async function assertCallerHasAccess(tx: Tx, caller: ApiCaller): Promise<void> {
-  const { actor, organizationId } = caller
-  await lockOrganization(tx, organizationId)
-  if (actor.kind !== 'user') return assertCallerWorks(tx, caller)
-  if (await isActiveMember(tx, organizationId, actor.id!)) return
+  await lockOrganization(tx, caller.organizationId)
+  await assertStillHasAccess(tx, caller)
+}
+
+/** The same between two parts of long work, without a lock: what is taken away meanwhile is noticed before the next part. */
+export async function assertStillHasAccess(db: Db, { actor, keyId, organizationId }: ApiCaller): Promise<void> {
+  if (actor.kind !== 'user') return assertKeyWorks(db, keyId)
+  if (await isActiveMember(db, organizationId, actor.id!)) return
   throw unauthorized('you are no longer a member of the organization')
 }
 

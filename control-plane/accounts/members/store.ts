@@ -52,9 +52,9 @@ export const lockOrganization = (tx: Tx, organizationId: string) =>
   tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
 
 /** Whether the user is a member who has access. */
-export async function isActiveMember(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
+export async function isActiveMember(db: Db, organizationId: string, userId: string): Promise<boolean> {
   const sql = `SELECT FROM memberships m WHERE m.organization_id = ? AND m.user_id = ? AND ${IS_ACTIVE_MEMBERSHIP}`
-  return (await query(tx, sql, [organizationId, userId])).length > 0
+  return (await query(db, sql, [organizationId, userId])).length > 0
 }
 
 /** Whether the organization has another active admin. */

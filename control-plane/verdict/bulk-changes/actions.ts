@@ -1,3 +1,4 @@
+import { assertStillHasAccess } from '../../accounts/api-keys/actions.ts'
 import { isDeadlock } from '../../foundation/platform/postgres/client.ts'
 import { createYieldPoint } from '../../foundation/platform/time/clock.ts'
 import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
@@ -19,7 +20,7 @@ type BulkTools = BulkChangeTools & {
 }
 
 /**
- * Changes monitors, or computes what would change, in chunks. A chunk that fails leaves the ones before it applied, so after
+ * Changes monitors, or computes what would change, in chunks, as long as the caller has access. A chunk that fails leaves the ones before it applied, so after
  * the first applied chunk a failure is reported for each monitor that was not changed instead of being thrown: the caller
  * needs the results of the others, and what restores them.
  */
@@ -33,6 +34,8 @@ export async function changeMonitors(
   const outcomes: ItemOutcome[] = []
   const pause = createYieldPoint()
   const work = async () => {
+    // the turns of a large change can take minutes
+    if (!isDryRun) await assertStillHasAccess(tools.db, caller)
     for (let chunks = 0; chunks < CHUNKS_PER_TURN && outcomes.length < targets.length; chunks++) {
       const chunk = targets.slice(outcomes.length, outcomes.length + CHUNK_SIZE)
       outcomes.push(...(await (isDryRun ? planChunk : applyWithRetries)(tools, caller, chunk, now)))

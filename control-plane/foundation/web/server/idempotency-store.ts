@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../platform/postgres/client.ts'
+import { conflict } from './errors.ts'
 
 /** How long a first answer is stored (docs/design/api.md#idempotency-keys). */
 const ANSWER_RETENTION_MS = 24 * 3_600_000
@@ -21,36 +22,57 @@ type StoredAnswer = {
  * Claims an idempotency key for a request. True: execute the request. False: another request has the key. A claim that is
  * older than a day is replaced, and so is one whose request crashed, unless a transaction of it was committed.
  */
-export async function takeIdempotencyKey(
-  db: Db,
-  { projectId, key, at }: IdempotencyClaim,
-  requestHash: Buffer,
-): Promise<boolean> {
+export async function takeIdempotencyKey(db: Db, claim: IdempotencyClaim, requestHash: Buffer): Promise<boolean> {
+  const { projectId, key, at } = claim
   const claimed = await execute(
     db,
     `INSERT INTO idempotency_keys (project_id, key, request_hash, created_at) VALUES (:projectId, :key, :requestHash, :at)
      ON CONFLICT (project_id, key) DO UPDATE
        SET request_hash = :requestHash, created_at = :at, status = NULL, answer = NULL
-       WHERE idempotency_keys.created_at < :expired
-          OR (idempotency_keys.status IS NULL AND idempotency_keys.created_at < :abandoned AND NOT ${IS_CARRIED_OUT})`,
-    {
-      ...{ projectId, key, requestHash, at },
-      expired: new Date(at.getTime() - ANSWER_RETENTION_MS),
-      abandoned: new Date(at.getTime() - ABANDONED_AFTER_MS),
-    },
+       WHERE idempotency_keys.created_at < :expired`,
+    { projectId, key, requestHash, at, expired: new Date(at.getTime() - ANSWER_RETENTION_MS) },
   )
-  return claimed === 1
+  return claimed === 1 || (await takeAbandonedKey(db, claim, requestHash))
 }
+
+/** Takes the key of a request that crashed. A request that is slow, and in a transaction now, keeps it. */
+const takeAbandonedKey = (db: Db, { projectId, key, at }: IdempotencyClaim, requestHash: Buffer): Promise<boolean> =>
+  db.transaction(async tx => {
+    const abandoned = await query(
+      tx,
+      `SELECT FROM idempotency_keys WHERE project_id = ? AND key = ? AND status IS NULL AND created_at < ?
+       FOR UPDATE SKIP LOCKED`,
+      [projectId, key, new Date(at.getTime() - ABANDONED_AFTER_MS)],
+    )
+    if (abandoned.length === 0) return false
+    // a statement of its own, which sees the marks of transactions that have just been committed
+    const taken = await execute(
+      tx,
+      `UPDATE idempotency_keys SET request_hash = ?, created_at = ? WHERE project_id = ? AND key = ? AND NOT ${IS_CARRIED_OUT}`,
+      [requestHash, at, projectId, key],
+    )
+    return taken === 1
+  })
 
 const IS_CARRIED_OUT = `EXISTS (SELECT FROM idempotency_marks mark WHERE mark.project_id = idempotency_keys.project_id
   AND mark.key = idempotency_keys.key AND mark.claimed_at = idempotency_keys.created_at)`
 
 /**
  * Records, in a transaction of the request itself, that a part of it was carried out. Each transaction inserts its own row,
- * because transactions that write the same row wait for each other.
+ * because transactions that write the same row wait for each other. Keeps the claim until the transaction ends. Throws 409 if
+ * another request took it, because this one seemed to have crashed.
  */
-export const markCarriedOut = (tx: Tx, { projectId, key, at }: IdempotencyClaim) =>
-  execute(tx, 'INSERT INTO idempotency_marks (project_id, key, claimed_at) VALUES (?, ?, ?)', [projectId, key, at])
+export async function markCarriedOut(tx: Tx, { projectId, key, at }: IdempotencyClaim): Promise<void> {
+  const marked = await execute(
+    tx,
+    `INSERT INTO idempotency_marks (project_id, key, claimed_at)
+     SELECT project_id, key, created_at FROM idempotency_keys WHERE project_id = ? AND key = ? AND created_at = ?
+     FOR KEY SHARE`,
+    [projectId, key, at],
+  )
+  if (marked === 0)
+    throw conflict('another request with this Idempotency-Key is being processed, because this one took too long')
+}
 
 /** The stored answer of a key; null when it was deleted meanwhile. */
 export async function findStoredAnswer(db: Db, { projectId, key }: IdempotencyClaim): Promise<StoredAnswer | null> {
