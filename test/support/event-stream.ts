@@ -10,8 +10,9 @@ export type EventReader = {
   status: number
   /** the part of the body that is not an event */
   text: string
+  /** without heartbeats */
   events: ReceivedEvent[]
-  comments: string[]
+  heartbeats: number
   /** the id of the last event, as a browser keeps it */
   lastId: string
   /** how the connection ended; null while it is open */
@@ -29,7 +30,7 @@ export async function openEvents(t: Teardown, origin: string, options: Options):
   const { key, headers = {}, query = '', isPaused = false } = options
   const url = `${origin}/api/v1/events${query}`
   const reader: EventReader = {
-    ...{ status: 0, text: '', events: [], comments: [], lastId: '', ended: null },
+    ...{ status: 0, text: '', events: [], heartbeats: 0, lastId: '', ended: null },
     until: (event, matches = () => true) =>
       waitFor(() => reader.events.find(one => one.event === event && matches(one)), { label: `an event ${event}` }),
     untilEnd: () => waitFor(() => reader.ended, { label: 'the end of the stream' }),
@@ -64,10 +65,10 @@ function collect(reader: EventReader, chunk: string): void {
     const fields = new Map(
       block.split('\n').map(line => [line.slice(0, line.indexOf(':')), line.split(/: ?/)[1] ?? '']),
     )
-    if (fields.has('')) reader.comments.push(fields.get('')!)
     const id = fields.get('id')
     const data = block.split('\n').find(line => line.startsWith('data: '))
-    if (data)
+    if (fields.get('event') === 'heartbeat') reader.heartbeats++
+    else if (data)
       reader.events.push({ event: fields.get('event')!, data: JSON.parse(data.slice(6)), atMs: performance.now() })
     if (id !== undefined) reader.lastId = id
   }

@@ -1,35 +1,31 @@
 import type { QueryClient } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
-import { createPicket } from '../../../deploy/client/index.ts'
-import { formatTime } from '../core/format.ts'
-import { type DisplaySettings, type FrameContext, FrameProvider, type Me } from '../core/frame-context.ts'
+import { type DisplaySettings, type FrameContext, FrameProvider } from '../core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
-import { ADMIN_READS, createExecute, type Execute, read } from '../core/operations.ts'
+import { type Execute, read } from '../core/operations.ts'
 import { buildDisplay, type DocumentState } from '../core/page-state.ts'
-import type { Queries, Result, Screen, ScreenLocation } from '../core/screen.ts'
+import type { Queries, Screen, ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/layout/frame.tsx'
 import { buildTitle, Loading, NotFound, ScreenContent } from '../parts/layout/screen-content.tsx'
 import { type BoardIndex, createBoardIndex, findMonitors, useBoard } from './board.ts'
 import { useKeySettings } from './keys.ts'
 import { holdPage, loadWholePages, mayLeave } from './leave-question.ts'
-import { followChanges, gatherChanges, type LiveChange, refreshAfter } from './live.ts'
 import { useOverlay } from './overlay.tsx'
+import { SCREEN_ADDRESS, useMatch } from './screens.ts'
+import { buildNotice, buildSessionPath, type Connection, useConnection, useLoss } from './server/connection.ts'
+import { followChanges, gatherChanges, type LiveChange, refreshAfter } from './server/live.ts'
+import { usePrefetch } from './server/prefetch.ts'
 import {
   createCache,
-  fetchInTime,
   findDeleted,
-  prefetch,
   seedCache,
   setDeleted,
   setLive,
   useResults,
   waitForRefresh,
-} from './queries.ts'
-import { loadMatch, SCREEN_ADDRESS, useMatch } from './screens.ts'
+} from './server/queries.ts'
 
-/** Without an answer for this time, what is shown counts as old. */
-const SILENCE_MS = 30_000
 const TICK_MS = 5_000
 
 /** The page in the browser: the same elements as the server rendered, which then stay up to date. */
@@ -56,7 +52,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const index = useMemo(() => createBoardIndex(connection.execute), [])
   const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
-  const isReplaced = useLiveChanges(cache, index, initial)
+  const isReplaced = useLiveChanges(cache, index, connection, initial)
   useLoss(cache, connection.loss)
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
@@ -106,10 +102,7 @@ function Page({ initial }: { initial: DocumentState }) {
       <Frame
         area={screen?.area ?? null}
         notice={
-          isFirst
-            ? null
-            : (buildNotice(connection, [...Object.values(results), board], context, url) ??
-              (isReplaced ? buildVersionNotice(url) : null))
+          isFirst ? null : (buildNotice(connection, context, url) ?? (isReplaced ? buildVersionNotice(url) : null))
         }
         unalerted={countUnalerted(screen, results)}
       >
@@ -127,114 +120,21 @@ const listPageCalls = (screen: Screen, queries: Queries): Queries =>
     ...(screen.board ? [['board', read('readMonitorBoard', {})] as const] : []),
   ])
 
-const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
-const NEEDS_OPERATOR = { ...NEEDS_ADMIN, message: 'only the operator project can read this' }
-
-/** `loss`: the session has ended, or it is now of another organization or person. */
-type Connection = { execute: Execute; loss: 'ended' | 'elsewhere' | null; lastContactMs: number }
-
-/** The address of the session bridge for a page: requests fail when the session is no longer that of the page. */
-const buildSessionPath = ({ project, user }: Me): string => (user ? `/session/of/${project.id}/${user.id}` : '/session')
-
-/** The API through the session bridge, and what is known about the connection to it. */
-function useConnection(me: Me): Connection {
-  const { scope, is_operator: isOperator } = me
-  const [loss, setLoss] = useState<Connection['loss']>(null)
-  const lastContactMs = useRef(Date.now())
-  const execute = useMemo(() => {
-    const send = createExecute(
-      createPicket({ origin: `${location.origin}${buildSessionPath(me)}`, fetch: fetchInTime }),
-    )
-    const observed: Execute = async (name, args) => {
-      if (scope !== 'admin' && ADMIN_READS.includes(name)) return { error: NEEDS_ADMIN }
-      if (!isOperator && name === 'listProbes') return { error: NEEDS_OPERATOR }
-      const outcome = await send(name, args)
-      const { status, code } = 'error' in outcome ? outcome.error : { status: 200, code: '' }
-      if (status !== 0) lastContactMs.current = Date.now()
-      if (name !== 'readMe' || status !== 0)
-        setLoss(status === 401 ? 'ended' : code === 'other_session' ? 'elsewhere' : null)
-      return outcome
-    }
-    return observed
-  }, [])
-  return { execute, loss, lastContactMs: lastContactMs.current }
-}
-
-function buildNotice(
-  { loss, lastContactMs }: Connection,
-  results: Result<unknown>[],
-  { nowMs, timeZone }: FrameContext,
-  url: string,
-): FrameNotice | null {
-  if (loss === 'elsewhere') {
-    return {
-      ...{ kind: 'session', text: 'This browser is now signed in to another organization or as another person.' },
-      link: { path: url, name: 'Load this page again' },
-    }
-  }
-  if (loss === 'ended') {
-    const path = `/sign-in?${new URLSearchParams({ return_to: url })}`
-    return {
-      ...{ kind: 'session', text: 'Your session has ended. What you typed is still here.' },
-      link: { path, name: 'Sign in again in a new tab', isNewTab: true },
-    }
-  }
-  const isUnreachable = results.some(({ error }) => error?.status === 0)
-  if (!isUnreachable || nowMs - lastContactMs < SILENCE_MS) return null
-  const since = formatTime(lastContactMs, timeZone, 'time')
-  return { kind: 'offline', text: `No contact with the server since ${since}. What you see is from that time.` }
-}
-
 const buildVersionNotice = (path: string): FrameNotice => ({
   ...{ kind: 'version', text: 'The server has a new version. The next page that you open loads it.' },
   link: { path, name: 'Load it now' },
 })
 
-/** Follows the loss of the session: links load whole pages, or the page reads again when the person returns to the tab. */
-function useLoss(cache: QueryClient, loss: Connection['loss']): void {
-  useEffect(() => {
-    if (loss === 'elsewhere') return loadWholePages()
-    if (loss !== 'ended') return undefined
-    const onReturn = () => void cache.invalidateQueries()
-    addEventListener('focus', onReturn)
-    return () => removeEventListener('focus', onReturn)
-  }, [cache, loss])
-}
-
-/** How long the pointer rests on a link before its page is read. */
-const REST_MS = 120
-
-/** Starts to read what a screen needs while the pointer rests on a link to it. */
-function usePrefetch(cache: QueryClient, execute: Execute): void {
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const read = (link: HTMLAnchorElement) => {
-      const start = (match: Awaited<ReturnType<typeof loadMatch>>) => {
-        if (!match) return
-        const { screen, params } = match
-        prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(link.search) }, Date.now()))
-      }
-      // code that cannot be loaded now is loaded with the page
-      loadMatch(link.pathname).then(start, () => {})
-    }
-    const onPointer = ({ target }: PointerEvent) => {
-      clearTimeout(timer)
-      const link = target instanceof Element ? target.closest('a') : null
-      if (link?.origin === location.origin) timer = setTimeout(() => read(link), REST_MS)
-    }
-    document.addEventListener('pointerover', onPointer)
-    return () => {
-      clearTimeout(timer)
-      document.removeEventListener('pointerover', onPointer)
-    }
-  }, [cache, execute])
-}
-
 /**
  * Shows changes on the server within a second or two, as long as the stream of events is open. Returns whether the server was
  * replaced by another version than that of the page (`build`); then links load whole pages.
  */
-function useLiveChanges(cache: QueryClient, index: BoardIndex, { build, me }: DocumentState): boolean {
+function useLiveChanges(
+  cache: QueryClient,
+  index: BoardIndex,
+  { noteContact }: Connection,
+  { build, me }: DocumentState,
+): boolean {
   const [isReplaced, setReplaced] = useState(false)
   useEffect(() => (isReplaced ? loadWholePages() : undefined), [isReplaced])
   useEffect(() => {
@@ -246,7 +146,14 @@ function useLiveChanges(cache: QueryClient, index: BoardIndex, { build, me }: Do
       // after the rows are rendered: the start of a read takes as long as many rows
       setTimeout(() => refreshAfter(cache, changes))
     }
-    return followChanges(buildSessionPath(me), gatherChanges(onChanges), state => {
+    const gather = gatherChanges(onChanges)
+    const onChange = (change: LiveChange) => {
+      noteContact()
+      gather(change)
+    }
+    return followChanges(buildSessionPath(me), onChange, state => {
+      if (!('isLive' in state && !state.isLive)) noteContact()
+      if ('isHeartbeat' in state) return
       if ('build' in state) return setReplaced(state.build !== build)
       if (state.isLive) performance.mark('picket-live')
       setLive(cache, state.isLive)

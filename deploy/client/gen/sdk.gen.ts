@@ -1307,8 +1307,9 @@ export class Picket extends HeyApiClient {
      * | `reset` | `{ "reason" }`: events may be missing; read everything again |
      * | `board` | `{ "changes" }`: changed monitors, in the form of `GET /monitors/board`; null: read it with `since` |
      * | `incident`, `delivery`, `channel`, `maintenance` | `{ "ids" }`: changed or deleted records; null: many |
+     * | `heartbeat` | `{}`, every 10 to 15 s: the connection works |
      *
-     * Events are hints: one can arrive twice, and several changes are one event. A comment every 15 s keeps the connection open.
+     * Events are hints: one can arrive twice, and several changes are one event. Connect again when nothing came for 25 s.
      * The stream ends when the key stops working, when the client reads too slowly, and when the server stops. Connect again with
      * `Last-Event-ID`. 10 streams can be open for each key.
      */

@@ -1660,6 +1660,10 @@ export type ServerEvent = {
     build: string;
 };
 
+export type HeartbeatEvent = {
+    [key: string]: unknown;
+};
+
 export type WallLink = {
     /**
      * UUIDv7
@@ -8298,7 +8302,7 @@ export type StreamEventsResponses = {
     /**
      * Success
      */
-    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent | ServerEvent;
+    200: BoardEvent | ChangedRecords | ResetEvent | ReadyEvent | ServerEvent | HeartbeatEvent;
 };
 
 export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/query-core'
 import t from 'tap'
 import { createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
-import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/live.ts'
+import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/server/live.ts'
 import { boardOf } from '../../support/dashboard-fixtures.ts'
 
 const change = (kind: LiveChange['kind'], ids: string[] | null = null): LiveChange => ({ kind, ids, board: null })

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { createCache, fetchInTime, setLive } from '../../../control-plane/dashboard/browser/queries.ts'
+import { createCache, fetchInTime, setLive } from '../../../control-plane/dashboard/browser/server/queries.ts'
 
 t.test('Without the stream of events, what the page shows is read again after 10 s', async t => {
   mock.timers.enable({ apis: ['setTimeout'] })

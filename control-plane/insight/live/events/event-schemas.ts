@@ -26,4 +26,5 @@ export const EventData = Type.Union([
   Type.Object({ reason: stringEnum(RESET_REASONS) }, { title: 'ResetEvent' }),
   Type.Object({ resumed: Type.Boolean() }, { title: 'ReadyEvent' }),
   Type.Object({ build: Type.String() }, { title: 'ServerEvent' }),
+  Type.Object({}, { title: 'HeartbeatEvent' }),
 ])

@@ -6,8 +6,8 @@ export function formatEvent({ event, data, id }: StreamEvent): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`
 }
 
-/** A comment that keeps the connection open. The id moves the client's position without an event. */
-export const formatHeartbeat = (id: string): string => `: heartbeat\nid: ${id}\n\n`
+/** An event that keeps the connection open and shows the client that it works. `id`: moves its position. */
+export const formatHeartbeat = (id?: string): string => formatEvent({ event: 'heartbeat', data: '{}', id })
 
 /** The first line: how long a client waits before it connects again. */
 export const formatRetry = (ms: number): string => `retry: ${ms}\n\n`

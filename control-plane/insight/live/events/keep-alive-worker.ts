@@ -11,17 +11,20 @@ const CHECK_AFTER_MS = 10_000
 /** Sends a heartbeat to each stream about every 15 s, and ends those whose caller has lost access. */
 export function startKeepAlive({ registry, ...tools }: LoopTools & { registry: StreamRegistry }): Loop {
   return startLoop('event-streams', INTERVAL_MS, tools, async signal => {
-    for (const stream of registry.list()) {
+    const due = registry.list().filter(({ checkedMs }) => monotonicMs() - checkedMs >= CHECK_AFTER_MS)
+    // first, because checks wait for PostgreSQL, and clients take a stream without heartbeats for a dead one
+    for (const stream of due) sendHeartbeat(stream)
+    for (const stream of due) {
       if (signal.aborted) return
-      if (monotonicMs() - stream.checkedMs >= CHECK_AFTER_MS) await checkStream(stream)
+      // while PostgreSQL is unreachable nothing is sent but heartbeats
+      const isAllowed = await stream.isAllowed().catch(() => true)
+      if (!isAllowed) stream.end('unauthorized')
     }
   })
 }
 
-async function checkStream(stream: EventStream): Promise<void> {
+function sendHeartbeat(stream: EventStream): void {
   stream.checkedMs = monotonicMs()
-  // while PostgreSQL is unreachable nothing is sent but heartbeats
-  const isAllowed = await stream.isAllowed().catch(() => true)
-  if (!isAllowed) stream.end('unauthorized')
-  else if (stream.position) stream.write(formatHeartbeat(formatPosition(stream.position, stream.projectId)))
+  const { position, projectId } = stream
+  stream.write(formatHeartbeat(position ? formatPosition(position, projectId) : undefined))
 }

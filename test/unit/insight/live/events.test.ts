@@ -14,7 +14,7 @@ import {
 t.test('Events have the format of Server-Sent Events', async t => {
   t.equal(formatEvent({ event: 'ready', data: '{}' }), 'event: ready\ndata: {}\n\n')
   t.equal(formatEvent({ event: 'board', data: '{}', id: '1.2' }), 'event: board\nid: 1.2\ndata: {}\n\n')
-  t.equal(formatHeartbeat('1.2'), ': heartbeat\nid: 1.2\n\n')
+  t.equal(formatHeartbeat('1.2'), 'event: heartbeat\nid: 1.2\ndata: {}\n\n')
   t.equal(formatRetry(2_000), 'retry: 2000\n\n')
   t.same(buildBoardEvent(null), { event: 'board', data: '{"changes":null}' })
 })

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/query-core'
-import type { OperationName, OperationResponse } from '../core/operations.ts'
+import type { OperationName, OperationResponse } from '../../core/operations.ts'
 
 const RETRY_MS = 15_000
 
@@ -11,8 +11,8 @@ type Board = OperationResponse<'readMonitorBoard'>['data']
 /** A change on the server. `ids` null: any record of the kind may have changed. */
 export type LiveChange = { kind: LiveKind; ids: string[] | null; board: Board | null }
 
-/** Whether changes arrive, or what identifies the server that sends them. */
-type LiveState = { isLive: boolean } | { build: string }
+/** Whether changes arrive, what identifies the server that sends them, or a sign that the stream works. */
+type LiveState = { isLive: boolean } | { build: string } | { isHeartbeat: true }
 /** What a new tab asks the others: whether the stream is open. */
 const QUESTION = { isQuestion: true }
 
@@ -33,7 +33,7 @@ export function followChanges(
   const end = new AbortController()
   // not available on an address without TLS; then every tab has a stream
   if (!navigator.locks) {
-    openStream(address, onChange, onState, end.signal)
+    openStream({ address, lastId: '', onChange, onState, signal: end.signal })
     return () => end.abort()
   }
   const channel = new BroadcastChannel(sharedName)
@@ -42,8 +42,8 @@ export function followChanges(
   channel.onmessage = ({ data }: MessageEvent<LiveChange | LiveState | typeof QUESTION>) => {
     if ('isQuestion' in data) {
       if (ownState !== null) channel.postMessage(ownState)
-    } else if ('isLive' in data || 'build' in data) onState(data)
-    else onChange(data)
+    } else if ('kind' in data) onChange(data)
+    else onState(data)
   }
   channel.postMessage(QUESTION)
   navigator.locks
@@ -59,7 +59,7 @@ export function followChanges(
       }
       // another tab had the stream: what it did not pass on any more is read again
       pass({ kind: 'reset', ids: null, board: null })
-      openStream(address, pass, passState, end.signal)
+      openStream({ address, lastId: '', onChange: pass, onState: passState, signal: end.signal })
       return new Promise<void>(resolve => end.signal.addEventListener('abort', () => resolve()))
     })
     // ended before this tab had its turn
@@ -70,24 +70,62 @@ export function followChanges(
   }
 }
 
-/** Opens the stream, and again after it was refused. The browser itself continues one that is cut. */
-function openStream(
-  address: string,
-  onChange: (change: LiveChange) => void,
-  onState: (state: LiveState) => void,
-  signal: AbortSignal,
-) {
+/** `lastId`: of the last event before this stream, which continues there; empty: it begins now. */
+type StreamOptions = {
+  address: string
+  lastId: string
+  onChange: (change: LiveChange) => void
+  onState: (state: LiveState) => void
+  signal: AbortSignal
+}
+
+/** A stream that is silent for this time is dead: it has a heartbeat every 10 to 15 s. */
+const SILENCE_MS = 22_000
+
+/**
+ * Opens the stream, and again after it was refused or fell silent: a connection can be lost without a word. The browser itself
+ * continues one that is cut.
+ */
+function openStream(options: StreamOptions): void {
+  const { address, onChange, onState, signal } = options
   if (signal.aborted) return
-  const stream = new EventSource(address)
-  signal.addEventListener('abort', () => stream.close())
-  stream.addEventListener('ready', () => onState({ isLive: true }))
-  stream.addEventListener('server', ({ data }: MessageEvent<string>) => onState(JSON.parse(data) as LiveState))
-  for (const kind of KINDS)
-    stream.addEventListener(kind, ({ data }: MessageEvent<string>) => onChange(parseChange(kind, data)))
+  let { lastId } = options
+  const stream = new EventSource(lastId === '' ? address : `${address}?${new URLSearchParams({ since: lastId })}`)
+  let heardMs = Date.now()
+  const on = (name: string, handle: (data: string) => void) =>
+    stream.addEventListener(name, ({ data, lastEventId }: MessageEvent<string>) => {
+      heardMs = Date.now()
+      lastId = lastEventId || lastId
+      handle(data)
+    })
+  let watch: ReturnType<typeof setTimeout>
+  const end = () => {
+    clearTimeout(watch)
+    stream.close()
+  }
+  const openAgain = (afterMs: number) => {
+    end()
+    setTimeout(() => openStream({ ...options, lastId }), afterMs)
+  }
+  const watchUntilSilent = () => {
+    watch = setTimeout(
+      () => {
+        if (Date.now() - heardMs < SILENCE_MS) return watchUntilSilent()
+        onState({ isLive: false })
+        openAgain(0)
+      },
+      heardMs + SILENCE_MS - Date.now(),
+    )
+  }
+  watchUntilSilent()
+  signal.addEventListener('abort', end)
+  on('ready', () => onState({ isLive: true }))
+  on('server', data => onState(JSON.parse(data) as LiveState))
+  on('heartbeat', () => onState({ isHeartbeat: true }))
+  for (const kind of KINDS) on(kind, data => onChange(parseChange(kind, data)))
   stream.onerror = () => {
     onState({ isLive: false })
-    if (stream.readyState === EventSource.CLOSED)
-      setTimeout(() => openStream(address, onChange, onState, signal), RETRY_MS)
+    if (stream.readyState === EventSource.CLOSED) openAgain(RETRY_MS)
   }
 }
 

@@ -1,8 +1,8 @@
 import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { DataQuery, Execute, OperationError } from '../core/operations.ts'
-import type { DocumentState } from '../core/page-state.ts'
-import type { Queries, Result, Results } from '../core/screen.ts'
+import type { DataQuery, Execute, OperationError } from '../../core/operations.ts'
+import type { DocumentState } from '../../core/page-state.ts'
+import type { Queries, Result, Results } from '../../core/screen.ts'
 
 /** How often a visible page reads again, with the stream of events and without. */
 const LIVE_REFRESH_MS = 60_000
@@ -29,9 +29,9 @@ export function seedCache(cache: QueryClient, queries: Queries, { results }: Doc
   }
 }
 
-/** Starts to read what a screen needs, before it is opened. */
-export function prefetch(cache: QueryClient, execute: Execute, queries: Queries): void {
-  for (const query of Object.values(queries)) void cache.prefetchQuery(toOptions(cache, execute, query))
+/** Reads what a screen needs, before it is opened. Resolves also when a read fails. */
+export async function prefetch(cache: QueryClient, execute: Execute, queries: Queries): Promise<void> {
+  await Promise.all(Object.values(queries).map(query => cache.prefetchQuery(toOptions(cache, execute, query))))
 }
 
 /** The caches that a stream of events keeps up to date. */
