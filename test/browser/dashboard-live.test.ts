@@ -5,6 +5,7 @@ import type { ExplainedVote, Explanation } from '../../control-plane/verdict/cor
 import { FailureSource, Outcome } from '../../shared/checks/result.ts'
 import { startApi } from '../support/api-server.ts'
 import { TEXT_ATTACKS } from '../support/attacks.ts'
+import { findAccessibilityProblems } from '../support/axe.ts'
 import { addSession, readOverflow, readRows, readText, readUntil } from '../support/dashboard-browser.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -104,6 +105,27 @@ t.test('A target dies and comes back: row, page and title change without a reloa
     t.same(complaints, [])
     await page.close()
   }
+})
+
+t.test('A monitor that fails stays where it is in the list, which says so and sorts again on a click', async t => {
+  const [first, last] = [
+    await insertMonitor(api.db, projectId, { name: 'Order 1', ...WATCHED }),
+    await insertMonitor(api.db, projectId, { name: 'Order 2', ...WATCHED }),
+  ]
+  for (const id of [first, last]) await reach(id, 'up', null)
+  const { page, complaints } = await openPage('/monitors?q=Order')
+  const idsOf = () => page.locator('tr[data-id]').evaluateAll(rows => rows.map(row => row.getAttribute('data-id')))
+  t.same(await idsOf(), [first, last])
+  await reach(last, 'up down', refused())
+  await readUntil(page, async () => /Down/.test(await readText(rowOf(page, last))), 'the row')
+  t.same(await idsOf(), [first, last], 'no row moves under the pointer')
+  t.match(await readText(page.locator('.old-order')), 'The order has changed')
+  t.same(await findAccessibilityProblems(page), [])
+  await page.getByRole('button', { name: 'Sort again' }).click()
+  await readUntil(page, async () => (await idsOf())[0] === last, 'the current order')
+  t.equal(await page.locator('.old-order p').count(), 0)
+  t.same(complaints, [])
+  await page.close()
 })
 
 /** The first three cells of a row of the votes, from an answer of the API. */

@@ -13,7 +13,7 @@ import { useKeySettings } from './keys.ts'
 import { holdPage, loadWholePages, mayLeave } from './leave-question.ts'
 import { useOverlay } from './overlay.tsx'
 import { SCREEN_ADDRESS, useMatch } from './screens.ts'
-import { buildNotice, buildSessionPath, type Connection, useConnection, useLoss } from './server/connection.ts'
+import { type ApiConnection, buildNotice, buildSessionPath, useConnection, useLoss } from './server/connection.ts'
 import { followChanges, gatherChanges, type LiveChange, refreshAfter } from './server/live.ts'
 import { usePrefetch } from './server/prefetch.ts'
 import {
@@ -50,7 +50,8 @@ function Page({ initial }: { initial: DocumentState }) {
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, { address, queries }, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
-  const board = useBoard(index, screen?.board?.(location) ?? null, path === firstPath ? initial.board : null, nowMs)
+  const request = screen?.board?.(location) ?? null
+  const { result: board, sortAgain } = useBoard(index, request, path === firstPath ? initial.board : null, nowMs)
   const isFirst = useFirstRender()
   const isReplaced = useLiveChanges(cache, index, connection, initial)
   useLoss(cache, connection.loss)
@@ -88,7 +89,7 @@ function Page({ initial }: { initial: DocumentState }) {
       SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)
         ? route(address, isSameEntry)
         : window.location.assign(address),
-    ...{ holdPage, mayLeave },
+    ...{ holdPage, mayLeave, sortAgain },
     findMonitors: request => findMonitors(index, request, Date.now()),
     page: screen ? { screen, queries: listPageCalls(screen, queries) } : null,
     openOverlay: overlay.open,
@@ -132,7 +133,7 @@ const buildVersionNotice = (path: string): FrameNotice => ({
 function useLiveChanges(
   cache: QueryClient,
   index: BoardIndex,
-  { noteContact }: Connection,
+  { noteContact }: ApiConnection,
   { build, me }: DocumentState,
 ): boolean {
   const [isReplaced, setReplaced] = useState(false)

@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useReducer } from 'preact/hooks'
+import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { type BoardSelection, selectRows, toBoardRows } from '../core/board/board.ts'
 import { parseBoardQuery } from '../core/board/board-query.ts'
 import type { BoardRequest, BoardRow } from '../core/board/board-row.ts'
+import { selectInOrder } from '../core/board/kept-order.ts'
 import { type SortedBoard, sortBoard } from '../core/board/sorted-board.ts'
 import type { Execute, OperationError, OperationResponse } from '../core/operations.ts'
 import type { Result } from '../core/screen.ts'
@@ -95,13 +96,16 @@ export async function findMonitors(
   return sorted && selectRows(sorted, parseBoardQuery(request.text, nowMs).matches, request)
 }
 
-/** The monitors that a screen shows, up to date while it is shown; until the first read those of the server. */
+/**
+ * The monitors that a screen shows, up to date while it is shown; until the first read those of the server. `sortAgain`: shows
+ * them in their current order.
+ */
 export function useBoard(
   index: BoardIndex,
   request: BoardRequest | null,
   initial: Result<BoardSelection> | null,
   nowMs: number,
-): Result<BoardSelection> {
+): { result: Result<BoardSelection>; sortAgain(): void } {
   const [, render] = useReducer((count: number) => count + 1, 0)
   const isUsed = request !== null
   useEffect(() => {
@@ -118,10 +122,19 @@ export function useBoard(
   }, [index, isUsed])
   const { rows, atMs, error } = index
   const minute = Math.floor(nowMs / 60_000)
+  const order = useRef<{ of: string; ids: readonly string[] } | null>(null)
+  const [sorting, sortAgain] = useReducer((count: number) => count + 1, 0)
   const data = useMemo(() => {
     const sorted = request && index.sorted()
-    return sorted && selectRows(sorted, parseBoardQuery(request.text, nowMs).matches, request)
-  }, [rows, JSON.stringify(request), minute])
-  if (data) return { data, atMs, error }
-  return initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }
+    if (!sorted) return null
+    const { matches } = parseBoardQuery(request.text, nowMs)
+    if (!request.keepsOrder) return selectRows(sorted, matches, request)
+    // more rows of the same list keep the order of those before
+    const of = JSON.stringify([request.text, sorting])
+    if (order.current?.of !== of) order.current = { of, ids: sorted.rows.map(({ id }) => id) }
+    return selectInOrder(sorted, order.current.ids, matches, request)
+  }, [rows, JSON.stringify(request), minute, sorting])
+  if (!request?.keepsOrder) order.current = null
+  const known = initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }
+  return { result: data ? { data, atMs, error } : known, sortAgain: () => sortAgain(undefined) }
 }

@@ -27,6 +27,8 @@ export type FrameContext = {
   holdPage(): () => void
   /** whether the page may be left; asks the person if something on it is not saved */
   mayLeave(): boolean
+  /** shows the monitors of a list in their current order */
+  sortAgain(): void
   /** all monitors of the project that match; null when they cannot be read */
   findMonitors(request: BoardRequest): Promise<BoardSelection | null>
   /** the page that is shown, and what it reads itself; null while its code is loaded */
@@ -52,12 +54,13 @@ export type KeySettings = {
 /** What a page can do without scripts. */
 export const STATIC_TOOLS: Pick<
   FrameContext,
-  'refresh' | 'navigate' | 'holdPage' | 'mayLeave' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
+  'refresh' | 'navigate' | 'holdPage' | 'mayLeave' | 'sortAgain' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
 > = {
   refresh: async () => {},
   navigate: () => {},
   holdPage: () => () => {},
   mayLeave: () => true,
+  sortAgain: () => {},
   findMonitors: async () => null,
   page: null,
   openOverlay: () => {},

@@ -3,7 +3,7 @@ import t from 'tap'
 import { followChanges } from '../../../control-plane/dashboard/browser/server/live.ts'
 import { createTurns } from '../../../control-plane/dashboard/browser/server/prefetch.ts'
 
-/** Stands for the stream of a browser, which needs a page. */
+/** In place of the stream of a browser, which needs a page. */
 class Stream extends EventTarget {
   static CLOSED = 2
   static all: Stream[] = []

@@ -14,7 +14,7 @@ const SILENCE_MS = 30_000
 const NEEDS_ADMIN = { status: 403, code: 'insufficient_scope', message: 'this needs the role admin' }
 const NEEDS_OPERATOR = { ...NEEDS_ADMIN, message: 'only the operator project can read this' }
 
-export type Connection = {
+export type ApiConnection = {
   execute: Execute
   /** the session has ended, or it is now of another organization or person */
   loss: 'ended' | 'elsewhere' | null
@@ -31,9 +31,9 @@ export const buildSessionPath = ({ project, user }: Me): string =>
   user ? `/session/of/${project.id}/${user.id}` : '/session'
 
 /** The API through the session bridge, and what is known about the connection to it. */
-export function useConnection(me: Me): Connection {
+export function useConnection(me: Me): ApiConnection {
   const { scope, is_operator: isOperator } = me
-  const [loss, setLoss] = useState<Connection['loss']>(null)
+  const [loss, setLoss] = useState<ApiConnection['loss']>(null)
   const lastContactMs = useRef(Date.now())
   const execute = useMemo(() => {
     const send = createExecute(
@@ -70,7 +70,7 @@ export function useConnection(me: Me): Connection {
 
 /** What the page says about the connection; null: nothing. */
 export function buildNotice(
-  { loss, lastContactMs, awaitedSinceMs }: Connection,
+  { loss, lastContactMs, awaitedSinceMs }: ApiConnection,
   { nowMs, timeZone }: FrameContext,
   url: string,
 ): FrameNotice | null {
@@ -93,7 +93,7 @@ export function buildNotice(
 }
 
 /** Follows the loss of the session: links load whole pages, or the page reads again when the person returns to the tab. */
-export function useLoss(cache: QueryClient, loss: Connection['loss']): void {
+export function useLoss(cache: QueryClient, loss: ApiConnection['loss']): void {
   useEffect(() => {
     if (loss === 'elsewhere') return loadWholePages()
     if (loss !== 'ended') return undefined

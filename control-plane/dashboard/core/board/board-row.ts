@@ -27,11 +27,13 @@ export type BoardCounts = Record<ShownStatus, number>
 
 /**
  * Which monitors, as a query of board-query.ts, and how many of them at most. `groups`: by tag; `open`: the groups whose rows
- * are shown, null: those with trouble. `parents`: with the outages of parents.
+ * are shown, null: those with trouble. `parents`: with the outages of parents. `keepsOrder`: rows stay where they are shown,
+ * until the person asks for the current order.
  */
 export type BoardRequest = {
   text: string
   limit: number
   groups?: { open: readonly string[] | null }
   parents?: boolean
+  keepsOrder?: boolean
 }

@@ -16,6 +16,11 @@ export type BoardSelection = Pick<SortedBoard, 'counts' | 'tags' | 'regions' | '
   groups: BoardGroup[] | null
   /** what is down of the parents of these rows, by the id of the row; empty unless it is requested */
   parentOutages: Record<string, ParentOutage[]>
+  /**
+   * Set when the rows have an order that is no longer the current one. `hiddenTrouble`: how many monitors that are down or
+   * degraded would be among the rows in the current order, and are not.
+   */
+  oldOrder: { hiddenTrouble: number } | null
   /** how many rows match the query */
   matching: number
   total: number
@@ -52,6 +57,7 @@ export function selectRows(
     rows: shown,
     groups: groups ? groupByTag(matching, groups.open) : null,
     parentOutages: parents ? findParentOutages(shown, rows) : {},
+    oldOrder: null,
     matching: matching.length,
     total: rows.length,
     ...{ counts, tags, regions, issues },

@@ -18,6 +18,7 @@ export function parseListSearch(search: URLSearchParams): BoardRequest {
   const rows = search.get('rows') ?? ''
   return {
     text: parseText(search),
+    keepsOrder: true,
     limit: /^[1-9]\d{0,4}$/.test(rows) ? Math.min(Number(rows), MAX_ROWS) : FIRST_ROWS,
     ...(isGrouped(search) && { groups: { open: search.has('open') ? search.getAll('open') : null } }),
   }

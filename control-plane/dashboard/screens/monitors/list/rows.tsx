@@ -41,7 +41,27 @@ export function Rows({ selection, search }: Shown) {
       ) : (
         show()
       )}
+      <OldOrder order={selection.oldOrder} />
       {!groups && rows.length < matching && <More search={search} shown={rows.length} matching={matching} />}
+    </div>
+  )
+}
+
+/** Says that rows stayed where they are although the order is another one now. */
+function OldOrder({ order }: { order: BoardSelection['oldOrder'] }) {
+  const { sortAgain } = useFrame()
+  const hidden = order?.hiddenTrouble ?? 0
+  return (
+    <div class="old-order" role="status">
+      {order && (
+        <p class={hidden > 0 ? 'down' : 'soft'}>
+          The order has changed
+          {hidden > 0 && `, and ${formatCount(hidden, 'monitor')} with trouble cannot be seen here`}.{' '}
+          <button type="button" onClick={sortAgain}>
+            Sort again
+          </button>
+        </p>
+      )}
     </div>
   )
 }
