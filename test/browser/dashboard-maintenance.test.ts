@@ -7,11 +7,12 @@ import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
+import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', RATE_LIMIT_PER_MINUTE: '1000000' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
-const { openTab } = await openBrowser(t)
+const { openTab, newContext } = await openBrowser(t)
 const person = await createPerson(api, 'owner@example.com')
 const call = async (method: string, path: string, body?: unknown) =>
   (await api.call(method, path, { key: person.key, body })).body.data
@@ -26,9 +27,11 @@ await call('PUT', `/status-pages/${page.id}`, { is_published: true })
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
-async function openAt(t: Teardown, path: string, options: object = {}) {
+type OpenOptions = { token?: string; viewport?: typeof PHONE; colorScheme?: 'dark' }
+
+async function openAt(t: Teardown, path: string, { token = person.token, ...options }: OpenOptions = {}) {
   const watched = await openTab(t, origin, { viewport: DESKTOP, timezoneId: 'Europe/Berlin', ...options })
-  await addSession(watched.context, person.token)
+  await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
   const shoot = (name: string) =>
@@ -88,7 +91,7 @@ t.test('A person plans maintenance by a query, sees what it will do, and finds i
   await tab.getByRole('button', { name: 'Save the changes' }).click()
   await tab.getByText('Saved.').waitFor()
   await tab.getByRole('link', { name: 'Maintenance', exact: true }).first().click()
-  const calendar = tab.getByRole('table', { name: /20\d\d$/ })
+  const calendar = tab.getByRole('grid', { name: /20\d\d$/ })
   await calendar
     .getByRole('link', { name: /02:00 Database upgrade/ })
     .first()
@@ -115,6 +118,185 @@ t.test('A window is deleted by its title, and the pages fit on a phone in the da
   await tab.getByText('There is no maintenance window.').waitFor()
   t.same(await call('GET', '/maintenance-windows'), [])
   t.same(complaints, [], 'the deleted window is not read again')
+})
+
+/** A window on each Tuesday, and the calendar of next month, whose second week has days of that month only. */
+async function openNextMonth(t: Teardown, options: { token?: string } = {}) {
+  const body = { title: 'Backup', monitor_ids: monitorIds.slice(0, 1), cron: '0 10 * * 2', duration_minutes: 60 }
+  const { id } = await call('POST', '/maintenance-windows', { ...body, time_zone: 'Europe/Berlin' })
+  t.teardown(() => call('DELETE', `/maintenance-windows/${id}`))
+  const opened = await openAt(t, '/maintenance', options)
+  const { page: tab } = opened
+  await tab.getByRole('link', { name: 'Next', exact: true }).click()
+  await tab.getByRole('link', { name: 'This month' }).waitFor()
+  const cells = tab.locator('.calendar tbody tr').nth(1).locator('td')
+  const days = await cells.evaluateAll(all => all.map(cell => cell.getAttribute('data-day')!))
+  /** Presses the button of the mouse on a day of the second week, and moves to another. */
+  const press = async (from: number, to: number) => {
+    for (const [i, cell] of [cells.nth(from), cells.nth(to)].entries()) {
+      const box = (await cell.boundingBox())!
+      await tab.mouse.move(box.x + box.width / 2, box.y + box.height - 5, { steps: 3 })
+      if (i === 0) await tab.mouse.down()
+    }
+  }
+  const countChosen = (count: number) =>
+    waitFor(async () => (await tab.locator('td[aria-selected="true"]').count()) === count, { label: `${count} days` })
+  const readTimes = async () => {
+    await tab.waitForURL(/\/maintenance\/new\?/)
+    return [await tab.getByLabel('Begins').inputValue(), await tab.getByLabel('Ends').inputValue()]
+  }
+  return { ...opened, id, days, cells, press, countChosen, readTimes }
+}
+
+t.test('Dragging over days of the calendar opens the form with their begin and end', async t => {
+  const { page: tab, complaints, shoot, id, days, cells, press, countChosen, readTimes } = await openNextMonth(t)
+  await press(1, 3)
+  await countChosen(3)
+  await tab.getByRole('status').getByText(', 3 days.').waitFor()
+  t.same(await findAccessibilityProblems(tab), [], 'during the drag')
+  await shoot('calendar-drag')
+  await tab.mouse.up()
+  t.same(await readTimes(), [`${days[1]}T00:00`, `${days[4]}T00:00`])
+  await tab.goBack()
+  await press(5, 2)
+  await countChosen(4)
+  await tab.mouse.up()
+  t.same(await readTimes(), [`${days[2]}T00:00`, `${days[6]}T00:00`], 'from the last day to the first')
+  await tab.goBack()
+  await cells.nth(0).click({ position: { x: 60, y: 80 } })
+  t.same(await readTimes(), [`${days[0]}T02:00`, `${days[0]}T04:00`], 'a click on one day')
+  await tab.goBack()
+  await cells.nth(1).getByRole('link', { name: '10:00 Backup' }).click()
+  await tab.waitForURL(`**/maintenance/${id}`)
+  t.same(complaints, [], 'no page asks before it is left')
+})
+
+t.test('Escape, or releasing outside of the calendar, ends a drag without opening the form', async t => {
+  const { page: tab, complaints, press, countChosen, cells } = await openNextMonth(t)
+  await press(1, 3)
+  await countChosen(3)
+  await tab.keyboard.press('Escape')
+  await countChosen(0)
+  await tab.mouse.up()
+  await press(2, 2)
+  await countChosen(1)
+  await tab.keyboard.press('Escape')
+  await tab.mouse.up()
+  await press(1, 2)
+  await countChosen(2)
+  const title = (await tab.getByRole('heading', { level: 1 }).boundingBox())!
+  await tab.mouse.move(title.x + 5, title.y + 5)
+  await countChosen(0)
+  await tab.mouse.up()
+  await cells.nth(1).getByRole('link', { name: '10:00 Backup' }).click()
+  await tab.getByRole('heading', { level: 1, name: 'Backup' }).waitFor()
+  await tab.goBack()
+  await tab.waitForURL(/\/maintenance\?month=/)
+  t.same(complaints, [])
+})
+
+t.test('Days are chosen with keys: arrows move, Shift chooses several, Enter opens the form', async t => {
+  const { page: tab, complaints, shoot, days, countChosen, readTimes } = await openNextMonth(t)
+  const readFocus = () => tab.locator('button.day-label:focus').locator('xpath=..').getAttribute('data-day')
+  t.equal(await tab.locator('button.day-label[tabindex="0"]').count(), 1, 'one stop of the Tab key')
+  await tab.getByRole('link', { name: 'Next', exact: true }).focus()
+  await tab.keyboard.press('Tab')
+  t.match(await readFocus(), /-01$/, 'the first of the month')
+  await tab.keyboard.press('ArrowDown')
+  await tab.keyboard.press('Home')
+  t.equal(await readFocus(), days[0])
+  await tab.keyboard.press('ArrowRight')
+  await tab.keyboard.press('Shift+ArrowDown')
+  await countChosen(7)
+  await tab.getByText('A window lasts at most 7 days.').waitFor()
+  await tab.keyboard.press('Escape')
+  await countChosen(0)
+  await tab.locator(`td[data-day="${days[1]}"] > button`).focus()
+  await tab.keyboard.press('Shift+ArrowRight')
+  await tab.keyboard.press('Shift+ArrowRight')
+  t.equal(await readFocus(), days[3])
+  t.same(await findAccessibilityProblems(tab), [])
+  await shoot('calendar-keys')
+  await tab.keyboard.press('Enter')
+  t.same(await readTimes(), [`${days[1]}T00:00`, `${days[4]}T00:00`])
+  await tab.goBack()
+  await tab.getByRole('link', { name: 'This month' }).click()
+  await tab.getByRole('link', { name: 'This month' }).waitFor({ state: 'detached' })
+  await tab.getByRole('link', { name: 'Previous', exact: true }).click()
+  await tab.getByRole('table', { name: /20\d\d$/ }).waitFor()
+  t.equal(await tab.locator('button.day-label').count(), 0, 'a month that is over has no day to choose')
+  t.same(complaints, [])
+})
+
+t.test('On a phone a swipe over the calendar scrolls, and a tap on a day opens the form', async t => {
+  const shape = {
+    viewport: { width: 390, height: 600 },
+    hasTouch: true,
+    isMobile: true,
+    colorScheme: 'dark',
+  } as const
+  const { id } = await call('POST', '/maintenance-windows', {
+    ...{ title: 'Backup', monitor_ids: monitorIds.slice(0, 1), time_zone: 'Europe/Berlin' },
+    ...{ cron: '0 10 * * 2', duration_minutes: 60 },
+  })
+  t.teardown(() => call('DELETE', `/maintenance-windows/${id}`))
+  const context = await newContext({ ...shape, timezoneId: 'Europe/Berlin' })
+  await addSession(context, person.token)
+  const { page: tab, complaints } = await openWatchedPage(context, origin)
+  await tab.goto(`${origin}/maintenance`)
+  await tab.getByRole('link', { name: 'Next', exact: true }).tap()
+  await tab.getByRole('link', { name: 'This month' }).waitFor()
+  await tab.locator('button.day-label').first().waitFor()
+  t.ok((await readOverflow(tab)) <= 0)
+  t.same(await findAccessibilityProblems(tab), [])
+  if (process.env.PICKET_SHOTS) await tab.screenshot({ path: `${process.env.PICKET_SHOTS}/touch.png`, fullPage: true })
+  const day = tab.locator('.calendar tbody tr').nth(1).locator('td').nth(2)
+  const button = day.getByRole('button')
+  await button.evaluate(element => element.scrollIntoView({ block: 'center' }))
+  const { x, y } = (await button.boundingBox())!
+  const devtools = await context.newCDPSession(tab)
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) =>
+    devtools.send('Input.dispatchTouchEvent', { type, touchPoints })
+  await touch('touchStart', { x: x + 20, y: y + 20 })
+  for (const moved of [40, 80, 160]) await touch('touchMove', { x: x + 20 + moved / 2, y: y + 20 - moved })
+  t.equal(await tab.locator('td[aria-selected="true"]').count(), 0, 'no day is marked')
+  await touch('touchEnd')
+  await waitFor(async () => (await button.boundingBox())!.y < y - 50, { label: 'the page has scrolled' })
+  await button.tap()
+  await tab.waitForURL(/\/maintenance\/new\?/)
+  t.match(await tab.getByLabel('Begins').inputValue(), /^20\d\d-\d\d-\d\dT02:00$/)
+  t.same(complaints, [])
+})
+
+t.test('A viewer sees the calendar without a way to choose days', async t => {
+  const viewer = await createPerson(api, 'viewer@example.com', { role: 'viewer', invitedBy: person })
+  const { page: tab, complaints, press, cells } = await openNextMonth(t, { token: viewer.token })
+  await press(1, 3)
+  await tab.mouse.up()
+  t.equal(await tab.locator('button.day-label').count(), 0)
+  await tab.getByRole('table', { name: /20\d\d$/ }).waitFor()
+  await cells.nth(1).getByRole('link', { name: '10:00 Backup' }).click()
+  await tab.getByRole('heading', { level: 1, name: 'Backup' }).waitFor()
+  t.same(complaints, [])
+})
+
+t.test('The form has the begin and end of its address, and says why others are not used', async t => {
+  const { page: tab, complaints } = await openAt(
+    t,
+    '/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T12:30:00Z',
+  )
+  await tab.getByLabel('Begins').waitFor()
+  const readTimes = async () => [await tab.getByLabel('Begins').inputValue(), await tab.getByLabel('Ends').inputValue()]
+  t.same(await readTimes(), ['2099-07-01T12:00', '2099-07-01T14:30'], 'in the time zone of the person')
+  await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=tomorrow`)
+  await tab.getByText('not used: ends_at must be a date and time such as').waitFor()
+  await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T09:00:00Z`)
+  await tab.getByText('not used: ends_at must be after starts_at.').waitFor()
+  t.notMatch(await readTimes(), [/^2099/, /^2099/])
+  t.same(await findAccessibilityProblems(tab), [])
+  await tab.getByRole('link', { name: 'Maintenance', exact: true }).first().click()
+  await tab.waitForURL(`${origin}/maintenance`)
+  t.same(complaints, [], 'no question, because nothing was typed')
 })
 
 t.test(

@@ -10,6 +10,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
+import { readProposedTimes } from './proposed-times.ts'
 import { WindowFields } from './window-fields.tsx'
 import { findWindowProblems, moveToZone, SHOWN_FIELDS, startForm, toWindowBody } from './window-form.ts'
 
@@ -20,13 +21,13 @@ const EXAMPLE = call('createMaintenanceWindow', {
   },
 })
 
-/** `/maintenance/new` */
+/** `/maintenance/new?starts_at=2027-03-01T09:00:00Z&ends_at=2027-03-01T11:00:00Z` */
 export const newWindowScreen = screen({
   path: '/maintenance/new',
   area: 'incidents',
   queries: () => ({ ...FRAME_READS }),
   title: () => 'New maintenance window',
-  Body: () => {
+  Body: ({ search }) => {
     const { me, isInteractive } = useFrame()
     return (
       <>
@@ -36,15 +37,16 @@ export const newWindowScreen = screen({
         <h1>New maintenance window</h1>
         <NeedsScript what="Planning maintenance" call={EXAMPLE} />
         <NeedsRole what="Planning maintenance" needed="editor" />
-        {canWrite(me) && isInteractive && <NewWindow />}
+        {canWrite(me) && isInteractive && <NewWindow key={search.toString()} search={search} />}
       </>
     )
   },
 })
 
-function NewWindow() {
+function NewWindow({ search }: { search: URLSearchParams }) {
   const { execute, navigate, nowMs, timeZone } = useFrame()
-  const [start] = useState(() => startForm(nowMs, timeZone))
+  const [proposed] = useState(() => readProposedTimes(search, new Date(nowMs)))
+  const [start] = useState(() => startForm(nowMs, timeZone, proposed.times ?? undefined))
   const [form, setForm] = useState(start)
   const [isCreated, setCreated] = useState(false)
   const attempt = useAttempt()
@@ -64,6 +66,11 @@ function NewWindow() {
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <div class="stack">
+        {proposed.problem && (
+          <p class="missing" role="status">
+            The begin and end in the address are not used: {proposed.problem}.
+          </p>
+        )}
         <WindowFields
           form={form}
           errors={buildFormErrors(attempt.error?.details ?? [])}

@@ -1,3 +1,4 @@
+import type { MaintenancePeriod } from '../../../../verdict/maintenance/schedule.ts'
 import { validateSchedule } from '../../../../verdict/maintenance/schedule-validation.ts'
 import type { OperationArguments } from '../../../core/operations.ts'
 import type { FieldProblem } from '../../../parts/forms/field-errors.ts'
@@ -34,13 +35,18 @@ export type WindowForm = {
 const HOUR_MS = 3_600_000
 const DEFAULT_ANNOUNCE_S = 86_400
 
-/** A window of two hours that begins at the next full hour. */
-export function startForm(nowMs: number, timeZone: string): WindowForm {
-  const start = Math.ceil(nowMs / HOUR_MS) * HOUR_MS
+/** Two hours from the next full hour. */
+export function proposeTimesFromNow(nowMs: number): MaintenancePeriod {
+  const startMs = Math.ceil(nowMs / HOUR_MS) * HOUR_MS
+  return { startsAt: new Date(startMs), endsAt: new Date(startMs + 2 * HOUR_MS) }
+}
+
+/** A new window. */
+export function startForm(nowMs: number, timeZone: string, times = proposeTimesFromNow(nowMs)): WindowForm {
   return {
     ...{ zone: timeZone, title: '', description: '', monitorIds: [], isRecurring: false },
-    startsAt: toZonedText(new Date(start), timeZone),
-    endsAt: toZonedText(new Date(start + 2 * HOUR_MS), timeZone),
+    startsAt: toZonedText(times.startsAt, timeZone),
+    endsAt: toZonedText(times.endsAt, timeZone),
     ...{ notBefore: '', notAfter: '', recurrence: EMPTY_RECURRENCE, duration: '3600', timeZone },
     ...{ notifySubscribers: true, announce: String(DEFAULT_ANNOUNCE_S) },
   }

@@ -1,18 +1,21 @@
 import { useMemo } from 'preact/hooks'
 import { buildAddress } from '../../../../core/address.ts'
-import { useFrame } from '../../../../core/frame-context.ts'
+import { canWrite, useFrame } from '../../../../core/frame-context.ts'
 import { Section } from '../../../../parts/layout/section.tsx'
+import { toNewWindowAddress } from '../proposed-times.ts'
 import type { WindowRecord } from '../window-periods.ts'
-import { toZonedClock, toZonedDay } from '../zoned-time.ts'
-import { addMonths, buildMonth, type CalendarDay, type CalendarEntry, readMonth } from './month.ts'
+import { toZonedDay } from '../zoned-time.ts'
+import { DayCell } from './day-cell.tsx'
+import { useDayChoice } from './day-choice.ts'
+import { describeDays, hasDay, proposeTimes } from './day-range.ts'
+import { addMonths, buildMonth, type CalendarDay, readMonth } from './month.ts'
 
 const PATH = '/maintenance'
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-const MAX_ENTRIES = 3
 /** Periods of recurring windows that are computed. The server computes only as many as it can without delaying others. */
 const MAX_PERIODS = { server: 100, browser: 5_000 }
 
-/** A month with the periods of all windows, in the time zone of the person. On phones a list of the days with periods. */
+/** A month with the periods of all windows, in the time zone of the person. Who may write plans a window by choosing days. */
 export function Calendar({ month: asked, windows }: { month: string | null; windows: readonly WindowRecord[] }) {
   const { nowMs, timeZone, isInteractive } = useFrame()
   const today = toZonedDay(new Date(nowMs), timeZone)
@@ -39,9 +42,33 @@ export function Calendar({ month: asked, windows }: { month: string | null; wind
         </nav>
       }
     >
-      <table class="calendar" aria-labelledby="calendar-title">
+      <Month key={month} month={month} weeks={weeks} today={today} />
+      {isEmpty && <p class="soft small">No maintenance in this month.</p>}
+      <p class="soft small">
+        Times are in {timeZone}.{isCut && ' Windows that begin very often are not shown completely.'}
+      </p>
+    </Section>
+  )
+}
+
+function Month({ month, weeks, today }: { month: string; weeks: readonly CalendarDay[][]; today: string }) {
+  const { me, nowMs, timeZone, isInteractive, navigate } = useFrame()
+  const shown = weeks.flat().map(({ day }) => day)
+  const days = canWrite(me) && isInteractive ? shown.filter(day => day >= today) : []
+  const firstStop = days.find(day => day.startsWith(month)) ?? days[0] ?? today
+  const { chosen, stop, setFocused, handlers } = useDayChoice({
+    ...{ days, today, firstStop },
+    open: chosenDays => navigate(toNewWindowAddress(proposeTimes(chosenDays, nowMs, timeZone))),
+  })
+  const isGrid = days.length > 0
+  const grid =
+    isGrid && ({ role: 'grid', 'aria-multiselectable': true, 'aria-describedby': 'calendar-choice' } as const)
+  const rowRole = isGrid ? 'row' : undefined
+  return (
+    <>
+      <table class="calendar" aria-labelledby="calendar-title" {...grid} {...handlers}>
         <thead>
-          <tr>
+          <tr role={rowRole}>
             {DAYS.map(day => (
               <th key={day} scope="col">
                 <abbr title={day}>{day.slice(0, 3)}</abbr>
@@ -51,71 +78,38 @@ export function Calendar({ month: asked, windows }: { month: string | null; wind
         </thead>
         <tbody>
           {weeks.map(week => (
-            <tr key={week[0]?.day}>
+            <tr key={week[0]?.day} role={rowRole}>
               {week.map(day => (
-                <Day key={day.day} day={day} isToday={day.day === today} />
+                <DayCell
+                  key={day.day}
+                  day={day}
+                  isToday={day.day === today}
+                  isInGrid={isGrid}
+                  state={
+                    days.includes(day.day)
+                      ? {
+                          isChosen: hasDay(chosen, day.day),
+                          isStop: day.day === stop,
+                          onFocus: () => setFocused(day.day),
+                        }
+                      : null
+                  }
+                />
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {isEmpty && <p class="soft small">No maintenance in this month.</p>}
-      <p class="soft small">
-        Times are in {timeZone}.{isCut && ' Windows that begin very often are not shown completely.'}
-      </p>
-    </Section>
-  )
-}
-
-function Day({ day: { day, isOther, entries }, isToday }: { day: CalendarDay; isToday: boolean }) {
-  const classes = [isOther && 'other', isToday && 'today', entries.length === 0 && 'free'].filter(Boolean).join(' ')
-  return (
-    <td class={classes || undefined} aria-current={isToday ? 'date' : undefined}>
-      <time dateTime={day}>
-        <span class="day-number" aria-hidden="true">
-          {Number(day.slice(8))}
-        </span>
-        <span class="day-name">{formatDay(day)}</span>
-      </time>
-      {entries.length > 0 && (
-        <ul>
-          {entries.slice(0, MAX_ENTRIES).map(entry => (
-            <Entry key={`${entry.window.id} ${entry.startsAt.getTime()}`} entry={entry} />
-          ))}
-          {entries.length > MAX_ENTRIES && (
-            <li>
-              <details>
-                <summary>{entries.length - MAX_ENTRIES} more</summary>
-                <ul>
-                  {entries.slice(MAX_ENTRIES).map(entry => (
-                    <Entry key={`${entry.window.id} ${entry.startsAt.getTime()}`} entry={entry} />
-                  ))}
-                </ul>
-              </details>
-            </li>
-          )}
-        </ul>
+      {isGrid && (
+        <p id="calendar-choice" class="small" role="status">
+          {chosen
+            ? describeDays(chosen, chosen.isLimited)
+            : 'To plan maintenance, choose a day, or drag over several with a mouse. With keys: arrows, Shift for several days, Enter.'}
+        </p>
       )}
-    </td>
-  )
-}
-
-function Entry({ entry: { window, startsAt, endsAt, isFirst } }: { entry: CalendarEntry }) {
-  const { timeZone } = useFrame()
-  const [from, until] = [toZonedClock(startsAt, timeZone), toZonedClock(endsAt, timeZone)]
-  return (
-    <li class={isFirst ? undefined : 'continued'}>
-      <a href={`${PATH}/${window.id}`} title={`${window.title}, ${from} to ${until}`}>
-        <span class="clock">{isFirst ? from : '…'}</span> <bdi>{window.title}</bdi>
-      </a>
-    </li>
+    </>
   )
 }
 
 const formatMonth = (month: string) =>
   new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(new Date(`${month}-01`))
-
-const formatDay = (day: string) =>
-  new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
-    new Date(day),
-  )
