@@ -125,6 +125,30 @@ t.test('Deleting needs the number of monitors, and a refused monitor is named wi
   t.same(complaints, [])
 })
 
+t.test('In the list of monitors, c checks the row with the focus now, and e opens its settings', async t => {
+  const id = await insertMonitor(api.db, projectId, { name: 'Kiosk', regions: ['us-east', 'eu-west'] })
+  const { page, complaints } = await openPage(t, '/monitors?q=kiosk')
+  const row = page.getByRole('link', { name: 'Kiosk' })
+  await row.waitFor()
+  await page.keyboard.press('c')
+  await page.keyboard.press('j')
+  await waitFor(() => row.evaluate(link => link === link.ownerDocument.activeElement), { label: 'focus on the row' })
+  await page.keyboard.press('c')
+  const result = page.locator('.outcome')
+  await result.getByText('Checked Kiosk now, at').waitFor()
+  t.match(
+    await readText(result.getByRole('list')),
+    'us-east Unknown no probe of us-east is connected eu-west Unknown no probe of eu-west is connected',
+  )
+  t.same(await findAccessibilityProblems(page), [])
+  await result.getByRole('button', { name: 'Close' }).click()
+  t.equal(await page.getByText('Checked Kiosk now').count(), 0)
+  await row.focus()
+  await page.keyboard.press('e')
+  await page.waitForURL(`${origin}/monitors/${id}/settings`)
+  t.same(complaints, [])
+})
+
 t.test('The list works with keys only, which do nothing in a field and can be switched off', async t => {
   const { page, complaints } = await openPage(t, '/monitors')
   const { keyboard } = page
@@ -230,10 +254,15 @@ t.test('On a phone the selection and its dialog fit, in light and dark', async t
   t.same(complaints, [])
 })
 
-t.test('A viewer sees the list without check boxes, and the palette without changes', async t => {
+t.test('A viewer moves through the list by keys and has no check boxes, and the palette has no changes', async t => {
   const { page, complaints } = await openPage(t, '/monitors', viewer.token)
   t.equal(await page.locator('tr[data-id]').first().getByRole('checkbox').count(), 0)
-  await page.keyboard.press('p')
+  const first = page.locator('a.row').first()
+  await page.keyboard.press('j')
+  await waitFor(() => first.evaluate(link => link === link.ownerDocument.activeElement), { label: 'focus on a row' })
+  for (const key of ['c', 'e', 'p', 'm']) await page.keyboard.press(key)
+  t.equal(await dialogOf(page).count(), 0)
+  t.equal(await page.locator('.check-progress').count(), 0)
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Monitor, page or action' }).fill('new')
   await page.getByText('Nothing matches.').waitFor()

@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
@@ -183,5 +183,58 @@ t.test('The pages are accessible on phones, in dark', async t => {
     t.equal(await readOverflow(page), 0, `${path}: no horizontal scrolling`)
     t.same(await findAccessibilityProblems(page), [], `${path}: axe finds nothing`)
   }
+  t.same(complaints, [])
+})
+
+t.test('Incidents are found, acknowledged and opened by keys, and a viewer only moves and opens', async t => {
+  const { incidentId } = await insertOutage(api.db, projectId, channelId, 'Search by keys')
+  const second = await insertOutage(api.db, projectId, channelId, 'Login by keys')
+  const readTime = async (id: string) =>
+    (await api.call('GET', `/incidents/${id}`, { key: owner.key })).body.data.acknowledged_at as string | null
+  const list = '/incidents?status=open&q=by+keys'
+  const openList = async (who: { email: string }) => {
+    const watched = await openAs(t, who, list)
+    await watched.page.locator('button.search:enabled').waitFor()
+    return watched
+  }
+  const focusOn = async (page: Page, key: string, name: string) => {
+    await page.keyboard.press(key)
+    await page.locator('a.row:focus', { hasText: name }).waitFor()
+  }
+
+  const other = await openList(viewer)
+  await focusOn(other.page, 'j', 'Login by keys')
+  await other.page.keyboard.press('a')
+  await focusOn(other.page, 'j', 'Search by keys')
+  await other.page.keyboard.press('a')
+  await other.page.keyboard.press('Enter')
+  await other.page.waitForURL(`${origin}/incidents/${incidentId}`)
+  await other.page.keyboard.press('a')
+  await other.page.keyboard.press('e')
+  t.same([await readTime(incidentId), await readTime(second.incidentId)], [null, null])
+  t.equal(other.page.url(), `${origin}/incidents/${incidentId}`)
+  t.same(other.complaints, [])
+
+  const { page, complaints } = await openList(owner)
+  await page.getByLabel('Title contains').press('a')
+  await page.getByRole('heading', { level: 1 }).click()
+  await focusOn(page, 'j', 'Login by keys')
+  await focusOn(page, 'j', 'Search by keys')
+  await focusOn(page, 'k', 'Login by keys')
+  await page.keyboard.press('a')
+  await page.getByText('Login by keys is down is acknowledged.').waitFor({ state: 'attached' })
+  await page.locator('tr', { hasText: 'Login by keys' }).getByText('by you').waitFor()
+  t.ok(await readTime(second.incidentId))
+  t.equal(await readTime(incidentId), null, 'only the row with the focus')
+  t.same(await findAccessibilityProblems(page), [])
+  await focusOn(page, 'j', 'Search by keys')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${origin}/incidents/${incidentId}`)
+  await page.getByRole('button', { name: 'Acknowledge' }).waitFor()
+  await page.keyboard.press('a')
+  await page.getByText('Acknowledged by you', { exact: true }).waitFor()
+  t.ok(await readTime(incidentId))
+  await page.keyboard.press('e')
+  await page.waitForURL(`${origin}/incidents/${incidentId}/edit`)
   t.same(complaints, [])
 })

@@ -6,12 +6,14 @@ import {
   RESULT_LINE_COLUMNS,
   toResultLine,
 } from '../../control-plane/insight/analytics/recording/result-line.ts'
-import { FailureSource, NO_DETAILS, Outcome } from '../../shared/checks/result.ts'
+import { FailureSource, NO_DETAILS, Outcome, type Result } from '../../shared/checks/result.ts'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
-import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
+import { startNats } from '../support/nats.ts'
 import { createPerson } from '../support/person.ts'
+import { openAnsweredRegions } from '../support/requested-checks.ts'
 import { buildArrival, createResult } from '../support/results.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { openBrowser } from './open-browser.ts'
@@ -19,10 +21,12 @@ import { openBrowser } from './open-browser.ts'
 const MINUTE_MS = 60_000
 const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
 const { url } = await createClickhouseDatabase(t)
-const api = await startApi(t, { CLICKHOUSE_URL: url, HOST: 'localhost' })
+const nats = await startNats(t)
+const api = await startApi(t, { CLICKHOUSE_URL: url, NATS_URL: nats.url, HOST: 'localhost' })
 const origin = api.origin.replace('127.0.0.1', 'localhost')
 const { openTab } = await openBrowser(t)
 const person = await createPerson(api, 'ann@example.com')
+const viewer = await createPerson(api, 'bob@example.com', { role: 'viewer', invitedBy: person })
 const clickhouse = createClickhouse(url)
 t.teardown(() => clickhouse.close())
 
@@ -54,16 +58,18 @@ for (const region of ['us-east', 'eu-west']) {
       ...(i === 0 && region === 'us-east' && failure),
     })
   })
-  const lines = results.map(result =>
-    toResultLine(result, encodeOrigin({ region, probeId: PROBE }), buildArrival(result)),
-  )
-  await insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, lines)
+  await storeResults(region, PROBE, results)
 }
 
-async function openMonitor(t: Teardown, search = '', options: object = {}) {
+function storeResults(region: string, probeId: string, results: Result[]): Promise<void> {
+  const lines = results.map(result => toResultLine(result, encodeOrigin({ region, probeId }), buildArrival(result)))
+  return insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, lines)
+}
+
+async function openMonitor(t: Teardown, search = '', options: object = {}, token = person.token) {
   const desktop = { viewport: { width: 1280, height: 900 } }
   const watched = await openTab(t, origin, { ...desktop, ...options })
-  await addSession(watched.context, person.token)
+  await addSession(watched.context, token)
   await watched.page.goto(origin + path + search)
   return watched
 }
@@ -207,4 +213,80 @@ t.test('Paper has no controls, and forced colours leave every status readable', 
     const { isVisible, fill } = await readInk(selector)
     t.ok(isVisible, `${selector}: ${fill}`)
   }
+})
+
+t.test('"Check now" shows the result of each region when it arrives, and then the list has these checks', async t => {
+  const regions = await openAnsweredRegions(t, api.db, nats.url, ['us-east', 'eu-west'])
+  const { page, complaints } = await openMonitor(t)
+  await page.locator('button.search:enabled').waitFor()
+  const status = page.locator('.check-progress')
+  const earlierChecks = page.waitForResponse(/checks\?per_page=100/)
+  await page.keyboard.press('c')
+  await status.getByText('Checking Shop from us-east, eu-west, ap-southeast …').waitFor()
+  await earlierChecks
+  t.ok(await page.getByRole('button', { name: 'Check now' }).isDisabled())
+  t.equal(await status.getAttribute('role'), 'status', 'screen readers read it out')
+
+  const up = await regions.build('eu-west', { totalUs: 81_000 })
+  await storeResults('eu-west', regions.probeId, [up])
+  await status.getByText('Checking Shop from us-east, ap-southeast …').waitFor()
+  t.equal(await readText(status.getByRole('listitem')), 'eu-west Up 200 in 81 ms')
+
+  regions.answer(up)
+  const error = { source: FailureSource.TARGET, code: 'timeout', message: 'the request timed out' }
+  const down = await regions.build('us-east', { ...failure, error })
+  regions.answer(down)
+  await status.getByText('Checked Shop now, at').waitFor()
+  t.match(
+    await readText(status.getByRole('list')),
+    'us-east Down the request timed out eu-west Up 200 in 81 ms ap-southeast Unknown no probe of ap-southeast is connected',
+  )
+  const [red, , unknown] = await status
+    .locator('.state')
+    .evaluateAll(states => states.map(state => state.ownerDocument.defaultView!.getComputedStyle(state).color))
+  t.not(unknown, red, 'what is unknown is not shown as trouble')
+  t.equal(await page.locator('a.check', { hasText: 'the request timed out' }).count(), 0, 'it is not recorded yet')
+  await storeResults('us-east', regions.probeId, [down])
+  await page.locator('a.check', { hasText: 'the request timed out' }).waitFor()
+  t.same(await findAccessibilityProblems(page), [])
+  await page.setViewportSize({ width: 390, height: 844 })
+  t.equal(await readOverflow(page), 0)
+  t.same(complaints, [])
+})
+
+t.test('The keys of the page of a monitor pause it, silence it and open its settings', async t => {
+  const { page, complaints } = await openMonitor(t)
+  const { keyboard } = page
+  const isPaused = async () => (await api.call('GET', path, { key: person.key })).body.data.is_paused as boolean
+  await page.locator('button.search:enabled').waitFor()
+  for (const field of ['select[name="region"]', 'input[name="from"]']) await page.locator(field).press('p')
+  await page.getByRole('heading', { level: 1 }).click()
+  await keyboard.press('Alt+p')
+  await keyboard.press('m')
+  const dialog = page.getByRole('dialog', { name: 'Silence Shop' })
+  await dialog.getByRole('button', { name: 'Cancel' }).press('p')
+  await keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  t.notOk(await isPaused(), 'not in a field, under a dialog or with Alt')
+
+  await keyboard.press('p')
+  await page.getByRole('button', { name: 'Resume' }).and(page.locator(':enabled')).waitFor()
+  t.ok(await isPaused())
+  await keyboard.press('p')
+  await page.getByRole('button', { name: 'Pause' }).and(page.locator(':enabled')).waitFor()
+  t.notOk(await isPaused())
+  await keyboard.press('e')
+  await page.waitForURL(`${origin}${path}/settings`)
+  t.same(complaints, [])
+
+  const readOnly = await openMonitor(t, '', {}, viewer.token)
+  const changes: string[] = []
+  readOnly.page.on('request', request => request.method() !== 'GET' && changes.push(request.url()))
+  await readOnly.page.locator('button.search:enabled').waitFor()
+  for (const key of ['c', 'p', 'm', 'e', '?']) await readOnly.page.keyboard.press(key)
+  const help = readOnly.page.getByRole('dialog')
+  await help.getByRole('heading', { name: 'List of incidents' }).waitFor()
+  t.equal(await help.getByRole('heading', { name: 'Page of a monitor' }).count(), 0, 'a viewer has none of these keys')
+  t.same(changes, [])
+  t.same(readOnly.complaints, [])
 })

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
@@ -132,3 +133,66 @@ t.test(
     t.same(phone.complaints, [])
   },
 )
+
+/** Presses keys one immediately after the other, however slow the machine is. */
+const pressInTurn = (page: Page, ...keys: string[]) =>
+  page.evaluate(`for (const key of ${JSON.stringify(keys)})
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))`)
+
+t.test('g and a second key open the main pages, and ask before a form with changes is left', async t => {
+  const { page, complaints } = await openPage(t, '/monitors', person.token)
+  const places = [
+    ['o', '/'],
+    ['i', '/incidents'],
+    ['p', '/pages'],
+    ['m', '/monitors'],
+  ] as const
+  for (const [key, path] of places) {
+    await pressInTurn(page, 'g', key)
+    await page.waitForURL(origin + path)
+  }
+  await page.getByRole('link', { name: 'Mail' }).click()
+  await page.getByRole('button', { name: 'Silence…' }).and(page.locator(':enabled')).waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await pressInTurn(page, 'g', 'm')
+  await page.waitForURL(`${origin}/monitors`)
+  t.equal(await page.getByRole('dialog').count(), 0, 'm silences nothing')
+  await page.getByLabel('Filter').focus()
+  await pressInTurn(page, 'g', 'i')
+  t.equal(page.url(), `${origin}/monitors`, 'not in a field')
+
+  await page.goto(`${origin}/monitors/new`)
+  await page.getByLabel('Name', { exact: true }).fill('Half')
+  await page.getByRole('heading', { level: 1 }).click()
+  await pressInTurn(page, 'g', 'i')
+  t.match(complaints.splice(0), [/dialog: Leave this page\?/])
+  t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Half', 'the page stays')
+  t.same(complaints, [])
+})
+
+t.test('g waits a second and a half for the second key, and not at all when keys are switched off', async t => {
+  const { context, page } = await openTab(t, origin, { colorScheme: 'light' })
+  await addSession(context, person.token)
+  await page.clock.install()
+  await page.goto(`${origin}/monitors`)
+  await page.getByRole('link', { name: 'Mail' }).click()
+  await page.getByRole('button', { name: 'Silence…' }).and(page.locator(':enabled')).waitFor()
+  const address = page.url()
+  await page.keyboard.press('g')
+  await page.clock.fastForward(1_500)
+  await page.keyboard.press('m')
+  await page.getByRole('dialog', { name: 'Silence Mail' }).waitFor()
+  t.equal(page.url(), address)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await page.getByLabel(/^Use keys without Ctrl/).uncheck()
+  await page.getByRole('button', { name: 'Silence…' }).and(page.locator(':not([aria-keyshortcuts])')).waitFor({
+    state: 'attached',
+  })
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+  await pressInTurn(page, 'g', 'i', 'm', 'p', 'c', 'e')
+  t.equal(await page.getByRole('dialog').count(), 0)
+  t.equal(page.url(), address)
+  const { data } = (await api.call('GET', '/monitors', { key: person.key })).body
+  t.ok(data.every((monitor: { is_paused: boolean }) => !monitor.is_paused))
+})

@@ -51,6 +51,10 @@ export type KeySettings = {
   bind(actions: KeyActions): () => void
 }
 
+/** The `aria-keyshortcuts` of an element that a key clicks (browser/keys.ts); undefined: such keys are switched off. */
+export const toKeyShortcut = ({ preferences }: Me, key: string): string | undefined =>
+  preferences?.keyboard_shortcuts === false ? undefined : key
+
 /** What a page can do without scripts. */
 export const STATIC_TOOLS: Pick<
   FrameContext,

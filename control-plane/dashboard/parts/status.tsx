@@ -1,6 +1,7 @@
 import type { OperationResponse } from '../core/operations.ts'
 
 type Monitor = OperationResponse<'readMonitor'>['data']
+type Check = OperationResponse<'listMonitorChecks'>['data'][number]
 export type ShownStatus = 'up' | 'degraded' | 'down' | 'paused' | 'unknown'
 
 /** What a row says about a monitor. Unknown: no verdict yet, or no longer. */
@@ -8,6 +9,9 @@ export function getShownStatus({ status, is_paused }: Pick<Monitor, 'status' | '
   if (is_paused) return 'paused'
   return status ?? 'unknown'
 }
+
+/** A check without a result of its own is neither up nor down. */
+export const toShownStatus = (status: Check['status']): ShownStatus => (status === 'missed' ? 'unknown' : status)
 
 /** Trouble first. */
 export const STATUS_ORDER: readonly ShownStatus[] = ['down', 'degraded', 'unknown', 'up', 'paused']

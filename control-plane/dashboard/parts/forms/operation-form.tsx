@@ -44,19 +44,22 @@ export const OperationButton = <T,>({
   text,
   name,
   isMain = false,
+  shortcut,
   ...form
 }: {
   action: string
   text: string
   name?: string
   isMain?: boolean
+  /** of toKeyShortcut */
+  shortcut?: string
   run(): Promise<Outcome<T>>
   onDone?(data: T): void
 }) => (
   <OperationForm {...form} class="operation">
     {({ isBusy, error }) => (
       <>
-        <button type="submit" class={isMain ? 'main' : undefined} disabled={isBusy}>
+        <button type="submit" class={isMain ? 'main' : undefined} disabled={isBusy} aria-keyshortcuts={shortcut}>
           {text}
           {name !== undefined && (
             <span class="hidden">

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../core/format.ts'
-import { canWrite, useFrame } from '../../core/frame-context.ts'
+import { canWrite, toKeyShortcut, useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { Facts } from '../../parts/layout/section.tsx'
@@ -57,6 +57,7 @@ function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: 
           isMain
           action={`/incidents/${id}/acknowledge`}
           text="Acknowledge"
+          shortcut={toKeyShortcut(me, 'a')}
           run={() => execute('acknowledgeIncident', { path: { id } })}
         />
       )}
@@ -67,7 +68,7 @@ function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: 
           run={() => execute('updateIncident', { path: { id }, body: { status: 'resolved' } })}
         />
       )}
-      <a class="button" href={`/incidents/${id}/edit`}>
+      <a class="button" href={`/incidents/${id}/edit`} aria-keyshortcuts={toKeyShortcut(me, 'e')}>
         Edit
       </a>
     </div>

@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { formatCount, formatNumber } from '../../core/format.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
-import { read } from '../../core/operations.ts'
+import { type OperationError, read } from '../../core/operations.ts'
 import { type Result, type ScreenLocation, screen } from '../../core/screen.ts'
 import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../parts/layout/pager.tsx'
+import { useRowKeys } from '../../parts/layout/row-keys.ts'
 import { Section } from '../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import {
@@ -59,10 +62,10 @@ export const incidentListScreen = screen({
         {isEmpty ? (
           <NoIncidents filter={filter} />
         ) : (
-          <>
+          <KeyedRows incidents={open?.data?.data ?? []}>
             {open && <Part {...list} id="open" title="Open" result={open} />}
             {resolved && <Part {...list} id="resolved" title="Resolved" result={resolved} />}
-          </>
+          </KeyedRows>
         )}
       </>
     )
@@ -78,6 +81,36 @@ function Sentence({ incidents, total }: { incidents: Incident[] | null; total: n
     <p class="sentence">
       {formatCount(total, 'incident')} open{waiting > 0 ? `, ${waiting} not acknowledged` : ', all acknowledged'}.
     </p>
+  )
+}
+
+/** The rows with their keys. `incidents`: those that can be acknowledged by `a`. */
+function KeyedRows({ incidents, children }: { incidents: readonly Incident[]; children: ComponentChildren }) {
+  const { me, execute } = useFrame()
+  const [last, setLast] = useState<{ title: string; error: OperationError | null } | null>(null)
+  const sent = useRef(new Set<string>()).current
+  const acknowledge = async (row: HTMLElement | null) => {
+    const incident = incidents.find(({ id }) => id === row?.dataset.id)
+    if (!incident || incident.acknowledged_at !== null || sent.has(incident.id)) return
+    const { id, title } = incident
+    sent.add(id)
+    const outcome = await execute('acknowledgeIncident', { path: { id } })
+    sent.delete(id)
+    setLast({ title, error: 'error' in outcome ? outcome.error : null })
+  }
+  const list = useRowKeys(canWrite(me) ? { a: row => void acknowledge(row) } : {})
+  return (
+    <div ref={list}>
+      <p class="hidden" role="status">
+        {last && !last.error && `${last.title} is acknowledged.`}
+      </p>
+      {last?.error && (
+        <p class="wrong" role="alert">
+          <bdi>{last.title}</bdi> was not acknowledged: {last.error.message}.
+        </p>
+      )}
+      {children}
+    </div>
   )
 }
 

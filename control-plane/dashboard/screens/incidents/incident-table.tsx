@@ -39,7 +39,7 @@ function IncidentRow({ incident, members }: { incident: Incident; members: Membe
   const { nowMs } = useFrame()
   const isOpen = incident.status !== 'resolved'
   return (
-    <tr>
+    <tr data-id={incident.id}>
       <td class="nowrap">
         <Severity incident={incident} />
       </td>

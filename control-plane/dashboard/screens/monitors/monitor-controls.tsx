@@ -1,19 +1,22 @@
 import { useState } from 'preact/hooks'
-import { useFrame } from '../../core/frame-context.ts'
+import { toKeyShortcut, useFrame } from '../../core/frame-context.ts'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
+import { CheckProgress } from './checks/check-progress.tsx'
+import { useRequestedCheck } from './checks/requested-check.ts'
 import type { Monitor } from './types.ts'
 
 const loadDialog = async () => (await import('../suppression/silences/silence-dialog.tsx')).SilenceDialog
 
 /** What a member may do with the monitor here. */
 export function MonitorControls({ monitor }: { monitor: Monitor }) {
-  const { execute, isInteractive } = useFrame()
+  const { me, execute, isInteractive } = useFrame()
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [isSilencing, setSilencing] = useState(false)
   const SilenceDialog = useLazyPart(loadDialog, isSilencing)
+  const { check, start } = useRequestedCheck()
   const path = { id: monitor.id }
-  const run = async (name: 'pauseMonitor' | 'resumeMonitor' | 'checkMonitor') => {
+  const run = async (name: 'pauseMonitor' | 'resumeMonitor') => {
     setBusy(true)
     const outcome = await execute(name, { path })
     setProblem('error' in outcome ? outcome.error.message : null)
@@ -24,7 +27,12 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
     <>
       <p class="actions top">
         {monitor.type !== 'heartbeat' && !monitor.is_paused && (
-          <button type="button" disabled={isDisabled} onClick={() => run('checkMonitor')}>
+          <button
+            type="button"
+            disabled={!isInteractive || check?.state === 'running'}
+            onClick={() => start(monitor)}
+            aria-keyshortcuts={toKeyShortcut(me, 'c')}
+          >
             Check now
           </button>
         )}
@@ -32,16 +40,23 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
           type="button"
           disabled={isDisabled}
           onClick={() => run(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor')}
+          aria-keyshortcuts={toKeyShortcut(me, 'p')}
         >
           {monitor.is_paused ? 'Resume' : 'Pause'}
         </button>
-        <button type="button" disabled={isDisabled} onClick={() => setSilencing(true)}>
+        <button
+          type="button"
+          disabled={isDisabled}
+          onClick={() => setSilencing(true)}
+          aria-keyshortcuts={toKeyShortcut(me, 'm')}
+        >
           Silence…
         </button>
-        <a class="button" href={`/monitors/${monitor.id}/settings`}>
+        <a class="button" href={`/monitors/${monitor.id}/settings`} aria-keyshortcuts={toKeyShortcut(me, 'e')}>
           Settings
         </a>
       </p>
+      <CheckProgress check={check} />
       {SilenceDialog && <SilenceDialog monitor={monitor} onClose={() => setSilencing(false)} />}
       {problem && (
         <p class="wrong" role="alert">

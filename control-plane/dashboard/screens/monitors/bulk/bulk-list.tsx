@@ -1,10 +1,14 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import type { BoardRow } from '../../../core/board/board-row.ts'
 import { formatCount, formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
 import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
 import { UNDO_MS } from '../../../parts/monitors/undo-time.ts'
+import { CheckProgress } from '../checks/check-progress.tsx'
+import { type CheckRun, useRequestedCheck } from '../checks/requested-check.ts'
+import { useEditorKeys } from '../list/list-keys.ts'
 import type { BulkAction } from './change-dialog.tsx'
 import type { BulkResult } from './change-words.ts'
 import { Outcome } from './outcome.tsx'
@@ -19,20 +23,21 @@ const loadDialog = async () => (await import('./change-dialog.tsx')).ChangeDialo
 
 /** The rows of the list with check boxes, and what can be done with those that are selected. */
 export function BulkList({
+  rows,
   order,
   matching,
   text,
   empty,
   children,
 }: {
-  /** the ids of the rows that are shown */
+  /** the rows that are shown, and their ids in this order */
+  rows: readonly BoardRow[]
   order: readonly string[]
   matching: number
   /** the query */
   text: string
   /** instead of no rows */
   empty: ComponentChildren
-  /** the rows */
   children(selection: RowSelection): ComponentChildren
 }) {
   const { nowMs, findMonitors } = useFrame()
@@ -41,9 +46,14 @@ export function BulkList({
   const [finished, finish] = useState<Finished | null>(null)
   const ChangeDialog = useLazyPart(loadDialog, opened !== null && opened.ids.length > 0)
   const selected = [...selection.ids]
-  const list = useListKeys({
+  const { check, start, close } = useRequestedCheck()
+  const list = useEditorKeys({
     toggle: id => setSelection(current => toggleRow(current, id)),
-    start: (action, id) => open({ action, ids: selected.length > 0 ? selected : [id].filter(one => one !== null) }),
+    change: (action, id) => open({ action, ids: selected.length > 0 ? selected : [id].filter(one => one !== null) }),
+    check: id => {
+      const row = rows.find(one => one.id === id)
+      if (row) void start({ id, name: row.name, regions: row.bars.map(({ name }) => name) })
+    },
   })
   const selectMatching = async () => {
     const found = await findMonitors({ text, limit: MAX_SELECTED })
@@ -60,6 +70,7 @@ export function BulkList({
               setSelection(isRange ? toggleRange(selection, order, id) : toggleRow(selection, id)),
             toggleAll: ids => setSelection(toggleShown(selection, ids)),
           })}
+      <CheckOutcome check={check} onClose={close} />
       {finished && (
         <Outcome
           {...finished}
@@ -91,6 +102,20 @@ export function BulkList({
     </div>
   )
 }
+
+/** The result of a check that was requested by a key. */
+const CheckOutcome = ({ check, onClose }: { check: CheckRun | null; onClose(): void }) => (
+  <div class={check ? 'outcome of-check' : undefined}>
+    <CheckProgress check={check} />
+    {check && check.state !== 'running' && (
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    )}
+  </div>
+)
 
 const ACTIONS: readonly (readonly [BulkAction, string])[] = [
   ['pause', 'Pause'],
@@ -133,45 +158,3 @@ const BulkBar = ({
     </div>
   </section>
 )
-
-/**
- * The keys of the list. The row with the focus is the current one, so Enter opens its link. Returns the reference for the
- * element around the table.
- */
-function useListKeys({
-  toggle,
-  start,
-}: {
-  toggle(id: string): void
-  start(action: BulkAction, id: string | null): void
-}) {
-  const { keys } = useFrame()
-  const list = useRef<HTMLDivElement>(null)
-  const actions = useRef({ toggle, start })
-  actions.current = { toggle, start }
-  useEffect(() => {
-    const page = list.current?.ownerDocument
-    const findCurrent = () => {
-      const row = page?.activeElement?.closest<HTMLElement>('tr[data-id]')
-      return row && list.current?.contains(row) ? row : null
-    }
-    const move = (step: 1 | -1) => {
-      const links = [...(list.current?.querySelectorAll<HTMLElement>('a.row') ?? [])]
-      const at = links.findIndex(link => link.closest('tr') === findCurrent())
-      const next = at === -1 ? (step === 1 ? 0 : links.length - 1) : at + step
-      links[next]?.focus()
-    }
-    return keys.bind({
-      j: () => move(1),
-      k: () => move(-1),
-      x: () => {
-        const id = findCurrent()?.dataset.id
-        if (id) actions.current.toggle(id)
-      },
-      p: () => actions.current.start('pause', findCurrent()?.dataset.id ?? null),
-      m: () => actions.current.start('silence', findCurrent()?.dataset.id ?? null),
-      '/': () => page?.getElementById('filter')?.focus(),
-    })
-  }, [keys])
-  return list
-}

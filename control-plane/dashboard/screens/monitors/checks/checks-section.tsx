@@ -6,7 +6,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
-import { type ShownStatus, Status } from '../../../parts/status.tsx'
+import { Status, toShownStatus } from '../../../parts/status.tsx'
 import type { Check } from '../types.ts'
 import { toRowId } from './check-drawer.tsx'
 
@@ -94,9 +94,6 @@ const CheckItem = ({ check, address }: { check: Check; address: string }) => (
     </a>
   </li>
 )
-
-/** A check without a result of its own is neither up nor down. */
-const toShownStatus = (status: Check['status']): ShownStatus => (status === 'missed' ? 'unknown' : status)
 
 const formatAnswer = ({ status_code: code, response_time_ms: ms }: Check) =>
   [code, ms === null ? null : formatMs(ms)].filter(part => part !== null).join(', ')

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useStrips } from '../../../browser/list/strips.ts'
 import type { BoardSelection } from '../../../core/board/board.ts'
 import { type BoardGroup, MAX_GROUP_ROWS } from '../../../core/board/board-groups.ts'
@@ -8,6 +9,7 @@ import type { DayHistory } from '../../../parts/monitors/day-strip.tsx'
 import { MonitorTable, type RowSelection } from '../../../parts/monitors/monitor-table.tsx'
 import { NAMES, STATUS_ORDER } from '../../../parts/status.tsx'
 import { BulkList } from '../bulk/bulk-list.tsx'
+import { useReaderKeys } from './list-keys.ts'
 import { buildQueryAddress, buildToggleAddress, MAX_ROWS, parseText } from './list-search.ts'
 
 type Shown = { selection: BoardSelection; search: URLSearchParams }
@@ -16,7 +18,8 @@ type Shown = { selection: BoardSelection; search: URLSearchParams }
 export function Rows({ selection, search }: Shown) {
   const { me } = useFrame()
   const { rows, groups, matching, total } = selection
-  const order = [...new Set((groups?.flatMap(group => group.rows) ?? rows).map(({ id }) => id))]
+  const shown = groups?.flatMap(group => group.rows) ?? rows
+  const order = [...new Set(shown.map(({ id }) => id))]
   const { strips, list } = useStrips(order)
   const empty = <Empty text={total === 0 ? 'There are no monitors yet.' : 'No monitor matches this filter.'} />
   const show = (picked?: RowSelection) =>
@@ -33,13 +36,13 @@ export function Rows({ selection, search }: Shown) {
         </p>
       )}
       {canWrite(me) ? (
-        <BulkList order={order} matching={matching} text={parseText(search)} empty={empty}>
+        <BulkList rows={shown} order={order} matching={matching} text={parseText(search)} empty={empty}>
           {show}
         </BulkList>
       ) : matching === 0 ? (
         empty
       ) : (
-        show()
+        <ReaderRows>{show()}</ReaderRows>
       )}
       <OldOrder order={selection.oldOrder} />
       {!groups && rows.length < matching && <More search={search} shown={rows.length} matching={matching} />}
@@ -65,6 +68,8 @@ function OldOrder({ order }: { order: BoardSelection['oldOrder'] }) {
     </div>
   )
 }
+
+const ReaderRows = ({ children }: { children: ComponentChildren }) => <div ref={useReaderKeys()}>{children}</div>
 
 /** The next rows. */
 function More({ search, shown, matching }: { search: URLSearchParams; shown: number; matching: number }) {

@@ -1,5 +1,6 @@
 import { formatMs } from '../../../core/format.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
+import { formatOutcome } from '../../../parts/monitors/result-words.ts'
 import { type Bar, Strip } from '../../../parts/strip.tsx'
 
 export type TestResult = OperationResponse<'testMonitor'>['data']['results'][number]
@@ -20,17 +21,6 @@ const PHASES: readonly (readonly [key: keyof Timings, name: string])[] = [
   ['first_byte_ms', 'first byte'],
   ['transfer_ms', 'transfer'],
 ]
-
-/** `200, 812 ms`, or what failed, in the words of the probe. */
-function formatTestResult({ error, failed_assertions: failed, status_code: code }: TestResult): string {
-  if (error) return error.message
-  if (failed.length === 0) return code === null ? 'ok' : String(code)
-  return failed
-    .map(
-      ({ type, operator, value, actual }) => `${type} ${operator.replaceAll('_', ' ')} ${value}, but it is ${actual}`,
-    )
-    .join('; ')
-}
 
 /** One check in each region, as it would count. `results` null: the checks run. */
 export const TestResults = ({ regions, results }: { regions: readonly string[]; results: TestResult[] | null }) => (
@@ -69,7 +59,7 @@ function ResultList({ results }: { results: readonly TestResult[] }) {
             </span>
             <span>{result.response_time_ms !== null && formatMs(result.response_time_ms)}</span>
           </p>
-          <p class="small">{formatTestResult(result)}</p>
+          <p class="small">{formatOutcome(result)}</p>
           {result.timings && <Phases timings={result.timings} longest={longest} />}
         </li>
       ))}
