@@ -7,9 +7,8 @@ import { createAuthenticator } from './accounts/api-keys/actions.ts'
 import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration-mode.ts'
 import { createSessionAuthenticator } from './accounts/sessions/actions.ts'
 import type { Config, ProcessRole } from './config.ts'
-import { migrateClickhouse } from './foundation/migrations/clickhouse/index.ts'
 import { migratePostgres } from './foundation/migrations/postgres/index.ts'
-import { createClickhouse, isClickhouseAway } from './foundation/platform/clickhouse.ts'
+import { pingClickhouse } from './foundation/platform/clickhouse.ts'
 import { createSecretCipher } from './foundation/platform/crypto/encryption.ts'
 import { createSigner } from './foundation/platform/crypto/signer.ts'
 import { createMailer } from './foundation/platform/mail/mailer.ts'
@@ -22,7 +21,6 @@ import { query } from './foundation/platform/postgres/client.ts'
 import { listenForNotifications } from './foundation/platform/postgres/listener.ts'
 import { sleep } from './foundation/platform/time/clock.ts'
 import { startEngineClocks } from './foundation/platform/time/engine-clocks.ts'
-import { type Loop, startLoop } from './foundation/platform/time/loop.ts'
 import { startWatchdog, type Watchdog } from './foundation/platform/time/watchdog.ts'
 import { createIsAcceptedHost } from './foundation/web/server/accepted-hosts.ts'
 import { API_PREFIX, type App, createApp } from './foundation/web/server/app.ts'
@@ -33,6 +31,7 @@ import { createLive } from './insight/live/live-worker.ts'
 import { healthRoutes } from './operations/health/routes.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import type { ProcessContext } from './roles/context.ts'
+import { openHistory } from './roles/history.ts'
 import { createPools } from './roles/pools.ts'
 import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
 import { API_TIME_LIMITS, type ApiTimeLimits } from './roles/time-limits.ts'
@@ -59,6 +58,7 @@ type StartOptions = {
 type Release = { of: string; release: () => Promise<unknown> }
 
 const STOP_TIMEOUT_MS = 10_000
+const PING_TIMEOUT_MS = 5_000
 
 /**
  * Starts the control plane from bottom to top: schema, engines, roles, HTTP (docs/design/loops.md#start-and-stop). Throws a
@@ -75,8 +75,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     // in parallel, so that a stuck component does not prevent the others from releasing their leases
     releases.push({ of: 'roles', release: () => Promise.all(parts.map(part => stopPart(part, log))) })
     for (const role of config.roles) {
-      for (const startPart of ROLE_STARTERS[role])
-        parts.push(await startPart({ ...handles, db: handles.pools.forRole(role) }))
+      for (const startPart of ROLE_STARTERS[role]) parts.push(await startPart(selectHandles(handles, role)))
     }
     const { suspicion } = handles.pools
     const onNotify = (channel: string, payload: string) => notify(parts, channel, payload)
@@ -99,6 +98,13 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     throw error
   }
 }
+
+/** The handles with the connections of a role. */
+const selectHandles = (handles: ProcessContext, role: ProcessRole): ProcessContext => ({
+  ...handles,
+  db: handles.pools.forRole(role),
+  clickhouse: handles.history.forRole(role),
+})
 
 function watchLoops(metrics: Metrics, { maxRoundMs }: StartOptions) {
   let report: (loops: string[]) => void = () => {}
@@ -139,10 +145,10 @@ async function connectEngines(
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
   releases.push({ of: 'engine clocks', release: () => clocks.stop() })
 
-  const clickhouse = createClickhouse(config.clickhouseUrl)
-  releases.push({ of: 'ClickHouse', release: () => clickhouse.close() })
-  const migrating = await migrateHistory(config, { log, metrics })
-  releases.push({ of: 'migration of ClickHouse', release: async () => migrating?.stop() })
+  const history = await connectOrFail('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, () =>
+    openHistory(config, apiTimeLimits.historyMs, { log, metrics }),
+  )
+  releases.push({ of: 'ClickHouse', release: () => history.stop() })
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
   const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
@@ -162,7 +168,8 @@ async function connectEngines(
     pools,
     nats,
     clocks,
-    clickhouse,
+    history,
+    clickhouse: history.forRole('api'),
     objects,
     sign,
     live,
@@ -172,24 +179,6 @@ async function connectEngines(
 function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
   if (screenshotStore.kind === 'nats') return createNatsObjectStore(nats, 'SCREENSHOTS')
   return createS3ObjectStore({ ...screenshotStore, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey })
-}
-
-/** Verdicts and alerts do not need ClickHouse, so a process also starts without it and migrates its schema in the background. */
-async function migrateHistory(config: Config, tools: { log: Log; metrics: Metrics }): Promise<Loop | null> {
-  const work = () => migrateClickhouse(config.clickhouseUrl)
-  try {
-    await work()
-    return null
-  } catch (error) {
-    if (!isClickhouseAway(error))
-      throw buildUnreachableError('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, error)
-    tools.log.warn({ err: error }, 'ClickHouse is unreachable: there is no history until it is back')
-    let isDone = false
-    return startLoop('migrate-history', 2_000, tools, async () => {
-      if (!isDone) await work()
-      isDone = true
-    })
-  }
 }
 
 const createHostCheck = (config: Config, listensAt: string) =>
@@ -236,13 +225,11 @@ function listDependencies({
 }: ProcessContext): Pick<ProcessStatus, 'required' | 'optional'> {
   const pingPostgres = () => query(pools.leases, 'SELECT 1')
   const pingNats = () => nats.connection.rtt()
-  const pingClickhouse = () =>
-    clickhouse.query({ query: 'SELECT 1', format: 'JSONEachRow' }).then(answer => answer.text())
   const needsNats = config.roles.some(role => ROLES_ON_NATS.includes(role))
   return {
     required: { postgres: pingPostgres, ...(needsNats && { nats: pingNats }) },
     // ClickHouse has the history only: verdicts, alerts and most of the API work without it
-    optional: { ...(!needsNats && { nats: pingNats }), clickhouse: pingClickhouse },
+    optional: { ...(!needsNats && { nats: pingNats }), clickhouse: () => pingClickhouse(clickhouse, PING_TIMEOUT_MS) },
   }
 }
 

@@ -11,6 +11,7 @@ import type { ObjectStore } from '../foundation/platform/object-storage/nats-buc
 import type { Db } from '../foundation/platform/postgres/client.ts'
 import type { EngineClocks } from '../foundation/platform/time/engine-clocks.ts'
 import type { Live } from '../insight/live/live-worker.ts'
+import type { History } from './history.ts'
 import type { Pools } from './pools.ts'
 import type { ApiTimeLimits } from './time-limits.ts'
 
@@ -33,6 +34,8 @@ export type ProcessContext = {
   pools: Pools
   nats: Nats
   clocks: EngineClocks
+  history: History
+  /** that of `history` for the role that uses this context */
   clickhouse: Clickhouse
   /** for screenshots */
   objects: ObjectStore

@@ -57,7 +57,9 @@ export const ROLE_STARTERS: Record<
   fleet: [startFleetServer],
   verdict: [startVerdicts],
   record: [
-    wakeOnNotify('monitors', startRecorder),
+    wakeOnNotify('monitors', handles =>
+      startRecorder({ ...handles, onMissingSchema: handles.history.requestMigration }),
+    ),
     startHourlyWorker,
     startPartitionMigrationWorker,
     startScreenshotRecorder,

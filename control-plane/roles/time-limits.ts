@@ -10,6 +10,8 @@ export type ApiTimeLimits = {
   statementMs: number
   /** the wait of a statement for a lock */
   lockMs: number
+  /** all reads of the history by a request, the wait for their turn included */
+  historyMs: number
 }
 
 export const API_TIME_LIMITS: ApiTimeLimits = {
@@ -18,4 +20,5 @@ export const API_TIME_LIMITS: ApiTimeLimits = {
   acquireMs: 10_000,
   statementMs: 15_000,
   lockMs: 5_000,
+  historyMs: 15_000,
 }

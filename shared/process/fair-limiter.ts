@@ -15,8 +15,11 @@ export type LimiterRefusal = 'full' | 'late'
 type FairLimiter = {
   /** Begins a turn and returns the function that ends it; null when the key would have to wait. */
   tryAcquire(key: string): (() => void) | null
-  /** Resolves when it is the key's turn, with the function that ends it. Rejects with the error of `refuse`. */
-  acquire(key: string): Promise<() => void>
+  /**
+   * Resolves when it is the key's turn, with the function that ends it. Rejects with the error of `refuse`, and with the
+   * reason of `signal` when it aborts before.
+   */
+  acquire(key: string, signal?: AbortSignal): Promise<() => void>
   run<T>(key: string, work: () => Promise<T>): Promise<T>
   /** True when no more work of the key may wait. */
   isFull(key: string): boolean
@@ -42,7 +45,7 @@ type LimiterState = {
  */
 export function createFairLimiter(limits: FairLimiterOptions): FairLimiter {
   const state: LimiterState = { limits, lanes: new Map(), queue: new Set(), running: 0 }
-  const acquireTurn = (key: string) => acquire(state, key)
+  const acquireTurn = (key: string, signal?: AbortSignal) => acquire(state, key, signal)
   return {
     tryAcquire: key => tryAcquire(state, key),
     acquire: acquireTurn,
@@ -65,13 +68,14 @@ function tryAcquire(state: LimiterState, key: string): (() => void) | null {
   return lane.running < maxConcurrentPerKey ? beginTurn(state, lane) : null
 }
 
-async function acquire(state: LimiterState, key: string): Promise<() => void> {
+async function acquire(state: LimiterState, key: string, signal?: AbortSignal): Promise<() => void> {
+  signal?.throwIfAborted()
   const end = tryAcquire(state, key)
   if (end) return end
   const { maxWaitingPerKey, refuse } = state.limits
   const lane = getLane(state, key)
   if (lane.waiting.length >= maxWaitingPerKey) throw refuse('full')
-  return await waitForTurn(state, lane)
+  return await waitForTurn(state, lane, signal)
 }
 
 function getLane({ lanes }: LimiterState, key: string): Lane {
@@ -110,19 +114,26 @@ function startNext(state: LimiterState): void {
   }
 }
 
-function waitForTurn(state: LimiterState, lane: Lane): Promise<() => void> {
+function waitForTurn(state: LimiterState, lane: Lane, signal?: AbortSignal): Promise<() => void> {
   const { waitTimeoutMs, refuse, onWaiting } = state.limits
   return new Promise((resolve, reject) => {
-    const start = () => {
+    const leave = () => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
       onWaiting?.(-1)
+    }
+    const start = () => {
+      leave()
       resolve(beginTurn(state, lane))
     }
-    const timer = setTimeout(() => {
-      onWaiting?.(-1)
+    const giveUp = (error: unknown) => {
+      leave()
       stopWaiting(state, lane, start)
-      reject(refuse('late'))
-    }, waitTimeoutMs)
+      reject(error)
+    }
+    const abort = () => giveUp(signal?.reason)
+    const timer = setTimeout(() => giveUp(refuse('late')), waitTimeoutMs)
+    signal?.addEventListener('abort', abort)
     lane.waiting.push(start)
     state.queue.add(lane)
     onWaiting?.(1)

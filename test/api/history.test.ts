@@ -34,6 +34,7 @@ const resultOf = (monitorId: string, minute: number, changes: Partial<Result> = 
     ...changes,
   })
 
+const ARRIVAL = buildArrival(resultOf('', 0))
 const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
 const record = (results: Result[], region: string) =>
   insertLines(
@@ -171,6 +172,50 @@ t.test('GET /monitors/{id}/checks 200 filters by region, status and time; 400 fo
   for (const filter of ['region=mars', 'status=up,', 'status=paused']) {
     t.equal((await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })).status, 400, filter)
   }
+})
+
+t.test('GET /monitors/{id}/checks 200 has each check once, however many there are of one slot', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  for (let i = 0; i < 12; i++) {
+    const probeId = `01a1fb92-bd2c-74bd-b89d-7c289ceb0${100 + ((i * 7) % 12)}`
+    const line = toResultLine(resultOf(id, 0), encodeOrigin({ region: 'us-east', probeId }), ARRIVAL)
+    await insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, [line])
+  }
+  const probes: string[] = []
+  for (let page = 1; page <= 12; page++) {
+    const { body } = await api.call('GET', `/monitors/${id}/checks?per_page=1&page=${page}`, { key })
+    probes.push(body.data[0].probe_id)
+  }
+  t.equal(new Set(probes).size, 12)
+  t.same(probes, probes.toSorted())
+})
+
+t.test('GET /monitors/{id}/checks 200 begins 31 days before to, 400 for a longer range', async t => {
+  const { key } = await api.tenant()
+  const id = await createMonitor(key)
+  const days = (count: number) => count * 24 * 60
+  const old = [30, 33].map(count => resultOf(id, -days(count), { totalUs: 1_000 }))
+  await record([resultOf(id, 0), ...old], 'us-east')
+  const times = async (filter: string) => {
+    const { body } = await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })
+    return body.data.map((check: { scheduled_at: string }) => check.scheduled_at)
+  }
+  t.same(await times(''), [timeAt(0), timeAt(-days(30))])
+  t.same(await times(`to=${timeAt(-days(31))}`), [timeAt(-days(33))])
+  t.same(await times(`from=${timeAt(-days(33))}&to=${timeAt(-days(2))}`), [timeAt(-days(30)), timeAt(-days(33))])
+  const refused = {
+    [`from=${timeAt(-days(33))}`]: 'from and to must not be more than 31 days apart; to defaults to now',
+    [`from=${timeAt(1)}&to=${timeAt(0)}`]: 'from must not be after to, which defaults to now',
+  }
+  for (const [filter, message] of Object.entries(refused)) {
+    const { status, body } = await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })
+    t.match({ status, body }, { status: 400, body: { error: { message, details: [{ path: 'from' }] } } }, filter)
+  }
+  const heartbeat = { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, heartbeat_grace: 60 }
+  const created = await api.call('POST', '/monitors', { key, body: heartbeat })
+  const answer = await api.call('GET', `/monitors/${created.body.data.id}/checks?from=${timeAt(-days(80))}`, { key })
+  t.equal(answer.status, 200, 'heartbeats have no longest range')
 })
 
 t.test(

@@ -44,7 +44,7 @@ const recorder = startRecorder(tools)
 const screenshots = startScreenshotRecorder(tools)
 t.teardown(() => Promise.all([recorder.stop(), screenshots.stop()]))
 
-const everything = { regions: null, statuses: null, fromMs: null, toMs: null }
+const everything = { regions: null, statuses: null, fromMs: 0, toMs: null }
 const checksOf = async (id: string) =>
   (await listChecks(clickhouse, id, everything, { limit: 50, offset: 0 })).rows.map(
     row => `${row.region} ${row.outcome}`,

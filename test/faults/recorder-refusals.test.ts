@@ -52,7 +52,7 @@ const consumer = () => nats.manager.consumers.info(RESULTS_STREAM, 'record')
 const patient = { timeoutMs: 120_000 }
 
 async function recorded(monitorId: string, total: number) {
-  const everything = { regions: null, statuses: null, fromMs: null, toMs: null }
+  const everything = { regions: null, statuses: null, fromMs: 0, toMs: null }
   const count = async () => (await listChecks(clickhouse, monitorId, everything, { limit: 1, offset: 0 })).total
   await waitFor(async () => (await count()) === total, { ...patient, label: `${total} checks in the history` })
 }

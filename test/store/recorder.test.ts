@@ -9,6 +9,7 @@ import { listChecks, loadLastCheckedAt } from '../../control-plane/insight/analy
 import { createLastCheckedReader } from '../../control-plane/insight/analytics/last-checked-reader.ts'
 import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
 import { toResult } from '../../control-plane/insight/analytics/result-row.ts'
+import { DATA_SOURCE_REGION } from '../../control-plane/monitoring/monitors/types.ts'
 import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
 import {
   computePartition,
@@ -41,7 +42,7 @@ t.teardown(async () => {
   await db.destroy()
 })
 const log = createLog('test', 'silent')
-const everything = { regions: null, statuses: null, fromMs: null, toMs: null }
+const everything = { regions: null, statuses: null, fromMs: 0, toMs: null }
 
 function startRecording(t: Test, target = clickhouse) {
   const recorder = startRecorder({ db, nats, clickhouse: target, log, metrics: createMetrics() })
@@ -200,6 +201,20 @@ t.test('Messages that arrive when ClickHouse fails wait no longer than those tha
   await broken.stop()
   startRecording(t)
   await recorded(id, 2)
+})
+
+t.test('Values of data sources are recorded, and do not count as late results of a region', async t => {
+  const [value, late] = [uuidv7(), uuidv7()]
+  const metrics = createMetrics()
+  const recorder = startRecorder({ db, nats, clickhouse, log, metrics })
+  t.teardown(() => recorder.stop())
+  await publish([result(value, 1)], DATA_SOURCE_REGION, true)
+  await publish([result(late, 1), result(late, 2)], 'eu-west', true)
+  await recorded(value, 1)
+  await recorded(late, 2)
+  const isCounted = async () => /picket_results_late_total\{region="eu-west"\} 2/.test((await metrics.render()).text)
+  await waitFor(isCounted, { label: 'the late results of the region' })
+  t.notMatch((await metrics.render()).text, new RegExp(`late_total.*${DATA_SOURCE_REGION}`))
 })
 
 t.test('The last check of many monitors is read in one query', async t => {

@@ -90,6 +90,7 @@ const PATIENT: ApiTimeLimits = {
   acquireMs: HANG_MS,
   statementMs: HANG_MS,
   lockMs: HANG_MS,
+  historyMs: HANG_MS,
 }
 
 async function startServer(

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
-import type { App } from './server/types.ts'
+import type { App, HttpReply } from './server/types.ts'
 import {
   buildFullPageMeta,
   buildPageMeta,
@@ -88,12 +88,12 @@ function addListRoute<
 export function readRoute<Path extends string, Row extends TSchema>(
   app: App,
   path: Path,
-  operation: Operation & { record: Row; read(request: ResourceRequest<Path>): Promise<Static<Row>> },
+  operation: Operation & { record: Row; read(request: ResourceRequest<Path>, reply: HttpReply): Promise<Static<Row>> },
 ): void {
   const { record, errors = [404] } = operation
   const response = responseSchemas(200, dataSchema(record), ...errors)
-  app.get(path, buildRouteOptions(path, operation, { response }), async request => ({
-    data: await operation.read(request as ResourceRequest<Path>),
+  app.get(path, buildRouteOptions(path, operation, { response }), async (request, reply) => ({
+    data: await operation.read(request as ResourceRequest<Path>, reply),
   }))
 }
 

@@ -1,4 +1,4 @@
-import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select } from '../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../foundation/platform/postgres/client.ts'
 import { RESULT_COLUMNS, type ResultRow } from './result-row.ts'
 import type { UptimeChange } from './uptime/uptime.ts'
@@ -6,36 +6,43 @@ import type { UptimeChange } from './uptime/uptime.ts'
 type CheckFilter = {
   regions: string[] | null
   statuses: string[] | null
-  fromMs: number | null
+  fromMs: number
   toMs: number | null
 }
 
+/** All rows of a result are in the partition of its day. */
+const BY_PARTITION = 'SETTINGS do_not_merge_across_partitions_select_final = 1'
+
 /** A page of a monitor's checks, newest first, and the total. The caller has checked the owner of the monitor. */
 export async function listChecks(
-  clickhouse: Clickhouse,
+  clickhouse: ClickhouseSource,
   monitorId: string,
   filter: CheckFilter,
   page: { limit: number; offset: number },
 ): Promise<{ rows: ResultRow[]; total: number }> {
-  const conditions = ['monitor_id = {monitor:UUID}']
+  const conditions = ['monitor_id = {monitor:UUID}', 'scheduled_at >= fromUnixTimestamp64Milli({fromMs:Int64})']
   if (filter.regions) conditions.push('region IN {regions:Array(String)}')
   if (filter.statuses) conditions.push('status IN {statuses:Array(String)}')
-  if (filter.fromMs !== null) conditions.push('scheduled_at >= fromUnixTimestamp64Milli({fromMs:Int64})')
   if (filter.toMs !== null) conditions.push('scheduled_at < fromUnixTimestamp64Milli({toMs:Int64})')
   const from = `FROM results FINAL WHERE ${conditions.join(' AND ')}`
   const parameters = { monitor: monitorId, ...filter, ...page }
-  const [counted] = await select<{ total: string }>(clickhouse, `SELECT count() AS total ${from}`, parameters)
+  const counting = `SELECT count() AS total ${from} ${BY_PARTITION}`
+  const [counted] = await select<{ total: string }>(clickhouse, counting, parameters)
   const rows = await select<ResultRow>(
     clickhouse,
     `SELECT ${RESULT_COLUMNS} ${from}
-     ORDER BY scheduled_at DESC, region, attempt DESC LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+     ORDER BY scheduled_at DESC, region, attempt DESC, probe_id, epoch LIMIT {limit:UInt32} OFFSET {offset:UInt32}
+     ${BY_PARTITION}`,
     parameters,
   )
   return { rows, total: Number(counted?.total ?? 0) }
 }
 
 /** The last check of each monitor by a probe, within the last two hours. */
-export async function loadLastCheckedAt(clickhouse: Clickhouse, monitorIds: string[]): Promise<Map<string, Date>> {
+export async function loadLastCheckedAt(
+  clickhouse: ClickhouseSource,
+  monitorIds: string[],
+): Promise<Map<string, Date>> {
   const rows = await select<{ id: string; ms: string }>(
     clickhouse,
     `SELECT monitor_id AS id, toUnixTimestamp64Milli(max(started_at)) AS ms FROM results

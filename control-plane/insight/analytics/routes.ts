@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import { CHECK_STATUSES } from '../../../shared/checks/result.ts'
-import type { Clickhouse } from '../../foundation/platform/clickhouse.ts'
+import { type Clickhouse, readAs } from '../../foundation/platform/clickhouse.ts'
 import { collectInChunks } from '../../foundation/platform/concurrency/collect.ts'
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
+import { createGoneSignal } from '../../foundation/web/caller-gone.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { parseListFilter } from '../../foundation/web/validation/list-filter.ts'
 import { buildPageMeta, toPageBounds } from '../../foundation/web/validation/pagination.ts'
@@ -28,7 +29,7 @@ import { ANSWERED_REGIONS, latencyRoutes } from './latency/latency-routes.ts'
 import { getOwnMonitor } from './own-monitor-reader.ts'
 import { type ResultRow, toResult } from './result-row.ts'
 import { markMaintenance } from './uptime/maintenance-intervals.ts'
-import { limitToPast, parseTimeRange } from './uptime/time-range.ts'
+import { limitToPast, MAX_CHECK_DAYS, parseCheckRange, parseTimeRange } from './uptime/time-range.ts'
 import { buildIntervals, computeUptime } from './uptime/uptime.ts'
 import { toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
 
@@ -36,7 +37,16 @@ type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sig
 
 const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(HeartbeatDetail) })
 const DateTime = Type.String({ format: 'date-time' })
-const spanProperties = { from: Type.Optional(DateTime), to: Type.Optional(DateTime) }
+const checkRange = {
+  from: Type.Optional({
+    ...DateTime,
+    description: `Defaults to ${MAX_CHECK_DAYS} days before \`to\`; for heartbeats, to the oldest ping.`,
+  }),
+  to: Type.Optional({
+    ...DateTime,
+    description: `Defaults to now. At most ${MAX_CHECK_DAYS} days after \`from\`; for heartbeats there is no limit.`,
+  }),
+}
 const lastDay = {
   from: Type.Optional({ ...DateTime, description: 'Defaults to 24 hours before `to`.' }),
   to: Type.Optional({ ...DateTime, description: 'Defaults to now. At most 400 days after `from`.' }),
@@ -45,7 +55,7 @@ const severalDescription = 'One value, or several values separated by commas.'
 
 const ChecksQuery = strictObject({
   ...pageProperties,
-  ...spanProperties,
+  ...checkRange,
   region: Type.Optional(Type.String({ description: severalDescription })),
   status: Type.Optional(Type.String({ description: severalDescription })),
 })
@@ -71,14 +81,12 @@ function checkRoutes(app: App, context: AnalyticsContext): void {
         response: responseSchemas(200, pageSchema(Check), 400, 404, 503),
       },
     },
-    async request => {
+    async (request, reply) => {
       const { query, params } = request
       const { region, status, from, to } = query
       const filter = {
         regions: parseListFilter('region', region, ANSWERED_REGIONS),
         statuses: parseListFilter('status', status, CHECK_STATUSES),
-        fromMs: from ? Date.parse(from) : null,
-        toMs: to ? Date.parse(to) : null,
       }
       const { projectId } = getCaller(request)
       const { id, type } = await getOwnMonitor(context.db, projectId, params.id)
@@ -88,7 +96,11 @@ function checkRoutes(app: App, context: AnalyticsContext): void {
         const { pings, total } = await listPings(context.db, projectId, id, wanted, toPageBounds(query))
         return { data: pings.map(toPingResponse), meta: buildPageMeta(query, total) }
       }
-      const { rows, total } = await listChecks(context.clickhouse, id, filter, toPageBounds(query))
+      const wanted = { ...filter, ...parseCheckRange(query, now()) }
+      const share = { key: projectId, signal: createGoneSignal(reply) }
+      const { rows, total } = await readAs(context.clickhouse, share, reads =>
+        listChecks(reads, id, wanted, toPageBounds(query)),
+      )
       const urls = await buildScreenshotUrls(context, projectId, params.id, rows)
       return { data: rows.map(row => toCheckResponse(row, urls)), meta: buildPageMeta(query, total) }
     },

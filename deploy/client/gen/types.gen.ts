@@ -7686,7 +7686,13 @@ export type ListMonitorChecksData = {
          * Records on a page. Default 25.
          */
         per_page?: number;
+        /**
+         * Defaults to 31 days before `to`; for heartbeats, to the oldest ping.
+         */
         from?: string;
+        /**
+         * Defaults to now. At most 31 days after `from`; for heartbeats there is no limit.
+         */
         to?: string;
         /**
          * One value, or several values separated by commas.

@@ -32,6 +32,7 @@ const HTTP_ONLY = new Set([
   'enable_http_compression',
   'http_zlib_compression_level',
   'cancel_http_readonly_queries_on_client_close',
+  'readonly',
   // there is one writer, and an insert is answered when it is stored
   'async_insert',
   'wait_for_async_insert',

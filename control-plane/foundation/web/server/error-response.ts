@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ClickhouseReadError } from '../../platform/clickhouse.ts'
 import { UnknownCommitError } from '../../platform/postgres/commit-outcome.ts'
 import { toErrorDetails, type ValidationFault } from '../validation/validation-errors.ts'
 import { ApiError, toErrorBody, tooBusy, unavailable, unsupportedMediaType, validationError } from './errors.ts'
@@ -58,7 +59,8 @@ export function toApiError(error: unknown, request: Pick<FastifyRequest, 'id' | 
   if (thrown.statusCode === 415) return unsupportedMediaType()
   if (thrown.statusCode === 400) return validationError([{ path: '', message: thrown.message }])
   if (isCancelled(thrown)) return tooBusy('the database took too long')
-  if (isEngineUnreachable(thrown) || thrown instanceof UnknownCommitError)
+  if (thrown instanceof ClickhouseReadError && thrown.isLate) return tooBusy('the history took too long')
+  if (isEngineUnreachable(thrown) || thrown instanceof UnknownCommitError || thrown instanceof ClickhouseReadError)
     return unavailable('temporarily unavailable; try again shortly')
   return new ApiError(500, 'internal_error', `an internal error occurred (request ${request.id})`)
 }

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import { REGIONS } from '../../../../shared/checks/check.ts'
-import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
+import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { responseSchemas, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { DATA_SOURCE_REGION, HEARTBEAT_REGION } from '../../../monitoring/monitors/types.ts'
@@ -66,22 +67,25 @@ function percentileRoutes(app: App, { db, clickhouse }: LatencyContext): void {
         ),
       },
     },
-    async request => {
+    async (request, reply) => {
       const { monitor_id: monitor, region = '', step = '1h', phases = false } = request.query
       const range = parseTimeRange(request.query, now())
       const isFine = phases || step !== '1h'
       if (isFine) assertChecksOfRange(range, step, step === '1h' ? 'phases=true' : `step=${step}`, now())
-      await getOwnMonitor(db, getCaller(request).projectId, monitor)
+      const { projectId } = getCaller(request)
+      await getOwnMonitor(db, projectId, monitor)
+      const share = { key: projectId, signal: createGoneSignal(reply) }
       const steps = alignToSteps(range, step)
       const { from, to } = steps
       const meta = { from: new Date(from * 1_000), to: new Date(to * 1_000) }
       if (isFine) {
-        const rows = await listLatencySteps(clickhouse, { monitor, region, ...steps })
+        const rows = await readAs(clickhouse, share, reads => listLatencySteps(reads, { monitor, region, ...steps }))
         return { data: rows.map(row => toLatencyStep(row, phases)), meta }
       }
       const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
       // the last hour is inclusive in this query
-      const rows = await listLatency(clickhouse, { monitor, region, from, to: to - 3_600, liveFrom })
+      const hours = { monitor, region, from, to: to - 3_600, liveFrom }
+      const rows = await readAs(clickhouse, share, reads => listLatency(reads, hours))
       return { data: rows.map(toLatencyHour), meta }
     },
   )
@@ -106,13 +110,15 @@ function heatmapRoutes(app: App, { db, clickhouse }: LatencyContext): void {
         ),
       },
     },
-    async request => {
+    async (request, reply) => {
       const { monitor_id: monitor, region = '', step = '1h' } = request.query
       const range = parseTimeRange(request.query, now())
       assertChecksOfRange(range, step, `step=${step}`, now())
-      await getOwnMonitor(db, getCaller(request).projectId, monitor)
+      const { projectId } = getCaller(request)
+      await getOwnMonitor(db, projectId, monitor)
+      const share = { key: projectId, signal: createGoneSignal(reply) }
       const steps = alignToSteps(range, step)
-      const rows = await listHeatmap(clickhouse, { monitor, region, ...steps })
+      const rows = await readAs(clickhouse, share, reads => listHeatmap(reads, { monitor, region, ...steps }))
       return { data: rows.map(toHeatmapStep), meta: toHeatmapMeta(steps) }
     },
   )

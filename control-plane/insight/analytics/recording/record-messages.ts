@@ -2,6 +2,7 @@ import { LATE_STREAM } from '../../../../shared/nats/subjects.ts'
 import type { Log } from '../../../../shared/process/log.ts'
 import type { CheckedRegionsCache } from '../../../monitoring/monitors/report-regions/checked-regions-actions.ts'
 import type { ForeignReportRecorder } from '../../../monitoring/monitors/report-regions/foreign-report-actions.ts'
+import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
 import { insertBisecting, type RejectedItem } from './bisecting-insert.ts'
 import { ATTEMPTS_BEFORE_ISOLATION, classifyInsertError, MAX_ATTEMPTS, type RetryTracker } from './insert-errors.ts'
 import { type MessageLines, toMessageLines } from './message-lines.ts'
@@ -126,10 +127,11 @@ async function recordBatch(messages: FetchedMessage[], stream: string, tools: Re
   if (stream === LATE_STREAM) countLate(messages, ends, meters)
 }
 
-/** A message has the results of one region, the last token of its subject. */
+/** A message has the results of one region, the last token of its subject. Values of data sources have no verdict to be late for. */
 function countLate(messages: FetchedMessage[], ends: number[], { late }: RecorderMetrics): void {
   for (const [i, { subject }] of messages.entries()) {
-    late.inc({ region: subject.slice(subject.lastIndexOf('.') + 1) }, ends[i]! - (ends[i - 1] ?? 0))
+    const region = subject.slice(subject.lastIndexOf('.') + 1)
+    if (region !== DATA_SOURCE_REGION) late.inc({ region }, ends[i]! - (ends[i - 1] ?? 0))
   }
 }
 

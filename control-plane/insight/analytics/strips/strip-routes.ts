@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
+import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
 import { collectInChunks } from '../../../foundation/platform/concurrency/collect.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { createYieldPoint, now, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { createYieldPoint, now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { validationError } from '../../../foundation/web/server/errors.ts'
 import { responseSchemas, strictObject } from '../../../foundation/web/validation/schemas.ts'
@@ -37,20 +38,19 @@ export function stripRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse: 
         response: responseSchemas(200, Type.Object({ data: Type.Array(StripRecord), meta: StripMeta }), 400),
       },
     },
-    async request => {
+    async (request, reply) => {
       const wanted = parseMonitorIds(request.query.monitor_ids)
-      const own = await findOwnMonitorIds(db, getCaller(request).projectId, wanted)
+      const { projectId } = getCaller(request)
+      const own = await findOwnMonitorIds(db, projectId, wanted)
       const ids = wanted.filter(id => own.has(id))
       const until = now()
       const grids = buildStripGrids(until)
       const daysFrom = new Date(grids.days.startMs)
+      const share = { key: projectId, timeoutMs: QUERY_TIMEOUT_MS, signal: createGoneSignal(reply) }
       const [recent, daily, p95] = await Promise.all([
         listStatusTimes(db, ids, { from: grids.dayAgo, now: until, stepMs: CELL_MS }),
         listStatusTimes(db, ids, { from: daysFrom, now: until, stepMs: DAY_MS }),
-        withTimeout(
-          loadDailyP95(clickhouse, ids).catch(() => null),
-          QUERY_TIMEOUT_MS,
-        ),
+        readAs(clickhouse, share, reads => loadDailyP95(reads, ids)).catch(() => null),
       ])
       const data = await collectInChunks(buildStrips(ids, { recent, daily, p95 }, grids), createYieldPoint())
       const cells_from = new Date(grids.cells.startMs)

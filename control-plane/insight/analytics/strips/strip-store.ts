@@ -1,4 +1,4 @@
-import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 
 /** Those of the ids that are monitors of the project, without deleted ones. `ids` must be valid ids. */
@@ -12,7 +12,7 @@ export async function findOwnMonitorIds(db: Db, projectId: string, ids: string[]
 }
 
 /** The 95th percentile of successful checks of the last 24 hours, in ms, by monitor. The caller has checked the owner. */
-export async function loadDailyP95(clickhouse: Clickhouse, monitorIds: string[]): Promise<Map<string, number>> {
+export async function loadDailyP95(clickhouse: ClickhouseSource, monitorIds: string[]): Promise<Map<string, number>> {
   const rows = await select<{ id: string; p95: number }>(
     clickhouse,
     `SELECT monitor_id AS id, quantileExact(0.95)(total_us) / 1000 AS p95 FROM results FINAL

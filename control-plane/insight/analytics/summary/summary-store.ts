@@ -1,4 +1,5 @@
-import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select } from '../../../foundation/platform/clickhouse.ts'
+import { limitConcurrency } from '../../../foundation/platform/concurrency/concurrency-limit.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { IncidentStatistics, MonitorCounts, UptimeWindow, WindowStatusTime } from './summary.ts'
 
@@ -90,19 +91,25 @@ export async function listCheckedMonitorIds(db: Db, projectId: string): Promise<
 
 /** Limits the length of the request URL. */
 const MAX_IDS_PER_QUERY = 200
+/** Leaves a read of the project for other requests. */
+const MAX_CONCURRENT_COUNTS = 2
 
 /** The number of checks of the monitors in the last 24 hours, re-checks included. */
-export async function countChecks(clickhouse: Clickhouse, monitorIds: string[]): Promise<number> {
+export async function countChecks(clickhouse: ClickhouseSource, monitorIds: string[]): Promise<number> {
   const parts = Array.from({ length: Math.ceil(monitorIds.length / MAX_IDS_PER_QUERY) }, (_, i) =>
     monitorIds.slice(i * MAX_IDS_PER_QUERY, (i + 1) * MAX_IDS_PER_QUERY),
   )
+  const inTurn = limitConcurrency(MAX_CONCURRENT_COUNTS)
   const counts = await Promise.all(
     parts.map(ids =>
-      select<{ total: string }>(
-        clickhouse,
-        `SELECT count() AS total FROM results FINAL
-         WHERE monitor_id IN {ids:Array(UUID)} AND scheduled_at > now() - INTERVAL 24 HOUR AND status != 'missed'`,
-        { ids },
+      inTurn(() =>
+        select<{ total: string }>(
+          clickhouse,
+          `SELECT count() AS total FROM results FINAL
+           WHERE monitor_id IN {ids:Array(UUID)} AND scheduled_at > now() - INTERVAL 24 HOUR AND status != 'missed'
+           SETTINGS do_not_merge_across_partitions_select_final = 1`,
+          { ids },
+        ),
       ),
     ),
   )

@@ -19,6 +19,24 @@ export function parseTimeRange(query: { from?: string; to?: string }, now: Date)
   return { from, to }
 }
 
+/** The longest range of a list of checks, and its default (docs/design/history.md#checks). */
+export const MAX_CHECK_DAYS = 31
+
+/** The range of a list of checks, in ms; without `to` it has no end. Throws 400 when it is too long or `from` is after `to`. */
+export function parseCheckRange(
+  query: { from?: string; to?: string },
+  now: Date,
+): { fromMs: number; toMs: number | null } {
+  const toMs = query.to ? Date.parse(query.to) : null
+  const endMs = toMs ?? now.getTime()
+  const fromMs = query.from ? Date.parse(query.from) : endMs - MAX_CHECK_DAYS * DAY_MS
+  if (fromMs > endMs)
+    throw validationError([{ path: 'from', message: 'from must not be after to, which defaults to now' }])
+  if (endMs - fromMs <= MAX_CHECK_DAYS * DAY_MS) return { fromMs, toMs }
+  const message = `from and to must not be more than ${MAX_CHECK_DAYS} days apart; to defaults to now`
+  throw validationError([{ path: 'from', message }])
+}
+
 /** The part of a range that is past: nothing is known of later statuses. */
 export function limitToPast({ from, to }: TimeRange, now: Date): TimeRange {
   const end = to < now ? to : now

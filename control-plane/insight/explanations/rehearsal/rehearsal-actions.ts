@@ -1,4 +1,9 @@
-import { type Clickhouse, isClickhouseAway } from '../../../foundation/platform/clickhouse.ts'
+import {
+  type Clickhouse,
+  ClickhouseReadError,
+  type ClickhouseShare,
+  readAs,
+} from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { createYieldPoint, monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { tooBusy, validationError } from '../../../foundation/web/server/errors.ts'
@@ -23,7 +28,7 @@ const ATTEMPTS_PER_PIECE = 20
 const QUORUM_DELAY_MS = 6 * 60_000
 
 type Span = { fromMs: number; toMs: number }
-type Tools = { db: Db; clickhouse: Clickhouse }
+type Tools = { db: Db; clickhouse: Clickhouse; gone: AbortSignal }
 
 /** The verdict over a period with the stored settings and with changed ones. */
 export type RehearsalOutcome = ReturnType<typeof summarize>
@@ -40,7 +45,8 @@ export async function rehearse(
   nowMs: number,
 ): Promise<RehearsalOutcome> {
   const warm = { fromMs: span.fromMs - computeWarmUpMs(monitor), toMs: span.toMs }
-  const scheduled = await countAttempts(tools.clickhouse, monitor.id, warm)
+  const share = { key: monitor.projectId, signal: tools.gone }
+  const scheduled = await readAs(tools.clickhouse, share, reads => countAttempts(reads, monitor.id, warm))
   if (scheduled > MAX_ATTEMPTS) {
     const message = `the period has ${scheduled} checks; at most ${MAX_ATTEMPTS} can be rehearsed, so choose a shorter one`
     throw validationError([{ path: 'from', message }])
@@ -51,12 +57,14 @@ export async function rehearse(
   const changed = isUnchanged ? null : createRehearsal(inputs, change)
   const notes = createArrivalNotes(knownEpochs)
   let attempts = 0
-  for await (const one of readAttempts(tools.clickhouse, monitor.id, warm)) {
-    attempts++
-    notes.add(one)
-    current.add(one)
-    changed?.add(one)
-  }
+  await readAs(tools.clickhouse, { ...share, timeoutMs: TIME_LIMIT_MS }, async reads => {
+    for await (const one of readAttempts(reads, monitor.id, warm)) {
+      attempts++
+      notes.add(one)
+      current.add(one)
+      changed?.add(one)
+    }
+  })
   const before = current.finish(span.toMs)
   const differenceMs = findDifference(stored, before, span)
   const difference = differenceMs === null ? [] : [describeDifference(differenceMs, nowMs)]
@@ -72,13 +80,13 @@ const computeWarmUpMs = ({ intervalSeconds, timeoutMs, retryCount }: StoredMonit
   Math.max(6, retryCount + 2) * intervalSeconds * 1_000 + 2 * timeoutMs + QUORUM_DELAY_MS
 
 /** Yields to other work, and ends with 503 after the time limit. */
-async function* readAttempts(clickhouse: Clickhouse, monitorId: string, span: Span) {
+async function* readAttempts(reads: ClickhouseShare, monitorId: string, span: Span) {
   const untilMs = monotonicMs() + TIME_LIMIT_MS
   const pause = createYieldPoint()
   const late = () => tooBusy('the rehearsal takes too long')
   let read = 0
   try {
-    for await (const rows of streamAttempts(clickhouse, monitorId, span, TIME_LIMIT_MS / 1_000)) {
+    for await (const rows of streamAttempts(reads, monitorId, span)) {
       for (const row of rows) {
         const attempt = toStoredAttempt(monitorId, row.json())
         if (attempt.takenAtMs < span.toMs) yield attempt
@@ -87,8 +95,7 @@ async function* readAttempts(clickhouse: Clickhouse, monitorId: string, span: Sp
       if (monotonicMs() > untilMs) throw late()
     }
   } catch (error) {
-    const isSlow = !isClickhouseAway(error) && (error as { type?: string }).type === 'TIMEOUT_EXCEEDED'
-    throw isSlow ? late() : error
+    throw error instanceof ClickhouseReadError && error.isLate ? late() : error
   }
 }
 

@@ -5,6 +5,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import {
   ApiError,
@@ -52,7 +53,7 @@ export function rehearsalRoutes(app: App, context: RehearsalContext): void {
         response: responseSchemas(200, dataSchema(RehearsalRecord), 400, 403, 404, 409, 429, 503),
       },
     },
-    async request => {
+    async (request, reply) => {
       const caller = getCaller(request)
       const { id } = request.params
       const at = now()
@@ -62,8 +63,9 @@ export function rehearsalRoutes(app: App, context: RehearsalContext): void {
       const changed = await computeUpdate(context, caller, monitor, settings, at).catch(namePaths)
       if (hasSingleSource(changed.monitor)) throw conflict('only monitors that probes check can be rehearsed')
       const span = parseSpan(requested, at.getTime())
+      const tools = { ...context, gone: createGoneSignal(reply) }
       const outcome = await turns.run(caller.projectId, () =>
-        rehearse(context, monitor, describeChange(monitor, changed.monitor), span, at.getTime()),
+        rehearse(tools, monitor, describeChange(monitor, changed.monitor), span, at.getTime()),
       )
       return { data: toResponse(monitor.id, span, outcome) }
     },

@@ -1,5 +1,5 @@
 import { Trigger } from '../../../../shared/checks/result.ts'
-import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select, streamRows } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { UNCHECKED_SUMMARY } from '../../../verdict/core/unknown-status/unchecked.ts'
 import type { AttemptRow } from './attempt-row.ts'
@@ -12,7 +12,7 @@ const IN_SPAN = `monitor_id = {monitor:UUID} AND scheduled_at >= fromUnixTimesta
   AND scheduled_at < fromUnixTimestamp64Milli({toMs:Int64})`
 
 /** The number of results that were scheduled in a span. */
-export async function countAttempts(clickhouse: Clickhouse, monitor: string, span: Span): Promise<number> {
+export async function countAttempts(clickhouse: ClickhouseSource, monitor: string, span: Span): Promise<number> {
   const sql = `SELECT count() AS n FROM results WHERE ${IN_SPAN}`
   const [row] = await select<{ n: string }>(clickhouse, sql, { monitor, ...span })
   return Number(row!.n)
@@ -22,14 +22,14 @@ export async function countAttempts(clickhouse: Clickhouse, monitor: string, spa
  * The results that the verdict read, and the checks of witnesses, in the order in which JetStream took them, a few hundred
  * at a time, not parsed yet. For results without a stored arrival, it is the end of the check.
  */
-export async function* streamAttempts(
-  clickhouse: Clickhouse,
+export function streamAttempts(
+  clickhouse: ClickhouseSource,
   monitor: string,
   span: Span,
-  limitSeconds: number,
 ): AsyncGenerator<{ json(): AttemptRow }[]> {
-  const answer = await clickhouse.query({
-    query: `SELECT * FROM (
+  return streamRows<AttemptRow>(
+    clickhouse,
+    `SELECT * FROM (
         SELECT region, probe_id, epoch, config_version, toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, attempt,
           toInt8(status) AS outcome, trigger, total_us, dns_us, connect_us, tls_us, first_byte_us, transfer_us,
           status_code, toInt8(error_source) AS source, toString(error_code) AS error_code, failed_assertions, is_doubted,
@@ -44,11 +44,8 @@ export async function* streamAttempts(
           toUnixTimestamp64Milli(taken_at), sequence, toUInt8(1)
         FROM witness_checks FINAL WHERE ${IN_SPAN})
       ORDER BY taken_ms, sequence, scheduled_ms, attempt`,
-    query_params: { monitor, ...span },
-    format: 'JSONEachRow',
-    clickhouse_settings: { max_execution_time: limitSeconds },
-  })
-  yield* answer.stream<AttemptRow>()
+    { monitor, ...span },
+  )
 }
 
 /** The policies since `fromMs`, and the one before, in ascending order. */

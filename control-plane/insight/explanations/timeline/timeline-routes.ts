@@ -4,6 +4,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { type ApiCaller, getCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
+import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
 import { readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
@@ -43,11 +44,11 @@ export function timelineRoutes(app: App, context: TimelineContext): void {
       'Checks, transitions, updates, deliveries, withheld alerts, maintenance, silences, incidents of vendors, and changes of its monitors in the hour before. The number of items of each kind is limited.',
     tags: ['Incidents'],
     record: IncidentTimeline,
-    read: async request => {
+    read: async (request, reply) => {
       const caller = getCaller(request)
       const { id } = request.params
       const incident = found(isId(id) && (await findIncident(context.db, caller.projectId, id)), 'incident')
-      return readTimeline(context, caller, incident, now())
+      return readTimeline(context, caller, incident, now(), createGoneSignal(reply))
     },
   })
 }
@@ -58,6 +59,7 @@ async function readTimeline(
   caller: ApiCaller,
   incident: IncidentRecord,
   at: Date,
+  gone: AbortSignal,
 ) {
   const { projectId } = caller
   const { started_at: from, resolved_at } = incident
@@ -68,7 +70,9 @@ async function readTimeline(
   const transitions = await listTransitionsBetween(db, { ...scope, from: before }, LIMITS.transitions + 1)
   const spans = computeCheckSpans(incident, transitions)
   const [checks, changes, updates, deliveries, withheld, periods, silences, vendorIncidents] = await Promise.all([
-    readHistory(listChecksInSpans(clickhouse, monitorIds, spans, LIMITS.checks + 1)),
+    readHistory(clickhouse, { projectId, gone }, reads =>
+      listChecksInSpans(reads, monitorIds, spans, LIMITS.checks + 1),
+    ),
     hasScope(caller, 'admin')
       ? listAuditOfRecords(db, projectId, 'monitor', monitorIds, { from: before, to: from }, LIMITS.changes + 1)
       : ('insufficient_scope' as const),

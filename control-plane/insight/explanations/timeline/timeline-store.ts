@@ -1,6 +1,6 @@
 import { DELIVERIES_OF_INCIDENT } from '../../../alerting/deliveries/log/about.ts'
 import type { DeliveryStatus, LoggedAttempt } from '../../../alerting/deliveries/types.ts'
-import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { MonitorStatus } from '../../../monitoring/monitors/types.ts'
 import type { Explanation } from '../../../verdict/core/types.ts'
@@ -122,7 +122,7 @@ export type TimelineCheck = NewestCheckRow & { monitor_id: string; at_start: 0 |
 
 /** The checks of monitors in the spans, oldest first; at most `limit` in each span. */
 export function listChecksInSpans(
-  clickhouse: Clickhouse,
+  clickhouse: ClickhouseSource,
   monitors: string[],
   { start, end }: CheckSpans,
   limit: number,
@@ -136,7 +136,7 @@ export function listChecksInSpans(
        failed_assertions, (${within('startFrom', 'startTo')}) AS at_start
      FROM results FINAL
      WHERE monitor_id IN {monitors:Array(UUID)} AND (${within('startFrom', 'startTo')} OR ${within('endFrom', 'endTo')})
-     ORDER BY scheduled_at, region, attempt, probe_id LIMIT {limit:UInt32} BY at_start`,
+     ORDER BY scheduled_at, region, attempt, probe_id, epoch, monitor_id LIMIT {limit:UInt32} BY at_start`,
     {
       ...{ monitors, limit, startFrom: start.fromMs, startTo: start.toMs },
       // an empty range without an end

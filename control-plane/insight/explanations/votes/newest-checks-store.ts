@@ -1,5 +1,5 @@
 import type { CheckError, Outcome } from '../../../../shared/checks/result.ts'
-import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select } from '../../../foundation/platform/clickhouse.ts'
 
 /** A check as the panel of votes shows it. */
 export type NewestCheckRow = {
@@ -21,7 +21,7 @@ const OF_LAST_DAY = `FROM results FINAL WHERE monitor_id = {monitor:UUID} AND sc
 
 /** The newest check of each region in the last 24 hours, whatever its result. */
 export function listNewestChecks(
-  clickhouse: Clickhouse,
+  clickhouse: ClickhouseSource,
   monitor: string,
   regions: readonly string[],
 ): Promise<NewestCheckRow[]> {
@@ -30,7 +30,7 @@ export function listNewestChecks(
     `SELECT region, probe_id, toUnixTimestamp64Milli(scheduled_at) AS scheduled_ms, attempt,
        toInt8(status) AS outcome, total_us, status_code, toInt8(error_source) AS source, error_code, error_message,
        failed_assertions
-     ${OF_LAST_DAY} ORDER BY scheduled_at DESC, attempt DESC LIMIT 1 BY region`,
+     ${OF_LAST_DAY} ORDER BY scheduled_at DESC, attempt DESC, probe_id, epoch LIMIT 1 BY region`,
     { monitor, regions },
   )
 }
@@ -43,7 +43,7 @@ export type ResultRunRow = { region: string; outcome: Outcome; since_ms: string 
  * that time are left out.
  */
 export function listResultRuns(
-  clickhouse: Clickhouse,
+  clickhouse: ClickhouseSource,
   monitor: string,
   regions: readonly string[],
 ): Promise<ResultRunRow[]> {

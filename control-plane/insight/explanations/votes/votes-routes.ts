@@ -3,6 +3,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
+import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
 import { readRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
@@ -41,20 +42,20 @@ export function voteRoutes(app: App, context: VotesContext): void {
       'The votes, what a verdict needs, the newest checks, and what holds back alerts. The parts have the names of `explanation` in the list of transitions.',
     tags: ['Monitors'],
     record: MonitorVotes,
-    read: async request => {
+    read: async (request, reply) => {
       const { projectId } = getCaller(request)
       const { id } = request.params
       const monitor = found(isId(id) && (await findMonitor(context.db, projectId, id)), 'monitor')
-      return readVotes(context, monitor, now())
+      return readVotes(context, monitor, now(), createGoneSignal(reply))
     },
   })
 }
 
-async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonitor, at: Date) {
+async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonitor, at: Date, gone: AbortSignal) {
   const { id, projectId } = monitor
   const [verdict, checks, transitionId, maintenance, silences, ancestors, silence, withheld] = await Promise.all([
     readVerdict(db, monitor, at),
-    readNewestChecks(clickhouse, monitor),
+    readNewestChecks(clickhouse, monitor, gone),
     findLastTransitionId(db, projectId, id),
     listCurrentMaintenance(db, projectId, id, at),
     listCurrentSilences(db, projectId, id, at),
@@ -97,13 +98,13 @@ async function readVerdict(db: Db, monitor: StoredMonitor, at: Date): Promise<Cu
 /** By region; null while the history cannot be read. Heartbeats have no checks. */
 async function readNewestChecks(
   clickhouse: Clickhouse,
-  { id, type, regions, dataSource }: StoredMonitor,
+  { id, projectId, type, regions, dataSource }: StoredMonitor,
+  gone: AbortSignal,
 ): Promise<NewestChecks | null> {
   if (type === 'heartbeat') return new Map()
   const asked = dataSource === null ? regions : [DATA_SOURCE_REGION]
-  return readHistory(
-    Promise.all([listNewestChecks(clickhouse, id, asked), listResultRuns(clickhouse, id, asked)]).then(
-      ([checks, runs]) => groupNewestChecks(checks, runs),
-    ),
-  )
+  return readHistory(clickhouse, { projectId, gone }, async reads => {
+    const [checks, runs] = await Promise.all([listNewestChecks(reads, id, asked), listResultRuns(reads, id, asked)])
+    return groupNewestChecks(checks, runs)
+  })
 }

@@ -1,4 +1,4 @@
-import { type Clickhouse, select } from '../../../foundation/platform/clickhouse.ts'
+import { type ClickhouseSource, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { MAX_WINDOW_MINUTES } from '../../../verdict/maintenance/schedule-validation.ts'
 import { OUTAGE_SQL } from '../../core/outage-sql.ts'
@@ -135,7 +135,7 @@ const MAX_IDS_PER_QUERY = 200
  * not computed yet, from the results.
  */
 export async function loadDailyMedians(
-  clickhouse: Clickhouse,
+  clickhouse: ClickhouseSource,
   monitorIds: string[],
   from: Date,
 ): Promise<DailyMedians> {
@@ -146,7 +146,7 @@ export async function loadDailyMedians(
   return new Map(rows.flat().map(({ id, days }) => [id, new Map(days)]))
 }
 
-function selectMedians(clickhouse: Clickhouse, ids: string[], from: Date) {
+function selectMedians(clickhouse: ClickhouseSource, ids: string[], from: Date) {
   return select<{ id: string; days: [string, number][] }>(
     clickhouse,
     `SELECT id, groupArray((toString(day), median)) AS days FROM (

@@ -1,7 +1,7 @@
 import { createLruCache } from '../../../../shared/lru-cache.ts'
-import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
+import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { now as clockNow, createYieldPoint, nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { now as clockNow, createYieldPoint, nowMs } from '../../../foundation/platform/time/clock.ts'
 import { listStatusTimes } from '../../../insight/analytics/uptime/status-time-store.ts'
 import { listPageComponents } from '../../core/component-store.ts'
 import { sanitizeProjectCss } from '../../core/custom-css/css-actions.ts'
@@ -43,10 +43,17 @@ type ViewTools = {
 function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_MS }: ViewTools) {
   let clickhouseFailedMs = 0
 
-  async function readMedians(ids: string[], from: Date, known: LoadedPage['medians']): Promise<LoadedPage['medians']> {
+  async function readMedians(
+    pageId: string,
+    ids: string[],
+    from: Date,
+    known: LoadedPage['medians'],
+  ): Promise<LoadedPage['medians']> {
     const isKnown = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && ids.every(id => known.ids.has(id))
     if (isKnown || nowMs() - clickhouseFailedMs < CLICKHOUSE_PAUSE_MS) return known
-    const byMonitor = await withTimeout(loadDailyMedians(clickhouse, ids, from), historyTimeoutMs).catch(() => null)
+    // a page that is slow must not use the reads of its project, nor the other way round
+    const share = { key: `page ${pageId}`, timeoutMs: historyTimeoutMs }
+    const byMonitor = await readAs(clickhouse, share, reads => loadDailyMedians(reads, ids, from)).catch(() => null)
     if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
     clickhouseFailedMs = nowMs()
     return known
@@ -61,7 +68,7 @@ function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_M
       listPageIncidents(db, page.projectId, ids, from, horizon.recent),
       listPageMaintenance(db, ids, horizon),
       listNoticedMaintenance(db, page.projectId, ids, horizon),
-      page.showResponseTimes ? readMedians(ids, from, known) : null,
+      page.showResponseTimes ? readMedians(page.id, ids, from, known) : null,
     ])
     const shown = { page, groups, components, times, incidents, maintenance, noticedMaintenance }
     const data: PageData = { ...shown, medians: medians?.byMonitor ?? null }

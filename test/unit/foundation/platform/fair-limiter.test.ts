@@ -86,3 +86,18 @@ t.test('Work that waits too long is refused and uses no turn; failed work ends i
   await again
   t.same(begun, ['a1', 'a3'])
 })
+
+t.test('A wait for a turn ends when its signal aborts, and others keep their place', async t => {
+  const { begun, ask, end, turns } = workshop()
+  const first = ask('a', 'a1')
+  const leaving = new AbortController()
+  const left = turns.acquire('a', leaving.signal)
+  const third = ask('a', 'a3')
+  leaving.abort(new Error('gone'))
+  await t.rejects(left, { message: 'gone' })
+  await t.rejects(turns.acquire('b', leaving.signal), { message: 'gone' }, 'also when a turn is free')
+  await end('a1')
+  t.same(begun, ['a1', 'a3'])
+  await end('a3')
+  await Promise.all([first, third])
+})
