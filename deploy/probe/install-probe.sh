@@ -8,7 +8,8 @@
 # DESTDIR   installs below this folder and starts nothing, for packaging
 #
 # FLEET_URL, FLEET_TLS (default on) and PROBE_TOKEN are written to /etc/picket/probe.env on the first installation only. A
-# machine that has this file keeps its settings and its place in the fleet.
+# machine that has this file keeps its settings and its place in the fleet. Where the kernel lets no group send pings, as on
+# Debian 12, /etc/sysctl.d/60-picket-probe.conf allows them.
 set -eu
 
 fail() {
@@ -69,9 +70,15 @@ verify "$executable"
 [ -z "$sha256" ] || [ "$sha256" = "$actual" ] || fail "$executable does not match --sha256; nothing was installed"
 
 mkdir -p "$destdir/usr/local/bin" "$destdir/etc/systemd/system" "$destdir/etc/picket"
+new=$destdir/usr/local/bin/.picket-probe.new
+install -m 0755 "$work/$executable" "$new"
+# For example, the machine that built it has a newer C library.
+version=$("$new" --version) || {
+  rm -f "$new"
+  fail "the new $executable does not run on this machine; nothing was installed"
+}
 # Renamed into place, so that a running probe keeps the file that it was started from.
-install -m 0755 "$work/$executable" "$destdir/usr/local/bin/.picket-probe.new"
-mv -f "$destdir/usr/local/bin/.picket-probe.new" "$destdir/usr/local/bin/picket-probe"
+mv -f "$new" "$destdir/usr/local/bin/picket-probe"
 install -m 0644 "$work/$unit" "$destdir/etc/systemd/system/$unit"
 if [ -e "$settings" ]; then
   if [ -n "${PROBE_TOKEN:-}" ] && ! grep -qxF "PROBE_TOKEN=$PROBE_TOKEN" "$settings"; then
@@ -84,7 +91,15 @@ else
   )
 fi
 
-version=$("$destdir/usr/local/bin/picket-probe" --version)
+# "1 0", the kernel's default, lets no group send pings. Another value was chosen for this machine and is kept.
+groups=/proc/sys/net/ipv4/ping_group_range
+if [ -n "$destdir" ] || [ "$(tr '\t' ' ' <$groups)" = '1 0' ]; then
+  mkdir -p "$destdir/etc/sysctl.d"
+  echo 'net.ipv4.ping_group_range = 0 2147483647' >"$destdir/etc/sysctl.d/60-picket-probe.conf"
+  [ -n "$destdir" ] || (echo '0 2147483647' >$groups) ||
+    echo "install-probe: the kernel refuses net.ipv4.ping_group_range; this probe does everything but pings" >&2
+fi
+
 if [ -n "$destdir" ]; then
   echo "picket-probe $version is installed below $destdir"
   exit 0
@@ -92,4 +107,8 @@ fi
 systemctl daemon-reload
 systemctl enable --quiet picket-probe
 systemctl restart picket-probe
+# A wrong setting ends the probe at once.
+sleep 2
+systemctl is-active --quiet picket-probe ||
+  fail "picket-probe $version is installed but does not run; see its log with: journalctl -u picket-probe"
 echo "picket-probe $version is running; see its log with: journalctl -u picket-probe -f"

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeDurably } from '../../shared/process/durable-file.ts'
 import { ConfigError } from '../../shared/process/env.ts'
 
 /** What a probe sends to authenticate: its own secret, and the enrolment token while it is not enrolled. */
@@ -21,9 +22,13 @@ export function openCredential(dataDir: string, token: string | null, newSecret:
     throw new ConfigError(`PROBE_TOKEN is not set, and "${dataDir}" does not contain ${FILE} of an earlier enrolment`)
   }
   const secret = `prs_${newSecret()}`
-  write(file, JSON.stringify({ secret, enrolled_with: hashToken(token) }))
+  writeDurably(file, `${JSON.stringify({ secret, enrolled_with: hashToken(token) })}\n`)
   return { secret, token }
 }
+
+/** Whether the data directory has a secret that this token enrolled, or will enrol. */
+export const isEnrolledWith = (dataDir: string, token: string): boolean =>
+  readStoredCredential(join(dataDir, FILE))?.enrolledWith === hashToken(token)
 
 function readStoredCredential(file: string): { secret: string; enrolledWith: string } | null {
   if (!existsSync(file)) return null
@@ -35,17 +40,6 @@ function readStoredCredential(file: string): { secret: string; enrolledWith: str
     if (!(error instanceof SyntaxError)) throw error
   }
   throw new ConfigError(`"${file}" is damaged; remove it and set PROBE_TOKEN to a new enrolment token`)
-}
-
-function write(file: string, text: string): void {
-  const handle = openSync(`${file}.new`, 'w', 0o600)
-  try {
-    writeFileSync(handle, `${text}\n`)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-  renameSync(`${file}.new`, file)
 }
 
 const hashToken = (token: string) => createHash('sha256').update(token).digest('hex')

@@ -17,12 +17,14 @@ import { findNatsWarning } from '../../control-plane/foundation/platform/nats/se
 import { checkInstalledPackages, checkLockFile } from '../../tools/install/locked.mjs'
 import { ROOT } from '../support/deployment.ts'
 
+const ENTRY_POINTS = ['start/start.mjs', 'probe-executable/build.mjs'] as const
+
 /** A clone with nothing installed, on a machine with `have` whose apt-get and npm only record their arguments. */
 function freshClone(have: string[]) {
   const dir = mkdtempSync(join(tmpdir(), 'picket-clone-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const [clone, bin, asked] = [join(dir, 'clone'), join(dir, 'bin'), join(dir, 'asked')]
-  for (const name of ['start/start.mjs', 'install/install.mjs', 'install/locked.mjs', 'build/build.mjs']) {
+  for (const name of [...ENTRY_POINTS, 'install/install.mjs', 'install/locked.mjs', 'build/build.mjs']) {
     const file = join('tools', name)
     mkdirSync(dirname(join(clone, file)), { recursive: true })
     cpSync(join(ROOT, file), join(clone, file))
@@ -36,10 +38,10 @@ function freshClone(have: string[]) {
   for (const name of have) script(name, 'exit 0')
   for (const name of ['apt-get', 'npm']) script(name, `echo "${name} $*" >> ${asked}\nexit 1`)
   symlinkSync(process.execPath, join(bin, 'node'))
-  const start = (env: Record<string, string> = {}) =>
+  const start = (env: Record<string, string> = {}, entryPoint: (typeof ENTRY_POINTS)[number] = 'start/start.mjs') =>
     new Promise<{ code: number; output: string }>(resolve => {
       const options = { env: { PATH: bin, ...env } }
-      execFile(process.execPath, [join(clone, 'tools/start/start.mjs')], options, (error, stdout, stderr) => {
+      execFile(process.execPath, [join(clone, 'tools', entryPoint)], options, (error, stdout, stderr) => {
         resolve({ code: Number(error?.code ?? 0), output: `${stdout}${stderr}` })
       })
     })
@@ -62,6 +64,13 @@ t.test('npm start prints what it will install before it installs anything', asyn
   t.match(output, /^Installing what is missing:\n {2}npm packages of package-lock\.json/)
   t.match(asked(), /^npm install --ignore-scripts --no-save /, 'and no package runs a script of its own')
   t.notMatch(asked(), 'apt-get')
+})
+
+t.test('npm run build:probe installs what is missing in a fresh clone', async t => {
+  const { start, asked } = freshClone([])
+  const { output } = await start({}, 'probe-executable/build.mjs')
+  t.match(output, /^Installing what is missing:\n {2}npm packages of package-lock\.json/)
+  t.match(asked(), /^npm install --ignore-scripts --no-save /)
 })
 
 t.test('A lock file that differs from package.json, or packages that differ from it, end the start', async t => {

@@ -1,13 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import t from 'tap'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
+import { createDatabase } from '../support/database.ts'
 import { processesOf } from '../support/leaks.ts'
-import { newDataDir, npmStart } from '../support/npm-start.ts'
+import { newDataDir, npmRunAdmin, npmStart } from '../support/npm-start.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 45 s
+// takes about 90 s
+
+const ACCOUNT_KEY = /svc_[0-9A-Za-z]{36}/
 
 t.test(
   'npm start becomes ready, keeps its data, prints the key and the claim link once, and leaves no process',
@@ -16,7 +21,8 @@ t.test(
     const port = String(await reserveFreePort())
     const operatorPort = String(await reserveFreePort())
     const ports = { PORT: port, OPERATOR_PORT: operatorPort, GRPC_PORT: String(await reserveFreePort()) }
-    const first = npmStart(t, { DATA_DIR: dataDir, ...ports })
+    const SECRET_KEY = randomBytes(32).toString('base64')
+    const first = npmStart(t, { DATA_DIR: dataDir, ...ports, SECRET_KEY })
     await waitFor(first.isReady, { label: first.output })
     const operatorUrl = `http://127.0.0.1:${operatorPort}`
     t.equal((await fetch(`${operatorUrl}/readyz`)).status, 200)
@@ -43,7 +49,7 @@ t.test(
       const found = suspicious.map(one => one.split('=')[0] ?? '').filter(name => !/^(TEST|_TAPJS)_/.test(name))
       t.same(found, [], 'a probe holds no credential of a database')
     }
-    const key = /svc_[0-9A-Za-z]{36}/.exec(first.output())?.[0] ?? ''
+    const key = ACCOUNT_KEY.exec(first.output())?.[0] ?? ''
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const created = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, {
       method: 'POST',
@@ -57,6 +63,10 @@ t.test(
     const kept = readFileSync(join(dataDir, 'keep.json'), 'utf8')
     t.notOk(kept.includes(key) || kept.includes(claimUrl!), 'the account’s key and link are kept nowhere')
 
+    const { output: newLink } = await npmRunAdmin(dataDir, 'user', 'claim-link', 'admin@picket.local')
+    t.match(newLink, `http://localhost:${port}/claim/`, 'the command line uses the address of the running installation')
+    t.equal((await npmRunAdmin(dataDir, 'secrets', 'check')).code, 0, 'and its key')
+
     const second = npmStart(t, { DATA_DIR: dataDir, PORT: String(await reserveFreePort()) })
     t.equal(await second.exited, 1)
     t.match(second.output(), `${dataDir} is in use by another Picket (process ${first.child.pid})`)
@@ -65,10 +75,15 @@ t.test(
     t.equal(await first.exited, 0)
     t.same(processesOf(dataDir), [])
 
-    const again = npmStart(t, { DATA_DIR: dataDir, ...ports })
+    const stopped = await npmRunAdmin(dataDir, 'probe', 'list')
+    t.match(stopped, { code: 1, output: `No installation is running in ${dataDir}` })
+
+    // listens on this address only, and the key is the one of the first start
+    const again = npmStart(t, { DATA_DIR: dataDir, ...ports, HOST: '127.0.0.2' })
     await waitFor(again.isReady, { label: again.output })
+    t.match(again.output(), `Ready at http://127.0.0.2:${port} `)
     t.notMatch(again.output(), /svc_[0-9A-Za-z]{36}|\/claim\//)
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/monitors`, { headers })
+    const answer = await fetch(`http://127.0.0.2:${port}/api/v1/monitors`, { headers })
     const { data } = (await answer.json()) as { data: { name: string }[] }
     t.same(
       data.map(({ name }) => name),
@@ -81,6 +96,37 @@ t.test(
     })
   },
 )
+
+t.test('npm start with a database that was created again makes new tokens and a new account', async t => {
+  const dataDir = newDataDir(t)
+  const { url } = await createDatabase(t)
+  const env = { DATA_DIR: dataDir, DATABASE_URL: url, PORT: String(await reserveFreePort()) }
+  const first = npmStart(t, env)
+  await waitFor(first.isReady, { label: first.output })
+  const [key] = ACCOUNT_KEY.exec(first.output()) ?? []
+  const { output } = await npmRunAdmin(dataDir, 'health')
+  t.match(output, /PostgreSQL|partitions|probes/i, 'the command line finds all data stores')
+  t.notMatch(output, /is not set|No installation/)
+  first.child.kill('SIGINT')
+  t.equal(await first.exited, 0)
+
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query('DROP SCHEMA public CASCADE')
+  await client.query('CREATE SCHEMA public')
+  await client.end()
+  const again = npmStart(t, env)
+  await waitFor(() => again.isReady() || again.child.exitCode !== null, { label: again.output })
+  t.ok(again.isReady(), 'the probes are connected')
+  const [newKey] = ACCOUNT_KEY.exec(again.output()) ?? []
+  t.ok(newKey && newKey !== key, 'the account was created again')
+})
+
+t.test('npm run admin -- --help lists the commands when nothing runs', async t => {
+  const { code, output } = await npmRunAdmin(newDataDir(t), '--help')
+  t.equal(code, 0, output)
+  t.match(output, /probe-token create/)
+})
 
 t.test('A reason that prevents npm start is printed in one sentence', async t => {
   const refused = async (env: Record<string, string>) => {

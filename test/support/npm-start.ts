@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
 
 const START = fileURLToPath(new URL('../../tools/start/start.mjs', import.meta.url))
+
+const ADMIN = fileURLToPath(new URL('../../tools/start/admin.mjs', import.meta.url))
 
 /** A data directory that is removed after the test. Call it before `npmStart`, so that it is removed last. */
 export function newDataDir(t: Teardown): string {
@@ -32,4 +34,14 @@ export function npmStart(t: Teardown, env: Record<string, string>) {
     output: () => output,
     isReady: () => output.includes('Ctrl-C stops everything'),
   }
+}
+
+/** Runs `npm run admin` for a data directory, with no other setting. */
+export function npmRunAdmin(dataDir: string, ...args: string[]): Promise<{ code: number; output: string }> {
+  return new Promise(resolve => {
+    const options = { env: { PATH: process.env.PATH, DATA_DIR: dataDir } }
+    execFile(process.execPath, [ADMIN, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: Number(error?.code ?? 0), output: `${stdout}${stderr}` })
+    })
+  })
 }

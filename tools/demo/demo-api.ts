@@ -1,3 +1,5 @@
+import { StartError } from '../start/settings.ts'
+
 export type DemoTransition = { id: string; from: string | null; to: string; at: string; summary?: string }
 
 export type DemoApi = {
@@ -20,7 +22,8 @@ export function createDemoApi(origin: string, apiKey: string): DemoApi {
     })
     // biome-ignore lint/suspicious/noExplicitAny: the record depends on the endpoint
     const answer = (await response.json()) as { data?: any; error?: { message: string } }
-    if (!response.ok) throw new Error(`${method} ${path}: ${answer.error?.message ?? response.status}`)
+    if (!response.ok)
+      throw new StartError(`The demo cannot start. ${method} ${path}: ${answer.error?.message ?? response.status}`)
     return answer.data
   }
   return {

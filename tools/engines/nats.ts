@@ -24,7 +24,7 @@ const LEAN_ENV = { GOMAXPROCS: '1' }
 export async function startNats(options: NatsOptions): Promise<Engine & { port: number }> {
   const dataDir = resolve(options.dataDir)
   const pidFile = join(dataDir, 'nats.pid')
-  await stopStale(pidFile, 'nats-server', 'SIGTERM')
+  await stopStale(pidFile, ['nats-server', `${dataDir}/`], 'SIGTERM')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   chmodSync(dataDir, 0o700)
   const portsDir = join(dataDir, 'ports')

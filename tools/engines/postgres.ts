@@ -54,7 +54,7 @@ const FAST_FLAGS = [
 export async function startPostgres(options: PostgresOptions): Promise<Engine> {
   const binaries = await findBinaries()
   const dataDir = resolve(options.dataDir)
-  await stopStale(join(dataDir, 'postmaster.pid'), 'postgres', 'SIGINT')
+  await stopStale(join(dataDir, 'postmaster.pid'), ['postgres', `-D ${dataDir} `], 'SIGINT')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const as = resolvePostgresIdentity([binaries.postgres, dataDir])
   if (as) chownSync(dataDir, as.uid, as.gid)

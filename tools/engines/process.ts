@@ -111,13 +111,14 @@ async function stopProcess(pid: number, signal: NodeJS.Signals, exited?: Promise
 }
 
 /**
- * Stops the process of an earlier run in a data directory if it is still running. `executable`: a part of its command line,
- * so that another program with a reused process id is not stopped.
+ * Stops the process of an earlier run in a data directory if it is still running. `parts`: of its command line, so that another
+ * program with a reused process id, or the same program of another data directory, is not stopped.
  */
-export async function stopStale(pidFile: string, executable: string, signal: NodeJS.Signals): Promise<void> {
+export async function stopStale(pidFile: string, parts: string[], signal: NodeJS.Signals): Promise<void> {
   const pid = Number(readText(pidFile).split('\n')[0])
   if (!Number.isInteger(pid) || pid <= 1 || pid === process.pid) return
-  if (!commandLine(pid).includes(executable)) return
+  const line = commandLine(pid)
+  if (!parts.every(part => line.includes(part))) return
   await stopProcess(pid, signal)
 }
 

@@ -15,18 +15,17 @@ import {
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { installMissing, PACKAGES, ROOT } from '../install/install.mjs'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const OUT = join(ROOT, 'dist/probe')
 const PLATFORM = `${process.platform}-${process.arch}`
 /** Marks the place in the Node binary that enables the embedded program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-const { resolve } = createRequire(import.meta.url)
-const POSTJECT = join(dirname(resolve('postject')), 'cli.js')
+/** The folder of a package. It is searched when it is needed, because in a fresh clone it is installed first. */
+const findPackage = name => dirname(createRequire(import.meta.url).resolve(name))
 /** The only native library, which probes use for ICMP sockets. */
-const KOFFI = join(dirname(resolve(`@koromix/koffi-${PLATFORM}`)), PLATFORM.replace('-', '_'), 'koffi.node')
+const findKoffi = () => join(findPackage(`@koromix/koffi-${PLATFORM}`), PLATFORM.replace('-', '_'), 'koffi.node')
 
 const COMMON = {
   absWorkingDir: ROOT,
@@ -47,7 +46,7 @@ export async function buildProbe(folder = OUT) {
     const made = join(workDir, 'executable')
     copyFileSync(process.execPath, made)
     const blob = makeBlob(workDir, await bundle())
-    run([POSTJECT, made, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE])
+    run([join(findPackage('postject'), 'cli.js'), made, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE])
     chmodSync(made, 0o755)
     const executable = join(folder, `picket-probe-${PLATFORM}`)
     renameSync(made, executable)
@@ -67,6 +66,7 @@ const sumLine = file => `${createHash('sha256').update(readFileSync(file)).diges
 /** The program with all its packages as one CommonJS text, the only format that Node supports in an executable. */
 async function bundle() {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const { build } = await import('esbuild')
   const thread = await build({ ...COMMON, entryPoints: ['probe-agent/execution/assertion-thread.ts'] })
   const program = await build({
     ...COMMON,
@@ -104,7 +104,7 @@ function embedFiles({ onResolve, onLoad }) {
 function makeBlob(workDir, program) {
   const [main, output, config] = ['program.cjs', 'blob', 'sea.json'].map(name => join(workDir, name))
   writeFileSync(main, program)
-  const assets = { 'koffi.node': KOFFI }
+  const assets = { 'koffi.node': findKoffi() }
   writeFileSync(config, JSON.stringify({ main, output, disableExperimentalSEAWarning: true, assets }))
   run(['--experimental-sea-config', config])
   return output
@@ -115,4 +115,7 @@ function run(args) {
   execFileSync(process.execPath, args, { stdio: 'pipe' })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await buildProbe())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  installMissing(PACKAGES)
+  console.log(await buildProbe())
+}

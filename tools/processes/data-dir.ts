@@ -1,29 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateOperatorSeed } from '../../control-plane/foundation/platform/nats/operator.ts'
 import { isAlive } from '../engines/process.ts'
 import { StartError } from '../start/settings.ts'
 
-/** The stored state of a local installation, readable only by its owner. */
-export type InstallationState = {
-  secretKey: string
-  postgresPassword: string
-  /** operator seed of the embedded NATS */
-  natsOperatorSeed: string
-  /** by database, so that another DATABASE_URL gets its own account and tokens */
-  databases: Record<string, { hasAccount?: boolean; probeTokens: Record<string, string>; demoKey?: string }>
-}
+const buildEnvironmentPath = (dataDir: string) => join(dataDir, 'environment.json')
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024
 
@@ -58,8 +38,13 @@ function lock(file: string, dataDir: string): () => void {
   if (holder > 0 && holder !== process.pid && isAlive(holder) && isRunner(holder)) {
     throw new StartError(`${dataDir} is in use by another Picket (process ${holder}). Stop it or set DATA_DIR.`)
   }
+  const unlock = () => {
+    for (const path of [file, buildEnvironmentPath(dataDir)]) rmSync(path, { force: true })
+  }
+  // of an earlier run that was killed
+  unlock()
   writeFileSync(file, String(process.pid))
-  return () => rmSync(file, { force: true })
+  return unlock
 }
 
 /** Whether the process is a runner; its id may have been reused by another program. */
@@ -71,31 +56,7 @@ function isRunner(pid: number): boolean {
   }
 }
 
-export function readInstallationState(dataDir: string, env: NodeJS.ProcessEnv): InstallationState {
-  const file = buildStatePath(dataDir)
-  const kept: Partial<InstallationState> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  const state = {
-    secretKey: kept.secretKey ?? randomBytes(32).toString('base64'),
-    postgresPassword: kept.postgresPassword ?? randomBytes(24).toString('base64url'),
-    natsOperatorSeed: kept.natsOperatorSeed ?? generateOperatorSeed(),
-    databases: kept.databases ?? {},
-  }
-  writeInstallationState(dataDir, state)
-  return env.SECRET_KEY ? { ...state, secretKey: env.SECRET_KEY } : state
+/** Stores the variables of the running programs for the operator's command line (admin.mjs). */
+export function writeEnvironment(dataDir: string, env: Record<string, string>): void {
+  writeFileSync(buildEnvironmentPath(dataDir), `${JSON.stringify(env)}\n`, { mode: 0o600 })
 }
-
-/** Writes a new file and renames it, so that a crash leaves the old state. */
-export function writeInstallationState(dataDir: string, state: InstallationState): void {
-  const file = buildStatePath(dataDir)
-  writeFileSync(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
-}
-
-type Addresses = { natsUrl: string; isEmbeddedNats: boolean; clickhouseUrl: string; egressAllow: string }
-
-/** Stores the addresses of the data stores and the allowed ranges for the operator's command line (admin.mjs). */
-export function writeAddresses(dataDir: string, addresses: Addresses): void {
-  writeFileSync(join(dataDir, 'addresses.json'), `${JSON.stringify(addresses)}\n`, { mode: 0o600 })
-}
-
-const buildStatePath = (dataDir: string) => join(dataDir, 'keep.json')

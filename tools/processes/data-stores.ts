@@ -8,7 +8,7 @@ import { startPostgres } from '../engines/postgres.ts'
 import type { Engine } from '../engines/process.ts'
 import type { StartScreen } from '../start/screen.ts'
 import type { LocalSettings } from '../start/settings.ts'
-import type { InstallationState } from './data-dir.ts'
+import type { InstallationState } from './installation-state.ts'
 import { assertDatabase, assertListening, getHostAndPort, readNatsVersion } from './reachable.ts'
 import { type SupervisedProcess, supervise } from './supervise.ts'
 

@@ -42,7 +42,7 @@ export async function startProgram(
   const logFile = join(options.dataDir, 'logs', `${options.name}.log`)
   const pidFile = join(options.dataDir, `${options.name}.pid`)
   const file = join(DIST, options.program)
-  await stopStale(pidFile, options.program, 'SIGTERM')
+  await stopStale(pidFile, [options.program], 'SIGTERM')
   rotate(logFile)
   let resolveReady: (line: Record<string, unknown>) => void = () => {}
   const ready = new Promise<Record<string, unknown>>(resolve => {

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { type InstallationState, writeInstallationState } from '../processes/data-dir.ts'
+import { isEnrolledWith } from '../../probe-agent/fleet/credential.ts'
+import { type InstallationState, writeInstallationState } from '../processes/installation-state.ts'
 import { runAdminCommand } from '../processes/programs.ts'
-import { buildProbeDir, LOCAL_REGIONS, type LocalSettings } from './settings.ts'
+import { buildProbeDir, buildProbeName, LOCAL_REGIONS, type LocalSettings } from './settings.ts'
 
 type DatabaseState = InstallationState['databases'][string]
 
@@ -41,15 +40,20 @@ export async function ensureDemoAccount(
   return database.demoKey
 }
 
-/** One enrolment token per region; a new one if the probe has lost its credential. */
+/** One enrolment token per region; a new one if the probe has lost its credential, or the database does not have the probe. */
 export async function ensureProbeTokens(
   settings: LocalSettings,
   state: InstallationState,
   env: Record<string, string>,
 ): Promise<Record<string, string>> {
-  const { probeTokens: tokens } = getDatabaseState(settings, state)
-  const isEnrolled = (region: string) => existsSync(join(buildProbeDir(settings, region), 'credential.json'))
-  const missing = LOCAL_REGIONS.filter(region => !tokens[region] || !isEnrolled(region))
+  const database = getDatabaseState(settings, state)
+  const { probeTokens: tokens } = database
+  const hasTokens = Object.keys(tokens).length > 0
+  const listed = hasTokens ? await runAdminCommand(['probe', 'list'], env) : ''
+  if (hasTokens && listed === '') forgetAccounts(database)
+  const isEnrolled = (region: string, token: string) =>
+    isEnrolledWith(buildProbeDir(settings, region), token) && listed.split(/\s+/).includes(buildProbeName(region))
+  const missing = LOCAL_REGIONS.filter(region => !isEnrolled(region, tokens[region] ?? ''))
   const made = await Promise.all(
     missing.map(region => runAdminCommand(['probe-token', 'create', '--region', region], env)),
   )
@@ -58,6 +62,12 @@ export async function ensureProbeTokens(
   })
   if (missing.length > 0) writeInstallationState(settings.dataDir, state)
   return tokens
+}
+
+/** A database without any of the probes was created again, so it does not have the accounts either. */
+function forgetAccounts(database: DatabaseState): void {
+  delete database.hasAccount
+  delete database.demoKey
 }
 
 async function bootstrap(email: string, env: Record<string, string>): Promise<LocalAccount> {

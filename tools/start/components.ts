@@ -1,10 +1,10 @@
 import type { MailSink } from '../mail/sink.ts'
-import type { InstallationState } from '../processes/data-dir.ts'
 import type { DataStores } from '../processes/data-stores.ts'
+import type { InstallationState } from '../processes/installation-state.ts'
 import { startProgram } from '../processes/programs.ts'
 import { type RunningProcess, type SupervisedProcess, supervise } from '../processes/supervise.ts'
 import type { StartScreen } from './screen.ts'
-import { buildProbeDir, type LocalSettings, StartError } from './settings.ts'
+import { buildProbeDir, buildProbeName, formatReachableAddress, type LocalSettings, StartError } from './settings.ts'
 
 const READY_TIMEOUT_MS = 180_000
 /**
@@ -103,9 +103,9 @@ export function startProbe(
       cancel,
       // a probe receives its token and no other secrets
       env: {
-        FLEET_URL: `127.0.0.1:${grpcPort}`,
+        FLEET_URL: formatReachableAddress(settings.host, grpcPort),
         PROBE_TOKEN: token,
-        PROBE_NAME: `local-${region}`,
+        PROBE_NAME: buildProbeName(region),
         DATA_DIR: buildProbeDir(settings, region),
         EGRESS_ALLOW,
         EGRESS_DENY,
@@ -122,8 +122,7 @@ export function startProbe(
 
 /** The URL of the operator's endpoints on this machine. */
 export function buildOperatorUrl({ operatorHost }: LocalSettings, port: number): string {
-  const host = operatorHost === '0.0.0.0' || operatorHost === '::' ? '127.0.0.1' : operatorHost
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `http://${formatReachableAddress(operatorHost, port)}`
 }
 
 async function waitUntilReady(operator: string, cancel: AbortSignal): Promise<void> {

@@ -1,7 +1,8 @@
 import { reserveFreePort } from '../engines/free-port.ts'
 import { type MailSink, startMailSink } from '../mail/sink.ts'
-import { openDataDir, readInstallationState, writeAddresses } from '../processes/data-dir.ts'
+import { openDataDir, writeEnvironment } from '../processes/data-dir.ts'
 import { type DataStores, startDataStores } from '../processes/data-stores.ts'
+import { readInstallationState } from '../processes/installation-state.ts'
 import { assertPortFree, reservePortOr } from '../processes/reachable.ts'
 import type { RunningProcess, SupervisedProcess } from '../processes/supervise.ts'
 import { createFirstAccount, ensureDemoAccount, ensureProbeTokens, type LocalAccount } from './accounts.ts'
@@ -59,9 +60,6 @@ export async function startInstallation(
     screen.say(`Picket, data in ${settings.dataDir}\n`)
     const state = readInstallationState(settings.dataDir, env)
     stores = await startDataStores(settings, state, screen)
-    const { natsUrl, clickhouseUrl } = stores
-    const { egressAllow } = settings
-    writeAddresses(settings.dataDir, { natsUrl, isEmbeddedNats: settings.natsUrl === null, clickhouseUrl, egressAllow })
     assertNotCancelled(cancel)
     mail = await startMail(settings, screen)
     const ports: LocalPorts = {
@@ -72,6 +70,7 @@ export async function startInstallation(
       .filter(Boolean)
       .join(',')
     const common = buildCommonEnv(settings, stores, state, mail, egressDeny, env)
+    writeEnvironment(settings.dataDir, common)
     const tokens = await screen.component(
       'schema',
       () => ensureProbeTokens(settings, state, common),

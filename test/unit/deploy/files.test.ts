@@ -8,27 +8,81 @@ import {
   generateOperatorSeed,
   parseOperatorSeed,
 } from '../../../control-plane/foundation/platform/nats/operator.ts'
+import { reserveFreePort } from '../../../tools/engines/free-port.ts'
+import { spawnBound } from '../../../tools/engines/process.ts'
+import { assertListening } from '../../../tools/processes/reachable.ts'
+import { createAuthority } from '../../support/certificates.ts'
 import { ROOT, textOf, variablesOf, yamlOf } from '../../support/deployment.ts'
+import { waitFor } from '../../support/wait.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'picket-deploy-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const seed = generateOperatorSeed()
+const operator = parseOperatorSeed(seed)!
+
+const conf = textOf('deploy/compose/nats.conf')
+const durable = /^\s*sync_interval: always$/m
+
+/** Writes nats.conf with these permissions. nats-server 2.9, which Debian has, supports everything except `durable`. */
+function writeNatsConf(permissions: string, text = conf) {
+  const version = execFileSync('nats-server', ['--version'], { encoding: 'utf8' })
+  writeFileSync(join(folder, 'nats.conf'), / v2\.[0-9]\./.test(version) ? text.replace(durable, '') : text)
+  writeFileSync(join(folder, 'nats-operator.conf'), permissions)
+}
 
 t.test('nats-server accepts nats.conf, with and without an operator', async t => {
-  const conf = textOf('deploy/compose/nats.conf')
-  const durable = /^\s*sync_interval: always$/m
   t.match(conf, durable, 'what was acknowledged is on disk')
-  // nats-server 2.9, which Debian has, supports everything except this
-  const version = execFileSync('nats-server', ['--version'], { encoding: 'utf8' })
-  writeFileSync(join(folder, 'nats.conf'), / v2\.[0-9]\./.test(version) ? conf.replace(durable, '') : conf)
-  const operator = parseOperatorSeed(generateOperatorSeed())!
   for (const text of ['', buildServerConfiguration(operator, join(folder, 'accounts'))]) {
-    writeFileSync(join(folder, 'nats-operator.conf'), text)
+    writeNatsConf(text)
     const { status, stderr } = spawnSync('nats-server', ['-t', '-c', join(folder, 'nats.conf')], { encoding: 'utf8' })
     t.equal(status, 0, stderr)
   }
   t.match(conf, /^include nats-operator\.conf$/m)
   const { volumes } = yamlOf('deploy/compose/compose.yaml').services.nats
   for (const file of ['nats.conf', 'nats-operator.conf']) t.ok(volumes.includes(`./${file}:/etc/nats/${file}:ro`))
+})
+
+t.test('With nats-tls.yaml, NATS has TLS, and control planes connect at its public name', async t => {
+  const { services } = yamlOf('deploy/compose/nats-tls.yaml')
+  t.same(services.nats.command, ['--config', '/etc/nats/nats-tls.conf'])
+  t.ok(services.nats.volumes.includes('./nats-tls.conf:/etc/nats/nats-tls.conf:ro'))
+  t.ok(services.nats.volumes.includes('./nats-tls:/etc/nats/tls:ro'))
+  const { ca, issue } = createAuthority(t)
+  const { cert, key } = issue('localhost', -1, 5)
+  for (const [name, text] of Object.entries({ 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca }))
+    writeFileSync(join(folder, name), text)
+  writeFileSync(
+    join(folder, 'nats-tls.conf'),
+    textOf('deploy/compose/nats-tls.conf').replaceAll('/etc/nats/tls', folder),
+  )
+  const port = await reserveFreePort()
+  const settings = conf
+    .replace(/^port: 4222$/m, `port: ${port}`)
+    .replace(/^http: .*$/m, '')
+    .replace('/data/jetstream', join(folder, 'jetstream'))
+  writeNatsConf(buildServerConfiguration(operator, join(folder, 'accounts')), settings)
+  const server = spawnBound({
+    command: 'nats-server',
+    args: ['--config', join(folder, 'nats-tls.conf')],
+    logFile: join(folder, 'nats.log'),
+    stopSignal: 'SIGTERM',
+  })
+  t.teardown(server.stop)
+  const answers = () =>
+    assertListening('NATS_URL', `nats://127.0.0.1:${port}`, port).then(
+      () => true,
+      () => false,
+    )
+  await waitFor(answers, { label: 'nats-server' })
+  const url = services['control-plane-1'].environment.NATS_URL.replace(/\$\{NATS_DOMAIN.*\}:4222/, `localhost:${port}`)
+  const script = `import { connectNats } from './control-plane/foundation/platform/nats/client.ts'
+import { parseOperatorSeed } from './control-plane/foundation/platform/nats/operator.ts'
+const nats = await connectNats(process.argv[1], 'test', parseOperatorSeed(process.env.SEED))
+await nats.close()`
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script, url]
+  const env = { PATH: process.env.PATH, SEED: seed, NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') }
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', env })
+  t.equal(status, 0, stderr)
 })
 
 t.test('The systemd unit gives the probe no privileges and time to drain', async t => {

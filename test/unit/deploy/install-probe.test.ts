@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -28,6 +29,12 @@ type Offer = {
   install: (args?: string[], env?: object) => ReturnType<typeof run>
 }
 
+/** Replaces the program of an offer. */
+function offerProgram(folder: string, script: string) {
+  writeFileSync(join(folder, EXECUTABLE), `#!/bin/sh\n${script}\n`)
+  writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
+}
+
 function run(args: string[], env: object) {
   const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...args], {
     encoding: 'utf8',
@@ -43,9 +50,8 @@ function offer(t: Teardown): Offer {
     string,
   ]
   t.teardown(() => [folder, root].map(path => rmSync(path, { recursive: true })))
-  writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 9.9.9\n')
   copyFileSync(join(ROOT, 'deploy/probe', UNIT), join(folder, UNIT))
-  writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
+  offerProgram(folder, 'echo 9.9.9')
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, EXECUTABLE)))
     .digest('hex')
@@ -63,15 +69,31 @@ t.test('The script installs the probe, its unit and its settings, which only roo
   const settings = join(root, 'etc/picket/probe.env')
   t.equal(readFileSync(settings, 'utf8'), 'FLEET_URL=fleet.example.com:443\nFLEET_TLS=on\nPROBE_TOKEN=prb_secret\n')
   t.equal(statSync(settings).mode & 0o777, 0o600)
+  const pings = readFileSync(join(root, 'etc/sysctl.d/60-picket-probe.conf'), 'utf8')
+  t.equal(pings, 'net.ipv4.ping_group_range = 0 2147483647\n', 'the service may send pings without a capability')
 })
 
 t.test('An update replaces the probe and keeps its settings', async t => {
   const { folder, root, install } = offer(t)
   install()
-  writeFileSync(join(folder, EXECUTABLE), '#!/bin/sh\necho 10.0.0\n')
-  writeFileSync(join(folder, 'SHA256SUMS'), execFileSync('sha256sum', [EXECUTABLE, UNIT], { cwd: folder }))
+  offerProgram(folder, 'echo 10.0.0')
   t.match(install([], {}), { status: 0, stdout: /10\.0\.0/ })
   t.match(readFileSync(join(root, 'etc/picket/probe.env'), 'utf8'), /prb_secret/)
+})
+
+t.test('An update that does not run on this machine leaves the installed probe and its unit as they were', async t => {
+  const { folder, root, install } = offer(t)
+  install()
+  const unit = join(root, 'etc/systemd/system', UNIT)
+  const before = readFileSync(unit, 'utf8')
+  appendFileSync(join(folder, UNIT), '# newer\n')
+  offerProgram(folder, 'echo "GLIBC_2.99 not found" >&2; exit 1')
+  const { status, stderr } = install([], {})
+  t.equal(status, 1)
+  t.match(stderr, /GLIBC_2\.99 not found\n.* does not run on this machine; nothing was installed/)
+  t.equal(execFileSync(installed(root), ['--version'], { encoding: 'utf8' }), '9.9.9\n')
+  t.equal(readFileSync(unit, 'utf8'), before)
+  t.same(readdirSync(join(root, 'usr/local/bin')), ['picket-probe'])
 })
 
 t.test('A new token for an installed probe is not ignored silently: the script says how to enrol again', async t => {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { PROCESS_ROLES } from '../../../control-plane/config.ts'
 import { REGIONS } from '../../../shared/checks/check.ts'
-import { type Manifest, manifests, ROOT, VERSION, variablesOf } from '../../support/deployment.ts'
+import { type Manifest, manifests, ROOT, textOf, VERSION, variablesOf } from '../../support/deployment.ts'
 
 const all = manifests()
 const kustomizations = all.filter(({ kind }) => kind === 'Kustomization')
@@ -21,6 +21,22 @@ t.test('The manifests conform to the types of Kubernetes', async t => {
   containerOf(wrong).livenesProbe = {}
   t.equal(await complaintsAbout(resources), '')
   t.match(await complaintsAbout([wrong]), /livenesProbe/, 'it does see what is wrong')
+})
+
+t.test('deployment.md names each secret, each value to replace and each image of the manifests', t => {
+  const [, chapter = ''] = /^## Kubernetes$(.*?)^## /ms.exec(textOf('docs/deployment.md')) ?? []
+  const text = JSON.stringify(resources)
+  const secrets = [...text.matchAll(/"(?:secretRef":\{"name|secretName)":"([\w-]+)"/g)].map(found => found[1]!)
+  t.ok(secrets.includes('picket-tls'))
+  for (const name of secrets) t.match(chapter, new RegExp(`create secret (generic|tls) ${name} `), name)
+  const settings = resources.find(({ kind }) => kind === 'ConfigMap')!.data
+  const isPlaceholder = (value: string) => /^<|^choose-/.test(value)
+  const replaced = Object.keys(settings).filter(name => isPlaceholder(settings[name]))
+  t.ok(replaced.length > 1)
+  for (const name of [...replaced, 'FLEET_URL']) t.ok(chapter.includes(`\`${name}\``), name)
+  const images = kustomizations.flatMap(({ images = [] }) => images)
+  for (const { newName, newTag } of images) t.ok(chapter.includes(`docker push ${newName}:${newTag}`), newName)
+  t.end()
 })
 
 /** The compiler's errors for the manifests as values of kubernetes-types, which allow no unknown fields. */

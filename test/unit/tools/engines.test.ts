@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import t from 'tap'
 import { resolvePostgresIdentity } from '../../../tools/engines/postgres-user.ts'
-import { buildIdentityFlags } from '../../../tools/engines/process.ts'
+import { buildIdentityFlags, isAlive, stopStale } from '../../../tools/engines/process.ts'
 import { createTestFolder } from '../../../tools/engines/test-folder.ts'
 import { createClickhouseDatabase } from '../../support/clickhouse.ts'
 import type { Teardown } from '../../support/teardown.ts'
@@ -100,4 +100,20 @@ t.test('PostgreSQL finds its own program in a checkout that only its owner may l
   // initdb checks access as `test` does
   const [command, ...args] = [...(as ? ['setpriv', ...buildIdentityFlags(as), '--'] : []), 'test', '-x', program]
   t.equal(spawnSync(command!, args).status, 0)
+})
+
+t.test('A stale process is stopped, a process of another data directory with its id is not', async t => {
+  const folder = createTestFolder()
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e9)', 'nats-server', '/data/one/nats.conf'])
+  t.teardown(() => child.kill('SIGKILL'))
+  const exited = once(child, 'exit')
+  await once(child, 'spawn')
+  const pidFile = join(folder, 'nats.pid')
+  writeFileSync(pidFile, String(child.pid))
+  await stopStale(pidFile, ['nats-server', '/data/two/'], 'SIGTERM')
+  t.equal(child.signalCode, null)
+  t.ok(isAlive(child.pid!), 'it still runs')
+  await stopStale(pidFile, ['nats-server', '/data/one/'], 'SIGTERM')
+  t.same(await exited, [null, 'SIGTERM'])
 })

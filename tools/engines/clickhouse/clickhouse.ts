@@ -20,7 +20,7 @@ type ClickhouseOptions = {
 export async function startClickhouse(options: ClickhouseOptions): Promise<Engine> {
   const dataDir = resolve(options.dataDir)
   const pidFile = join(dataDir, 'server.pid')
-  await stopStale(pidFile, 'clickhouse-server', 'SIGTERM')
+  await stopStale(pidFile, ['clickhouse-server', pidFile], 'SIGTERM')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   chmodSync(dataDir, 0o700)
   const server = spawnBound({
