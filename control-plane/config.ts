@@ -17,10 +17,8 @@ import { type InstallationLimits, PLANS, type PlanName } from './accounts/plans/
 import { REGISTRATION_MODES, type RegistrationMode } from './accounts/registration/registration-mode.ts'
 import { DEFAULT_BURST } from './alerting/deliveries/limits/pace.ts'
 import { parseSmtpUrl } from './foundation/platform/mail/smtp-url.ts'
-import type { StreamSettings } from './foundation/platform/nats/client.ts'
-import { type NatsOperator, parseOperatorSeed } from './foundation/platform/nats/operator.ts'
+import { type NatsSettings, readNatsSettings } from './foundation/platform/nats/settings.ts'
 import type { GrpcTls } from './foundation/platform/network/grpc-server.ts'
-import { isLoopback, parseNatsHosts } from './foundation/platform/network/loopback.ts'
 import { type ObjectStoreAddress, parseObjectStoreAddress } from './foundation/platform/object-storage/store-address.ts'
 import { parseAllowedHost } from './foundation/web/server/accepted-hosts.ts'
 import { type ChatSettings, readChatApiUrl, readChatSettings } from './integrations/chat/settings.ts'
@@ -38,13 +36,8 @@ export type ProcessRole = (typeof PROCESS_ROLES)[number]
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-export type Config = {
+export type Config = NatsSettings & {
   databaseUrl: string
-  natsUrl: string
-  /** null: NATS is not in operator mode and runs on this machine (for development) */
-  natsOperator: NatsOperator | null
-  /** replicas and sizes of NATS' streams */
-  streams: StreamSettings
   clickhouseUrl: string
   host: string
   /** 0: any free port; the log line "ready" contains it */
@@ -68,8 +61,6 @@ export type Config = {
   /** the base URL of links, without a trailing slash */
   publicUrl: string
   probeInstallation: ProbeInstallationSettings
-  /** the address of NATS for probes; defaults to NATS_URL */
-  probeNatsUrl: string
   egressAllow: string[]
   /** the same for webhooks of visitors of status pages */
   visitorEgressAllow: string[]
@@ -126,7 +117,6 @@ export type Config = {
 /** Throws a ConfigError that names the variable, its value and the accepted values. */
 export function readConfig(env: Env): Config {
   const port = readInteger(env, 'PORT', 8080, 0, 65_535)
-  const natsUrl = readText(env, 'NATS_URL')
   const registration = readEnum(env, 'REGISTRATION', REGISTRATION_MODES, 'open')
   const operatorPort = readInteger(env, 'OPERATOR_PORT', 8081, 0, 65_535)
   if (operatorPort !== 0 && operatorPort === port) {
@@ -137,9 +127,7 @@ export function readConfig(env: Env): Config {
   const keyLimit = readInteger(env, 'RATE_LIMIT_PER_MINUTE', 600, 1, 1_000_000)
   return {
     databaseUrl: readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
-    natsUrl,
-    natsOperator: readRequiredOperator(env, [natsUrl, readOptionalText(env, 'PROBE_NATS_URL') ?? natsUrl]),
-    streams: readStreamSettings(env),
+    ...readNatsSettings(env),
     clickhouseUrl: readUrl(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
     host: readText(env, 'HOST', '127.0.0.1'),
     operatorHost: readText(env, 'OPERATOR_HOST', '127.0.0.1'),
@@ -152,7 +140,6 @@ export function readConfig(env: Env): Config {
     ...{ secretKey: readSecretKey(env), olderSecretKey: readOlderSecretKey(env) },
     publicUrl,
     probeInstallation: parseProbeInstallationSettings(env, { publicUrl, grpcPort, hasTls: grpcTls !== null }),
-    probeNatsUrl: readOptionalText(env, 'PROBE_NATS_URL') ?? natsUrl,
     egressAllow: readList(env, 'EGRESS_ALLOW'),
     visitorEgressAllow: readList(env, 'VISITOR_EGRESS_ALLOW'),
     egressDeny: readList(env, 'EGRESS_DENY'),
@@ -214,30 +201,6 @@ function readGrpcTls(env: Env): GrpcTls | null {
   if (cert && key) return { cert, key, clientCa: clientCa ?? null }
   if (cert || key || clientCa) throw new ConfigError('GRPC_TLS_CERT and GRPC_TLS_KEY must be set together')
   return null
-}
-
-/** Without operator mode every client of NATS has all permissions, so NATS must then be on this machine. */
-function readRequiredOperator(env: Env, natsUrls: string[]): NatsOperator | null {
-  const operator = readNatsOperator(env)
-  const far = natsUrls.flatMap(parseNatsHosts).find(host => !isLoopback(host))
-  if (operator !== null || far === undefined) return operator
-  throw new ConfigError(
-    `NATS is at ${far}, and NATS_OPERATOR_SEED is not set: any client that reaches it could read and forge results; create a seed with: npm run admin -- nats seed`,
-  )
-}
-
-/** NATS_OPERATOR_SEED; null when it is not set. The error does not repeat its value. */
-export function readNatsOperator(env: Env): NatsOperator | null {
-  const seed = readOptionalText(env, 'NATS_OPERATOR_SEED')
-  const operator = seed === null ? null : parseOperatorSeed(seed)
-  if (seed === null || operator !== null) return operator
-  throw new ConfigError('NATS_OPERATOR_SEED must be a seed of an operator; create one with: npm run admin -- nats seed')
-}
-
-function readStreamSettings(env: Env): StreamSettings {
-  const replicas = Number(readEnum(env, 'NATS_REPLICAS', ['1', '3', '5'], '1'))
-  const bytes = (name: string) => readInteger(env, name, 0, 1_048_576, Number.MAX_SAFE_INTEGER) || null
-  return { replicas, maxBytes: { RESULTS: bytes('RESULTS_MAX_BYTES'), LATE: bytes('LATE_MAX_BYTES') } }
 }
 
 /** The key of the installation (SECRET_KEY), 32 bytes. */

@@ -7,12 +7,11 @@ import { createAuthenticator } from './accounts/api-keys/actions.ts'
 import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration-mode.ts'
 import { createSessionAuthenticator } from './accounts/sessions/actions.ts'
 import type { Config, ProcessRole } from './config.ts'
-import { migratePostgres } from './foundation/migrations/postgres/index.ts'
 import { pingClickhouse } from './foundation/platform/clickhouse.ts'
 import { createSecretCipher } from './foundation/platform/crypto/encryption.ts'
 import { createSigner } from './foundation/platform/crypto/signer.ts'
 import { createMailer } from './foundation/platform/mail/mailer.ts'
-import { connectNats, ensureStreams, type Nats } from './foundation/platform/nats/client.ts'
+import type { Nats } from './foundation/platform/nats/client.ts'
 import { findNatsWarning } from './foundation/platform/nats/server-version.ts'
 import { isLoopback } from './foundation/platform/network/loopback.ts'
 import { createNatsObjectStore, type ObjectStore } from './foundation/platform/object-storage/nats-bucket.ts'
@@ -28,9 +27,11 @@ import { createOperatorApp } from './foundation/web/server/operator-app.ts'
 import { livenessRoutes, type ProcessStatus, processRoutes } from './foundation/web/server/process-routes.ts'
 import { addScope } from './foundation/web/server/scope.ts'
 import { createLive } from './insight/live/live-worker.ts'
+import { assertSecretKey } from './operations/admin/key-check-store.ts'
 import { healthRoutes } from './operations/health/routes.ts'
 import { apiRoutes, operatorRoutes, publicRoutes } from './roles/api-routes.ts'
 import type { ProcessContext } from './roles/context.ts'
+import { connectToNats, migrateDatabase, prepareStreams } from './roles/engines.ts'
 import { openHistory } from './roles/history.ts'
 import { createPools } from './roles/pools.ts'
 import { ROLE_STARTERS, type RoleComponent } from './roles/roles.ts'
@@ -130,28 +131,24 @@ async function connectEngines(
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push({ of: 'mailer', release: async () => mailer?.close() })
-  await connectOrFail('PostgreSQL', 'DATABASE_URL', config.databaseUrl, () => migratePostgres(config.databaseUrl))
+  await migrateDatabase(config, log)
   const pools = createPools(config.databaseUrl, config.roles, metrics, apiTimeLimits)
   releases.push({ of: 'PostgreSQL pools', release: () => pools.destroy() })
+  const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
+  await assertSecretKey(pools.leases, secrets)
 
-  const { natsUrl, natsOperator } = config
-  const nats = await connectOrFail('NATS', 'NATS_URL', natsUrl, () =>
-    connectNats(natsUrl, 'control-plane', natsOperator),
-  )
+  const nats = await connectToNats(config)
   releases.push({ of: 'NATS', release: () => nats.close() })
   const warning = findNatsWarning(nats.connection.info?.version ?? '')
   if (warning) log.warn({ event: 'old_nats' }, warning)
-  await connectOrFail('JetStream', 'NATS_URL', config.natsUrl, () => ensureStreams(nats.manager, config.streams))
+  await prepareStreams(config, nats)
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
   releases.push({ of: 'engine clocks', release: () => clocks.stop() })
 
-  const history = await connectOrFail('ClickHouse', 'CLICKHOUSE_URL', config.clickhouseUrl, () =>
-    openHistory(config, apiTimeLimits.historyMs, { log, metrics }),
-  )
+  const history = await openHistory(config, apiTimeLimits.historyMs, { log, metrics })
   releases.push({ of: 'ClickHouse', release: () => history.stop() })
   const objects = openObjects(config, nats)
   const sign = createSigner(config.secretKey, 'screenshot links')
-  const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)
   const db = pools.forRole(config.roles[0]!)
   const guards = { egress, visitorEgress }
   const live = createLive({ db: config.roles.includes('api') ? pools.forRole('api') : db, log, metrics })
@@ -253,19 +250,6 @@ const listChannels = (parts: RoleComponent[]) => [...new Set(parts.flatMap(part 
 
 function notify(parts: RoleComponent[], channel: string, payload: string): void {
   for (const part of parts) part.onNotify?.[channel]?.(payload)
-}
-
-async function connectOrFail<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {
-  return work().catch(error => {
-    throw buildUnreachableError(engine, variable, url, error)
-  })
-}
-
-/** One sentence, without the secrets of the URL. */
-function buildUnreachableError(engine: string, variable: string, url: string, error: unknown): ConfigError {
-  const address = URL.canParse(url) ? new URL(url).host : 'the configured address'
-  const { code, message } = error as { code?: string; message: string }
-  return new ConfigError(`${engine} at ${address} (${variable}) cannot be used: ${message || code}`)
 }
 
 /** Releases everything in reverse order, even when a release fails. Gives up after 10 s and logs what has not ended. */

@@ -30,7 +30,7 @@ export type History = {
 
 /**
  * Connects to ClickHouse and migrates its schema. Verdicts and alerts do not need it, so a process also starts while it is
- * unreachable or does not answer, and migrates it in the background. Throws the error of a server that refuses.
+ * unreachable, does not answer or answers with an error, and migrates it in the background.
  */
 export async function openHistory(
   { clickhouseUrl }: Config,
@@ -39,26 +39,20 @@ export async function openHistory(
 ): Promise<History> {
   const shared = createClickhouse(clickhouseUrl, { readTimeoutMs })
   const recording = createClickhouse(clickhouseUrl, { maxConnections: RECORD_CONNECTIONS })
-  const close = async () => void (await Promise.all([shared.close(), recording.close()]))
-  try {
-    const isMigrated = await migrateAtStart(clickhouseUrl, shared, tools.log)
-    const migration = startMigration(clickhouseUrl, isMigrated, tools)
-    return {
-      forRole: role => (role === 'record' ? recording : shared),
-      requestMigration: migration.request,
-      async stop() {
-        // a statement that hangs must not keep the process from releasing the rest
-        await withTimeout(migration.loop.stop(), STOP_TIMEOUT_MS)
-        await close()
-      },
-    }
-  } catch (error) {
-    await close()
-    throw error
+  const isMigrated = await migrateAtStart(clickhouseUrl, shared, tools.log)
+  const migration = startMigration(clickhouseUrl, isMigrated, tools)
+  return {
+    forRole: role => (role === 'record' ? recording : shared),
+    requestMigration: migration.request,
+    async stop() {
+      // a statement that hangs must not keep the process from releasing the rest
+      await withTimeout(migration.loop.stop(), STOP_TIMEOUT_MS)
+      await Promise.all([shared.close(), recording.close()])
+    },
   }
 }
 
-/** False while ClickHouse is unreachable. A server that answers may take its time for the migration. */
+/** False when ClickHouse cannot be migrated now. A server that answers may take its time for the migration. */
 async function migrateAtStart(url: string, clickhouse: Clickhouse, log: Log): Promise<boolean> {
   try {
     // the database may be missing
@@ -67,9 +61,9 @@ async function migrateAtStart(url: string, clickhouse: Clickhouse, log: Log): Pr
     })
     await migrateClickhouse(url)
     return true
-  } catch (error) {
-    if (!isClickhouseAway(error)) throw error
-    log.warn({ err: error }, 'ClickHouse is unreachable: there is no history until it is back')
+  } catch (err) {
+    if (isClickhouseAway(err)) log.warn({ err }, 'ClickHouse is unreachable: there is no history until it is back')
+    else log.error({ event: 'clickhouse_refuses', err }, 'ClickHouse answers with an error: there is no history')
     return false
   }
 }

@@ -2,10 +2,11 @@ import { jetstream } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { createLoginOfCredentials } from '../../shared/nats/login.ts'
 import { createReconnectPace } from '../../shared/nats/reconnect-pace.ts'
+import { clarifyNatsError, parseNatsServers } from '../../shared/nats/servers.ts'
 import type { Log } from '../../shared/process/log.ts'
 import { machine } from '../clock.ts'
 
-/** The address of JetStream and the credentials for it. */
+/** The servers of JetStream, separated by commas, and the credentials for them. */
 export type StreamCredentials = {
   url: string
   /** text of a creds file; empty: no authentication */
@@ -38,21 +39,8 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
   let closePrevious: () => void = () => {}
 
   async function open(mine: number): Promise<void> {
-    const opened = await connect({
-      servers: access.url,
-      name,
-      inboxPrefix: access.inboxPrefix,
-      maxReconnectAttempts: -1,
-      waitOnFirstConnect: true,
-      ...createReconnectPace(() => RECONNECT_DELAY_MS * (1 + machine.random())),
-      pingInterval: PING_INTERVAL_MS,
-      maxPingOut: 2,
-      ignoreClusterUpdates: true,
-      // By default the client gives up forever after two refused logins in a row.
-      ignoreAuthErrorAbort: true,
-      // Called at each reconnect, so that renewed credentials are used.
-      authenticator: nonce => (access.credentials ? createLoginOfCredentials(access.credentials)(nonce) : undefined),
-    })
+    const opened = await connectFirst({ name, log, access: () => access, isWanted: () => mine === generation })
+    if (opened === null) return
     if (mine !== generation) {
       await opened.close()
       return
@@ -102,9 +90,48 @@ export function createResultStream(name: string, log: Log, { onAway, onBack }: R
       // a connection that is being opened uses the newest credentials
       if (isSame || (isSamePlace && !isConnected)) return
       const mine = ++generation
-      open(mine).catch(error => log.error({ err: error, url: next.url }, 'cannot connect to the NATS address'))
+      open(mine).catch(error => log.error({ err: error }, 'cannot use a connection to NATS'))
     },
   }
+}
+
+type FirstConnection = { name: string; log: Log; access: () => StreamCredentials; isWanted: () => boolean }
+
+/** Tries until a server accepts the connection, and logs each new reason. Null when it is no longer wanted. */
+async function connectFirst({ name, log, access, isWanted }: FirstConnection): Promise<NatsConnection | null> {
+  for (let reason = ''; isWanted(); await machine.pause(computePauseMs())) {
+    try {
+      return await connectOnce(name, access)
+    } catch (error) {
+      const err = clarifyNatsError(error) as Error
+      if (err.message !== reason) log.warn({ event: 'nats_unreachable', err }, 'cannot connect to NATS')
+      reason = err.message
+    }
+  }
+  return null
+}
+
+const computePauseMs = () => RECONNECT_DELAY_MS * (1 + machine.random())
+
+/** Tries each server once. Later, the connection reconnects by itself. */
+async function connectOnce(name: string, access: () => StreamCredentials): Promise<NatsConnection> {
+  return connect({
+    ...parseNatsServers(access().url),
+    name,
+    inboxPrefix: access().inboxPrefix,
+    maxReconnectAttempts: -1,
+    ...createReconnectPace(computePauseMs),
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: 2,
+    ignoreClusterUpdates: true,
+    // By default the client gives up forever after two refused logins in a row.
+    ignoreAuthErrorAbort: true,
+    // Called at each reconnect, so that renewed credentials are used.
+    authenticator: nonce => {
+      const { credentials } = access()
+      return credentials ? createLoginOfCredentials(credentials)(nonce) : undefined
+    },
+  })
 }
 
 /** Closes a replaced connection after outstanding acks had time to arrive. Returns a function that closes it immediately. */

@@ -7,19 +7,18 @@ type ReconnectPace = {
 /**
  * By default the client uses the wall clock to compute when the next try is due, so a clock that is set back by an hour
  * disconnects it for an hour. With these options each try is due immediately and delayed by a timer; the first one is not
- * delayed. Several servers are tried in turn.
+ * delayed. Several servers are tried in turn: the client puts the next one first.
  *
  * @param pauseMs the delay before each further try
  */
 export function createReconnectPace(pauseMs: () => number): ReconnectPace {
-  let tries = 0
+  let isFirst = true
   return {
     reconnectDelayHandler: () => Number.NEGATIVE_INFINITY,
     reconnectToServer(pool) {
-      const server = pool[tries % pool.length]!
-      const delay = tries === 0 ? 0 : pauseMs()
-      tries++
-      return { server, delay }
+      const delay = isFirst ? 0 : pauseMs()
+      isFirst = false
+      return { server: pool[0]!, delay }
     },
   }
 }

@@ -24,7 +24,7 @@ const CREDENTIALS_MS = 10_000
 async function setUp(t: Teardown, credentialsMs: number) {
   const operator = parseOperatorSeed(generateOperatorSeed())
   const [fleet, target] = await Promise.all([createTestFleet(t, undefined, operator), startTarget(t)])
-  const collector = await collectResults(t, fleet.nats.servers[0]!, operator)
+  const collector = await collectResults(t, fleet.nats.url, operator)
   const monitorId = await insertMonitor(fleet.db, fleet.projectId, { regions: ['eu-west'], intervalSeconds: 1 })
   await execute(fleet.db, 'UPDATE monitors SET url = ? WHERE id = ?', [target.url, monitorId])
   const { port, metrics } = await fleet.start({ ...PATIENT, credentialsLifetimeMs: credentialsMs })

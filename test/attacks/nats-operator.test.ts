@@ -110,7 +110,7 @@ t.test('A missing, foreign or expired credential is refused', async t => {
 })
 
 t.test('A revoked probe is disconnected and stays refused after a restart of NATS; others stay connected', async t => {
-  const accounts = await connectAccountPublisher([server.url], operator, Date.now)
+  const accounts = await connectAccountPublisher(server.url, operator, Date.now)
   t.teardown(() => accounts.close())
   const [revoked, other] = [await connectAsProbe(), await connectAsProbe({ probeId: 'probe-2' })]
   await accounts.publish(new Map())

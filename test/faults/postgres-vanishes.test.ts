@@ -28,6 +28,8 @@ t.teardown(async () => {
 const { projectId } = await insertTenant(db)
 await insertLiveProbes(db)
 
+const SECRET_KEY = randomBytes(32).toString('base64')
+
 /** A control plane that reaches PostgreSQL through the relay. */
 async function startControlPlane(databaseUrl: string, roles: string) {
   const program = startProgram(t, {
@@ -36,7 +38,7 @@ async function startControlPlane(databaseUrl: string, roles: string) {
       DATABASE_URL: databaseUrl,
       NATS_URL: server.url,
       CLICKHOUSE_URL: clickhouse.url,
-      SECRET_KEY: randomBytes(32).toString('base64'),
+      SECRET_KEY,
       PORT: '0',
       OPERATOR_PORT: '0',
       GRPC_PORT: '0',

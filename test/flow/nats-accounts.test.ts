@@ -44,7 +44,7 @@ async function setUp(t: Test) {
     await counted()
   }
   await watch()
-  const accounts = await connectAccountPublisher([relay.url], operator, Date.now)
+  const accounts = await connectAccountPublisher(relay.url, operator, Date.now)
   t.teardown(() => accounts.close())
   return {
     server,

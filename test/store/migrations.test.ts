@@ -63,7 +63,7 @@ t.test('A migration may take longer than the idle timeout of transactions, and o
       await query(
         db,
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'
-           AND now() - state_change > interval '11 seconds' AND query LIKE '%pg_advisory%'`,
+           AND now() - state_change > interval '11 seconds' AND query LIKE '%advisory_xact_lock%'`,
       )
     ).length > 0
   await waitFor(isWaiting, { label: 'the transaction with the lock to be idle for eleven seconds' })

@@ -50,6 +50,9 @@ type HttpsOptions = { port: number; trust: string[] }
 
 type RunningApi = Pick<ApiServer, 'origin' | 'operator' | 'db' | 'databaseUrl'>
 
+/** One for a test file, because a process with another key than its database does not start. */
+const SECRET_KEY = randomBytes(32).toString('base64')
+
 /** Settings of the API that test files share: no limit that they could reach together. */
 const SHARED_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -106,7 +109,7 @@ async function startServer(
     DATABASE_URL: env.DATABASE_URL ?? (await createDatabase(t)).url,
     CLICKHOUSE_URL: env.CLICKHOUSE_URL ?? (await openClickhouse()).url,
     NATS_URL: env.NATS_URL ?? (await openNats()).url,
-    SECRET_KEY: randomBytes(32).toString('base64'),
+    SECRET_KEY,
     PORT: '0',
     OPERATOR_PORT: '0',
     GRPC_PORT: '0',

@@ -36,6 +36,7 @@ export function manifests(): Manifest[] {
 const SETTINGS = {
   'control-plane': [
     'control-plane/accounts/email/daily-limits/settings.ts',
+    'control-plane/foundation/platform/nats/settings.ts',
     'control-plane/integrations/chat/settings.ts',
     'control-plane/monitoring/fleet/probes/installation/settings.ts',
     'control-plane/pages/custom-domains/settings.ts',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
 import { startNats as startEngine } from '../../tools/engines/nats.ts'
+import type { KeyPair } from './certificates.ts'
 import { type KeptEngine, keepEngine } from './engine.ts'
 import type { Teardown } from './teardown.ts'
 
@@ -10,11 +11,11 @@ export type TestNats = KeptEngine & { operator: NatsOperator | null }
 
 /**
  * A new NATS server with JetStream (40 ms), removed at the end of the test; in operator mode with the operator
- * that is given, otherwise without authentication.
+ * that is given, otherwise without authentication. With `tls` it requires TLS.
  */
-export async function startNats(t: Teardown, operator: NatsOperator | null = null): Promise<TestNats> {
+export async function startNats(t: Teardown, operator: NatsOperator | null = null, tls?: KeyPair): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-nats-'))
-  const options = { dataDir: dir, logFile: join(dir, 'nats.log'), operator }
+  const options = { dataDir: dir, logFile: join(dir, 'nats.log'), operator, tls }
   const engine = await keepEngine(port => startEngine({ ...options, port }))
   t.teardown(async () => {
     await engine.stop()

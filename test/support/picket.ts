@@ -54,9 +54,12 @@ export type Picket = {
   restartControlPlane(): Promise<void>
 }
 
+/** One for a test file, because a process with another key than its database does not start. */
+const SECRET_KEY = randomBytes(32).toString('base64')
+
 /** The settings of a control plane in addition to its engines: a key, this machine open to checks, no limits. */
 export const testEnv = () => ({
-  SECRET_KEY: randomBytes(32).toString('base64'),
+  SECRET_KEY,
   EGRESS_ALLOW: LOOPBACK,
   VISITOR_EGRESS_ALLOW: LOOPBACK,
   LOG_LEVEL: 'info',

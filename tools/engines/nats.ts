@@ -11,6 +11,8 @@ type NatsOptions = {
   port: number
   /** null: no authentication */
   operator: NatsOperator | null
+  /** a certificate and its key in PEM; undefined: connections are in plain text */
+  tls?: { cert: string; key: string }
 }
 
 const START_TIMEOUT_MS = 120_000
@@ -31,8 +33,9 @@ export async function startNats(options: NatsOptions): Promise<Engine & { port: 
   rmSync(portsDir, { recursive: true, force: true })
   mkdirSync(portsDir)
   const configFile = join(dataDir, 'nats.conf')
-  const { operator } = options
-  writeFileSync(configFile, `${configuration(dataDir, options.port, pidFile, portsDir)}${rights(operator, dataDir)}`)
+  const { operator, tls } = options
+  const common = `${configuration(dataDir, options.port, pidFile, portsDir)}${tls ? encryption(tls, dataDir) : ''}`
+  writeFileSync(configFile, `${common}${rights(operator, dataDir)}`)
   if (operator) adoptStreams(join(dataDir, 'jetstream/jetstream'), operator.main.publicKey)
 
   const server = spawnBound({
@@ -63,8 +66,9 @@ export async function startNats(options: NatsOptions): Promise<Engine & { port: 
   return { url, port: Number(new URL(url).port), pid: server.pid, exited: server.exited, stop: server.stop }
 }
 
+const quote = (text: string) => JSON.stringify(text)
+
 function configuration(dataDir: string, port: number, pidFile: string, portsDir: string): string {
-  const quote = (text: string) => JSON.stringify(text)
   return `# Written at each start by tools/engines/nats.ts.
 host: 127.0.0.1
 port: ${port || -1}
@@ -75,6 +79,13 @@ max_payload: 4MB
 authorization { timeout: 30 }
 jetstream { store_dir: ${quote(join(dataDir, 'jetstream'))} }
 `
+}
+
+function encryption({ cert, key }: { cert: string; key: string }, dataDir: string): string {
+  const [certFile, keyFile] = [join(dataDir, 'tls.crt'), join(dataDir, 'tls.key')]
+  writeFileSync(certFile, cert)
+  writeFileSync(keyFile, key, { mode: 0o600 })
+  return `tls { cert_file: ${quote(certFile)}, key_file: ${quote(keyFile)} }\n`
 }
 
 const rights = (operator: NatsOperator | null, dataDir: string) =>

@@ -9,7 +9,14 @@ import type { Engine } from '../engines/process.ts'
 import type { StartScreen } from '../start/screen.ts'
 import type { LocalSettings } from '../start/settings.ts'
 import type { InstallationState } from './installation-state.ts'
-import { assertDatabase, assertListening, getHostAndPort, readNatsVersion } from './reachable.ts'
+import {
+  assertDatabase,
+  assertListening,
+  assertNatsListening,
+  getHostAndPort,
+  listNatsUrls,
+  readNatsVersion,
+} from './reachable.ts'
 import { type SupervisedProcess, supervise } from './supervise.ts'
 
 export type DataStores = {
@@ -45,11 +52,11 @@ export async function startDataStores(
       },
       url => `embedded, ${new URL(url).host}`,
     )
-  const given = (name: string, variable: string, url: string, assert: () => Promise<void>) =>
+  const given = (name: string, variable: string, url: string, assert: () => Promise<void>, servers = () => [url]) =>
     screen.component(
       name,
       () => assert().then(() => url),
-      () => `${variable}, ${getHostAndPort(variable, url)}`,
+      () => [variable, ...servers().map(server => getHostAndPort(variable, server))].join(', '),
     )
 
   const { databaseUrl, natsUrl, clickhouseUrl } = settings
@@ -65,7 +72,13 @@ export async function startDataStores(
           }),
         ),
     natsUrl
-      ? given('NATS', 'NATS_URL', natsUrl, () => assertListening('NATS_URL', natsUrl, 4222))
+      ? given(
+          'NATS',
+          'NATS_URL',
+          natsUrl,
+          () => assertNatsListening(natsUrl),
+          () => listNatsUrls(natsUrl),
+        )
       : embedded('NATS', port =>
           startNats({
             dataDir: folder('nats'),

@@ -1,9 +1,11 @@
 import { connect, createServer } from 'node:net'
 import { Client } from 'pg'
+import { parseNatsServers } from '../../shared/nats/servers.ts'
 import { reserveFreePort, reservePort } from '../engines/free-port.ts'
 import { StartError } from '../start/settings.ts'
 
 const CONNECT_TIMEOUT_MS = 20_000
+const NATS_PORT = 4222
 const MAX_GREETING_LENGTH = 16_384
 
 /** Throws when a port is in use or not permitted. */
@@ -64,11 +66,26 @@ export async function assertListening(name: string, url: string, defaultPort: nu
   })
 }
 
-/** The version that a NATS server announces to each client; empty when it announces none in time. */
-export function readNatsVersion(url: string): Promise<string> {
-  const { hostname, port } = new URL(url.split(',')[0] ?? '')
+/** The URL of each server in NATS_URL. Throws with the reason when the list is not accepted. */
+export function listNatsUrls(list: string): string[] {
+  try {
+    return parseNatsServers(list).servers.map(server => (server.includes('://') ? server : `nats://${server}`))
+  } catch (error) {
+    throw new StartError(`NATS_URL: ${(error as Error).message}.`)
+  }
+}
+
+/** Throws when nothing listens at any server of NATS_URL. */
+export async function assertNatsListening(list: string): Promise<void> {
+  const tries = listNatsUrls(list).map(url => assertListening('NATS_URL', url, NATS_PORT))
+  await Promise.any(tries).catch(() => Promise.all(tries))
+}
+
+/** The version that the first server announces to each client; empty when it announces none in time. */
+export function readNatsVersion(list: string): Promise<string> {
+  const { hostname, port } = new URL(listNatsUrls(list)[0] ?? '')
   return new Promise(resolve => {
-    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 4222 })
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || NATS_PORT })
     const end = (version: string) => {
       socket.destroy()
       resolve(version)

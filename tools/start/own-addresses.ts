@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { MailSink } from '../mail/sink.ts'
 import type { DataStores } from '../processes/data-stores.ts'
+import { listNatsUrls } from '../processes/reachable.ts'
 import type { LocalPorts } from './components.ts'
 import type { LocalSettings } from './settings.ts'
 
@@ -9,6 +10,7 @@ const DEFAULT_PORTS: Record<string, number> = {
   'postgres:': 5432,
   'postgresql:': 5432,
   'nats:': 4222,
+  'tls:': 4222,
   'http:': 80,
   'https:': 443,
 }
@@ -23,7 +25,7 @@ export async function listOwnAddresses(
   mail: MailSink | null,
   ports: LocalPorts,
 ): Promise<string> {
-  const urls = [databaseUrl, ...natsUrl.split(','), clickhouseUrl, ...(mail ? [mail.smtpUrl, mail.pageUrl] : [])]
+  const urls = [databaseUrl, ...listNatsUrls(natsUrl), clickhouseUrl, ...(mail ? [mail.smtpUrl, mail.pageUrl] : [])]
   const addresses = await Promise.all([
     ...urls.map(listAddressesOfUrl),
     listAddressesAt(host, ports.grpc),
@@ -38,7 +40,7 @@ export async function listOwnAddresses(
  * parameters.
  */
 async function listAddressesOfUrl(text: string): Promise<string[]> {
-  const url = new URL(text.includes('://') ? text : `nats://${text}`)
+  const url = new URL(text)
   const host = url.searchParams.get('host') || url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.searchParams.get('port') || url.port) || (DEFAULT_PORTS[url.protocol] ?? 0)
   const isSocket = host === '' || host.startsWith('/')

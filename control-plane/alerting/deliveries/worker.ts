@@ -130,12 +130,19 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   state.cursors = claimed.cursors
   meters.keptBack.inc(claimed.withheldMails)
   meters.uncounted.inc(claimed.uncountedMails)
+  if (claimed.undecrypted > 0) reportUndecrypted(state, claimed.undecrypted)
   for (const dueAt of claimed.dueAt) wakeAt(state, dueAt)
   for (const one of claimed.prepared) if (channels.admit(one)) startSending(state, one)
   if (claimed.isMore) wake(state)
   // these channels had no free place; the next ones of the project may have
   else if (claimed.cursors.size > 0) wakeAt(state, new Date(nowMs() + NEXT_CHANNELS_DELAY_MS))
 }
+
+const reportUndecrypted = ({ context }: DeliveryState, deliveries: number) =>
+  context.log.error(
+    { event: 'undecrypted_deliveries', deliveries },
+    'SECRET_KEY does not decrypt the channels of some deliveries; they wait up to a day for a process that has the key',
+  )
 
 /** Also reschedules in the first round: the clock may have been set back while no process ran. */
 async function rescheduleIfSetBack(state: DeliveryState): Promise<void> {

@@ -76,8 +76,8 @@ export async function startFleet(options: FleetOptions): Promise<{ port: number;
   const context = createContext(options, request)
   await context.syncMonitors()
   await loadEpochs(context)
-  const { operator, servers } = options.nats
-  const accounts = operator && (await connectAccountPublisher(servers, operator, () => jetstreamNowMs(options.nats)))
+  const { operator, url } = options.nats
+  const accounts = operator && (await connectAccountPublisher(url, operator, () => jetstreamNowMs(options.nats)))
   const server = await openPort(options, context).catch(async error => {
     await accounts?.close()
     throw error

@@ -34,6 +34,9 @@ function computeAddressHash(row: EncryptedRow, plain: string, key: Buffer) {
 const mergeSubscribers = (db: Db, { id, page_id }: EncryptedRow, { address_hash }: Record<string, Buffer>) =>
   mergeDuplicateSubscriber(db, { id: id!, pageId: page_id!, addressHash: address_hash! })
 
+/** The binding of the value by which a wrong SECRET_KEY is noticed (key-check-store.ts). */
+export const KEY_CHECK_BINDING = 'secret key check'
+
 /** Every column with values that are encrypted with SECRET_KEY. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   ...listEncryptedColumns('page_subscribers').map(addDerivedHash),
@@ -45,4 +48,5 @@ export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   ...ENCRYPTED_MAIL_COLUMNS,
   ...ENCRYPTED_DELIVERY_COLUMNS,
   ...ENCRYPTED_IMPORT_COLUMNS,
+  { table: 'secret_key_checks', column: 'value', key: ['id'], needs: [], bindingOf: () => KEY_CHECK_BINDING },
 ]

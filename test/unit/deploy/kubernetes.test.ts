@@ -100,6 +100,16 @@ t.test('The memory limit of a pod exceeds its heap', async t => {
   }
 })
 
+t.test('A start of a control plane may take an hour, for a long migration', async t => {
+  const controlPlanes = workloads.filter(one => settingOf(one, 'ROLES'))
+  t.equal(controlPlanes.length, 4)
+  for (const one of controlPlanes) {
+    const { periodSeconds, failureThreshold } = containerOf(one).startupProbe
+    t.ok(periodSeconds * failureThreshold >= 3_600, one.metadata.name)
+    t.ok(one.spec.progressDeadlineSeconds > 3_600, `${one.metadata.name}: the rollout waits for it`)
+  }
+})
+
 t.test('Liveness checks that a process works, readiness what its role needs', async t => {
   const askedBy = (one: Manifest, probe: string) => containerOf(one)[probe].httpGet?.path ?? 'its port'
   for (const one of workloads) t.equal(askedBy(one, 'livenessProbe'), '/healthz', one.metadata.name)

@@ -9,6 +9,7 @@ import {
 } from '../attempts/subscriber-failure-actions.ts'
 import { admitMails } from '../limits/mail-actions.ts'
 import { paceRequests } from '../limits/pace-actions.ts'
+import { postponeDeliveries } from '../limits/pace-store.ts'
 import { toLoggedAttempt } from '../log/log-entry.ts'
 import { handOver } from '../relay/message-store.ts'
 import { type PreparedDelivery, type PrepareTools, prepareAll } from '../rendering/prepare.ts'
@@ -36,14 +37,17 @@ type ClaimResult = {
   withheldMails: number
   /** how many mails are sent without being counted, by address */
   uncountedMails: number
-  /** due times of the requests that wait for others of their event */
+  /** how many deliveries wait, because SECRET_KEY does not decrypt their channels */
+  undecrypted: number
+  /** due times of these, and of the requests that wait for others of their event */
   dueAt: Date[]
 }
 
 /**
  * Claims deliveries for `owner`, in the caller's transaction:
  * 1. Lease due lanes.
- * 2. Render and sign the oldest delivery of each. One that cannot be rendered is logged as failed.
+ * 2. Render and sign the oldest delivery of each. One that cannot be rendered is logged as failed, one whose channel is not
+ *    decrypted is deferred.
  * 3. Skip mails without a confirmed address or beyond a daily limit.
  * 4. Defer requests beyond the pace of their event.
  * 5. Store the rendered requests, before any of them is sent.
@@ -58,8 +62,10 @@ export async function claimDeliveries(
 ): Promise<ClaimResult> {
   const { lanes, cursors } = await claimLanes(tx, claiming, now)
   if (lanes.length === 0)
-    return { prepared: [], isMore: false, cursors, withheldMails: 0, uncountedMails: 0, dueAt: [] }
-  const { prepared: ready, unrenderable } = prepareAll(await loadLaneHeads(tx, lanes), tools, now)
+    return { prepared: [], isMore: false, cursors, withheldMails: 0, uncountedMails: 0, undecrypted: 0, dueAt: [] }
+  const { prepared: ready, unrenderable, undecrypted } = prepareAll(await loadLaneHeads(tx, lanes), tools, now)
+  const waits = undecrypted.map(({ id, retryAt }) => ({ id, at: retryAt }))
+  if (waits.length > 0) await postponeDeliveries(tx, waits, now)
   // without a mail server sending fails with that reason
   const {
     sent: confirmed,
@@ -82,7 +88,15 @@ export async function claimDeliveries(
   )
   await handOver(tx, handedOver, now)
   if (sent.length < lanes.length) await releaseIdleLanes(tx, lanes, sent, now)
-  return { prepared: sent, isMore: true, cursors, withheldMails: held.length, uncountedMails: uncounted, dueAt }
+  return {
+    prepared: sent,
+    isMore: true,
+    cursors,
+    withheldMails: held.length,
+    uncountedMails: uncounted,
+    undecrypted: waits.length,
+    dueAt: [...dueAt, ...waits.map(({ at }) => at)],
+  }
 }
 
 /**

@@ -29,7 +29,8 @@ export type RelayAttempt = { message: PreparedRelayMessage; outcome: DeliveryOut
 
 /**
  * Claims messages of the relay for `owner`, renders the address and signs them with the current config of their channels.
- * Messages of paused channels are skipped, those that cannot be rendered become `dead`.
+ * Messages of paused channels are skipped, those that cannot be rendered become `dead`, and those that the keys of this
+ * process do not decrypt are deferred.
  */
 export async function claimRelayMessages(
   tx: Tx,
@@ -46,7 +47,8 @@ export async function claimRelayMessages(
     ids.filter(id => !loaded.has(id)),
     now,
   )
-  const { prepared, unrenderable } = prepareAll(heads, tools, now)
+  const { prepared, unrenderable, undecrypted } = prepareAll(heads, tools, now)
+  await postponeMessages(tx, undecrypted)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,

@@ -1,4 +1,5 @@
 import type { MailRules } from '../../../accounts/email/daily-limits/limits.ts'
+import { DecryptionError } from '../../../foundation/platform/crypto/decryption-error.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
@@ -145,14 +146,23 @@ function toRelayUrl(message: ChannelMessage, relayUrl: string | null): string {
   return relayUrl === null || source === null ? message.url : `${relayUrl}/${source}`
 }
 
+const DECRYPTION_RETRY_MS = 30_000
+const MAX_UNDECRYPTED_AGE_MS = 24 * 3_600_000
+
 type PreparedBatch<H extends QueuedDelivery> = {
   prepared: (PreparedDelivery & { head: H })[]
   unrenderable: { id: string; attempt: LoggedAttempt }[]
+  /** the keys of this process do not decrypt the channel; those of another process may */
+  undecrypted: { id: string; attempt: LoggedAttempt; retryAt: Date }[]
 }
 
-/** Prepares deliveries. One that cannot be rendered (an internal error) does not stop the others. */
+/**
+ * Prepares deliveries. One that cannot be rendered (an internal error) does not stop the others. What is older than a day
+ * and still not decrypted is unrenderable.
+ */
 export function prepareAll<H extends QueuedDelivery>(heads: H[], tools: PrepareTools, now: Date): PreparedBatch<H> {
-  const all: PreparedBatch<H> = { prepared: [], unrenderable: [] }
+  const all: PreparedBatch<H> = { prepared: [], unrenderable: [], undecrypted: [] }
+  const retryAt = new Date(now.getTime() + DECRYPTION_RETRY_MS)
   for (const head of heads) {
     try {
       all.prepared.push({ ...prepareDelivery(head, tools, now), head })
@@ -160,7 +170,10 @@ export function prepareAll<H extends QueuedDelivery>(heads: H[], tools: PrepareT
       const { message } = error as Error
       const isKnown = error instanceof UnsendableError
       const reason = isKnown ? message : `internal error: the event could not be rendered (${message})`
-      all.unrenderable.push({ id: head.id, attempt: buildUnsentAttempt(reason, now) })
+      const unsent = { id: head.id, attempt: buildUnsentAttempt(reason, now) }
+      const isYoung = now.getTime() - head.createdAt.getTime() < MAX_UNDECRYPTED_AGE_MS
+      if (error instanceof DecryptionError && isYoung) all.undecrypted.push({ ...unsent, retryAt })
+      else all.unrenderable.push(unsent)
     }
   }
   return all

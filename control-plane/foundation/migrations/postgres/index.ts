@@ -1,5 +1,6 @@
-import { type Db, query, withPostgres } from '../../platform/postgres/client.ts'
+import { type Db, query, type Tx, withPostgres } from '../../platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../platform/postgres/lock-keys.ts'
+import { monotonicMs, sleep } from '../../platform/time/clock.ts'
 import * as accounts from './0001-accounts.ts'
 import * as monitors from './0002-monitors.ts'
 import * as fleet from './0003-fleet.ts'
@@ -59,6 +60,7 @@ import * as auditOfRules from './0062-audit-of-rules.ts'
 import * as maintenanceChanges from './0065-maintenance-changes.ts'
 import * as pausedDataSources from './0066-paused-data-sources.ts'
 import * as outageTitles from './0067-outage-titles.ts'
+import * as secretKeyChecks from './0068-secret-key-checks.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -121,19 +123,59 @@ const MIGRATIONS = {
   '0065-maintenance-changes': maintenanceChanges,
   '0066-paused-data-sources': pausedDataSources,
   '0067-outage-titles': outageTitles,
+  '0068-secret-key-checks': secretKeyChecks,
+}
+
+type Migration = (typeof MIGRATIONS)[keyof typeof MIGRATIONS]
+
+/** What a start waits for, reported when it begins and then every 30 s. `seconds`: since it began. */
+type MigrationProgress = {
+  event: 'migration_waiting' | 'migration_running'
+  migration?: string
+  seconds: number
+}
+
+const REPORT_INTERVAL_MS = 30_000
+
+/** Reports at the start of `work`, and repeatedly until it ends. */
+async function reportWhile<T>(
+  report: (progress: MigrationProgress) => void,
+  progress: Omit<MigrationProgress, 'seconds'>,
+  work: () => PromiseLike<T>,
+): Promise<T> {
+  const startedMs = monotonicMs()
+  const done = new AbortController()
+  const repeat = async () => {
+    while (!done.signal.aborted) {
+      report({ ...progress, seconds: Math.round((monotonicMs() - startedMs) / 1_000) })
+      await sleep(REPORT_INTERVAL_MS, done.signal)
+    }
+  }
+  void repeat()
+  try {
+    return await work()
+  } finally {
+    done.abort()
+  }
 }
 
 /**
  * Migrates a database to the newest schema, each migration in its own transaction (docs/design/storage.md#migrations).
  * Several processes may call this at the same time: one works, the others wait. A database of a newer version is not changed.
  */
-export async function migratePostgres(databaseUrl: string): Promise<void> {
+export async function migratePostgres(
+  databaseUrl: string,
+  report: (progress: MigrationProgress) => void = () => {},
+): Promise<void> {
+  const reported = (name: keyof typeof MIGRATIONS): Migration => ({
+    up: db => reportWhile(report, { event: 'migration_running', migration: name }, () => MIGRATIONS[name].up(db)),
+  })
   await withPostgres(databaseUrl, async db => {
     if (await isMigrated(db)) return
     await db.transaction(async lock => {
       // this transaction only holds the lock, and is idle while the migrations run
       await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
-      await lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`)
+      await takeLock(lock, report)
       // knex's lock survives a kill -9; the advisory lock does not, so knex's lock is stale now
       await db.migrate.forceFreeMigrationsLock()
       // not "latest", which runs all migrations in one transaction and would hold all locks until the last one ends
@@ -144,13 +186,24 @@ export async function migratePostgres(databaseUrl: string): Promise<void> {
           migrationSource: {
             getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
             getMigrationName: (name: keyof typeof MIGRATIONS) => name,
-            getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...MIGRATIONS[name], down: async () => {} }),
+            getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...reported(name), down: async () => {} }),
           },
         })
         isMore = applied.length > 0
       }
     })
   })
+}
+
+async function takeLock(lock: Tx, report: (progress: MigrationProgress) => void): Promise<void> {
+  const [row] = await query<{ isMine: boolean }>(
+    lock,
+    `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.migrations}) AS "isMine"`,
+  )
+  if (row!.isMine) return
+  await reportWhile(report, { event: 'migration_waiting' }, () =>
+    lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`),
+  )
 }
 
 /** Whether all migrations are applied and none is running, as at most starts: two statements instead of the twenty of knex. */

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { DecryptionError } from './decryption-error.ts'
 
-/** Encryption at rest, AES-256-GCM (docs/design/storage.md#encryption-at-rest). */
+/** Encryption at rest, AES-256-GCM (docs/design/encryption.md#format). */
 export type SecretCipher = {
   /** `boundTo` names tenant and record: a ciphertext copied to another row does not decrypt. */
   encrypt(plain: string, boundTo: string): Buffer
-  /** Throws when the key or the binding differs from the one used to encrypt. */
+  /** Throws a DecryptionError when the key or the binding differs from the one used to encrypt. */
   decrypt(encrypted: Buffer, boundTo: string): string
 }
 
@@ -41,8 +42,17 @@ function createSingleKeyCipher(key: Buffer): SecretCipher {
       if (encrypted[0] !== VERSION) throw new Error('the encrypted value has an unknown version')
       const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(1, 13), { authTagLength: 16 })
       decipher.setAAD(Buffer.from(boundTo)).setAuthTag(encrypted.subarray(13, 29))
-      return Buffer.concat([decipher.update(encrypted.subarray(29)), decipher.final()]).toString('utf8')
+      const text = decipher.update(encrypted.subarray(29))
+      return Buffer.concat([text, assertAuthentic(() => decipher.final())]).toString('utf8')
     },
+  }
+}
+
+function assertAuthentic(final: () => Buffer): Buffer {
+  try {
+    return final()
+  } catch {
+    throw new DecryptionError('SECRET_KEY does not decrypt this value')
   }
 }
 

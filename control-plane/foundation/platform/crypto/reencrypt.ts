@@ -35,7 +35,7 @@ const ROWS_PER_BATCH = 500
 
 /**
  * Encrypts the values of a column with the new key, row by row, so it may be interrupted and repeated. A value that is
- * changed meanwhile is not overwritten. See docs/design/storage.md#key-rotation.
+ * changed meanwhile is not overwritten. See docs/design/encryption.md#key-rotation.
  */
 export async function reencryptColumn(
   db: Db,
@@ -56,19 +56,38 @@ export async function reencryptColumn(
   }
 }
 
+const MAX_NEWEST = 20
+
+/** Whether `secrets` decrypts one of the newest values of a column, by its key; null: it has no values. */
+export async function decryptsNewest(db: Db, column: EncryptedColumn, secrets: SecretCipher): Promise<boolean | null> {
+  const rows = await query<Row>(
+    db,
+    `${selectValues(column)} ORDER BY ${column.key.map(name => `"${name}" DESC`).join(', ')} LIMIT ${MAX_NEWEST}`,
+  )
+  if (rows.length === 0) return null
+  return rows.some(({ encrypted, ...row }) => {
+    const binding = column.bindingOf(row as EncryptedRow)
+    return tryDecrypt(secrets, encrypted as Buffer, binding) !== null
+  })
+}
+
 type Row = Record<string, string | Buffer>
 
 /** Empty bytes mean that there is no value. */
-function readRows(db: Db, { table, column, key, needs }: EncryptedColumn, last: EncryptedRow | null): Promise<Row[]> {
+function readRows(db: Db, column: EncryptedColumn, last: EncryptedRow | null): Promise<Row[]> {
+  const { key } = column
   const after = last === null ? '' : `AND (${quoteColumns(key)}) > (${key.map(() => '?').join(', ')})`
   const bindings = last === null ? [] : key.map(name => last[name]!)
   return query<Row>(
     db,
-    `SELECT ${quoteColumns([...new Set([...key, ...needs])])}, "${column}" AS encrypted FROM "${table}"
-     WHERE length("${column}") > 0 ${after} ORDER BY ${quoteColumns(key)} LIMIT ${ROWS_PER_BATCH}`,
+    `${selectValues(column)} ${after} ORDER BY ${quoteColumns(key)} LIMIT ${ROWS_PER_BATCH}`,
     bindings,
   )
 }
+
+const selectValues = ({ table, column, key, needs }: EncryptedColumn) =>
+  `SELECT ${quoteColumns([...new Set([...key, ...needs])])}, "${column}" AS encrypted FROM "${table}"
+   WHERE length("${column}") > 0`
 
 async function reencryptRow(
   db: Db,

@@ -1,4 +1,5 @@
 import { connect } from '@nats-io/transport-node'
+import { parseNatsServers } from '../../../../shared/nats/servers.ts'
 import { buildAccountJwts, createOwnLogin, type NatsOperator } from './operator.ts'
 
 /** Ids of revoked probes, by region. */
@@ -21,13 +22,13 @@ const REPLY_TIMEOUT_MS = 2_000
  * which the servers check credentials.
  */
 export async function connectAccountPublisher(
-  servers: string[],
+  url: string,
   operator: NatsOperator,
   nowMs: () => number,
 ): Promise<NatsAccountPublisher> {
   const nowS = () => Math.floor(nowMs() / 1_000)
   const connection = await connect({
-    servers,
+    ...parseNatsServers(url),
     name: 'accounts',
     authenticator: createOwnLogin(operator.system, 'accounts', nowS()),
     maxReconnectAttempts: -1,

@@ -10,6 +10,7 @@ import {
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { createReconnectPace } from '../../../../shared/nats/reconnect-pace.ts'
+import { clarifyNatsError, parseNatsServers } from '../../../../shared/nats/servers.ts'
 import { LATE_STREAM, PINGS_STREAM, RESULTS_STREAM, SCREENSHOTS_STREAM } from '../../../../shared/nats/subjects.ts'
 import { createRemoteClock, type RemoteClock } from '../../../../shared/process/remote-clock.ts'
 import { randomFraction } from '../ids.ts'
@@ -17,7 +18,8 @@ import { monotonicMs, nowMs } from '../time/clock.ts'
 import { createOwnLogin, type NatsOperator } from './operator.ts'
 
 export type Nats = {
-  servers: string[]
+  /** the text of NATS_URL: one or more servers */
+  url: string
   /** null: NATS is not in operator mode; the only credential is the one in the URL */
   operator: NatsOperator | null
   connection: NatsConnection
@@ -40,9 +42,8 @@ const MAX_UNANSWERED_PINGS = 2
  * With an operator it signs its own credential for the account that owns the streams.
  */
 export async function connectNats(url: string, name: string, operator: NatsOperator | null = null): Promise<Nats> {
-  const servers = url.split(',')
   const connection = await connect({
-    servers,
+    ...parseNatsServers(url),
     name,
     ...(operator && { authenticator: createOwnLogin(operator.main, name, Math.floor(nowMs() / 1_000)) }),
     maxReconnectAttempts: -1,
@@ -52,12 +53,14 @@ export async function connectNats(url: string, name: string, operator: NatsOpera
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: MAX_UNANSWERED_PINGS,
     timeout: 5_000,
+  }).catch(error => {
+    throw clarifyNatsError(error)
   })
   const listeners = new Set<() => void>()
   void notifyReconnects(connection, listeners)
   const manager = await jetstreamManager(connection, { checkAPI: false })
   return {
-    servers,
+    url,
     operator,
     connection,
     js: jetstream(connection),

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { normalizeHost } from '../../../../shared/egress/guard/host.ts'
+import { parseNatsServers } from '../../../../shared/nats/servers.ts'
 
 /** True for `localhost`, names below it, and loopback addresses in any spelling. */
 export function isLoopback(host: string): boolean {
@@ -8,13 +9,8 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
-/** The hosts in a NATS address, which may name several servers: `nats://a:4222,tls://user:password@b`. */
-export const parseNatsHosts = (url: string): string[] => url.split(',').map(parseServerHost)
+/** The hosts in a NATS address, which may name several servers: `nats://user:password@a:4222,nats://b`. */
+export const parseNatsHosts = (url: string): string[] => parseNatsServers(url).servers.map(parseServerHost)
 
-/** The text itself when it is not an address; it does not count as loopback then. */
-function parseServerHost(server: string): string {
-  const text = server.trim()
-  // URL parses hosts only for known protocols
-  const asHttp = `http://${text.replace(/^[a-z]+:\/\//i, '')}`
-  return URL.canParse(asHttp) ? new URL(asHttp).hostname : text
-}
+/** URL parses hosts only for known protocols. */
+const parseServerHost = (server: string) => new URL(`http://${server.replace(/^[a-z]+:\/\//i, '')}`).hostname

@@ -16,6 +16,7 @@ import {
 } from '../../../insight/canaries/schedule.ts'
 import { type Canary, loadCanaries } from '../../../insight/canaries/store.ts'
 import { type AdminCommand, assertNoArguments, parseOptions, UsageError } from '../command.ts'
+import { assertSecretKey } from '../key-check-store.ts'
 
 /** Canaries: targets that fail on purpose. */
 export const CANARY_COMMANDS: Record<string, AdminCommand> = {
@@ -26,7 +27,7 @@ export const CANARY_COMMANDS: Record<string, AdminCommand> = {
       'Canaries measure how fast an outage is reported. Run the command again to change them or to update the regions.',
       `They fail in these ways in turn (--kinds, default all): ${FAILURE_KINDS.join(', ')}.`,
     ],
-    async run({ db, env }, args) {
+    async run({ db, unauditedDb, env }, args) {
       const { text } = parseOptions(args, { optional: ['url', 'every', 'for', 'kinds'] })
       const kinds = parseFailureKinds(text('kinds') ?? DEFAULT_SCHEDULE.kinds.join(','))
       if (kinds === null)
@@ -46,6 +47,7 @@ export const CANARY_COMMANDS: Record<string, AdminCommand> = {
         secrets: createSecretCipher(key, readOlderSecretKey(env)),
         sign: createSigner(key, CANARY_KEY_PURPOSE),
       }
+      await assertSecretKey(unauditedDb, crypto.secrets)
       const tools = { db, ...crypto, checkLiteral, publicUrl: readPublicUrl(env) }
       const origin = (text('url') ?? readPublicUrl(env)).replace(/\/+$/, '')
       await createCanaries(tools, { ...schedule, origin }, now())

@@ -1,7 +1,7 @@
-import { type Env, readText, readUrl } from '../../../../shared/process/env.ts'
-import { readNatsOperator } from '../../../config.ts'
+import { type Env, readUrl } from '../../../../shared/process/env.ts'
 import { createClickhouse } from '../../../foundation/platform/clickhouse.ts'
 import { connectNats, type Nats } from '../../../foundation/platform/nats/client.ts'
+import { readNatsOperator, readNatsUrl } from '../../../foundation/platform/nats/settings.ts'
 import { withPostgres } from '../../../foundation/platform/postgres/client.ts'
 import { readHealthFacts } from '../../health/facts-reader.ts'
 import { assessHealth, isAllHealthy } from '../../health/findings/all-findings.ts'
@@ -37,4 +37,4 @@ async function runHealth(env: Env): Promise<{ isHealthy: boolean; text: string }
 
 /** Null when NATS does not answer within 5 s. */
 const connectNatsIfUp = (env: Env): Promise<Nats | null> =>
-  connectNats(readText(env, 'NATS_URL'), 'admin', readNatsOperator(env)).catch(() => null)
+  connectNats(readNatsUrl(env), 'admin', readNatsOperator(env)).catch(() => null)

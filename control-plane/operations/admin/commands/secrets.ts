@@ -7,9 +7,10 @@ import {
   type RotationKeys,
   reencryptColumn,
 } from '../../../foundation/platform/crypto/reencrypt.ts'
-import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { type AdminCommand, assertNoArguments } from '../command.ts'
 import { ENCRYPTED_COLUMNS } from '../encrypted-columns.ts'
+import { replaceCheckValue } from '../key-check-store.ts'
 
 /** Rotation of SECRET_KEY. */
 export const SECRET_COMMANDS: Record<string, AdminCommand> = {
@@ -22,12 +23,22 @@ export const SECRET_COMMANDS: Record<string, AdminCommand> = {
     async run({ db, unauditedDb, env }, args) {
       assertNoArguments(args)
       const reencrypted = await rotate(unauditedDb, readRotationKeys(env))
-      if (reencrypted > 0) {
-        await db.transaction(tx =>
-          recordAudit(tx, { action: 'rotated', resource: 'secret_key', resourceId: null, resourceName: null }),
-        )
-      }
+      if (reencrypted > 0) await db.transaction(recordRotation)
       return `${reencrypted} values were re-encrypted; SECRET_KEY alone decrypts everything now`
+    },
+  },
+  'secrets accept-key': {
+    summary: 'accept SECRET_KEY as the key of this installation although the previous key is lost',
+    details: [
+      'Control planes start with it then. Values that it does not decrypt stay lost: `secrets check` lists them.',
+      'Deliveries to a channel that is lost end a day later, unless its configuration was entered again.',
+    ],
+    async run({ db, unauditedDb, env }, args) {
+      assertNoArguments(args)
+      const secrets = createSecretCipher(readSecretKey(env))
+      await unauditedDb.transaction(tx => replaceCheckValue(tx, secrets))
+      await db.transaction(recordRotation)
+      return 'SECRET_KEY is accepted as the key of this installation'
     },
   },
   'secrets check': {
@@ -41,6 +52,9 @@ export const SECRET_COMMANDS: Record<string, AdminCommand> = {
     },
   },
 }
+
+const recordRotation = (tx: Tx) =>
+  recordAudit(tx, { action: 'rotated', resource: 'secret_key', resourceId: null, resourceName: null })
 
 function readRotationKeys(env: Env): RotationKeys {
   const [newKey, oldKey] = [readSecretKey(env), readOlderSecretKey(env)]

@@ -1,0 +1,41 @@
+import { ConfigError } from '../../shared/process/env.ts'
+import type { Log } from '../../shared/process/log.ts'
+import type { Config } from '../config.ts'
+import { migratePostgres } from '../foundation/migrations/postgres/index.ts'
+import { connectNats, ensureStreams, type Nats } from '../foundation/platform/nats/client.ts'
+import { parseNatsHosts } from '../foundation/platform/network/loopback.ts'
+
+/** Brings the schema of PostgreSQL up to date, and logs each migration. */
+export const migrateDatabase = ({ databaseUrl }: Config, log: Log): Promise<void> =>
+  connectOrFail('PostgreSQL', 'DATABASE_URL', databaseUrl, () =>
+    migratePostgres(databaseUrl, ({ event, migration, seconds }) => {
+      if (event === 'migration_waiting') log.info({ event, seconds }, 'waiting for the migration of another process')
+      else log.info({ event, migration, seconds }, 'migrating PostgreSQL')
+    }),
+  )
+
+export function connectToNats({ natsUrl, natsOperator }: Config): Promise<Nats> {
+  return connectOrFail('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
+}
+
+export const prepareStreams = ({ natsUrl, streams }: Config, { manager }: Nats): Promise<void> =>
+  connectOrFail('JetStream', 'NATS_URL', natsUrl, () => ensureStreams(manager, streams))
+
+async function connectOrFail<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {
+  return work().catch(error => {
+    throw buildUnreachableError(engine, variable, url, error)
+  })
+}
+
+/** One sentence, without the secrets of the URL. */
+function buildUnreachableError(engine: string, variable: string, url: string, error: unknown): ConfigError {
+  const { code, message } = error as { code?: string; message: string }
+  return new ConfigError(
+    `${engine} at ${formatAddress(variable, url)} (${variable}) cannot be used: ${message || code}`,
+  )
+}
+
+function formatAddress(variable: string, url: string): string {
+  if (URL.canParse(url)) return new URL(url).host
+  return variable === 'NATS_URL' ? parseNatsHosts(url).join(', ') : 'the configured address'
+}
