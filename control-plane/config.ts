@@ -19,13 +19,13 @@ import { DEFAULT_BURST } from './alerting/deliveries/limits/pace.ts'
 import { parseSmtpUrl } from './foundation/platform/mail/smtp-url.ts'
 import { type NatsSettings, readNatsSettings } from './foundation/platform/nats/settings.ts'
 import type { GrpcTls } from './foundation/platform/network/grpc-server.ts'
-import { type ObjectStoreAddress, parseObjectStoreAddress } from './foundation/platform/object-storage/store-address.ts'
 import { parseAllowedHost } from './foundation/web/server/accepted-hosts.ts'
 import { type ChatSettings, readChatApiUrl, readChatSettings } from './integrations/chat/settings.ts'
 import {
   type ProbeInstallationSettings,
   parseProbeInstallationSettings,
 } from './monitoring/fleet/probes/installation/settings.ts'
+import { readScreenshotSettings, type ScreenshotSettings } from './monitoring/screenshots/settings.ts'
 import { type RetentionSettings, readRetentionSettings } from './operations/retention/settings.ts'
 import { type CustomDomainSettings, parseCustomDomainSettings } from './pages/custom-domains/settings.ts'
 import { parseWhoisServer, type WhoisServer } from './verdict/expiry/domains/whois.ts'
@@ -91,11 +91,7 @@ export type Config = NatsSettings & {
   testsPerMinute: number
   /** the number of days after which rows are deleted */
   retention: RetentionSettings
-  /** the store of screenshots */
-  screenshotStore: ObjectStoreAddress
-  /** for an S3 store; otherwise empty */
-  s3AccessKeyId: string
-  s3SecretAccessKey: string
+  screenshots: ScreenshotSettings
   /** the mail server; null: channels of type email send nothing */
   smtpUrl: string | null
   /** `Name <address>` or an address alone */
@@ -159,9 +155,7 @@ export function readConfig(env: Env): Config {
     pingsPerMinute: readInteger(env, 'PINGS_PER_MINUTE', 1_200, 1, 1_000_000),
     testsPerMinute: readInteger(env, 'TESTS_PER_MINUTE', 30, 1, 1_000_000),
     retention: readRetentionSettings(env),
-    screenshotStore: readScreenshotStore(env),
-    s3AccessKeyId: readOptionalText(env, 'S3_ACCESS_KEY_ID') ?? '',
-    s3SecretAccessKey: readOptionalText(env, 'S3_SECRET_ACCESS_KEY') ?? '',
+    screenshots: readScreenshotSettings(env),
     ...{ smtpUrl: readSmtpUrl(env), mailFrom: readMailFrom(env) },
     relayUrl: readOptionalText(env, 'RELAY_URL') && readUrl(env, 'RELAY_URL', ['http:', 'https:']).replace(/\/+$/, ''),
     logLevel: readEnum(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -216,18 +210,6 @@ function parseKey(name: string, value: string): Buffer {
   const key = Buffer.from(value, 'base64')
   if (key.length === 32 && /^[A-Za-z0-9+/]{43}=$/.test(value)) return key
   throw new ConfigError(`${name} must be 32 bytes in base64; create one with: openssl rand -base64 32`)
-}
-
-function readScreenshotStore(env: Env): ObjectStoreAddress {
-  const address = parseObjectStoreAddress(readText(env, 'SCREENSHOT_STORE', 'nats'))
-  if (address === null) {
-    throw new ConfigError('SCREENSHOT_STORE must be nats or s3://bucket?endpoint=https://host&region=name')
-  }
-  if (address.kind === 's3') {
-    readText(env, 'S3_ACCESS_KEY_ID')
-    readText(env, 'S3_SECRET_ACCESS_KEY')
-  }
-  return address
 }
 
 function readSmtpUrl(env: Env): string | null {

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createEgress, createResolver } from '../shared/egress/index.ts'
+import { SCREENSHOTS_BUCKET } from '../shared/nats/subjects.ts'
 import { ConfigError } from '../shared/process/env.ts'
 import type { Log } from '../shared/process/log.ts'
 import { createMetrics, type Metrics } from '../shared/process/metrics.ts'
@@ -173,9 +174,10 @@ async function connectEngines(
   }
 }
 
-function openObjects({ screenshotStore, s3AccessKeyId, s3SecretAccessKey }: Config, nats: Nats): ObjectStore {
-  if (screenshotStore.kind === 'nats') return createNatsObjectStore(nats, 'SCREENSHOTS')
-  return createS3ObjectStore({ ...screenshotStore, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey })
+function openObjects({ screenshots, streams }: Config, nats: Nats): ObjectStore {
+  const { store, s3, bucketMaxBytes: maxBytes } = screenshots
+  if (store.kind === 's3') return createS3ObjectStore({ ...store, ...s3 })
+  return createNatsObjectStore(nats, SCREENSHOTS_BUCKET, { replicas: streams.replicas, maxBytes })
 }
 
 const createHostCheck = (config: Config, listensAt: string) =>

@@ -77,7 +77,7 @@ export const ROLE_STARTERS: Record<
     startAccountsWorker,
     startClockStepWorker,
     startDeletionWorker,
-    startScreenshotPruneWorker,
+    handles => startScreenshotPruneWorker({ ...handles, ...handles.config.screenshots }),
     handles => startExpiryWorker({ ...handles, ...handles.config }),
     withPublicUrl(startOverdueWorker),
     startPingTokenWorker,

@@ -1,4 +1,10 @@
-import type { Assignment, Assignments, MonitorRegionState, RegionState } from '../../proto/gen/probe/v1/fleet.ts'
+import type {
+  Assignment,
+  Assignments,
+  MonitorRegionState,
+  RegionState,
+  ScreenshotDifference,
+} from '../../proto/gen/probe/v1/fleet.ts'
 import type { Result, Trigger } from '../../shared/checks/result.ts'
 import { computeSlots, type Slots } from '../../shared/checks/slots.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
@@ -59,7 +65,8 @@ export type AssignedMonitors = {
   discardConclusion: (monitorId: string) => void
   /** The same for all monitors. */
   discardAllConclusions: () => void
-  setDifference: (monitorId: string, difference: number | undefined) => void
+  /** A difference of another version of the configuration is ignored: the page is compared after the next check. */
+  setDifference: (compared: ScreenshotDifference) => void
   get: (monitorId: string) => AssignedMonitor | undefined
   all: () => Iterable<AssignedMonitor>
   size: () => number
@@ -134,9 +141,11 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
     discardAllConclusions() {
       for (const monitor of monitors.values()) monitor.concluded = null
     },
-    setDifference(monitorId, difference) {
-      const monitor = monitors.get(monitorId)
-      if (monitor) monitor.assignment.screenshotDifference = difference
+    setDifference({ monitorId, difference, configVersion, validUntilMs }) {
+      const { assignment } = monitors.get(monitorId) ?? {}
+      if (!assignment || (configVersion !== undefined && configVersion !== assignment.configVersion)) return
+      assignment.screenshotDifference = difference
+      assignment.screenshotValidUntilMs = validUntilMs
     },
     get: monitorId => monitors.get(monitorId),
     all: () => monitors.values(),

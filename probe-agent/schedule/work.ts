@@ -148,9 +148,7 @@ function receive(receiver: MessageReceiver, body: FleetMessageBody): void {
   } else if (body.$case === 'regionStates') monitors.setStates(body.value.states)
   else if (body.$case === 'runNow') receiver.runNow(body.value)
   else if (body.$case === 'takeScreenshot') receiver.capturePolicy.takeFor(body.value)
-  else if (body.$case === 'screenshotDifference') {
-    monitors.setDifference(body.value.monitorId, body.value.difference)
-  }
+  else if (body.$case === 'screenshotDifference') monitors.setDifference(body.value)
   // The control plane removes all assignments. The connection stays; a later delta may assign monitors again.
   else if (body.$case === 'drain') loop.apply(NOTHING_ASSIGNED)
 }

@@ -3,7 +3,7 @@ import { ScreenshotKind, type ScreenshotOrder } from '../../proto/gen/probe/v1/s
 import { machine } from '../clock.ts'
 import type { AssignedMonitor } from '../schedule/assigned-monitors.ts'
 import type { CaptureQueue } from './capture-queue.ts'
-import { decideCapture, type RecheckChainEnd } from './should-capture.ts'
+import { computeValidSeconds, decideCapture, type RecheckChainEnd } from './should-capture.ts'
 
 export type CapturePolicy = {
   /** Takes the screenshot that the end of a chain requires, or requests it from another probe. */
@@ -37,15 +37,21 @@ export function createCapturePolicy({
       const kind = decideCapture(end, spec, sinceMs, compareEveryMs)
       if (kind === null) return
       const { scheduledAtMs, attempt, statusCode } = end.result
-      const order = { monitorId, region, scheduledAtMs, attempt, kind, statusCode, permit: new Uint8Array() }
+      const { configVersion, intervalS } = monitor.assignment
+      const validSeconds = computeValidSeconds(compareEveryMs, intervalS)
+      const check = { monitorId, region, scheduledAtMs, attempt, statusCode, configVersion }
+      const order = { ...check, kind, validSeconds, permit: new Uint8Array() }
+      const before = monitor.comparedMs
+      if (kind === ScreenshotKind.COMPARISON) monitor.comparedMs = now
       // a dropped comparison is requested again after the next check
-      let isAccepted = true
-      if (captureQueue) isAccepted = captureQueue.enqueue(order, spec)
+      const onDrop = () => {
+        if (kind === ScreenshotKind.COMPARISON) monitor.comparedMs = before
+      }
+      if (captureQueue) captureQueue.enqueue({ order, spec, tenant: monitor.tenant, onDrop })
       else requestFromFleet(order)
-      if (isAccepted && kind === ScreenshotKind.COMPARISON) monitor.comparedMs = now
     },
-    takeFor({ order, spec }) {
-      if (order && spec) captureQueue?.enqueue(order, spec)
+    takeFor({ order, spec, tenant = 0 }) {
+      if (order && spec) captureQueue?.enqueue({ order, spec, tenant })
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../shared/process/log.ts'
 import { buildAuthHeader } from '../checks/auth.ts'
 import { machine } from '../clock.ts'
 import type { ScreenshotCapture } from './capture.ts'
+import { createCaptureTurns } from './capture-turns.ts'
 
 type CaptureQueueOptions = {
   capture: ScreenshotCapture
@@ -16,29 +17,34 @@ type CaptureQueueOptions = {
 }
 
 export type CaptureQueue = {
-  /** Queues a screenshot, failures before comparisons; false: there is no room for it, and it is dropped. */
-  enqueue: (order: ScreenshotOrder, spec: CheckSpec) => boolean
+  /** Queues a screenshot, or drops it when there is no room for it. */
+  enqueue: (wanted: WantedCapture) => void
   /** Drops queued screenshots and stops the current one. */
   close: () => void
 }
 
-type QueuedCapture = { order: ScreenshotOrder; spec: CheckSpec; sinceMs: number }
-
-const isComparison = ({ order }: QueuedCapture) => order.kind === ScreenshotKind.COMPARISON
+type WantedCapture = {
+  order: ScreenshotOrder
+  spec: CheckSpec
+  /** number of the monitor's project; 0: unknown */
+  tenant: number
+  /** called when the screenshot is dropped before it is taken */
+  onDrop?: () => void
+}
+type QueuedCapture = WantedCapture & { sinceMs: number }
 
 const MAX_QUEUED = 20
 /** How many times the limit of one capture a screenshot may wait. A later one would not show the failure. */
 const MAX_WAIT_CAPTURES = 4
 
 /**
- * Takes one screenshot at a time from a short queue, independently of checks. A failure is taken before the comparisons
- * that wait, and replaces the last of them when the queue is full: a comparison can be made later. What does not fit is
- * dropped and counted. A failed screenshot is only logged, because the check's result is already published.
+ * Takes one screenshot at a time from a short queue (capture-turns.ts), independently of checks. What does not fit is dropped
+ * and counted. A failed screenshot is only logged, because the check's result is already published.
  */
 export function createCaptureQueue(options: CaptureQueueOptions): CaptureQueue {
   const { capture, probeId, nowMs, send, log } = options
   const maxWaitMs = MAX_WAIT_CAPTURES * capture.withinMs
-  const queue: QueuedCapture[] = []
+  const turns = createCaptureTurns<QueuedCapture>(MAX_QUEUED)
   let isBusy = false
   let dropped = 0
 
@@ -47,11 +53,16 @@ export function createCaptureQueue(options: CaptureQueueOptions): CaptureQueue {
     log.warn({ event: 'screenshot_dropped', monitor_id: monitorId, dropped, why }, 'screenshot dropped')
   }
 
+  function dropQueued(why: string, { order, onDrop }: WantedCapture): void {
+    drop(why, order)
+    onDrop?.()
+  }
+
   async function work(): Promise<void> {
     if (isBusy) return
     isBusy = true
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      if (machine.monotonicMs() - next.sinceMs > maxWaitMs) drop(`it waited longer than ${maxWaitMs} ms`, next.order)
+    for (let next = turns.take(); next; next = turns.take()) {
+      if (machine.monotonicMs() - next.sinceMs > maxWaitMs) dropQueued(`it waited longer than ${maxWaitMs} ms`, next)
       else await takeScreenshot(next).catch(error => drop((error as Error).message, next.order))
     }
     isBusy = false
@@ -74,20 +85,13 @@ export function createCaptureQueue(options: CaptureQueueOptions): CaptureQueue {
   }
 
   return {
-    enqueue(order, spec) {
-      const firstComparison = queue.findIndex(isComparison)
-      const place = order.kind === ScreenshotKind.FAILURE && firstComparison >= 0 ? firstComparison : queue.length
-      if (queue.length >= MAX_QUEUED) {
-        const replaced = place < queue.length ? queue.pop() : undefined
-        drop('the queue is full', replaced?.order ?? order)
-        if (!replaced) return false
-      }
-      queue.splice(place, 0, { order, spec, sinceMs: machine.monotonicMs() })
+    enqueue(wanted) {
+      const surplus = turns.put({ ...wanted, sinceMs: machine.monotonicMs() })
+      if (surplus) dropQueued('the queue is full', surplus)
       void work()
-      return true
     },
     close() {
-      queue.length = 0
+      turns.clear()
       capture.stop()
     },
   }

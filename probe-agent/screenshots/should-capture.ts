@@ -28,15 +28,27 @@ function isVisibleToBrowser({ type, method }: CheckSpec): boolean {
   return (type === 'http' || type === 'keyword') && (method === 'GET' || method === 'HEAD')
 }
 
+/** A comparison may be late by a full queue, and one that fails is repeated after the next interval. */
+const VALID_INTERVALS = 4
+const MIN_VALID_SECONDS = 600
+
+/** How long the difference of a comparison counts. A page is compared after a check, so not more often than it is checked. */
+export const computeValidSeconds = (compareEveryMs: number, intervalS: number): number =>
+  Math.max(MIN_VALID_SECONDS, VALID_INTERVALS * Math.max(Math.ceil(compareEveryMs / 1_000), intervalS))
+
 /**
- * Applies the last comparison of the page with its baseline to a result: a check that is up becomes degraded while more
- * than `screenshot_threshold` of the pixels differ.
+ * Applies the last comparison of the page with its baseline to a result, unless it has expired: a check that is up becomes
+ * degraded while more than `screenshot_threshold` of the pixels differ.
  */
 export function applyComparison(assignment: Assignment, result: Result): Result {
-  const { spec, screenshotDifference: difference } = assignment
+  const {
+    spec,
+    screenshotDifference: difference,
+    screenshotValidUntilMs: untilMs = Number.POSITIVE_INFINITY,
+  } = assignment
   const isGood = result.outcome === Outcome.UP || result.outcome === Outcome.DEGRADED
   if (!spec?.screenshotCompare || !isGood || difference === undefined) return result
-  if (difference <= spec.screenshotThreshold) return result
+  if (difference <= spec.screenshotThreshold || result.startedAtMs > untilMs) return result
   const failed = {
     type: 'screenshot',
     operator: 'less_than',

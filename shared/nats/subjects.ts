@@ -10,6 +10,11 @@ export const LATE_STREAM = 'LATE'
 export const SCREENSHOTS_STREAM = 'SHOTS'
 export const screenshotSubject = (region: string) => `${SCREENSHOTS_STREAM}.${region}`
 
+/** The bucket of screenshots that are stored. */
+export const SCREENSHOTS_BUCKET = 'SCREENSHOTS'
+/** The stream of a bucket. */
+export const bucketStream = (bucket: string) => `OBJ_${bucket}`
+
 /** Heartbeat pings that were acknowledged while PostgreSQL was unavailable, until they are stored. JSON: KeptPing. */
 export const PINGS_STREAM = 'PINGS'
 export const STORED_PING_SUBJECT = `${PINGS_STREAM}.kept`
@@ -68,7 +73,16 @@ export const screenshotHintSubject = (probeId: string) => `HINT.shot.${probeId}`
 /** The difference of a monitor's page from its baseline changed. JSON: DifferenceHint. */
 export const differenceHintSubject = (region: string) => `HINT.difference.${region}`
 
-export type DifferenceHint = { monitorId: string; difference: number | null }
+/** `configVersion`: of the picture, undefined: of every version. `validUntilMs`: until when it counts, ms since 1970. */
+export type DifferenceHint = {
+  monitorId: string
+  difference: number | null
+  configVersion?: number
+  validUntilMs?: number
+}
+
+/** Requests a second picture of a page that looks different. The bytes of the ScreenshotOrder of the first one. */
+export const secondPictureSubject = (region: string) => `HINT.second.${region}`
 
 export type WitnessHint = { runId: string; monitorId: string; configVersion: number; scheduledAtMs: number }
 

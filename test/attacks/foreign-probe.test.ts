@@ -146,7 +146,7 @@ async function send(
   grey = 255,
   probeId: string = randomUUID(),
 ) {
-  const rest = { scheduledAtMs: Date.now(), attempt: 1, statusCode: 200, permit: new Uint8Array() }
+  const rest = { scheduledAtMs: Date.now(), attempt: 1, statusCode: 200, permit: new Uint8Array(), configVersion: 1 }
   const whole = { region: 'eu-west', kind: COMPARISON, ...rest, ...order }
   const [id, contentType] = [randomUUID(), 'image/png']
   const shot = { id, probeId, order: whole, contentType, image: png(grey), takenAtMs: Date.now() }

@@ -1,32 +1,29 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { PNG } from 'pngjs'
+import { Objm } from '@nats-io/obj'
 import t from 'tap'
-import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
-import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import {
   createNatsObjectStore,
   type ObjectStore,
+  type ObjectStoreSettings,
 } from '../../control-plane/foundation/platform/object-storage/nats-bucket.ts'
 import { createS3ObjectStore } from '../../control-plane/foundation/platform/object-storage/s3-bucket.ts'
 import { signS3Request } from '../../control-plane/foundation/platform/object-storage/s3-signature.ts'
-import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startScreenshotRecorder } from '../../control-plane/monitoring/screenshots/intake/recorder.ts'
 import { startScreenshotPruneWorker } from '../../control-plane/monitoring/screenshots/prune-worker.ts'
 import { listScreenshots } from '../../control-plane/monitoring/screenshots/store.ts'
-import { Screenshot, ScreenshotKind } from '../../proto/gen/probe/v1/screenshot.ts'
+import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
 import { SCREENSHOTS_STREAM, screenshotSubject } from '../../shared/nats/subjects.ts'
-import { createLog } from '../../shared/process/log.ts'
-import { createMetrics } from '../../shared/process/metrics.ts'
-import { createDatabase } from '../support/database.ts'
-import { startNats } from '../support/nats.ts'
+import { comparisonOf, connectStreams, png, startScreenshotStore } from '../support/screenshots.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitor } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+const MIB = 1024 * 1024
 const CREDENTIALS = { region: 'eu-1', accessKeyId: 'key', secretAccessKey: 'secret' }
 
 /** A store with the part of S3 that Picket uses. It refuses requests that are not signed with its key. */
@@ -53,39 +50,12 @@ async function startS3(t: Teardown) {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, objects }
 }
 
-async function connect(t: Teardown) {
-  const nats = await connectNats((await startNats(t)).url, 'test')
-  t.teardown(() => nats.close())
-  await ensureStreams(nats.manager)
-  return nats
-}
-
-async function startStore(t: Teardown) {
-  const [{ url }, nats] = await Promise.all([createDatabase(t), connect(t)])
-  const db = createPostgres(url, 4)
-  t.teardown(() => db.destroy())
-  const { projectId } = await insertTenant(db)
-  const monitorId = await insertMonitor(db, projectId)
-  const objects = createNatsObjectStore(nats, 'SCREENSHOTS')
-  const secrets = createSecretCipher(randomBytes(32))
-  return {
-    db,
-    nats,
-    projectId,
-    monitorId,
-    objects,
-    secrets,
-    log: createLog('test', 'silent'),
-    metrics: createMetrics(),
-  }
-}
-
 for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
   t.test(
     `${kind} gives back what it was given, once more after it was replaced, and nothing after it was removed`,
     async t => {
       let objects: ObjectStore
-      if (kind.includes('NATS')) objects = createNatsObjectStore(await connect(t), 'SCREENSHOTS')
+      if (kind.includes('NATS')) objects = createNatsObjectStore(await connectStreams(t), 'SCREENSHOTS')
       else objects = createS3ObjectStore({ ...CREDENTIALS, bucket: 'shots', endpoint: (await startS3(t)).endpoint })
       const bytes = Buffer.alloc(1024 * 1024, 'é')
       t.equal(await objects.get('a/b/c.png'), null)
@@ -100,8 +70,28 @@ for (const kind of ['the object store of NATS', 'an S3-compatible store']) {
   )
 }
 
+t.test('The bucket has the configured size and replicas, also a bucket that was created without', async t => {
+  const nats = await connectStreams(t)
+  const stream = async () => (await nats.manager.streams.info('OBJ_SCREENSHOTS')).config
+  const put = (settings: ObjectStoreSettings, bytes: number) =>
+    createNatsObjectStore(nats, 'SCREENSHOTS', settings).put('a', Buffer.alloc(bytes), 'image/png')
+  await t.rejects(
+    put({ replicas: 3, maxBytes: null }, 1),
+    { message: /replicas > 1/ },
+    'one server refuses three replicas',
+  )
+  await new Objm(nats.js).create('SCREENSHOTS')
+  await put({ replicas: 1, maxBytes: null }, 1)
+  t.ok((await stream()).max_bytes >= 128 * MIB, 'as large as it should be, or as the disk allows')
+  await put({ replicas: 1, maxBytes: MIB }, 1)
+  t.equal((await stream()).max_bytes, MIB)
+  await put({ replicas: 1, maxBytes: null }, 1)
+  t.equal((await stream()).max_bytes, MIB, 'a size stays unless another is configured')
+  await t.rejects(put({ replicas: 1, maxBytes: MIB }, 2 * MIB), { message: 'the bucket is full' })
+})
+
 t.test('An object that is replaced during a read is returned complete, in the old or the new version', async t => {
-  const objects = createNatsObjectStore(await connect(t), 'SCREENSHOTS')
+  const objects = createNatsObjectStore(await connectStreams(t), 'SCREENSHOTS')
   const pictures = [0, 1].map(byte => Buffer.alloc(1024, byte))
   await objects.put('a', pictures[0]!, 'image/png')
   const reads = new AbortController()
@@ -126,42 +116,18 @@ t.test('An S3 store that refuses requests or is unreachable causes an error, not
   await t.rejects(away.get('a'))
 })
 
-function png(grey: number): Buffer {
-  const image = new PNG({ width: 8, height: 8 })
-  image.data.fill(grey)
-  for (let i = 3; i < image.data.length; i += 4) image.data[i] = 255
-  return PNG.sync.write(image)
-}
-
-const shotOf = (monitorId: string, grey: number, scheduledAtMs: number): Screenshot => ({
-  id: randomUUID(),
-  probeId: randomUUID(),
-  order: {
-    monitorId,
-    region: 'us-east',
-    scheduledAtMs,
-    attempt: 1,
-    kind: ScreenshotKind.COMPARISON,
-    statusCode: 200,
-    permit: Buffer.alloc(0),
-  },
-  contentType: 'image/png',
-  image: png(grey),
-  takenAtMs: scheduledAtMs,
-})
-
 t.test('The first comparison becomes the baseline; a duplicate or invalid one changes nothing', async t => {
-  const context = await startStore(t)
+  const context = await startScreenshotStore(t)
   const { db, nats, projectId, monitorId } = context
   const recorder = startScreenshotRecorder(context)
   t.teardown(() => recorder.stop())
   const send = (data: Uint8Array) => nats.js.publish(screenshotSubject('us-east'), data)
   const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
-  const [first, second] = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000)]
+  const [first, second] = [comparisonOf(monitorId, 255, 1_000), comparisonOf(monitorId, 0, 2_000)]
   await send(Screenshot.encode(first).finish())
   await send(Buffer.from('no screenshot'))
   await send(Screenshot.encode({ ...first, id: randomUUID(), image: first.image.subarray(0, 40) }).finish())
-  await send(Screenshot.encode(shotOf(randomUUID(), 0, 1_000)).finish())
+  await send(Screenshot.encode(comparisonOf(randomUUID(), 0, 1_000)).finish())
   await send(Screenshot.encode(second).finish())
   await send(Screenshot.encode(second).finish())
   const rows = await waitFor(async () => ((await list()).length === 2 ? list() : null), { label: 'two screenshots' })
@@ -172,15 +138,15 @@ t.test('The first comparison becomes the baseline; a duplicate or invalid one ch
   t.ok((await context.objects.get(rows[0]!.storeKey))?.equals(png(0)))
 
   // another address is another page, so the former baseline does not apply
-  await execute(db, "UPDATE monitors SET url = 'https://new.example' WHERE id = ?", [monitorId])
-  const third = shotOf(monitorId, 0, 3_000)
+  await execute(db, "UPDATE monitors SET url = 'https://new.example', config_version = 2 WHERE id = ?", [monitorId])
+  const third = comparisonOf(monitorId, 0, 3_000, { configVersion: 2 })
   await send(Screenshot.encode(second).finish())
   await send(Screenshot.encode(third).finish())
   await waitFor(async () => (await list()).find(({ id }) => id === third.id)?.isBaseline, { label: 'a new baseline' })
 })
 
 t.test('Screenshots wait while the object store is unreachable, and are stored when it is back', async t => {
-  const context = await startStore(t)
+  const context = await startScreenshotStore(t)
   const relay = await startTcpRelay(t, (await startS3(t)).endpoint)
   await relay.cut()
   const putOff = new Set<string>()
@@ -191,7 +157,7 @@ t.test('Screenshots wait while the object store is unreachable, and are stored w
   })
   const objects = createS3ObjectStore({ ...CREDENTIALS, bucket: 'shots', endpoint: new URL(relay.url).origin })
   for (const at of [1_000, 2_000, 3_000]) {
-    const shot = Screenshot.encode(shotOf(context.monitorId, 255, at)).finish()
+    const shot = Screenshot.encode(comparisonOf(context.monitorId, 255, at)).finish()
     await context.nats.js.publish(screenshotSubject('us-east'), shot)
   }
   const recorder = startScreenshotRecorder({ ...context, objects })
@@ -206,10 +172,14 @@ t.test('Screenshots wait while the object store is unreachable, and are stored w
 })
 
 t.test('Screenshots are deleted after 30 days, a baseline when nothing is compared with it', async t => {
-  const context = await startStore(t)
+  const context = await startScreenshotStore(t)
   const { db, monitorId, projectId, objects } = context
   const recorder = startScreenshotRecorder(context)
-  const shots = [shotOf(monitorId, 255, 1_000), shotOf(monitorId, 0, 2_000), shotOf(monitorId, 9, 3_000)]
+  const shots = [
+    comparisonOf(monitorId, 255, 1_000),
+    comparisonOf(monitorId, 0, 2_000),
+    comparisonOf(monitorId, 9, 3_000),
+  ]
   for (const shot of shots)
     await context.nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(shot).finish())
   const ids = async () =>
@@ -233,10 +203,29 @@ t.test('Screenshots are deleted after 30 days, a baseline when nothing is compar
   await prune(t, context, db, async () => (await ids()).length === 1)
 })
 
-type Context = Parameters<typeof startScreenshotPruneWorker>[0]
+t.test('The oldest screenshots of a project beyond its limit are deleted, and its baselines stay', async t => {
+  const context = await startScreenshotStore(t)
+  const { db, monitorId, projectId, objects } = context
+  const recorder = startScreenshotRecorder(context)
+  const foreign = await insertMonitor(db, (await insertTenant(db)).projectId)
+  const shots = [1, 2, 3, 4, 5].map(i => comparisonOf(i === 1 ? foreign : monitorId, i * 40, i * 1_000))
+  for (const shot of shots)
+    await context.nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(shot).finish())
+  const ids = async () =>
+    (await query<{ id: string }>(db, 'SELECT id FROM screenshots ORDER BY scheduled_at')).map(row => row.id)
+  await waitFor(async () => (await ids()).length === 5)
+  await recorder.stop()
+  const [newest] = shots.slice(-1)
+  await execute(db, 'UPDATE screenshots SET created_at = now() + (scheduled_at - to_timestamp(10))')
+  await prune(t, { ...context, projectMaxBytes: newest!.image.length }, db, async () => (await ids()).length === 3)
+  t.same(await ids(), [shots[0]!.id, shots[1]!.id, newest!.id], 'of another project, the baseline and the newest')
+  t.equal(await objects.get(`${projectId}/${monitorId}/${shots[2]!.id}.png`), null)
+})
+
+type Context = Omit<Parameters<typeof startScreenshotPruneWorker>[0], 'projectMaxBytes'> & { projectMaxBytes?: number }
 
 async function prune(t: Teardown, context: Context, db: Db, isDone: () => Promise<boolean>): Promise<void> {
-  const worker = startScreenshotPruneWorker({ ...context, db })
+  const worker = startScreenshotPruneWorker({ projectMaxBytes: 1024 ** 3, ...context, db })
   t.teardown(() => worker.stop())
   await waitFor(isDone, { label: 'old screenshots to be deleted' })
   await worker.stop()

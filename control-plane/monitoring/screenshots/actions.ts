@@ -1,25 +1,27 @@
-import { ScreenshotKind } from '../../../proto/gen/probe/v1/screenshot.ts'
-import { type DifferenceHint, differenceHintSubject } from '../../../shared/nats/subjects.ts'
+import { ScreenshotKind, ScreenshotOrder } from '../../../proto/gen/probe/v1/screenshot.ts'
+import { type DifferenceHint, differenceHintSubject, secondPictureSubject } from '../../../shared/nats/subjects.ts'
+import type { Log } from '../../../shared/process/log.ts'
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
 import type { Nats } from '../../foundation/platform/nats/client.ts'
 import type { ObjectStore } from '../../foundation/platform/object-storage/nats-bucket.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
-import { acceptComparisons, lockBaseline, setBaseline, setDifference } from './baseline-store.ts'
+import { acceptComparisons, lockBaseline, setBaseline, setDifference, setUncompared } from './baseline-store.ts'
+import { computeExpiry, isConfirmed, isOutdated, type PageSettings } from './comparison.ts'
 import { buildStoreKey, type ReceivedScreenshot, type ScreenshotReceipt } from './intake/received-screenshot.ts'
 import { classifyScreenshot } from './intake/report-access.ts'
 import { computeDifference, decodePage, type PageImage } from './page-difference.ts'
 import { findScreenshotMonitor, insertScreenshot } from './store.ts'
 
-export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore; secrets: SecretCipher }
+export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore; secrets: SecretCipher; log: Log }
 
-export type IntakeOutcome = 'kept' | 'unknown' | 'foreign'
+export type IntakeOutcome = 'kept' | 'unknown' | 'foreign' | 'outdated'
 
 /**
  * Stores a screenshot that a probe sent: the bytes, the row, and for a comparison its difference from the baseline. The
  * first comparison becomes the baseline. `unknown`: the monitor does not exist or left the region; `foreign`: the probe may
- * not report this. The same screenshot a second time changes nothing. Throws an ImageError for a comparison that is not a
- * PNG of a page.
+ * not report this; `outdated`: a comparison of settings that no longer apply. The same screenshot a second time changes
+ * nothing. Throws an ImageError for a comparison that is not a PNG of a page, and a StoreLimitError.
  */
 export async function storeScreenshot(
   tools: ScreenshotTools,
@@ -35,10 +37,11 @@ export async function storeScreenshot(
   if (eligibility !== 'own') return eligibility === 'left' ? 'unknown' : 'foreign'
   const image = Buffer.from(screenshot.image)
   const isComparison = order.kind === ScreenshotKind.COMPARISON
+  if (isComparison && isOutdated(order.configVersion, monitor)) return 'outdated'
   const page = isComparison ? decodePage(image) : null
   const storeKey = buildStoreKey(monitor.projectId, screenshot)
   await objects.put(storeKey, image, contentType)
-  const compared = await db.transaction(async tx => {
+  const hint = await db.transaction(async tx => {
     const isNew = await insertScreenshot(tx, {
       ...{ id, monitorId, region, takenIn: receipt.takenIn, probeId, attempt, contentType, storeKey },
       projectId: monitor.projectId,
@@ -49,41 +52,68 @@ export async function storeScreenshot(
       createdAt: now(),
     })
     if (!isNew || page === null) return null
-    return { difference: await compareWithBaseline(tx, objects, { ...order, id, page, url: monitor.url }) }
+    return await compareWithBaseline(tx, tools, {
+      screenshot,
+      page,
+      settings: monitor,
+      arrivedAtMs: receipt.arrivedAtMs,
+    })
   })
-  if (compared) notifyProbes(tools.nats, region, { monitorId, ...compared })
+  if (hint === 'unconfirmed') requestSecondPicture(tools.nats, order)
+  else if (hint) notifyProbes(tools.nats, region, hint)
   return 'kept'
 }
 
-type ScreenshotComparison = { id: string; monitorId: string; region: string; url: string; page: PageImage }
+type Comparison = { screenshot: ReceivedScreenshot; page: PageImage; settings: PageSettings; arrivedAtMs: number }
 
-/** Returns null when the screenshot becomes the baseline: the first of its region, or the first of another address. */
+/**
+ * Returns what the probes of the region are sent: the difference from the baseline, or none for a screenshot that becomes the
+ * baseline, the first of its region or of another address. `unconfirmed`: a second picture is needed. Null: nothing changes.
+ */
 async function compareWithBaseline(
   tx: Tx,
-  objects: ObjectStore,
-  { id, monitorId, region, url, page }: ScreenshotComparison,
-): Promise<number | null> {
-  const key = { monitorId, region, screenshotId: id, now: now() }
+  { objects, log }: ScreenshotTools,
+  { screenshot, page, settings, arrivedAtMs }: Comparison,
+): Promise<DifferenceHint | 'unconfirmed' | null> {
+  const { monitorId, region, validSeconds, configVersion = 0 } = screenshot.order
+  const comparedAt = new Date(arrivedAtMs)
+  const compared = { monitorId, region, screenshotId: screenshot.id, configVersion, comparedAt, now: now() }
   const baseline = await lockBaseline(tx, monitorId, region)
-  if (baseline?.screenshotId === id) return null
-  const bytes = baseline?.url === url ? await objects.get(baseline.storeKey) : null
+  // an older picture that was delivered again
+  if (baseline?.comparedAt && baseline.comparedAt > comparedAt) return null
+  if (baseline?.url !== settings.url) {
+    await setBaseline(tx, { ...compared, url: settings.url })
+    return { monitorId, difference: null, configVersion }
+  }
+  const bytes = await objects.get(baseline.storeKey)
   if (bytes === null) {
-    await setBaseline(tx, { ...key, url })
+    log.warn(
+      { event: 'baseline_missing', monitor_id: monitorId, region, key: baseline.storeKey },
+      'the file of a baseline is missing; POST /monitors/{id}/screenshots/baseline accepts the newest picture instead',
+    )
+    await setUncompared(tx, compared)
     return null
   }
   const difference = computeDifference(decodePage(bytes), page)
-  await setDifference(tx, { ...key, difference })
-  return difference
+  const validUntilMs = computeExpiry(arrivedAtMs, validSeconds)
+  const counts = isConfirmed(baseline, difference, settings, arrivedAtMs)
+  await setDifference(tx, { ...compared, difference, expiresAt: new Date(validUntilMs), isConfirmed: counts })
+  return counts ? { monitorId, difference, configVersion, validUntilMs } : 'unconfirmed'
 }
 
 /** Makes the newest comparison of each region its baseline. Returns the regions that have a baseline. */
 export async function acceptBaseline({ db, nats }: Pick<ScreenshotTools, 'db' | 'nats'>, monitorId: string) {
-  const regions = await db.transaction(tx => acceptComparisons(tx, monitorId, now()))
-  for (const region of regions) notifyProbes(nats, region, { monitorId, difference: null })
-  return regions
+  const { accepted, deleted } = await db.transaction(tx => acceptComparisons(tx, monitorId, now()))
+  for (const region of [...accepted, ...deleted]) notifyProbes(nats, region, { monitorId, difference: null })
+  return accepted
 }
 
 /** Publishes a hint. A probe that misses it learns the difference from the next one or from its assignments. */
 function notifyProbes(nats: Nats, region: string, hint: DifferenceHint): void {
   nats.connection.publish(differenceHintSubject(region), JSON.stringify(hint))
+}
+
+/** When the request is lost, the next comparison is the second picture. */
+function requestSecondPicture(nats: Nats, order: ScreenshotOrder): void {
+  nats.connection.publish(secondPictureSubject(order.region), ScreenshotOrder.encode(order).finish())
 }

@@ -1,5 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { CheckedRegions } from '../monitors/report-regions/checked-regions.ts'
+import type { PageSettings } from './comparison.ts'
 
 type StoredScreenshot = {
   id: string
@@ -38,13 +39,14 @@ export async function insertScreenshot(tx: Tx, row: StoredScreenshot): Promise<b
   return inserted > 0
 }
 
-type ScreenshotMonitor = CheckedRegions & { projectId: string; url: string }
+type ScreenshotMonitor = CheckedRegions & PageSettings & { projectId: string }
 
 /** Finds the monitor that a probe reports about: of any project, not deleted. */
 export async function findScreenshotMonitor(db: Db, id: string): Promise<ScreenshotMonitor | null> {
   const rows = await query<ScreenshotMonitor>(
     db,
-    `SELECT project_id AS "projectId", coalesce(url, '') AS url, regions, left_regions AS "left"
+    `SELECT project_id AS "projectId", coalesce(url, '') AS url, regions, left_regions AS "left",
+       config_version AS "configVersion", screenshots_since AS "screenshotsSince", screenshot_threshold AS threshold
      FROM monitors WHERE id = ? AND deleted_at IS NULL`,
     [id],
   )
@@ -105,19 +107,33 @@ export async function findScreenshotsOfChecks(
   return new Map(rows.map(row => [buildCheckKey({ ...row, scheduledAtMs: row.scheduledAt.getTime() }), row.id]))
 }
 
+/** A screenshot is kept while it is the baseline of an existing monitor. */
+const NOT_A_BASELINE = `NOT EXISTS (
+  SELECT FROM screenshot_baselines b JOIN monitors m ON m.id = b.monitor_id AND m.deleted_at IS NULL
+  WHERE b.screenshot_id = s.id)`
+
+type StoredFile = { id: string; storeKey: string }
+
 /** Lists at most `limit` screenshots that are older than `before` and are not the baseline of an existing monitor. */
-export function listExpiredScreenshots(
-  db: Db,
-  before: Date,
-  limit: number,
-): Promise<{ id: string; storeKey: string }[]> {
+export function listExpiredScreenshots(db: Db, before: Date, limit: number): Promise<StoredFile[]> {
   return query(
     db,
-    `SELECT s.id, s.store_key AS "storeKey" FROM screenshots s WHERE s.created_at < ? AND NOT EXISTS (
-       SELECT FROM screenshot_baselines b JOIN monitors m ON m.id = b.monitor_id AND m.deleted_at IS NULL
-       WHERE b.screenshot_id = s.id)
+    `SELECT s.id, s.store_key AS "storeKey" FROM screenshots s WHERE s.created_at < ? AND ${NOT_A_BASELINE}
      ORDER BY s.created_at LIMIT ?`,
     [before, limit],
+  )
+}
+
+/** Lists at most `limit` screenshots beyond the newest `maxBytes` of their project, oldest first. Baselines stay. */
+export function listExcessScreenshots(db: Db, maxBytes: number, limit: number): Promise<StoredFile[]> {
+  return query(
+    db,
+    `SELECT s.id, s.store_key AS "storeKey" FROM (
+       SELECT id, store_key, created_at, sum(size_bytes) OVER (PARTITION BY project_id ORDER BY created_at DESC, id DESC) AS bytes
+       FROM screenshots WHERE project_id IN (
+         SELECT project_id FROM screenshots GROUP BY project_id HAVING sum(size_bytes) > :maxBytes)
+     ) s WHERE s.bytes > :maxBytes AND ${NOT_A_BASELINE} ORDER BY s.created_at LIMIT :limit`,
+    { maxBytes, limit },
   )
 }
 

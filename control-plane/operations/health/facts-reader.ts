@@ -1,9 +1,11 @@
 import { REGIONS } from '../../../shared/checks/check.ts'
 import {
+  bucketStream,
   LATE_STREAM,
   PINGS_STREAM,
   partitionFilter,
   RESULTS_STREAM,
+  SCREENSHOTS_BUCKET,
   SCREENSHOTS_STREAM,
 } from '../../../shared/nats/subjects.ts'
 import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
@@ -39,7 +41,7 @@ import {
 
 /** An engine that needs longer counts as unreachable. */
 const ANSWER_TIMEOUT_MS = 8_000
-const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM]
+const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM, bucketStream(SCREENSHOTS_BUCKET)]
 /** The durable consumers of the recorder by stream. */
 const RECORDERS = { [RESULTS_STREAM]: 'record', [LATE_STREAM]: 'record-late' }
 

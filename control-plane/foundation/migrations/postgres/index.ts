@@ -61,6 +61,7 @@ import * as maintenanceChanges from './0065-maintenance-changes.ts'
 import * as pausedDataSources from './0066-paused-data-sources.ts'
 import * as outageTitles from './0067-outage-titles.ts'
 import * as secretKeyChecks from './0068-secret-key-checks.ts'
+import * as screenshotSettings from './0069-screenshot-settings.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -124,6 +125,7 @@ const MIGRATIONS = {
   '0066-paused-data-sources': pausedDataSources,
   '0067-outage-titles': outageTitles,
   '0068-secret-key-checks': secretKeyChecks,
+  '0069-screenshot-settings': screenshotSettings,
 }
 
 type Migration = (typeof MIGRATIONS)[keyof typeof MIGRATIONS]

@@ -132,7 +132,7 @@ export async function ensureStreams(manager: JetStreamManager, settings = DEFAUL
     if (max_bytes !== null) await limitStream(manager, name, { ...buildLimits(name), num_replicas, max_bytes })
     else if (((await findStreamConfig(manager, name))?.max_bytes ?? 0) <= 0) unbounded.push(name)
   }
-  await limitStreamsToRoom(manager, unbounded, num_replicas, 1)
+  await limitStreamsToRoom(manager, unbounded, num_replicas)
 }
 
 const buildLimits = (name: keyof typeof PREFERRED_BYTES) => ({
@@ -140,23 +140,35 @@ const buildLimits = (name: keyof typeof PREFERRED_BYTES) => ({
   maxAgeMs: STREAM_MAX_AGE_MS[name],
 })
 
-/** The server reserves the size of a stream. Without enough room, it is halved repeatedly down to MIN_SHARE. */
 async function limitStreamsToRoom(
   manager: JetStreamManager,
   names: typeof RESULT_STREAMS,
   num_replicas: number,
-  share: number,
 ): Promise<void> {
-  try {
+  const found = await fitIntoRoom(async share => {
     for (const name of names) {
       await limitStream(manager, name, { ...buildLimits(name), num_replicas, max_bytes: PREFERRED_BYTES[name] * share })
     }
+  })
+  if (!('noRoom' in found)) return
+  const known = await Promise.all(names.map(name => findStreamConfig(manager, name)))
+  // existing streams continue without a size
+  if (known.includes(null)) throw found.noRoom
+}
+
+/**
+ * Calls `limit` with the share of the preferred size, 1. The server reserves the size of a stream: without enough room the
+ * share is halved repeatedly down to MIN_SHARE. `noRoom`: the error for the last one.
+ */
+export async function fitIntoRoom<T>(
+  limit: (share: number) => Promise<T>,
+  share = 1,
+): Promise<{ value: T } | { noRoom: unknown }> {
+  try {
+    return { value: await limit(share) }
   } catch (error) {
     if (!NO_ROOM_CODES.includes((error as { code?: number }).code ?? 0)) throw error
-    if (share > MIN_SHARE) return limitStreamsToRoom(manager, names, num_replicas, share / 2)
-    const known = await Promise.all(names.map(name => findStreamConfig(manager, name)))
-    // existing streams continue without a size
-    if (known.includes(null)) throw error
+    return share > MIN_SHARE ? fitIntoRoom(limit, share / 2) : { noRoom: error }
   }
 }
 

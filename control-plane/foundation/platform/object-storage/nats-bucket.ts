@@ -1,9 +1,11 @@
 import { type ObjectStore as Bucket, type ObjectResult, Objm } from '@nats-io/obj'
-import type { Nats } from '../nats/client.ts'
+import { bucketStream } from '../../../../shared/nats/subjects.ts'
+import { fitIntoRoom, type Nats } from '../nats/client.ts'
 import { withTimeout } from '../time/clock.ts'
 
 /** Files by key, in the store that the operator configured. All methods reject while the store is unreachable. */
 export type ObjectStore = {
+  /** Rejects with a StoreLimitError when there is no room for it. */
   put(key: string, bytes: Buffer, contentType: string): Promise<void>
   /** null when there is no such file */
   get(key: string): Promise<Buffer | null>
@@ -11,15 +13,28 @@ export type ObjectStore = {
   remove(key: string): Promise<void>
 }
 
+/** The store has no room for a file. A retry fails until files are deleted or its limit is increased. */
+export class StoreLimitError extends Error {}
+
+/** `replicas`: of a new bucket. `maxBytes` null: the preferred size, or less where NATS has less room. */
+export type ObjectStoreSettings = { replicas: number; maxBytes: number | null }
+
 const ANSWER_TIMEOUT_MS = 10_000
 const RECHECK_INTERVAL_MS = 250
+const PREFERRED_BYTES = 8 * 1024 ** 3
+/** "maximum bytes exceeded" of the bucket, "insufficient storage" and "insufficient resources" of the server */
+const FULL_CODES = [10_077, 10_047, 10_023]
 
-/** A bucket of NATS, created at its first use when it is missing. */
-export function createNatsObjectStore(nats: Nats, name: string): ObjectStore {
+/** A bucket of NATS, created at its first use when it is missing. A full one refuses new files. */
+export function createNatsObjectStore(
+  nats: Nats,
+  name: string,
+  settings: ObjectStoreSettings = { replicas: 1, maxBytes: null },
+): ObjectStore {
   let opening: Promise<Bucket> | null = null
 
   function bucket(): Promise<Bucket> {
-    opening ??= new Objm(nats.js).create(name).catch(error => {
+    opening ??= openBucket(nats, name, settings).catch(error => {
       opening = null
       throw error
     })
@@ -29,7 +44,10 @@ export function createNatsObjectStore(nats: Nats, name: string): ObjectStore {
   return {
     async put(key, bytes) {
       const store = await bucket()
-      await awaitAnswer(store.putBlob({ name: key }, bytes))
+      await awaitAnswer(store.putBlob({ name: key }, bytes)).catch(error => {
+        if (FULL_CODES.includes((error as { code?: number }).code ?? 0)) throw new StoreLimitError('the bucket is full')
+        throw error
+      })
     },
     async get(key) {
       const store = await bucket()
@@ -41,6 +59,21 @@ export function createNatsObjectStore(nats: Nats, name: string): ObjectStore {
       if (await awaitAnswer(store.info(key))) await awaitAnswer(store.delete(key))
     },
   }
+}
+
+/** Opens or creates the bucket, and sets its size unless it has one and none is configured. */
+async function openBucket(nats: Nats, name: string, { replicas, maxBytes }: ObjectStoreSettings): Promise<Bucket> {
+  const { streams } = nats.manager
+  const limit = async (max_bytes: number) => {
+    const bucket = await new Objm(nats.js).create(name, { replicas, max_bytes })
+    const { config } = await streams.info(bucketStream(name))
+    const isLimited = maxBytes === null ? config.max_bytes > 0 : config.max_bytes === maxBytes
+    if (!isLimited) await streams.update(config.name, { max_bytes })
+    return bucket
+  }
+  if (maxBytes !== null) return limit(maxBytes)
+  const found = await fitIntoRoom(share => limit(PREFERRED_BYTES * share))
+  return 'value' in found ? found.value : new Objm(nats.js).create(name, { replicas })
 }
 
 /** An object's chunks are deleted when another object gets its key: reading then starts again with the new object. */

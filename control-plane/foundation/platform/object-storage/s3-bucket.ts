@@ -1,12 +1,13 @@
 import { createDeadline, createEgress, type HttpResponse, sendRequest } from '../../../../shared/egress/index.ts'
 import { now } from '../time/clock.ts'
-import type { ObjectStore } from './nats-bucket.ts'
+import { type ObjectStore, StoreLimitError } from './nats-bucket.ts'
 import { type S3Credentials, signS3Request } from './s3-signature.ts'
 
 type S3Address = S3Credentials & { endpoint: string; bucket: string }
 
 const ANSWER_TIMEOUT_MS = 10_000
 const MAX_OBJECT_BYTES = 4 * 1024 * 1024
+const INSUFFICIENT_STORAGE = 507
 
 /**
  * A bucket of an S3-compatible store, addressed by path. The operator creates the bucket. Its address may be private,
@@ -40,7 +41,9 @@ export function createS3ObjectStore({ endpoint, bucket, ...credentials }: S3Addr
 
   return {
     async put(key, bytes, contentType) {
-      expectStatus(await ask('PUT', key, bytes, contentType), [200])
+      const answer = await ask('PUT', key, bytes, contentType)
+      if (answer.statusCode === INSUFFICIENT_STORAGE) throw new StoreLimitError('the S3 store is full')
+      expectStatus(answer, [200])
     },
     async get(key) {
       const answer = await ask('GET', key, EMPTY_BODY)

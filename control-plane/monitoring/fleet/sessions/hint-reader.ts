@@ -1,3 +1,4 @@
+import type { ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
 import { Trigger } from '../../../../shared/checks/result.ts'
 import {
   type DifferenceHint,
@@ -6,6 +7,7 @@ import {
   runDoneSubject,
   runHintSubject,
   screenshotHintSubject,
+  secondPictureSubject,
   stateHintSubject,
   WITNESS_SUBJECT,
 } from '../../../../shared/nats/subjects.ts'
@@ -18,6 +20,7 @@ import { trackRun } from '../on-demand/in-flight-runs.ts'
 import { findRunTarget, type RunTarget } from '../on-demand/run-target.ts'
 import { forwardToWitnesses } from '../second-opinions/witness-actions.ts'
 import { parseRunHint, parseScreenshotOrder, parseStateHint } from './messages.ts'
+import { requestScreenshot } from './screenshot-actions.ts'
 import { sendPending } from './send-actions.ts'
 import { queueRun } from './sync-queue.ts'
 
@@ -32,6 +35,13 @@ export function startHintReader(context: FleetContext): { stop(): void } {
         if (!error) handle(parseRegion(message), parseJson(message))
       },
     })
+  const subscribeOrders = (subject: string, handle: (last: string, order: ScreenshotOrder) => void) =>
+    context.nats.connection.subscribe(subject, {
+      callback(error, message) {
+        const order = error ? null : parseScreenshotOrder(message.data)
+        if (order) handle(parseRegion(message), order)
+      },
+    })
   const subscriptions = [
     subscribe(runHintSubject('*'), (region, data) => {
       const hint = parseRunHint(data)
@@ -41,11 +51,8 @@ export function startHintReader(context: FleetContext): { stop(): void } {
     subscribe(WITNESS_SUBJECT, (_, data) => forwardToWitnesses(context, data)),
     subscribe(stateHintSubject('*'), (region, data) => forwardStates(context, region, data)),
     subscribe(differenceHintSubject('*'), (region, data) => forwardDifference(context, region, data)),
-    context.nats.connection.subscribe(screenshotHintSubject('*'), {
-      callback(error, message) {
-        if (!error) forwardScreenshotOrder(context, parseRegion(message), message.data)
-      },
-    }),
+    subscribeOrders(screenshotHintSubject('*'), (probeId, order) => forwardScreenshotOrder(context, probeId, order)),
+    subscribeOrders(secondPictureSubject('*'), (region, order) => forwardSecondPicture(context, region, order)),
   ]
   return {
     stop() {
@@ -55,32 +62,42 @@ export function startHintReader(context: FleetContext): { stop(): void } {
 }
 
 function forwardStates(context: FleetContext, region: string, data: unknown): void {
-  const plan = getRegionPlan(context.assignments, region)
   for (const { monitorId, state } of parseStateHint(data)) {
-    const session = context.sessions.get(findOwner(plan, monitorId) ?? '')
+    const session = findMonitorSession(context, region, monitorId)
     if (!session) continue
     session.syncQueue.states.set(monitorId, state)
     sendPending(context, session)
   }
 }
 
-/** Forwards an order for a screenshot to a probe with a browser, with the current check. */
-function forwardScreenshotOrder(context: FleetContext, probeId: string, data: Uint8Array): void {
-  const order = parseScreenshotOrder(data)
-  const spec = order && context.assignments.monitors.entries.get(order.monitorId)?.spec
+/** Forwards an order for a screenshot to a probe with a browser, with the current settings and their version. */
+function forwardScreenshotOrder(context: FleetContext, probeId: string, wanted: ScreenshotOrder): void {
+  const entry = context.assignments.monitors.entries.get(wanted.monitorId)
   const session = context.sessions.get(probeId)
-  if (!session || !spec) return
-  if (session.canSend()) session.send({ $case: 'takeScreenshot', value: { order, spec } })
+  if (!session || !entry?.spec) return
+  const { spec, configVersion, tenant } = entry
+  const order = { ...wanted, configVersion }
+  if (session.canSend()) session.send({ $case: 'takeScreenshot', value: { order, spec, tenant } })
   else context.metrics.lost.inc({ what: 'screenshot' })
+}
+
+/** Only the process with the session of the monitor's probe requests the picture. */
+function forwardSecondPicture(context: FleetContext, region: string, order: ScreenshotOrder): void {
+  if (findMonitorSession(context, region, order.monitorId)) requestScreenshot(context, region, order)
 }
 
 function forwardDifference(context: FleetContext, region: string, data: unknown): void {
   const hint = data as Partial<DifferenceHint> | null
   if (typeof hint?.monitorId !== 'string') return
-  const session = context.sessions.get(findOwner(getRegionPlan(context.assignments, region), hint.monitorId) ?? '')
+  const { monitorId, configVersion, validUntilMs } = hint
   const difference = typeof hint.difference === 'number' ? hint.difference : undefined
-  session?.send({ $case: 'screenshotDifference', value: { monitorId: hint.monitorId, difference } })
+  const value = { monitorId, difference, configVersion, validUntilMs }
+  findMonitorSession(context, region, monitorId)?.send({ $case: 'screenshotDifference', value })
 }
+
+/** The session of the probe that checks a monitor in a region; undefined: another process has it, or there is none. */
+const findMonitorSession = ({ assignments, sessions }: FleetContext, region: string, monitorId: string) =>
+  sessions.get(findOwner(getRegionPlan(assignments, region), monitorId) ?? '')
 
 /** Every process selects the same probe. The one that has its session forwards the hint, once. */
 async function forwardRun(context: FleetContext, region: string, hint: RunHint): Promise<void> {

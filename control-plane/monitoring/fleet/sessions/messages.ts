@@ -8,6 +8,7 @@ import {
 import { ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
 import { hasControlCharacter } from '../../../../shared/control-characters.ts'
 import type { RunHint } from '../../../../shared/nats/subjects.ts'
+import type { CountingDifference } from '../../screenshots/baseline-store.ts'
 import { type AssignmentTable, type ChangeReason, findAssignedMonitor } from '../assignments/assignment-table.ts'
 import type { IndexedMonitor } from '../assignments/monitor-index.ts'
 import type { SyncMessage } from './sync-queue.ts'
@@ -31,7 +32,7 @@ type AssignmentSources = {
   region: string
   probeId: string
   states: StoredStates | null
-  differences: ReadonlyMap<string, number>
+  differences: ReadonlyMap<string, CountingDifference>
 }
 
 /** Builds the message for a chunk of ids. Monitors that the probe checks now are upserts, all others removals. */
@@ -44,11 +45,16 @@ export function buildAssignments(
   const removals: string[] = []
   for (const [id, why] of chunk.ids) {
     const entry = findAssignedMonitor(table, region, probeId, id)
-    if (entry?.spec) upserts.push({ ...buildAssignment(entry, why, states), screenshotDifference: differences.get(id) })
+    if (entry?.spec) upserts.push({ ...buildAssignment(entry, why, states), ...toPictured(differences.get(id)) })
     else if (!isSnapshot) removals.push(id)
   }
   return { isSnapshot, isLast, revision, epoch, upserts, removals }
 }
+
+const toPictured = (counting: CountingDifference | undefined) => ({
+  screenshotDifference: counting?.difference,
+  screenshotValidUntilMs: counting?.validUntilMs,
+})
 
 /** `states` null: they could not be read. Then only a changed monitor is checked immediately. */
 function buildAssignment(entry: IndexedMonitor, why: ChangeReason, states: StoredStates | null): Assignment {

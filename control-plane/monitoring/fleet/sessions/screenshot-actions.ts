@@ -1,7 +1,8 @@
 import { ScreenshotKind, ScreenshotOrder } from '../../../../proto/gen/probe/v1/screenshot.ts'
 import { screenshotHintSubject } from '../../../../shared/nats/subjects.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
-import { listDifferences } from '../../screenshots/baseline-store.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { type CountingDifference, listDifferences } from '../../screenshots/baseline-store.ts'
 import { createPermit } from '../../screenshots/intake/permit.ts'
 import { getRegionPlan } from '../assignments/assignment-table.ts'
 import { pickProbe } from '../assignments/region-plan.ts'
@@ -44,10 +45,10 @@ export async function loadDifferences(
   context: FleetContext,
   region: string,
   ids: string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, CountingDifference>> {
   const compared = ids.filter(id => context.assignments.monitors.entries.get(id)?.spec?.screenshotCompare)
   if (compared.length === 0) return new Map()
-  return listDifferences(context.db, region, compared).catch(error => {
+  return listDifferences(context.db, region, compared, now()).catch(error => {
     context.log.warn({ err: error, region }, 'assignments are sent without differences of screenshots')
     return new Map()
   })

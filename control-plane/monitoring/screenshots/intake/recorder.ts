@@ -6,6 +6,7 @@ import {
   openDurableConsumer,
   waitForMessages,
 } from '../../../foundation/platform/nats/durable-consumer.ts'
+import { StoreLimitError } from '../../../foundation/platform/object-storage/nats-bucket.ts'
 import { isInvalidRowError } from '../../../foundation/platform/postgres/client.ts'
 import { type Loop, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import {
@@ -23,7 +24,7 @@ const RETRY_AFTER_MS = 2_000
 
 /**
  * Moves screenshots from the stream into the object store, one after another, and acknowledges them. A screenshot that
- * cannot be stored is counted and skipped. It stops while NATS, PostgreSQL or the object store is unreachable. Any number
+ * cannot be stored, or for which there is no room, is counted and skipped. It stops while NATS, PostgreSQL or the object store is unreachable. Any number
  * of processes may run it.
  */
 export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): Loop {
@@ -48,7 +49,7 @@ export function startScreenshotRecorder(context: LoopTools & ScreenshotTools): L
   })
 }
 
-type RecorderOutcome = IntakeOutcome | 'refused'
+type RecorderOutcome = IntakeOutcome | 'refused' | 'full'
 type RecorderContext = LoopTools & ScreenshotTools & { recordForeign: ForeignReportRecorder }
 
 async function storeAll(
@@ -87,6 +88,14 @@ async function storeMessage(context: RecorderContext, message: JsMsg): Promise<R
       context.log.warn({ err: error, subject: message.subject }, 'a screenshot cannot be stored')
       message.ack()
       return 'refused'
+    }
+    if (error instanceof StoreLimitError) {
+      context.log.warn(
+        { event: 'screenshots_full', subject: message.subject },
+        `a screenshot is dropped: ${error.message}`,
+      )
+      message.ack()
+      return 'full'
     }
     throw error
   }

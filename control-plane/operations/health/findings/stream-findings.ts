@@ -1,3 +1,4 @@
+import { bucketStream, SCREENSHOTS_BUCKET } from '../../../../shared/nats/subjects.ts'
 import { formatDuration } from '../../../alerting/events/duration.ts'
 import type { ClickhouseFacts, NatsFacts, RecorderFact, StreamFact } from '../facts.ts'
 import { type HealthFinding, reportHealthy, reportProblem } from './health-finding.ts'
@@ -30,8 +31,7 @@ const formatFill = (stream: StreamFact) => {
 function assessRoom(stream: StreamFact): HealthFinding[] {
   if (computeFillShare(stream) < NEARLY_FULL) return []
   if (stream.refusesWhenFull) {
-    const todo = 'When it is full, it refuses new messages. Find out why its messages are not stored.'
-    return [reportProblem('streams', formatFill(stream), stream.firstAtMs, todo)]
+    return [reportProblem('streams', formatFill(stream), stream.firstAtMs, getFullTodo(stream))]
   }
   const spanMs = stream.lastAtMs - stream.firstAtMs
   if (spanMs >= MIN_SPAN_MS) return []
@@ -40,6 +40,11 @@ function assessRoom(stream: StreamFact): HealthFinding[] {
     'Results that ClickHouse has not recorded by then are missing in the history. Increase RESULTS_MAX_BYTES or LATE_MAX_BYTES.'
   return [reportProblem('streams', text, null, todo)]
 }
+
+const getFullTodo = ({ name }: StreamFact) =>
+  name === bucketStream(SCREENSHOTS_BUCKET)
+    ? 'When it is full, new screenshots are dropped. Increase SCREENSHOTS_MAX_BYTES or decrease SCREENSHOTS_PROJECT_BYTES.'
+    : 'When it is full, it refuses new messages. Find out why its messages are not stored.'
 
 const assessReplicas = ({ name, replicasBehind }: StreamFact): HealthFinding[] =>
   replicasBehind.map(server =>

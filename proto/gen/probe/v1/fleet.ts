@@ -179,6 +179,8 @@ export interface Assignment {
     | undefined;
   /** number of the monitor's project, for fair sharing of permits; 0: unknown */
   tenant: number;
+  /** until when screenshot_difference counts */
+  screenshotValidUntilMs?: number | undefined;
 }
 
 export interface CheckSpec {
@@ -259,13 +261,22 @@ export interface RunNow {
 
 export interface TakeScreenshot {
   order: ScreenshotOrder | undefined;
-  spec: CheckSpec | undefined;
+  spec:
+    | CheckSpec
+    | undefined;
+  /** as in Assignment */
+  tenant?: number | undefined;
 }
 
 /** How much the page of a monitor differs from its baseline, by its region's newest comparison. Absent: not compared yet. */
 export interface ScreenshotDifference {
   monitorId: string;
-  difference?: number | undefined;
+  difference?:
+    | number
+    | undefined;
+  /** of the picture; it does not apply to other versions. Absent: to all */
+  configVersion?: number | undefined;
+  validUntilMs?: number | undefined;
 }
 
 export interface NatsCredentials {
@@ -1207,6 +1218,7 @@ function createBaseAssignment(): Assignment {
     checkAtOnce: false,
     screenshotDifference: undefined,
     tenant: 0,
+    screenshotValidUntilMs: undefined,
   };
 }
 
@@ -1238,6 +1250,9 @@ export const Assignment: MessageFns<Assignment> = {
     }
     if (message.tenant !== 0) {
       writer.uint32(72).uint32(message.tenant);
+    }
+    if (message.screenshotValidUntilMs !== undefined) {
+      writer.uint32(80).int64(message.screenshotValidUntilMs);
     }
     return writer;
   },
@@ -1325,6 +1340,14 @@ export const Assignment: MessageFns<Assignment> = {
             }
 
             message.tenant = reader.uint32();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.screenshotValidUntilMs = longToNumber(reader.int64());
             continue;
           }
         }
@@ -2107,7 +2130,7 @@ export const RunNow: MessageFns<RunNow> = {
 };
 
 function createBaseTakeScreenshot(): TakeScreenshot {
-  return { order: undefined, spec: undefined };
+  return { order: undefined, spec: undefined, tenant: undefined };
 }
 
 export const TakeScreenshot: MessageFns<TakeScreenshot> = {
@@ -2117,6 +2140,9 @@ export const TakeScreenshot: MessageFns<TakeScreenshot> = {
     }
     if (message.spec !== undefined) {
       CheckSpec.encode(message.spec, writer.uint32(18).fork()).join();
+    }
+    if (message.tenant !== undefined) {
+      writer.uint32(24).uint32(message.tenant);
     }
     return writer;
   },
@@ -2150,6 +2176,14 @@ export const TakeScreenshot: MessageFns<TakeScreenshot> = {
             message.spec = CheckSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.tenant = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2164,7 +2198,7 @@ export const TakeScreenshot: MessageFns<TakeScreenshot> = {
 };
 
 function createBaseScreenshotDifference(): ScreenshotDifference {
-  return { monitorId: "", difference: undefined };
+  return { monitorId: "", difference: undefined, configVersion: undefined, validUntilMs: undefined };
 }
 
 export const ScreenshotDifference: MessageFns<ScreenshotDifference> = {
@@ -2174,6 +2208,12 @@ export const ScreenshotDifference: MessageFns<ScreenshotDifference> = {
     }
     if (message.difference !== undefined) {
       writer.uint32(17).double(message.difference);
+    }
+    if (message.configVersion !== undefined) {
+      writer.uint32(24).uint32(message.configVersion);
+    }
+    if (message.validUntilMs !== undefined) {
+      writer.uint32(32).int64(message.validUntilMs);
     }
     return writer;
   },
@@ -2205,6 +2245,22 @@ export const ScreenshotDifference: MessageFns<ScreenshotDifference> = {
             }
 
             message.difference = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.configVersion = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.validUntilMs = longToNumber(reader.int64());
             continue;
           }
         }

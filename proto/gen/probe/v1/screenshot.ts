@@ -31,6 +31,12 @@ export interface ScreenshotOrder {
   statusCode: number;
   /** from the control plane, for a probe in another region; returned with the screenshot */
   permit: Uint8Array;
+  /** of the settings with which the page is opened; absent: from an older probe */
+  configVersion?:
+    | number
+    | undefined;
+  /** how long the difference of a comparison counts */
+  validSeconds?: number | undefined;
 }
 
 export interface Screenshot {
@@ -48,7 +54,17 @@ export interface Screenshot {
 }
 
 function createBaseScreenshotOrder(): ScreenshotOrder {
-  return { monitorId: "", region: "", scheduledAtMs: 0, attempt: 0, kind: 0, statusCode: 0, permit: new Uint8Array(0) };
+  return {
+    monitorId: "",
+    region: "",
+    scheduledAtMs: 0,
+    attempt: 0,
+    kind: 0,
+    statusCode: 0,
+    permit: new Uint8Array(0),
+    configVersion: undefined,
+    validSeconds: undefined,
+  };
 }
 
 export const ScreenshotOrder: MessageFns<ScreenshotOrder> = {
@@ -73,6 +89,12 @@ export const ScreenshotOrder: MessageFns<ScreenshotOrder> = {
     }
     if (message.permit.length !== 0) {
       writer.uint32(58).bytes(message.permit);
+    }
+    if (message.configVersion !== undefined) {
+      writer.uint32(64).uint32(message.configVersion);
+    }
+    if (message.validSeconds !== undefined) {
+      writer.uint32(72).uint32(message.validSeconds);
     }
     return writer;
   },
@@ -144,6 +166,22 @@ export const ScreenshotOrder: MessageFns<ScreenshotOrder> = {
             }
 
             message.permit = reader.bytes();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.configVersion = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.validSeconds = reader.uint32();
             continue;
           }
         }

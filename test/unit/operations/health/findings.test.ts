@@ -133,6 +133,10 @@ t.test('Each failure is one finding with its beginning', async t => {
       ...(['streams', 'PINGS holds 0 MiB, 98 % of its size', ago(30)] as const),
     ],
     [
+      withNats({ streams: [{ name: 'OBJ_SCREENSHOTS', ...stream, bytes: 15 * GIB, refusesWhenFull: true }] }),
+      ...(['streams', 'OBJ_SCREENSHOTS holds 15360 MiB, 94 % of its size', stream.firstAtMs] as const),
+    ],
+    [
       withStream('RESULTS', { bytes: 15.9 * GIB, firstAtMs: ago(1_801) }),
       ...(['streams', 'RESULTS holds 16282 MiB, 99 % of its size, and reaches back only 30 minutes', null] as const),
     ],

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { applyComparison, decideCapture } from '../../../../probe-agent/screenshots/should-capture.ts'
+import {
+  applyComparison,
+  computeValidSeconds,
+  decideCapture,
+} from '../../../../probe-agent/screenshots/should-capture.ts'
 import { RegionState } from '../../../../proto/gen/probe/v1/fleet.ts'
 import { ScreenshotKind } from '../../../../proto/gen/probe/v1/screenshot.ts'
 import { Outcome, type Result } from '../../../../shared/checks/result.ts'
@@ -51,4 +55,20 @@ t.test('A check that is up is degraded while its page differs by more than the t
   t.same(seen(1, Outcome.DOWN), [Outcome.DOWN, []])
   t.same(seen(1, Outcome.UNKNOWN), [Outcome.UNKNOWN, []])
   t.same(seen(1, Outcome.UP, { ...compared, screenshotCompare: false }), [Outcome.UP, []])
+})
+
+t.test('A difference counts until it expires', async t => {
+  const at = (startedAtMs: number, screenshotValidUntilMs: number | undefined) => {
+    const pictured = assignment('m', compared, { screenshotDifference: 1, screenshotValidUntilMs })
+    return applyComparison(pictured, { ...result(Outcome.UP), startedAtMs }).outcome
+  }
+  t.equal(at(1_000, 1_000), Outcome.DEGRADED)
+  t.equal(at(1_001, 1_000), Outcome.UP)
+  t.equal(at(1_001, undefined), Outcome.DEGRADED, 'a control plane of an earlier version does not send it')
+})
+
+t.test('A difference counts for four intervals between comparisons, at least ten minutes', async t => {
+  t.equal(computeValidSeconds(900_000, 30), 3_600)
+  t.equal(computeValidSeconds(900_000, 3_600), 14_400, 'a page is not compared more often than it is checked')
+  t.equal(computeValidSeconds(4_000, 30), 600)
 })
