@@ -122,17 +122,17 @@ export function useBoard(
   }, [index, isUsed])
   const { rows, atMs, error } = index
   const minute = Math.floor(nowMs / 60_000)
-  const order = useRef<{ of: string; ids: readonly string[] } | null>(null)
+  const order = useRef<{ of: string; shown: SortedBoard } | null>(null)
   const [sorting, sortAgain] = useReducer((count: number) => count + 1, 0)
   const data = useMemo(() => {
     const sorted = request && index.sorted()
-    if (!sorted) return null
+    if (!sorted || !rows) return null
     const { matches } = parseBoardQuery(request.text, nowMs)
     if (!request.keepsOrder) return selectRows(sorted, matches, request)
     // more rows of the same list keep the order of those before
     const of = JSON.stringify([request.text, sorting])
-    if (order.current?.of !== of) order.current = { of, ids: sorted.rows.map(({ id }) => id) }
-    return selectInOrder(sorted, order.current.ids, matches, request)
+    if (order.current?.of !== of) order.current = { of, shown: sorted }
+    return selectInOrder(sorted, { shown: order.current.shown, byId: rows }, matches, request)
   }, [rows, JSON.stringify(request), minute, sorting])
   if (!request?.keepsOrder) order.current = null
   const known = initial ? { ...initial, error: error ?? initial.error } : { data: null, atMs: 0, error }

@@ -1,7 +1,4 @@
 import type { ScreenEntry } from '../core/screen.ts'
-import { channelListScreen } from './alerts/channel-list.tsx'
-import { deliveryScreen } from './alerts/delivery.tsx'
-import { deliveryListScreen } from './alerts/delivery-list.tsx'
 import { ALERTING_SCREENS } from './alerts/settings/index.ts'
 import { HANDLING_SCREENS } from './incidents/handling/index.ts'
 import { incidentScreen } from './incidents/incident.tsx'
@@ -25,10 +22,7 @@ export const SCREENS: readonly ScreenEntry[] = [
   incidentListScreen,
   ...HANDLING_SCREENS,
   incidentScreen,
-  deliveryListScreen,
   ...ALERTING_SCREENS,
-  deliveryScreen,
-  channelListScreen,
   ...IMPORT_SCREENS,
   ...INTEGRATION_SCREENS,
   ...SETUP_SCREENS,

@@ -12,13 +12,14 @@ const first = applyBoard(
     { reset: true },
   ),
 )
-const order = sortBoard([...first.values()]).rows.map(({ id }) => id)
+const shown = sortBoard([...first.values()])
 
 type Change = Parameters<typeof boardOf>[0]
 const select = (change: Change, { removed = [] as string[], limit = 3, groups = false, text = '' } = {}) => {
-  const board = sortBoard([...applyBoard(first, boardOf(change, { removed })).values()])
+  const byId = applyBoard(first, boardOf(change, { removed }))
+  const board = sortBoard([...byId.values()])
   const request = { text: '', limit, ...(groups && { groups: { open: null } }) }
-  return selectInOrder(board, order, ({ name }) => name.includes(text), request)
+  return selectInOrder(board, { shown, byId }, ({ name }) => name.includes(text), request)
 }
 const statusesOf = (rows: readonly { name: string; status: string }[]) => rows.map(row => `${row.name} ${row.status}`)
 
