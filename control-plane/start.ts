@@ -6,7 +6,7 @@ import type { Log } from '../shared/process/log.ts'
 import { createMetrics, type Metrics } from '../shared/process/metrics.ts'
 import { createAuthenticator } from './accounts/api-keys/actions.ts'
 import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration-mode.ts'
-import { createSessionAuthenticator } from './accounts/sessions/actions.ts'
+import { createSessionAuthenticator, createSessionFinder } from './accounts/sessions/actions.ts'
 import type { Config, ProcessRole } from './config.ts'
 import { pingClickhouse } from './foundation/platform/clickhouse.ts'
 import { createSecretCipher } from './foundation/platform/crypto/encryption.ts'
@@ -199,7 +199,11 @@ function createOperatorHttp(handles: ProcessContext, watchdog: Watchdog): App {
 async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<App> {
   const { config, db } = handles
   const isAcceptedHost = createHostCheck(config, config.host)
-  const authenticators = { authenticate: createAuthenticator(db), authenticateSession: createSessionAuthenticator(db) }
+  const findSession = createSessionFinder(db)
+  const authenticators = {
+    authenticate: createAuthenticator(db),
+    authenticateSession: createSessionAuthenticator(findSession),
+  }
   const { requestWaitMs } = handles.apiTimeLimits
   const app = await createApp({ ...config, ...handles, isAcceptedHost, requestWaitMs, ...authenticators })
   livenessRoutes(app, watchdog)
@@ -207,7 +211,7 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
     const { registration } = config
     handles.log.info({ event: 'registration', registration }, REGISTRATION_MODE_MESSAGES[registration])
     // first, because its constraint of routes makes the router add all earlier routes again
-    addScope(app, scope => publicRoutes(scope, handles))
+    addScope(app, scope => publicRoutes(scope, { ...handles, findSession }))
     addScope(app, api => apiRoutes(api, handles), { prefix: API_PREFIX })
   }
   return app

@@ -4,6 +4,7 @@ import { addressRoutes } from '../accounts/email/confirmation/routes.ts'
 import { meRoutes } from '../accounts/members/me-routes.ts'
 import { memberRoutes } from '../accounts/members/routes.ts'
 import { bootstrapRoutes } from '../accounts/registration/routes.ts'
+import type { FindSession } from '../accounts/sessions/actions.ts'
 import { signInRoutes } from '../accounts/sign-in/routes.ts'
 import { alertLogRoutes } from '../alerting/deliveries/log/routes.ts'
 import { relayRoutes } from '../alerting/deliveries/relay/routes.ts'
@@ -169,20 +170,20 @@ export function operatorRoutes(app: App, { db, metrics, config }: ProcessContext
   tlsCheckRoutes(app, { db, metrics, ownHosts: listOwnHosts(config) })
 }
 
-/** The routes of the role `api` outside /api/v1. */
-export function publicRoutes(app: App, handles: ProcessContext): void {
-  const { db, config, secrets, objects, sign, nats, log, metrics } = handles
+/** The routes of the role `api` outside /api/v1. `findSession`: that of the session bridge, with its limit. */
+export function publicRoutes(app: App, handles: ProcessContext & { findSession: FindSession }): void {
+  const { db, config, secrets, objects, sign, nats, log, metrics, findSession } = handles
   const { publicUrl, pingsPerMinute, secretKey } = config
   // a separate scope, because only ping URLs answer in plain text, including errors
   addScope(app, scope => pingRoutes(scope, { db, nats, log, metrics, publicUrl, pingsPerMinute }))
   const customHostOf = createCustomHostParser(listOwnHosts(config))
   const isOwnHost = (host: string) => customHostOf(host) === null
-  signInRoutes(app, { ...buildAccountTools(handles), passwords: createPasswords(), isOwnHost })
+  signInRoutes(app, { ...buildAccountTools(handles), passwords: createPasswords(), findSession, isOwnHost })
   addScope(app, scope => addressRoutes(scope, { db, isOwnHost }))
   imageRoutes(app, { db, objects, sign })
   const canaries = { db, secrets, sign: createSigner(secretKey, CANARIES) }
   addScope(app, scope => canaryRoutes(scope, canaries))
-  addScope(app, scope => chatSettingsRoutes(scope, { ...buildChatTools(handles), isOwnHost }))
+  addScope(app, scope => chatSettingsRoutes(scope, { ...buildChatTools(handles), findSession, isOwnHost }))
   addScope(app, scope => chatRequestRoutes(scope, { ...buildChatTools(handles), log: handles.log }))
   installRoutes(app, { folder: config.probeInstallation.folder ?? PROBE_FOLDER, isOwnHost })
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import t from 'tap'
 import { createApiKey, createAuthenticator } from '../../control-plane/accounts/api-keys/actions.ts'
+import { createSession, createSessionFinder } from '../../control-plane/accounts/sessions/actions.ts'
+import { SESSION_COOKIE } from '../../control-plane/accounts/sessions/cookie.ts'
+import { randomToken } from '../../control-plane/foundation/platform/ids.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
 import { createPublicLookup } from '../../control-plane/foundation/web/limits/public-lookup.ts'
@@ -50,6 +54,34 @@ t.test('A network that guesses keys is refused, and costs others neither time no
   const dead = generateApiKey()
   for (let n = 0; n < 50; n++) t.equal(await authenticate(dead, OTHER), null)
   t.ok(lookUps - before < 50, 'a deleted key that goes on being used is not looked up each time')
+})
+
+t.test('A network that guesses session tokens is refused, and signed-in people stay signed in', async t => {
+  const { url } = await createDatabase(t)
+  const db = createPostgres(url, 4)
+  t.teardown(() => db.destroy())
+  const { userId } = await insertTenant(db)
+  const [first, second] = await Promise.all([1, 2].map(() => db.transaction(tx => createSession(tx, userId))))
+  const find = createSessionFinder(db)
+  const send = (token: string, ip: string) =>
+    find({ headers: { cookie: `${SESSION_COOKIE}=${token}` }, ip, socket: {} as Socket })
+  t.match(await send(first!.token, ATTACKER), { id: first!.id })
+
+  let lookUps = 0
+  db.on('query', () => lookUps++)
+  const refused: { status: number; message: string }[] = []
+  for (let n = 0; n < MANY && refused.length < 10; n++) {
+    await send(randomToken(32), ATTACKER).catch(error => refused.push(error))
+  }
+  t.match(refused[0], { status: 429, message: 'more than 300 unknown sessions a minute from one network' })
+  t.ok(lookUps <= 1_200, `${lookUps} look-ups`)
+
+  t.match(await send(first!.token, ATTACKER), { id: first!.id }, 'a known session works from there too')
+  t.match(await send(second!.token, OTHER), { id: second!.id }, 'and a new one from elsewhere')
+
+  const [before, ended] = [lookUps, randomToken(32)]
+  for (let n = 0; n < 50; n++) t.equal(await send(ended, OTHER), null)
+  t.equal(lookUps - before, 1, 'a session that has ended is looked up once')
 })
 
 t.test('Concurrent look-ups are limited like sequential ones', async t => {

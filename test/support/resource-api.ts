@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createApiKey, createAuthenticator } from '../../control-plane/accounts/api-keys/actions.ts'
 import { MAIL_RULES, type MailRules } from '../../control-plane/accounts/email/daily-limits/limits.ts'
 import { DEFAULT_LIMITS, type InstallationLimits } from '../../control-plane/accounts/plans/plans.ts'
-import { createSessionAuthenticator } from '../../control-plane/accounts/sessions/actions.ts'
+import { createSessionAuthenticator, createSessionFinder } from '../../control-plane/accounts/sessions/actions.ts'
 import { createSecretCipher, type SecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, type Db } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { Scope } from '../../control-plane/foundation/web/auth/authentication.ts'
@@ -90,7 +90,7 @@ export async function createResourceApi(
     log: createLog('test', 'silent'),
     metrics,
     authenticate: createAuthenticator(db),
-    authenticateSession: createSessionAuthenticator(db),
+    authenticateSession: createSessionAuthenticator(createSessionFinder(db)),
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
     rateLimitPerProject: 1_000_000,

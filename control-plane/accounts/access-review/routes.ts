@@ -5,8 +5,7 @@ import { now } from '../../foundation/platform/time/clock.ts'
 import { parseFormFields, sendPage } from '../../foundation/web/html/forms.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
-import { readSession } from '../sessions/actions.ts'
-import { parseSessionToken } from '../sessions/cookie.ts'
+import { type FindSession, readSession } from '../sessions/actions.ts'
 import type { UserSession } from '../sessions/store.ts'
 import { HOME_PATH, parseReturnPath } from '../sign-in/return-path.ts'
 import { applyDecision, findReview, listSuspendedAccess, makeAdminKey } from './actions.ts'
@@ -26,9 +25,9 @@ const withReturn = (returnTo: string) =>
   returnTo === HOME_PATH ? PAGE : `${PAGE}?${new URLSearchParams({ return_to: returnTo })}`
 
 /** Pages on which an admin keeps or ends access that was suspended when the founder's address was proven. */
-export function accessRoutes(app: App, { db }: { db: Db }): void {
+export function accessRoutes(app: App, { db, findSession }: { db: Db; findSession: FindSession }): void {
   app.get<{ Querystring: { return_to?: unknown } }>(PAGE, async (request, reply) => {
-    const session = await requireSession(request, reply, db)
+    const session = await requireSession(request, reply, findSession)
     if (!session) return reply
     const returnTo = parseReturnPath(request.query.return_to)
     const review = await findReview(db, session)
@@ -38,7 +37,7 @@ export function accessRoutes(app: App, { db }: { db: Db }): void {
   })
 
   app.post(PAGE, async (request, reply) => {
-    const session = await requireSession(request, reply, db)
+    const session = await requireSession(request, reply, findSession)
     if (!session) return reply
     const field = parseFormFields(request)
     const choice = parseDecision(field)
@@ -48,7 +47,7 @@ export function accessRoutes(app: App, { db }: { db: Db }): void {
   })
 
   app.post(`${PAGE}/key`, async (request, reply) => {
-    const session = await requireSession(request, reply, db)
+    const session = await requireSession(request, reply, findSession)
     if (!session) return reply
     const field = parseFormFields(request)
     const organizationId = field('organization_id')
@@ -59,8 +58,12 @@ export function accessRoutes(app: App, { db }: { db: Db }): void {
 }
 
 /** Returns null, and redirects to the sign-in page, without a session. */
-async function requireSession(request: FastifyRequest, reply: FastifyReply, db: Db): Promise<UserSession | null> {
-  const session = await readSession(db, parseSessionToken(request.headers.cookie))
+async function requireSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  findSession: FindSession,
+): Promise<UserSession | null> {
+  const session = await findSession(request)
   if (!session) await reply.redirect(`/sign-in?return_to=${PAGE}`, 303)
   return session
 }

@@ -2,7 +2,9 @@ import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
 import { newId, randomToken } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../foundation/platform/time/clock.ts'
-import type { ApiCaller, AuthenticateSession } from '../../foundation/web/auth/authentication.ts'
+import type { ApiCaller, AuthenticateSession, SessionRequest } from '../../foundation/web/auth/authentication.ts'
+import { getClientNetwork } from '../../foundation/web/limits/client-network.ts'
+import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import { ROLE_SCOPES } from '../members/role.ts'
 import { parseSessionToken } from './cookie.ts'
 import {
@@ -24,6 +26,9 @@ export const SESSION_LIFETIME_MS = 30 * DAY_MS
 const IDLE_TIMEOUT_MS = 7 * DAY_MS
 const SEEN_UPDATE_INTERVAL_MS = 3_600_000
 const MAX_SESSIONS = 20
+const MAX_UNKNOWN_PER_MINUTE = 300
+/** An unknown or ended token never becomes valid. */
+const UNKNOWN_CACHE_MS = 60_000
 
 /** A session that was last used before this time has ended. */
 export const computeIdleCutoff = (now: Date) => new Date(now.getTime() - IDLE_TIMEOUT_MS)
@@ -46,13 +51,32 @@ export async function createSession(tx: Tx, userId: string): Promise<{ id: strin
 }
 
 /** Returns the session of a token, or null. */
-export async function readSession(db: Db, token: string | null): Promise<UserSession | null> {
-  if (token === null) return null
+export async function readSession(db: Db, token: string): Promise<UserSession | null> {
   const now = clock()
   const session = await findSession(db, sha256(token), { now, seenAfter: computeIdleCutoff(now) })
   if (session && now.getTime() - session.lastSeenAt.getTime() > SEEN_UPDATE_INTERVAL_MS)
     await markSeen(db, session.id, now)
   return session
+}
+
+/** Finds the session of a request by its cookie, or null. Throws 429 for a network that sent too many unknown tokens. */
+export type FindSession = (request: SessionRequest) => Promise<UserSession | null>
+
+/**
+ * Finds the sessions of requests (docs/design/accounts.md#sessions). A network that sent too many unknown tokens is refused,
+ * except with tokens that this process has found before.
+ */
+export function createSessionFinder(db: Db): FindSession {
+  const lookUp = createPublicLookup({
+    what: 'sessions',
+    missesPerMinute: MAX_UNKNOWN_PER_MINUTE,
+    rememberMs: UNKNOWN_CACHE_MS,
+  })
+  return async request => {
+    const token = parseSessionToken(request.headers.cookie)
+    if (token === null) return null
+    return lookUp(getClientNetwork(request), sha256(token).toString('base64'), () => readSession(db, token))
+  }
 }
 
 /** Lists a user's sessions, the last used first. */
@@ -78,9 +102,9 @@ export function toSessionCaller(session: UserSession): ApiCaller | null {
 
 /** Finds the caller of a session for the session bridge. A session that has ended stops working at once. */
 export const createSessionAuthenticator =
-  (db: Db): AuthenticateSession =>
-  async cookie => {
-    const session = await readSession(db, parseSessionToken(cookie))
+  (find: FindSession): AuthenticateSession =>
+  async request => {
+    const session = await find(request)
     return session && (toSessionCaller(session) ?? 'no_organization')
   }
 

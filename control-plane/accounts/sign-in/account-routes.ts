@@ -6,15 +6,15 @@ import type { App } from '../../foundation/web/server/app.ts'
 import { notFound } from '../../foundation/web/server/errors.ts'
 import { findReview } from '../access-review/actions.ts'
 import { getClientInfo } from '../registration/client-info.ts'
-import { listUserSessions } from '../sessions/actions.ts'
+import { type FindSession, listUserSessions } from '../sessions/actions.ts'
 import { endSessions } from '../sessions/audited-actions.ts'
 import { enterOrganization, listUserOrganizations } from '../sessions/store.ts'
 import { accountPage } from './account-page.tsx'
 import { changePassword, type SignInTools } from './actions.ts'
-import { findRequestSession, rethrowBusy, setSessionCookie } from './session-routes.ts'
+import { rethrowBusy, setSessionCookie } from './session-routes.ts'
 
 /** Routes of the user's own account: sessions, password, current organization. */
-export function accountRoutes(app: App, tools: SignInTools): void {
+export function accountRoutes(app: App, tools: SignInTools & { findSession: FindSession }): void {
   const { db } = tools
   const show = async (
     request: FastifyRequest,
@@ -22,7 +22,7 @@ export function accountRoutes(app: App, tools: SignInTools): void {
     more: Pick<Parameters<typeof accountPage>[0], 'notice' | 'problem'> = {},
     status = 200,
   ) => {
-    const session = await findRequestSession(request, tools)
+    const session = await tools.findSession(request)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
     const [organizations, sessions, review] = await Promise.all([
       listUserOrganizations(db, session.userId),
@@ -38,7 +38,7 @@ export function accountRoutes(app: App, tools: SignInTools): void {
   })
 
   app.post('/account/sessions/end', async (request, reply) => {
-    const session = await findRequestSession(request, tools)
+    const session = await tools.findSession(request)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
     const id = parseFormFields(request)('session_id')
     if (id !== 'others' && !isId(id)) throw notFound('session')
@@ -47,7 +47,7 @@ export function accountRoutes(app: App, tools: SignInTools): void {
   })
 
   app.post('/account/password', async (request, reply) => {
-    const session = await findRequestSession(request, tools)
+    const session = await tools.findSession(request)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
     const field = parseFormFields(request)
     const form = { email: session.email, old: field('old'), password: field('password') }
@@ -57,7 +57,7 @@ export function accountRoutes(app: App, tools: SignInTools): void {
   })
 
   app.post('/account/organization', async (request, reply) => {
-    const session = await findRequestSession(request, tools)
+    const session = await tools.findSession(request)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
     const id = parseFormFields(request)('organization_id')
     if (!isId(id) || !(await enterOrganization(db, session.id, id))) throw notFound('organization')

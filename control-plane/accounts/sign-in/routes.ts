@@ -12,6 +12,7 @@ import { notFound } from '../../foundation/web/server/errors.ts'
 import { addScope } from '../../foundation/web/server/scope.ts'
 import { accessRoutes, resolveLandingPath } from '../access-review/routes.ts'
 import { getClientInfo } from '../registration/client-info.ts'
+import type { FindSession } from '../sessions/actions.ts'
 import { endSessions } from '../sessions/audited-actions.ts'
 import { buildExpiredCookie, parseSessionToken } from '../sessions/cookie.ts'
 import { removeSession } from '../sessions/store.ts'
@@ -20,10 +21,13 @@ import { formatTooManyAttempts, type SignInTools, signIn } from './actions.ts'
 import { needsTlsPage, signInPage } from './pages.tsx'
 import { linkRoutes } from './password-links/routes.ts'
 import { parseReturnPath } from './return-path.ts'
-import { findRequestSession, rethrowBusy, setSessionCookie } from './session-routes.ts'
+import { rethrowBusy, setSessionCookie } from './session-routes.ts'
 
 /** The pages for signing in and for the user's own account (docs/design/accounts.md#sign-in). They work without scripts. */
-export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: string): boolean }): void {
+export function signInRoutes(
+  app: App,
+  tools: SignInTools & { findSession: FindSession; isOwnHost(host: string): boolean },
+): void {
   addScope(app, scope => {
     acceptForms(scope)
     scope.addHook('preHandler', async (request, reply) => {
@@ -41,10 +45,10 @@ export function signInRoutes(app: App, tools: SignInTools & { isOwnHost(host: st
   })
 }
 
-function signInPageRoutes(app: App, tools: SignInTools): void {
+function signInPageRoutes(app: App, tools: SignInTools & { findSession: FindSession }): void {
   app.get<{ Querystring: { return_to?: unknown } }>('/sign-in', async (request, reply) => {
     const returnTo = parseReturnPath(request.query.return_to)
-    if (await findRequestSession(request, tools)) return reply.redirect(returnTo, 303)
+    if (await tools.findSession(request)) return reply.redirect(returnTo, 303)
     return sendPage(reply, signInPage({ email: '', returnTo }))
   })
 
@@ -69,7 +73,7 @@ function signInPageRoutes(app: App, tools: SignInTools): void {
   })
 
   app.post('/sign-out', async (request, reply) => {
-    const session = await findRequestSession(request, tools)
+    const session = await tools.findSession(request)
     if (session) await endSessions(tools.db, session, { id: session.id }, request)
     return reply.header('set-cookie', buildExpiredCookie()).redirect('/sign-in', 303)
   })

@@ -1,13 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { TooBusyError } from '../../foundation/platform/crypto/passwords.ts'
 import { unavailable } from '../../foundation/web/server/errors.ts'
-import { readSession, SESSION_LIFETIME_MS } from '../sessions/actions.ts'
-import { buildSessionCookie, parseSessionToken } from '../sessions/cookie.ts'
-import type { SignInTools } from './actions.ts'
-
-/** Returns the session of a request, or null. */
-export const findRequestSession = (request: FastifyRequest, { db }: Pick<SignInTools, 'db'>) =>
-  readSession(db, parseSessionToken(request.headers.cookie))
+import { SESSION_LIFETIME_MS } from '../sessions/actions.ts'
+import { buildSessionCookie } from '../sessions/cookie.ts'
 
 /** Every sign-in gets a new session; the cookie that was sent is not reused. */
 export const setSessionCookie = (reply: FastifyReply, token: string): FastifyReply =>

@@ -1,5 +1,5 @@
 import type { ScreenEntry } from '../core/screen.ts'
-import { ALERTING_SCREENS } from './alerts/settings/index.ts'
+import { ALERTING_SCREENS } from './alerts/index.ts'
 import { HANDLING_SCREENS } from './incidents/handling/index.ts'
 import { incidentScreen } from './incidents/incident.tsx'
 import { incidentListScreen } from './incidents/incident-list.tsx'

@@ -32,8 +32,14 @@ export type ApiCaller = {
 /** Finds the caller of a key; null for a key that does not exist. Throws 429 for a network that sent too many unknown keys. */
 export type Authenticate = (key: string, network: string) => Promise<ApiCaller | 'suspended' | null>
 
-/** Finds the caller of a session by the Cookie header; null without a session, `no_organization` for a user without access. */
-export type AuthenticateSession = (cookie: string | undefined) => Promise<ApiCaller | 'no_organization' | null>
+/** What identifies the session of a request and the network that it counts against. */
+export type SessionRequest = Pick<FastifyRequest, 'headers' | 'ip' | 'socket'>
+
+/**
+ * Finds the caller of a request by its session cookie; null without a session, `no_organization` for a user without access.
+ * Throws 429 for a network that sent too many unknown sessions.
+ */
+export type AuthenticateSession = (request: SessionRequest) => Promise<ApiCaller | 'no_organization' | null>
 
 type Authenticators = { authenticate: Authenticate; authenticateSession: AuthenticateSession; publicUrl: string }
 
@@ -90,7 +96,7 @@ async function findSessionCaller(request: FastifyRequest, context: Authenticator
     throw unauthorized(`API keys are not accepted here; the base address of the API is ${context.publicUrl}/api/v1`)
   const isOwn = isRead(request.method) ? !isForeignPageRequest(request) : isOwnPageRequest(request, context.publicUrl)
   if (!isOwn) throw insufficientScope('this request was not sent from a page of this site')
-  const caller = await context.authenticateSession(request.headers.cookie)
+  const caller = await context.authenticateSession(request)
   if (!caller) throw unauthorized('sign in first: there is no session, or it has ended')
   if (caller === 'no_organization') throw insufficientScope('your account has no access to an organization')
   const view = getSessionView(request)

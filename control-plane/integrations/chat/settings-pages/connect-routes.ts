@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { readSession } from '../../../accounts/sessions/actions.ts'
-import { parseSessionToken } from '../../../accounts/sessions/cookie.ts'
+import type { FindSession } from '../../../accounts/sessions/actions.ts'
 import type { UserSession } from '../../../accounts/sessions/store.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { acceptForms, assertOwnForm, sendErrorPage, sendPage } from '../../../foundation/web/html/forms.ts'
@@ -26,7 +25,7 @@ type CallbackRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
  * needs no confirmation. Any other browser has to confirm, because a state does not say whose browser this is. An
  * installation that was started with a read key needs the confirmation of a signed-in editor or admin.
  */
-export function connectRoutes(app: App, tools: InstallTools): void {
+export function connectRoutes(app: App, tools: InstallTools & { findSession: FindSession }): void {
   acceptForms(app)
   app.setErrorHandler((thrown, request, reply) => {
     const isPage = thrown instanceof ApiError && request.headers.accept?.includes('text/html')
@@ -48,7 +47,7 @@ export function connectRoutes(app: App, tools: InstallTools): void {
   app.get(CONNECT_PATH, async (request: CallbackRequest, reply) => {
     const returned = parseCallback(request)
     const pending = await loadPendingInstall(tools, returned.state ?? '', now())
-    const session = await readSession(tools.db, parseSessionToken(request.headers.cookie))
+    const session = await tools.findSession(request)
     const isDeclined = returned.error !== undefined
     if (pending.needsEditor && !session && !isDeclined) {
       const back = encodeURIComponent(buildConnectPath(returned))
@@ -65,7 +64,7 @@ export function connectRoutes(app: App, tools: InstallTools): void {
     assertOwnForm(request, tools.publicUrl)
     const returned = parseCallback(request)
     const pending = await loadPendingInstall(tools, returned.state ?? '', now())
-    const session = pending.needsEditor ? await readSession(tools.db, parseSessionToken(request.headers.cookie)) : null
+    const session = pending.needsEditor ? await tools.findSession(request) : null
     const editor = pending.needsEditor ? await requireEditor(pending, session) : null
     const { landing, teamName } = await finishInstall(tools, returned, { ip: request.ip, editor }, now())
     // only members can open the settings

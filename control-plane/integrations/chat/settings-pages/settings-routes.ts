@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { readSession, toSessionCaller } from '../../../accounts/sessions/actions.ts'
-import { parseSessionToken } from '../../../accounts/sessions/cookie.ts'
+import { type FindSession, toSessionCaller } from '../../../accounts/sessions/actions.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { type ApiCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
 import { sendErrorPage } from '../../../foundation/web/html/forms.ts'
@@ -13,8 +12,10 @@ import { connectRoutes } from './connect-routes.ts'
 const SETTINGS_PATH = '/settings/chat'
 
 /** Routes of an installation in a browser: where a signed-in user begins it, and where it ends. `/settings/chat` is a screen of the dashboard. */
-export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(host: string): boolean }): void {
-  const { db } = tools
+export function chatSettingsRoutes(
+  app: App,
+  tools: InstallTools & { findSession: FindSession; isOwnHost(host: string): boolean },
+): void {
   app.setErrorHandler(sendErrorPage)
   app.addHook('preHandler', async request => {
     if (!tools.isOwnHost(request.host)) throw notFound('page')
@@ -24,7 +25,7 @@ export function chatSettingsRoutes(app: App, tools: InstallTools & { isOwnHost(h
 
   /** Returns the signed-in user as a caller; null after a redirect to the sign-in page. */
   const requireCaller = async (request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> => {
-    const session = await readSession(db, parseSessionToken(request.headers.cookie))
+    const session = await tools.findSession(request)
     if (!session) {
       await reply.redirect(`/sign-in?return_to=${SETTINGS_PATH}`, 303)
       return null

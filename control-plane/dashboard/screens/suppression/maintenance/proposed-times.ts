@@ -1,3 +1,4 @@
+import { isDateTime } from '../../../../foundation/web/validation/date-time.ts'
 import type { MaintenancePeriod } from '../../../../verdict/maintenance/schedule.ts'
 import { validateSchedule } from '../../../../verdict/maintenance/schedule-validation.ts'
 import { buildAddress } from '../../../core/address.ts'
@@ -5,14 +6,6 @@ import { buildAddress } from '../../../core/address.ts'
 /** The form of a new window with its begin and end, under the names of the API. */
 export const toNewWindowAddress = ({ startsAt, endsAt }: MaintenancePeriod): string =>
   buildAddress('/maintenance/new', { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() })
-
-const DATE_TIME = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
-
-/** As the API accepts it. JavaScript parses February 30th as March 2nd. */
-const isDateTime = (text: string): boolean =>
-  DATE_TIME.test(text) &&
-  Date.parse(text) >= 0 &&
-  new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
 
 /** The begin and end that an address proposes; null: none. `problem`: why those of the address cannot be used. */
 export function readProposedTimes(
