@@ -41,6 +41,7 @@ export const pageView = (change: Partial<PageView> = {}): PageView => ({
   slug: 'acme',
   template: 'minimal',
   brandColor: '#2563eb',
+  path: '/status/acme',
   logoUrl: null,
   faviconUrl: null,
   customCss: null,

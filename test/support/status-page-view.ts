@@ -161,6 +161,7 @@ export function ordinaryView(given: Partial<PageView> = {}): PageView {
     slug: 'northwind',
     template: 'minimal',
     brandColor: '#5b3df5',
+    path: '/status/northwind',
     logoUrl: null,
     faviconUrl: null,
     customCss: null,

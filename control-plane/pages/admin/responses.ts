@@ -1,5 +1,5 @@
 import { getComponentStatus } from '../core/component-status.ts'
-import { buildImagePath, buildPublicUrl } from '../core/public-url.ts'
+import { buildImagePath, buildPagePath, buildPublicUrl } from '../core/public-url.ts'
 import type { StoredComponent, StoredGroup, StoredPage } from '../core/records.ts'
 import type { ImageKind } from '../core/types.ts'
 
@@ -34,7 +34,7 @@ export function toPageResponse(page: StoredPage, publicUrl: string) {
 export function getImageUrl(page: StoredPage, kind: ImageKind, publicUrl: string): string | null {
   const source = page[kind]?.sourceUrl
   if (source) return source
-  const path = buildImagePath(page, kind)
+  const path = buildImagePath(page, kind, buildPagePath(page))
   return path && `${publicUrl}${path}`
 }
 

@@ -10,11 +10,18 @@ export function buildPublicUrl(page: AddressedPage, origin: string): string {
   return buildPageUrl({ slug, domain: customDomainVerifiedAt && customDomain }, origin)
 }
 
+/** The path of a page on the installation's own origin. On its custom domain, a page is at the root. */
+export const buildPagePath = ({ slug }: Pick<StoredPage, 'slug'>): string => `/status/${slug}`
+
 /**
- * The path of a page's image on every origin that serves the page. A changed image has a new path. Null without an
- * image.
+ * The path of a page's image below the path of the page, which is empty on a custom domain. A changed image has a new path.
+ * Null without an image.
  */
-export function buildImagePath(page: Pick<StoredPage, 'slug' | 'logo' | 'favicon'>, kind: ImageKind): string | null {
+export function buildImagePath(
+  page: Pick<StoredPage, 'logo' | 'favicon'>,
+  kind: ImageKind,
+  pagePath: string,
+): string | null {
   const image = page[kind]
-  return image?.isHere ? `/status/${page.slug}/${kind}?v=${image.id}` : null
+  return image?.isHere ? `${pagePath}/${kind}?v=${image.id}` : null
 }

@@ -104,7 +104,9 @@ export type PageView = {
   template: TemplateName
   /** `#rrggbb` */
   brandColor: string
-  /** a path on every origin that serves the page: `/status/acme/logo?v=3f9a` */
+  /** where the page is on the origin for which the view was built: `/status/acme`, or empty on its custom domain */
+  path: string
+  /** a path on the same origin: `/status/acme/logo?v=3f9a`, or `/logo?v=3f9a` on its custom domain */
   logoUrl: string | null
   faviconUrl: string | null
   /** sanitized (docs/design/status-pages.md#custom-css) */

@@ -92,7 +92,8 @@ const MINUTE_SECONDS = 60
 function addImageRoute(app: App, pages: PublicPages, kind: ImageKind): void {
   addPageRoute(app, pages, 'GET', `/${kind}`, (shown, request, reply) => {
     const { v } = request.query as { v?: unknown }
-    const isVersioned = v === shown.page.images[kind]?.id
+    const image = shown.page.images[kind]
+    const isVersioned = image !== null && v === image.id
     const document = shown.document(`${kind}?${isVersioned}`, () => buildImageDocument(shown.page, kind, isVersioned))
     if (document === null) throw notFound('image')
     return sendDocument(document, request, reply)

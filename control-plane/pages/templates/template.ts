@@ -41,5 +41,11 @@ export function toSameOriginPath(url: string | null): string | null {
 }
 
 /** The favicon of the customer, or the default one in the brand colour. */
-export const getFaviconPath = ({ faviconUrl, slug }: PageView): string =>
-  toSameOriginPath(faviconUrl) ?? `/status/${slug}/favicon`
+export const getFaviconPath = ({ faviconUrl, path }: PageView): string =>
+  toSameOriginPath(faviconUrl) ?? `${path}/favicon`
+
+/** The address of the logo for link previews: below the public address of the page, whichever one was visited. */
+export function getLogoUrl({ logoUrl, path, publicUrl }: PageView): string | null {
+  const logo = toSameOriginPath(logoUrl)
+  return logo?.startsWith(`${path}/`) ? `${publicUrl}${logo.slice(path.length)}` : null
+}

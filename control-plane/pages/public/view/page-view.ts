@@ -23,10 +23,15 @@ const DAY_MS = 86_400_000
 export const RECENT_MS = 14 * DAY_MS
 
 /**
- * Builds the view of a page at `now`. `origin`: the public origin of Picket, without a trailing slash. `customCss` is
- * sanitized.
+ * Builds the view of a page at `now`. `origin`: the public origin of Picket, without a trailing slash. `path`: that of the page
+ * on the origin of the visitor. `customCss` is sanitized.
  */
-export function buildPageView(stored: PageData, origin: string, customCss: string | null, now: Date): PageView {
+export function buildPageView(
+  stored: PageData,
+  { origin, path }: { origin: string; path: string },
+  customCss: string | null,
+  now: Date,
+): PageView {
   const incidents = stored.incidents.map(incident => nameByComponent(incident, stored.components))
   const data = { ...stored, incidents }
   const { page } = data
@@ -43,8 +48,9 @@ export function buildPageView(stored: PageData, origin: string, customCss: strin
     slug: page.slug,
     template: page.template,
     brandColor: page.brandColor,
-    logoUrl: buildImagePath(page, 'logo'),
-    faviconUrl: buildImagePath(page, 'favicon'),
+    path,
+    logoUrl: buildImagePath(page, 'logo', path),
+    faviconUrl: buildImagePath(page, 'favicon', path),
     customCss,
     seoTitle: page.seoTitle,
     seoDescription: page.seoDescription,

@@ -7,12 +7,14 @@ import { listPageComponents } from '../../core/component-store.ts'
 import { sanitizeProjectCss } from '../../core/custom-css/css-actions.ts'
 import { listPageGroups } from '../../core/group-store.ts'
 import { loadPageImages } from '../../core/images/image-store.ts'
+import { buildPagePath } from '../../core/public-url.ts'
 import type { StoredPage } from '../../core/records.ts'
 import type { LoadedPage, PageView } from '../../core/types.ts'
 import type { Site } from '../site.ts'
 import { DAY_MS, listBarDays } from './days.ts'
 import type { PageData } from './page-data.ts'
 import {
+  type FoundPage,
   findPageBySite,
   type Horizon,
   listNoticedMaintenance,
@@ -90,7 +92,7 @@ export function createViewReader(tools: ViewTools) {
   const { db, publicUrl, now = clockNow } = tools
   const readData = createDataReader(tools)
 
-  async function load(page: StoredPage, fingerprint: string, horizon: Horizon, known: LoadedPage | null) {
+  async function load(site: Site, { page, fingerprint }: FoundPage, horizon: Horizon, known: LoadedPage | null) {
     const isSameImages =
       known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
     const [{ data, medians }, images] = await Promise.all([
@@ -98,7 +100,8 @@ export function createViewReader(tools: ViewTools) {
       isSameImages ? known.images : loadPageImages(db, page.id),
     ])
     const pause = createYieldPoint(0)
-    const view = buildPageView(data, publicUrl, await loadCustomCss(page, known), horizon.now)
+    const address = { origin: publicUrl, path: 'domain' in site ? '' : buildPagePath(page) }
+    const view = buildPageView(data, address, await loadCustomCss(page, known), horizon.now)
     // a view of 500 components takes 15 ms, and its rendering 30 ms
     await pause()
     const sizeBytes = estimateBytes(view, images)
@@ -110,7 +113,7 @@ export function createViewReader(tools: ViewTools) {
     const found = await findPageBySite(db, site, horizon)
     if (found === null) return null
     const isSame = known?.fingerprint === found.fingerprint && horizon.now.getTime() - known.loadedMs < MAX_AGE_MS
-    return isSame ? known : load(found.page, found.fingerprint, horizon, known)
+    return isSame ? known : load(site, found, horizon, known)
   }
 }
 
@@ -129,7 +132,7 @@ export function createPreviewReader(tools: ViewTools) {
     const horizon = toHorizon(now())
     const read = await readData(page, horizon, medians.get(page.id) ?? null)
     if (read.medians) medians.set(page.id, read.medians)
-    return buildPageView(read.data, publicUrl, customCss, horizon.now)
+    return buildPageView(read.data, { origin: publicUrl, path: buildPagePath(page) }, customCss, horizon.now)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { PageView } from '../../core/types.ts'
-import { buildPageLinks, getFaviconPath, toSameOriginPath } from '../template.ts'
+import { buildPageLinks, getFaviconPath, getLogoUrl } from '../template.ts'
 
 /** The customer's texts for search engines, else the name of the page. */
 export const getTitle = ({ name, seoTitle }: PageView): string =>
@@ -11,7 +11,7 @@ const getDescription = ({ name, seoDescription }: PageView): string =>
 /** Metadata for search engines, link previews, feed readers and browser tabs. */
 export function Head({ view }: { view: PageView }) {
   const [title, description, links] = [getTitle(view), getDescription(view), buildPageLinks(view)]
-  const logo = toSameOriginPath(view.logoUrl)
+  const logo = getLogoUrl(view)
   return (
     <>
       <meta name="description" content={description} />
@@ -25,7 +25,7 @@ export function Head({ view }: { view: PageView }) {
       <meta property="og:description" content={description} />
       <meta property="og:url" content={links.page} />
       <meta property="og:site_name" content={view.name} />
-      {logo && <meta property="og:image" content={new URL(logo, view.publicUrl).href} />}
+      {logo && <meta property="og:image" content={logo} />}
       <meta name="twitter:card" content="summary" />
     </>
   )

@@ -54,7 +54,7 @@ export const mapComponents = (
  * answer to visitors of a published page only.
  */
 export function withMemberImages(view: PageView): PageView {
-  const publicPath = `/status/${view.slug}/`
+  const publicPath = `${view.path}/`
   const toMemberPath = (path: string | null) =>
     path?.startsWith(publicPath) ? `/session/api/v1/status-pages/${view.id}/${path.slice(publicPath.length)}` : path
   return { ...view, logoUrl: toMemberPath(view.logoUrl), faviconUrl: toMemberPath(view.faviconUrl) }
