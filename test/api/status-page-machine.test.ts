@@ -74,11 +74,12 @@ t.test('Feeds and JSON contain the incident and its public updates', async t => 
   t.match(parseAtomFeed(atom.text), { entries: [{ id: `urn:uuid:${incident.id}` }] })
   const changed = rss.headers.get('last-modified') ?? ''
   t.ok(Date.parse(changed) <= Date.now())
-  const since = async (at: string, more = {}) => (await get('/feed.rss', { 'if-modified-since': at, ...more })).status
-  t.equal(await since(changed), 304)
-  t.equal(await since(new Date(Date.parse(changed) - 1_000).toUTCString()), 200)
-  t.equal(await since(changed, { 'if-none-match': '"another"' }), 200, 'a tag takes precedence')
-  t.equal(await since('yesterday'), 200)
+  const since = { 'if-modified-since': changed }
+  t.equal((await get('/feed.rss', since)).status, 200, 'a withdrawn text does not move Last-Modified; the tag decides')
+  await waitFor(async () => {
+    const tag = (await get('/feed.rss')).headers.get('etag') ?? ''
+    return (await get('/feed.rss', { ...since, 'if-none-match': tag })).status === 304
+  })
   const summary = JSON.parse((await get('/api/v2/summary.json')).text)
   t.match(summary, {
     page: { name: 'Acme', url: 'https://picket.example.com/status/acme' },

@@ -248,43 +248,46 @@ t.test('An upload is checked by its bytes and served from the origin of the page
   t.match(unnamed.headers.get('cache-control'), /^public, max-age=60,/)
 })
 
-t.test('On its custom domain, a page names images that this domain serves, and a link preview names them too', async t => {
-  const server = await startApi(t)
-  const { key } = await server.tenant()
-  const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body
-  await server.call('PUT', `/status-pages/${data.id}`, { key, body: { is_published: true } })
-  await execute(
-    server.db,
-    `UPDATE status_pages SET custom_domain = 'status.acme.test', custom_domain_verified_at = now() WHERE id = ?`,
-    [data.id],
-  )
-  const visit = (path: string) => rawAsk(server.origin, path, { headers: { host: 'status.acme.test' } })
-  const iconOf = (html: string) => /<link rel="icon" href="([^"]+)"/.exec(html)![1]!
-  const without = iconOf((await visit('/')).body)
-  t.match(await visit(without), { status: 200, body: '<svg' }, 'the default favicon')
-  const unversioned = await fetch(`${server.origin}/status/acme/favicon`)
-  t.match(unversioned.headers.get('cache-control'), /^public, max-age=60,/, 'its colour may change')
+t.test(
+  'On its custom domain, a page names images that this domain serves, and a link preview names them too',
+  async t => {
+    const server = await startApi(t)
+    const { key } = await server.tenant()
+    const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body
+    await server.call('PUT', `/status-pages/${data.id}`, { key, body: { is_published: true } })
+    await execute(
+      server.db,
+      `UPDATE status_pages SET custom_domain = 'status.acme.test', custom_domain_verified_at = now() WHERE id = ?`,
+      [data.id],
+    )
+    const visit = (path: string) => rawAsk(server.origin, path, { headers: { host: 'status.acme.test' } })
+    const iconOf = (html: string) => /<link rel="icon" href="([^"]+)"/.exec(html)![1]!
+    const without = iconOf((await visit('/')).body)
+    t.match(await visit(without), { status: 200, body: '<svg' }, 'the default favicon')
+    const unversioned = await fetch(`${server.origin}/status/acme/favicon`)
+    t.match(unversioned.headers.get('cache-control'), /^public, max-age=60,/, 'its colour may change')
 
-  const put = (kind: string, body: unknown, type: string) =>
-    server.call('PUT', `/status-pages/${data.id}/${kind}`, { key, body, headers: { 'content-type': type } })
-  await put('logo', SVG, 'image/svg+xml')
-  await put('favicon', SVG, 'image/svg+xml')
-  const shown = await waitFor(async () => {
-    const { body } = await visit('/')
-    return body.includes('<img') ? body : null
-  })
-  const logo = /<img[^>]* src="([^"]+)"/.exec(shown)![1]!
-  for (const path of [logo, iconOf(shown)]) t.match(await visit(path), { status: 200, body: '<path' }, path)
-  const preview = /og:image" content="([^"]+)"/
-  t.equal(preview.exec(shown)![1], `https://status.acme.test${logo}`)
-  await waitFor(
-    async () => {
-      const elsewhere = await (await fetch(`${server.origin}/status/acme`)).text()
-      return preview.exec(elsewhere)?.[1] === `https://status.acme.test${logo}`
-    },
-    { label: 'the same preview of the page at its other address' },
-  )
-})
+    const put = (kind: string, body: unknown, type: string) =>
+      server.call('PUT', `/status-pages/${data.id}/${kind}`, { key, body, headers: { 'content-type': type } })
+    await put('logo', SVG, 'image/svg+xml')
+    await put('favicon', SVG, 'image/svg+xml')
+    const shown = await waitFor(async () => {
+      const { body } = await visit('/')
+      return body.includes('<img') ? body : null
+    })
+    const logo = /<img[^>]* src="([^"]+)"/.exec(shown)![1]!
+    for (const path of [logo, iconOf(shown)]) t.match(await visit(path), { status: 200, body: '<path' }, path)
+    const preview = /og:image" content="([^"]+)"/
+    t.equal(preview.exec(shown)![1], `https://status.acme.test${logo}`)
+    await waitFor(
+      async () => {
+        const elsewhere = await (await fetch(`${server.origin}/status/acme`)).text()
+        return preview.exec(elsewhere)?.[1] === `https://status.acme.test${logo}`
+      },
+      { label: 'the same preview of the page at its other address' },
+    )
+  },
+)
 
 t.test(
   'GET /status-pages/{id}/logo 200 for members of the project only, also while the page is not published',

@@ -84,8 +84,15 @@ t.test('A visitor subscribes, is notified of an incident, and unsubscribes with 
     ],
     meta: { page: 1, per_page: 25, total: 2, total_pages: 1, email: 2, webhook: 0 },
   })
-  const ended = await browse(server, manage, { 'List-Unsubscribe': 'One-Click' })
-  t.equal(ended.status, 200)
+  const damaged = await browse(server, `${manage}x`, { 'List-Unsubscribe': 'One-Click' })
+  t.same([damaged.status, /You are unsubscribed/.test(damaged.html)], [404, false], 'a damaged link removes nothing')
+  const other = (await server.call('POST', '/status-pages', { body: { name: 'Other', slug: 'other' } })).body.data
+  await server.call('PUT', `/status-pages/${other.id}`, { body: { is_published: true } })
+  const elsewhere = manage.replace('/status/acme/', '/status/other/')
+  for (const what of ['the address now shows another page', 'and again, because mail programs try twice']) {
+    const ended = await browse(server, elsewhere, { 'List-Unsubscribe': 'One-Click' })
+    t.same([ended.status, /You are unsubscribed/.test(ended.html)], [200, true], what)
+  }
   await incident({ title: 'Later', message: 'Ann has left.' })
   await server.call('POST', '/incidents', { body: { title: 'Everything', message: 'For all subscribers.' } })
   const [last] = (await smtp.waitFor(6)).slice(5)

@@ -7,7 +7,9 @@ import {
 } from '../../control-plane/alerting/deliveries/attempts/subscriber-failure-actions.ts'
 import { decryptAddress } from '../../control-plane/alerting/deliveries/rendering/encrypted-address.ts'
 import type { DeliveryOutcome } from '../../control-plane/alerting/deliveries/types.ts'
+import { up as removeDeletedComponents } from '../../control-plane/foundation/migrations/postgres/0070-subscriber-choices.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { deleteComponent } from '../../control-plane/pages/admin/components/component-actions.ts'
 import { changePage } from '../../control-plane/pages/admin/page-actions.ts'
 import { confirmSubscriber, subscribe } from '../../control-plane/pages/subscribers/actions.ts'
 import { deleteOldDeliveries, deleteUnconfirmed } from '../../control-plane/pages/subscribers/cleanup-store.ts'
@@ -81,6 +83,60 @@ t.test('Incidents outside the page, or of components without subscribers, are no
   t.same(titlesOf(chose), titlesOf(all))
   const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
   t.notMatch(JSON.stringify(stored), 'hush')
+})
+
+t.test('A deleted component leaves the choices of subscribers; who chose nothing else gets everything', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, tenant, page } = subscribing
+  const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
+  const [one] = await subscribing.addSubscribers(1, [shop.componentId])
+  const [both] = await subscribing.addSubscribers(1, [shop.componentId, blog.componentId])
+  const choices = async () => {
+    const rows = await query<{ id: string; chosen: string[] | null }>(
+      db,
+      'SELECT id, component_ids AS chosen FROM page_subscribers',
+    )
+    return new Map(rows.map(({ id, chosen }) => [id, chosen]))
+  }
+  const expected = new Map([
+    [one, null],
+    [both, [blog.componentId]],
+  ])
+  const before = await choices()
+  await deleteComponent(db, tenant.projectId, page.id, shop.componentId, new Date())
+  t.same(await choices(), expected)
+
+  for (const [id, chosen] of before)
+    await execute(db, 'UPDATE page_subscribers SET component_ids = CAST(? AS uuid[]) WHERE id = ?', [chosen, id])
+  await removeDeletedComponents(db)
+  t.same(await choices(), expected, 'the migration does it for components that were deleted before')
+
+  await open(subscribing, 'Of the blog', [blog.monitorId])
+  await sendAll(subscribing)
+  t.same((await deliveriesOf(subscribing)).map(({ subscriberId }) => subscriberId).sort(), [one, both].sort())
+})
+
+t.test('A form changes the choice of an address only together with a confirmation that is sent', async t => {
+  const { tools, page, db, ...subscribing } = await createSubscriberFixture(t)
+  const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
+  const start = new Date()
+  const send = (componentIds: string[] | null, minutes: number) =>
+    subscribe(
+      tools,
+      page,
+      { address: { kind: 'email', text: 'ann@example.com' }, componentIds },
+      new Date(start.getTime() + minutes * 60_000),
+    )
+  const chosen = async () =>
+    (await query<{ chosen: string[] | null }>(db, 'SELECT component_ids AS chosen FROM page_subscribers'))[0]!.chosen
+  await send([shop.componentId], 0)
+  await send([blog.componentId], 1)
+  t.same(await chosen(), [shop.componentId], 'no second confirmation is sent within ten minutes')
+  await send([blog.componentId], 11)
+  t.same(await chosen(), [blog.componentId])
+  await execute(db, 'UPDATE page_subscribers SET confirmed_at = now(), paused_at = now()')
+  await send(null, 30)
+  t.same(await chosen(), [blog.componentId], 'the choice of a confirmed address that is paused stays')
 })
 
 t.test('Many simultaneous outages are one message with the components of each subscriber', async t => {

@@ -38,6 +38,7 @@ import {
   insertSubscriberChannel,
   lockSubscriberByAddress,
   markConfirmed,
+  removeSubscriber,
   saveConfirmationRequest,
 } from './store.ts'
 import type { StoredSubscriber } from './types.ts'
@@ -98,7 +99,9 @@ async function requestConfirmation(
   const isThrottled = (known && isRecentlyRequested(known.askedAt, now)) || hasTooManyConfirmations(counts.ofAddress)
   if (!known && isThrottled) return 'requested'
   const subscriber = known ?? (await addSubscriber(tx, tools, page, request, hash, now))
-  const componentIds = isKnown ? subscriber.componentIds : request.componentIds
+  // who enters an address does not prove that it is theirs: a choice needs a confirmation that is sent with it
+  const keepsChoice = subscriber.confirmedAt !== null || isThrottled
+  const componentIds = keepsChoice ? subscriber.componentIds : request.componentIds
   await saveConfirmationRequest(
     tx,
     { ...subscriber, componentIds, askedAt: isThrottled ? subscriber.askedAt : now },
@@ -185,6 +188,17 @@ export async function findByManageLink(
   { id, token }: { id: string; token: string },
 ): Promise<StoredSubscriber | null> {
   return findByLink(tools, pageId, id, owner => isValidManageToken(owner, token))
+}
+
+/**
+ * Ends the subscription of a link to the settings, on whichever page it is: a page may have lost its domain to another one
+ * since the link was sent. True also for a subscription that has ended already: mail programs try twice. False for a link that
+ * is not valid.
+ */
+export async function unsubscribe(tools: SubscriberTools, link: { id: string; token: string }): Promise<boolean> {
+  const subscriber = await findByManageLink(tools, null, link)
+  if (subscriber) await removeSubscriber(tools.db, subscriber.pageId, subscriber.id)
+  return subscriber !== null || (isId(link.id) && (await findSubscriber(tools.db, null, link.id)) === null)
 }
 
 type ConfirmLink = { id: string; until: string; token: string }

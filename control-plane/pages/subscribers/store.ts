@@ -113,14 +113,28 @@ export async function saveComponentChoice(db: Db, id: string, componentIds: stri
  * be a valid id.
  */
 export async function removeSubscriber(db: Db, pageId: string, id: string): Promise<boolean> {
-  const removed = await query<{ channelId: string; kind: string }>(
+  const removed = await query(
     db,
-    'DELETE FROM page_subscribers WHERE page_id = ? AND id = ? RETURNING channel_id AS "channelId", kind',
-    [pageId, id],
+    `WITH removed AS (
+       DELETE FROM page_subscribers WHERE page_id = :pageId AND id = :id RETURNING channel_id, kind
+     ), channels AS (
+       DELETE FROM alert_channels c USING removed r WHERE c.id = r.channel_id AND r.kind = 'webhook'
+     )
+     SELECT FROM removed`,
+    { pageId, id },
   )
-  const own = removed.filter(one => one.kind === 'webhook').map(one => one.channelId)
-  if (own.length > 0) await execute(db, 'DELETE FROM alert_channels WHERE id = ANY (?::uuid[])', [own])
   return removed.length === 1
+}
+
+/** Removes a deleted component from the choices of subscribers. A choice that has no component left becomes "all". */
+export async function removeFromChoices(tx: Tx, pageId: string, componentId: string, now: Date): Promise<void> {
+  await execute(
+    tx,
+    `UPDATE page_subscribers SET updated_at = :now,
+       component_ids = nullif(array_remove(component_ids, CAST(:componentId AS uuid)), '{}')
+     WHERE page_id = :pageId AND component_ids @> ARRAY[CAST(:componentId AS uuid)]`,
+    { pageId, componentId, now },
+  )
 }
 
 /**

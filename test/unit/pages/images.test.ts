@@ -44,6 +44,8 @@ t.test('Everything that runs, links, loads or moves is removed', async t => {
     ['<rect style="fill: u\\72l(//evil.example/#a)"/>', '<rect></rect>'],
     ['<style>@import "https://evil.example/x.css";</style>', '<style></style>'],
     ['<style><![CDATA[a{background:url(https://evil.example/)}]]></style>', '<style></style>'],
+    ['<style><g/>@import url(https://evil.example/a.css);</style>', '<style></style>'],
+    ['<style>a{}<g>b{}</g>c{}</style>', '<style>a{}c{}</style>'],
     ['<style>a{}</style><style>b{}</style>', '<style>a{}</style><style>b{}</style>'],
     ['<animate attributeName="href" to="javascript:alert(1)"/><set attributeName="onclick" to="x"/>', ''],
     ['<iframe src="https://evil.example"/><embed src="x"/><object data="x"/>', ''],

@@ -62,6 +62,7 @@ import * as pausedDataSources from './0066-paused-data-sources.ts'
 import * as outageTitles from './0067-outage-titles.ts'
 import * as secretKeyChecks from './0068-secret-key-checks.ts'
 import * as screenshotSettings from './0069-screenshot-settings.ts'
+import * as subscriberChoices from './0070-subscriber-choices.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -126,6 +127,7 @@ const MIGRATIONS = {
   '0067-outage-titles': outageTitles,
   '0068-secret-key-checks': secretKeyChecks,
   '0069-screenshot-settings': screenshotSettings,
+  '0070-subscriber-choices': subscriberChoices,
 }
 
 type Migration = (typeof MIGRATIONS)[keyof typeof MIGRATIONS]

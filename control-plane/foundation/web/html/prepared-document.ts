@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Encoding, encodeContent, matchesEtag } from '../content-encoding.ts'
+import { type Encoding, encodeContent } from '../content-encoding.ts'
 
 /** The response of a public route before compression: a page, a feed, a badge. */
 export type PageDocument = {
@@ -88,15 +88,6 @@ export function prepareDocument({
     },
     getEncoded: wanted => done.get(pickEffective(wanted)),
   }
-}
-
-/** Whether the client has the current document. A tag takes precedence over a time (RFC 9110, 13.1.3). */
-export function isNotModified(
-  request: { tags: string | undefined; since: string | undefined },
-  document: PreparedDocument,
-): boolean {
-  if (request.tags !== undefined || request.since === undefined) return matchesEtag(request.tags, document.etag)
-  return Date.parse(document.headers['last-modified'] ?? '') <= Date.parse(request.since)
 }
 
 const isCompressible = (contentType: string) =>

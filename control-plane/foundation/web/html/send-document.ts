@@ -1,14 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { pickEncoding } from '../content-encoding.ts'
-import { type EncodedDocument, isNotModified, type PreparedDocument } from './prepared-document.ts'
+import { matchesEtag, pickEncoding } from '../content-encoding.ts'
+import type { EncodedDocument, PreparedDocument } from './prepared-document.ts'
 
 /**
  * Sends a document in the smallest accepted encoding, or 304 when the client has it. It writes the prepared headers
  * directly, because Fastify would process each header again for every visitor.
  */
 export function sendDocument(document: PreparedDocument, request: FastifyRequest, reply: FastifyReply): unknown {
-  const { 'if-none-match': tags, 'if-modified-since': since, 'accept-encoding': accepted } = request.headers
-  if (isNotModified({ tags, since }, document)) return reply.code(304).headers(document.headers).send()
+  const { 'if-none-match': tags, 'accept-encoding': accepted } = request.headers
+  // no 304 for If-Modified-Since: two changes within a second, or a text that was withdrawn, do not move Last-Modified
+  if (matchesEtag(tags, document.etag)) return reply.code(304).headers(document.headers).send()
   const wanted = pickEncoding(accepted)
   const ready = document.getEncoded(wanted)
   return ready ? sendNow(ready, reply) : document.encoded(wanted).then(encoded => sendNow(encoded, reply))

@@ -16,6 +16,7 @@ import {
 import { arrangeItems, getNextDisplayOrder, reorderItems } from '../../core/display-order.ts'
 import { findGroup } from '../../core/group-store.ts'
 import type { ComponentMonitor, StoredComponent } from '../../core/records.ts'
+import { removeFromChoices } from '../../subscribers/store.ts'
 import { withLockedPage } from '../page-lock-actions.ts'
 import type { ComponentCreate, ComponentUpdate } from '../schema.ts'
 
@@ -149,6 +150,7 @@ export function changeComponent(
 export function deleteComponent(db: Db, projectId: string, pageId: string, id: string, now: Date): Promise<void> {
   return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
     if (!isId(id) || !(await removeComponent(tx, page.id, id))) throw notFound('component')
+    await removeFromChoices(tx, page.id, id, now)
   })
 }
 

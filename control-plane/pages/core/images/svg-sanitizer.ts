@@ -48,7 +48,8 @@ function rewrite(text: string): string {
     if (++elements > MAX_ELEMENTS || open.length > MAX_DEPTH)
       throw new Error('it has too many elements, or nests too deep')
     if (open.length === 0 && (tag.uri !== SVG || tag.local !== 'svg')) throw new Error('the root element is not svg')
-    const stays = isKept() && tag.uri === SVG && ELEMENTS.has(tag.local)
+    // an element inside <style> would end the text of the style sheet before it is checked
+    const stays = isKept() && style === null && tag.uri === SVG && ELEMENTS.has(tag.local)
     open.push(stays)
     if (!stays) return
     const namespaces = open.length === 1 ? ` xmlns="${SVG}" xmlns:xlink="${XLINK}"` : ''

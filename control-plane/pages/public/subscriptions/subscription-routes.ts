@@ -15,10 +15,11 @@ import {
   findByManageLink,
   type SubscriberTools,
   subscribe,
+  unsubscribe,
 } from '../../subscribers/actions.ts'
 import { parseAddress } from '../../subscribers/address.ts'
 import { MAX_FORMS_PER_MINUTE } from '../../subscribers/limits.ts'
-import { removeSubscriber, saveComponentChoice } from '../../subscribers/store.ts'
+import { saveComponentChoice } from '../../subscribers/store.ts'
 import type { StoredSubscriber } from '../../subscribers/types.ts'
 import type { CachedPage } from '../page-cache-reader.ts'
 import { addDocumentRoute, addPageRoute, type PublicPages, type Query } from '../site-routes.ts'
@@ -105,20 +106,21 @@ function manageRoutes(app: App, context: SubscriptionContext): void {
   })
 
   const change = async ({ view }: CachedPage, request: FastifyRequest, reply: FastifyReply) => {
-    const subscriber = await findByManageLink(context, view.id, parseLink(request))
+    const link = parseLink(request)
     if (isUnsubscribe(request)) {
-      // repeating it is not an error: mail programs try twice
-      if (subscriber) await removeSubscriber(context.db, view.id, subscriber.id)
-      return sendHtml(reply, renderUnsubscribedPage(view))
+      const isDone = await unsubscribe(context, link)
+      return isDone
+        ? sendHtml(reply, renderUnsubscribedPage(view))
+        : sendHtml(reply.code(404), renderExpiredLinkPage(view))
     }
+    const subscriber = await findByManageLink(context, view.id, link)
     if (!subscriber) return sendHtml(reply.code(404), renderExpiredLinkPage(view))
     return saveChoice(context, view, subscriber, parseForm(getBody(request)).chosen, reply)
   }
   // unsubscribing works while the page is not published too
   const unsubscribeOnly = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!isUnsubscribe(request)) throw notFound('status page')
-    const subscriber = await findByManageLink(context, null, parseLink(request))
-    if (subscriber) await removeSubscriber(context.db, subscriber.pageId, subscriber.id)
+    if (!(await unsubscribe(context, parseLink(request)))) throw notFound('subscription')
     return reply.header('content-type', 'text/plain; charset=utf-8').send('You are unsubscribed.')
   }
   addPageRoute(app, context.pages, 'POST', path, change, unsubscribeOnly)

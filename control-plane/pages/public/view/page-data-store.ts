@@ -35,14 +35,10 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }
 
-export type FoundPage = { page: StoredPage; fingerprint: string }
+export type PublicPage = { page: StoredPage; fingerprint: string }
 
 /** The published page of a site, and a fingerprint that is the same while its content is the same. */
-export async function findPageBySite(
-  db: Db,
-  site: Site,
-  horizon: Horizon,
-): Promise<FoundPage | null> {
+export async function findPageBySite(db: Db, site: Site, horizon: Horizon): Promise<PublicPage | null> {
   const condition =
     'slug' in site ? 'p.slug = :slug' : 'p.custom_domain = :domain AND p.custom_domain_verified_at IS NOT NULL'
   const [row] = await query<StoredPage & { fingerprint: string }>(

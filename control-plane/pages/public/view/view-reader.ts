@@ -14,13 +14,13 @@ import type { Site } from '../site.ts'
 import { DAY_MS, listBarDays } from './days.ts'
 import type { PageData } from './page-data.ts'
 import {
-  type FoundPage,
   findPageBySite,
   type Horizon,
   listNoticedMaintenance,
   listPageIncidents,
   listPageMaintenance,
   loadDailyMedians,
+  type PublicPage,
 } from './page-data-store.ts'
 import { buildPageView, RECENT_MS } from './page-view.ts'
 
@@ -92,7 +92,7 @@ export function createViewReader(tools: ViewTools) {
   const { db, publicUrl, now = clockNow } = tools
   const readData = createDataReader(tools)
 
-  async function load(site: Site, { page, fingerprint }: FoundPage, horizon: Horizon, known: LoadedPage | null) {
+  async function load(site: Site, { page, fingerprint }: PublicPage, horizon: Horizon, known: LoadedPage | null) {
     const isSameImages =
       known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
     const [{ data, medians }, images] = await Promise.all([
