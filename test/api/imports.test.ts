@@ -102,6 +102,27 @@ t.test('Files in YAML and of Gatus are accepted, and prune deletes what a file d
   t.match(await planned(api, key, 'from=gatus&prune=true', gatus), { summary: { create: 1, delete: 1 } })
 })
 
+t.test('Prune deletes nothing while an entry of the file cannot be imported', async t => {
+  const { key } = await api.tenant()
+  const gatus = (urls: Record<string, string>) =>
+    `endpoints:\n${Object.entries(urls)
+      .map(([name, url]) => `  - name: ${name}\n    url: ${url}\n    conditions: ["[CONNECTED] == true"]\n`)
+      .join('')}`
+  const apply = (urls: Record<string, string>) => planned(api, key, 'from=gatus&prune=true&dry_run=false', gatus(urls))
+  const names = async () => (await get(key, '/monitors')).body.data.map(({ name }: { name: string }) => name).sort()
+  const One = 'https://one.example.com'
+  t.match(await apply({ One, Two: 'https://two.example.com' }), { status: 'applied', summary: { create: 2 } })
+  for (const other of [{ Two: 'gopher://two.example.com' }, { Three: 'http://169.254.169.254/' }]) {
+    const job = await apply({ One, ...other })
+    t.match(job, { status: 'applied', summary: { left_out: 1, delete: 0 } })
+    const items = (await get(key, `/imports/${job.id}/items`)).body.data
+    t.match(JSON.stringify(items), 'nothing was deleted, because entries of the file were left out')
+    t.same(await names(), ['One', 'Two'])
+  }
+  t.match(await apply({ One }), { status: 'applied', summary: { delete: 1 } })
+  t.same(await names(), ['One'])
+})
+
 t.test('A file with faults fails with all of them, and nothing is changed', async t => {
   const { key } = await api.tenant('free')
   const faulty = fileOf(MONITOR, { ...MONITOR, name: 'Fast', interval_seconds: 1 })

@@ -27,7 +27,13 @@ import { ProjectFile } from './file/project-file.ts'
 import { formatYaml } from './file/yaml.ts'
 import { parseYamlBody } from './file/yaml-reader.ts'
 import { importProject } from './import/import-actions.ts'
-import { IMPORT_ACTIONS, type ImportReport, type ImportWarning, RESOURCE_KINDS } from './import/import-report.ts'
+import {
+  IMPORT_ACTIONS,
+  type ImportReport,
+  type ImportWarning,
+  isLeftOutRecord,
+  RESOURCE_KINDS,
+} from './import/import-report.ts'
 import type { ImportTools } from './import/import-run.ts'
 import { hasWindowEnded } from './import/resources/window-actions.ts'
 import { importJobRoutes } from './jobs/job-routes.ts'
@@ -161,7 +167,13 @@ function importRoute(app: App, context: ImportExportContext): void {
       const { file, warnings } = await loadFile(request)
       const tools = { ...context, db: withRequestActor(context.db, request), findFaults: createFaultFinder(request) }
       const isStopped = () => request.raw.socket.destroyed
-      const options = { isDryRun, isPruning, isLenient: from !== 'picket', isStopped }
+      const options = {
+        isDryRun,
+        isPruning,
+        isLenient: from !== 'picket',
+        isPartial: warnings.some(isLeftOutRecord),
+        isStopped,
+      }
       const report = await importProject(tools, getCaller(request), file, options, now())
       return { data: toImportResponse(report, warnings, isDryRun) }
     },

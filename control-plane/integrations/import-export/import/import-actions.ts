@@ -37,6 +37,8 @@ export type ImportOptions = {
   isPruning: boolean
   /** invalid entries are left out with a warning, for files of other products */
   isLenient: boolean
+  /** entries were left out when the file was converted */
+  isPartial: boolean
   /** called between two entries; true, for example when the client has disconnected, ends the import, and nothing changes */
   isStopped: (report: ImportReport) => boolean
   /** called near the end of the transaction, with the report */
@@ -66,7 +68,7 @@ export async function runImport(
   tools: ImportTools,
   caller: ApiCaller,
   file: ProjectFile,
-  { isDryRun, isPruning, isLenient, isStopped, onEnd }: ImportOptions,
+  { isDryRun, isPruning, isLenient, isPartial, isStopped, onEnd }: ImportOptions,
   now: Date,
 ): Promise<ImportReport> {
   for (let attempts = 1; ; attempts++) {
@@ -84,7 +86,7 @@ export async function runImport(
       const addresses: string[] = []
       const txTools = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
       const state = await loadProject(tx, caller.projectId)
-      await importAll({ tx, tools: txTools, caller, file, state, report, isPruning, now })
+      await importAll({ tx, tools: txTools, caller, file, state, report, isPruning, isPartial, now })
       if (isLenient) downgradeToWarnings(report)
       if (report.refusals.length > 0) throw buildImportError(report.refusals, file)
       await onEnd?.(tx, report)

@@ -97,6 +97,10 @@ export function buildImportError(refusals: ImportReport['refusals'], file: Proje
   return new ApiError(first!.error.status, first!.error.code, `${detail!.message}${more}`, { details })
 }
 
+/** Whether a warning says that a monitor, channel, rule or window of the file is not imported. */
+export const isLeftOutRecord = ({ message }: ImportWarning): boolean =>
+  /(; it was|alerts were|this override was) left out$/.test(message)
+
 /** Turns refusals because of the file into warnings. Refusals because of the plan or the key stay. */
 export function downgradeToWarnings(report: ImportReport): void {
   const isOfFile = ({ error }: ImportReport['refusals'][number]) => [400, 404, 409].includes(error.status)

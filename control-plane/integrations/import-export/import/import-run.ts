@@ -32,5 +32,7 @@ export type ImportRun = {
   report: ImportReport
   /** records that the file does not name are deleted, in the sections that it has */
   isPruning: boolean
+  /** records of the file were left out before the import, so that the file does not name all that its product has */
+  isPartial: boolean
   now: Date
 }

@@ -18,6 +18,9 @@ import type { ImportRun } from './import-run.ts'
 import type { UnnamedPages } from './resources/page-actions.ts'
 import type { UnnamedSections } from './resources/section-actions.ts'
 
+const NOTHING_DELETED =
+  'nothing was deleted, because entries of the file were left out: correct or remove these entries, and import again'
+
 /** Records of the project that the file does not name, in the sections that it has. */
 type UnnamedRecords = {
   rules: StoredRule[]
@@ -36,10 +39,18 @@ type Deletion = {
   remove: (ids: string[]) => Promise<unknown>
 }
 
-/** Deletes or counts records that the file does not name. Monitors and channels come last, because others refer to them. */
+/**
+ * Deletes or counts records that the file does not name. Monitors and channels come last, because others refer to them. Nothing
+ * is deleted when entries were left out: their records exist, and the file names them.
+ */
 export async function prune(run: ImportRun, unnamed: UnnamedRecords): Promise<void> {
-  for (const { resource, records, remove } of listDeletions(run, unnamed)) {
-    if (!run.isPruning) {
+  const { isPruning, isPartial, report } = run
+  const isDeleting = isPruning && !isPartial && report.refusals.length === 0
+  const deletions = listDeletions(run, unnamed)
+  if (isPruning && !isDeleting && deletions.some(({ records }) => records.length > 0))
+    report.warnings.push({ path: '', message: NOTHING_DELETED })
+  for (const { resource, records, remove } of deletions) {
+    if (!isDeleting) {
       run.report.extra += records.length
     } else if (records.length > 0) {
       await remove(records.map(({ id }) => id))

@@ -9,7 +9,7 @@ import { ApiError, conflict, found, toErrorBody, tooBusy, unavailable } from '..
 import { createOwnFaultFinder } from '../../../foundation/web/validation/schema-compiler.ts'
 import type { ConvertedFile } from '../converters/foreign-file.ts'
 import { type ImportOptions, runImport } from '../import/import-actions.ts'
-import type { ImportReport } from '../import/import-report.ts'
+import { type ImportReport, isLeftOutRecord } from '../import/import-report.ts'
 import type { ImportTools } from '../import/import-run.ts'
 import { replaceItems } from './item-store.ts'
 import { buildItems, summarize } from './items.ts'
@@ -224,6 +224,7 @@ async function runJob(
   }
   const options: ImportOptions = {
     ...{ isDryRun, isPruning: job.isPruning, isLenient: job.source !== 'picket' },
+    isPartial: warnings.some(isLeftOutRecord),
     isStopped(report) {
       onStep(report.steps)
       return false

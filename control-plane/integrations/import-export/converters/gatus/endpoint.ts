@@ -108,7 +108,7 @@ function toAssertions(
   const converted = texts.map(text => ({ text, ...parseCondition(text, type) }))
   for (const { text, note, assertions, domainCheck } of converted) {
     if (note !== undefined)
-      addWarning(`"${text}": ${note}${assertions.length > 0 || domainCheck ? '' : '; it was left out'}`)
+      addWarning(`"${text}": ${note}${assertions.length > 0 || domainCheck ? '' : '; this condition was left out'}`)
   }
   const assertions = converted.flatMap(condition => condition.assertions)
   // without a condition on the status, Gatus accepts any; the default of Picket would be 200 to 399
