@@ -112,7 +112,8 @@ t.test('Prune deletes nothing while an entry of the file cannot be imported', as
   const names = async () => (await get(key, '/monitors')).body.data.map(({ name }: { name: string }) => name).sort()
   const One = 'https://one.example.com'
   t.match(await apply({ One, Two: 'https://two.example.com' }), { status: 'applied', summary: { create: 2 } })
-  for (const other of [{ Two: 'gopher://two.example.com' }, { Three: 'http://169.254.169.254/' }]) {
+  const others: Record<string, string>[] = [{ Two: 'gopher://two.example.com' }, { Three: 'http://169.254.169.254/' }]
+  for (const other of others) {
     const job = await apply({ One, ...other })
     t.match(job, { status: 'applied', summary: { left_out: 1, delete: 0 } })
     const items = (await get(key, `/imports/${job.id}/items`)).body.data
