@@ -44,6 +44,12 @@ async function openAt(t: Teardown, path: string, { token = person.token, ...opti
 t.test('A person plans maintenance by a query, sees what it will do, and finds it in the calendar', async t => {
   const { page: tab, complaints, shoot } = await openAt(t, '/maintenance')
   await tab.getByText('There is no maintenance window.').waitFor()
+  t.same(await findAccessibilityProblems(tab), [], 'without windows')
+  await shoot('no-windows')
+  await tab.getByRole('grid').getByRole('gridcell').last().click()
+  await tab.waitForURL(/\/maintenance\/new\?/)
+  t.match(await tab.getByLabel('Begins').inputValue(), /T02:00$/, 'the first window can be planned in the calendar too')
+  await tab.goBack()
   await tab.getByRole('link', { name: 'New window' }).click()
   await tab.getByLabel('Title').fill('Database upgrade')
   await tab.getByRole('button', { name: 'Create the window' }).click()

@@ -43,9 +43,12 @@ export const maintenanceScreen = screen({
         <Loaded result={results.windows} what="The maintenance windows">
           {({ data, meta }) =>
             meta.total === 0 ? (
-              <Empty text="There is no maintenance window. During one, alerts are withheld and status pages show maintenance.">
-                {canWrite(me) && <a href="/maintenance/new">Plan maintenance</a>}
-              </Empty>
+              <>
+                <Empty text="There is no maintenance window. During one, alerts are withheld and status pages show maintenance.">
+                  {canWrite(me) && <a href="/maintenance/new">Plan maintenance</a>}
+                </Empty>
+                {canWrite(me) && <Calendar month={search.get('month')} windows={data} />}
+              </>
             ) : (
               <>
                 <Calendar month={search.get('month')} windows={data} />
