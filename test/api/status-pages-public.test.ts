@@ -134,6 +134,37 @@ t.test('A verified custom domain serves its page and all documents at the root',
   await waitFor(async () => (await ask('/')).status === 404)
 })
 
+t.test('Maintenance that is changed while it runs stays the same entry, with its first begin', async t => {
+  const { id, path } = await addPage()
+  const call = async (method: string, at: string, body: object) => (await api.call(method, at, { key, body })).body.data
+  const monitors = await Promise.all(['One', 'Two'].map(name => call('POST', '/monitors', { name, type: 'http' })))
+  for (const monitor of monitors)
+    await call('POST', `/status-pages/${id}/components`, { name: monitor.name, monitor_id: monitor.id })
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  const [one, two] = monitors.map(monitor => monitor.id)
+  const sent = { title: 'Move', monitor_ids: [one], starts_at: inHours(1), ends_at: inHours(2) }
+  const window = await call('POST', '/maintenance-windows', sent)
+  const shown = async (endsAt: string, components: number) =>
+    await waitFor(async () => {
+      const { scheduled_maintenances: entries } = JSON.parse(String((await get(`${path}/api/v2/summary.json`)).body))
+      const isShown = entries[0]?.scheduled_until === endsAt && entries[0].components.length === components
+      return isShown ? entries : null
+    })
+  const change = (body: object) => call('PUT', `/maintenance-windows/${window.id}`, body)
+  await change({ starts_at: inHours(-1) })
+  const [running] = await shown(sent.ends_at, 1)
+  t.match(running, { name: 'Move', status: 'in_progress' })
+  for (const [changed, components] of [
+    [{ ends_at: inHours(3) }, 1],
+    [{ ends_at: inHours(4), monitor_ids: [one, two] }, 2],
+  ] as const) {
+    await change(changed)
+    const entries = await shown(changed.ends_at, components)
+    t.match(entries, [{ id: running.id, status: 'in_progress', scheduled_for: running.scheduled_for }])
+    t.equal(entries.length, 1)
+  }
+})
+
 t.test('Texts of a page are escaped, and its CSS stays inside the page', async t => {
   const attack = '</title></style><script>alert(1)</script>"onload="alert(2)'
   const { id, path } = await addPage({ is_published: true, seo_title: attack, seo_description: attack })

@@ -85,15 +85,27 @@ export function listPageIncidents(
   )
 }
 
-/** Maintenance that runs now or begins before `soon`, soonest first. */
+/**
+ * Maintenance that runs now or begins before `soon`, soonest first. A change of a running window ends the stored period and
+ * begins another at the same moment; both are one, which began with the first. Periods that merely follow each other begin on
+ * whole minutes (cron).
+ */
 export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }: Horizon): Promise<PageMaintenance[]> {
   return query(
     db,
-    `SELECT w.id AS "windowId", w.title, w.description, mp.starts_at AS "startsAt", mp.ends_at AS "endsAt",
-       array_agg(mp.monitor_id) AS "monitorIds"
-     FROM maintenance_periods mp JOIN maintenance_windows w ON w.id = mp.window_id
-     WHERE mp.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND mp.ends_at > :now AND mp.starts_at < :soon
-     GROUP BY w.id, mp.starts_at, mp.ends_at ORDER BY mp.starts_at, w.id`,
+    `WITH RECURSIVE parts AS (
+       SELECT window_id, monitor_id, starts_at, ends_at, starts_at AS began_at FROM maintenance_periods
+       WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND ends_at > :now AND starts_at < :soon
+       UNION ALL
+       SELECT p.window_id, p.monitor_id, p.starts_at, p.ends_at, mp.starts_at
+       FROM parts p JOIN maintenance_periods mp
+         ON mp.monitor_id = p.monitor_id AND mp.ends_at = p.began_at AND mp.window_id = p.window_id
+       WHERE date_trunc('minute', p.began_at) <> p.began_at AND mp.starts_at < mp.ends_at
+     )
+     SELECT w.id AS "windowId", w.title, w.description, min(p.began_at) AS "startsAt", p.ends_at AS "endsAt",
+       array_agg(DISTINCT p.monitor_id) AS "monitorIds"
+     FROM parts p JOIN maintenance_windows w ON w.id = p.window_id
+     GROUP BY w.id, p.starts_at, p.ends_at ORDER BY min(p.began_at), w.id`,
     { monitorIds, now, soon },
   )
 }
