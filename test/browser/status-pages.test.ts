@@ -184,6 +184,29 @@ t.test('An open page shows changes without a reload and keeps the other parts', 
   t.same(complaints, [], 'another template reloads the page')
 })
 
+t.test('An open page that cannot be refreshed says so, until it can be', async t => {
+  const context = await newContext({ viewport: DESKTOP })
+  t.teardown(() => context.close())
+  const { page } = await openWatchedPage(context, site.origin)
+  await page.clock.install()
+  const path = site.show(ordinaryView())
+  await page.goto(path)
+  const notice = page.getByText('This page could not be updated. Its content is from')
+  let refused = 0
+  await page.route(`**${path}`, route => {
+    refused++
+    return route.fulfill({ status: 503, body: '' })
+  })
+  await page.clock.fastForward(60_000)
+  await waitFor(() => refused === 1, { label: 'the first refresh' })
+  t.equal(await notice.count(), 0, 'one failure may be a moment without a network')
+  await page.clock.fastForward(60_000)
+  await notice.waitFor()
+  await page.unroute(`**${path}`)
+  await page.clock.fastForward(60_000)
+  await notice.waitFor({ state: 'detached' })
+})
+
 t.test('Times are in the time zone of the reader, and mouse and keys show the tooltip of a day', async t => {
   const context = await newContext({ viewport: DESKTOP, timezoneId: 'Asia/Tokyo' })
   t.teardown(() => context.close())

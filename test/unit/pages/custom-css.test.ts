@@ -72,7 +72,6 @@ const REFUSED: [string, RegExp][] = [
   ['.x{-moz-binding:none}', /-moz-binding/],
   ['.x{position:fixed}', /position: fixed/],
   ['.x{p\\6fsition:FI\\58 ED}', /position: fixed/],
-  ['.x{--p:fixed;position:var(--p)}', /position as a keyword/],
   ['& .x{color:red}', /only inside a rule/],
   ['.x{&:not(&){color:red}}', /& inside a pseudo-class/],
   ['.x{color:red', /^$/],

@@ -12,6 +12,12 @@ t.test('The embedded page shows the overall status and open incidents', async t 
   t.notMatch(html, 'Mail was late')
 })
 
+t.test('An embedded page that could not be updated says so', async t => {
+  const stale = /<p class="stale">This page could not be updated\. Its content is from/
+  t.notMatch(renderEmbedPage(pageView(), 'auto').html, stale)
+  t.match(renderEmbedPage(pageView({ staleSince: '2026-11-01T12:00:00.000Z' }), 'auto').html, stale)
+})
+
 t.test('The embedded page allows only its own style and every frame', async t => {
   const { html, csp } = renderEmbedPage(pageView(), 'dark')
   const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(html) ?? []

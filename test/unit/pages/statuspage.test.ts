@@ -130,8 +130,11 @@ const INDICATORS: [OverallStatus, string][] = [
 t.test('The page has an indicator of Statuspage', async t => {
   for (const [status, indicator] of INDICATORS) {
     const view = pageView({ overall: { status, sentence: 'So it is' } })
-    t.same(STATUSPAGE_FILES['status.json'](view).status, { indicator, description: 'So it is' })
+    const own = { picket_status: status, picket_stale_since: null }
+    t.same(STATUSPAGE_FILES['status.json'](view).status, { indicator, description: 'So it is', ...own })
   }
+  const staleSince = '2026-11-01T12:00:00.000Z'
+  t.match(STATUSPAGE_FILES['status.json'](pageView({ staleSince })).status, { picket_stale_since: staleSince })
 })
 
 const STATUSES: [ComponentStatus | 'maintenance', string][] = [

@@ -122,12 +122,8 @@ function findAtRuleProblem({ name }: Atrule): string | null {
 
 function findDeclarationProblem(property: string, value: string): string | null {
   if (RUNNING_PROPERTIES.has(property)) return `must not use ${property}`
-  if (property !== 'position') return null
-  const position = normalizeName(value)
-  if (position.includes('fixed'))
-    return 'must not use position: fixed, because it can cover the page; absolute and sticky are allowed'
-  // var(--name) could be fixed
-  return position.includes('(') ? 'must give position as a keyword: static, relative, absolute or sticky' : null
+  const isFixed = property === 'position' && normalizeName(value).includes('fixed')
+  return isFixed ? 'must not use position: fixed, because it can cover the page; absolute and sticky are allowed' : null
 }
 
 /** One form for every spelling of a name: escapes decoded, lower case. */

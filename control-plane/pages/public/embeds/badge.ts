@@ -2,6 +2,7 @@ import { formatState, truncate } from '../../../alerting/channels/notices/wordin
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import type { ComponentView, DisplayStatus, OverallStatus, PageView } from '../../core/types.ts'
 import { formatPercent } from '../../templates/labels.ts'
+import { findCurrentMedian } from '../../templates/parts/charts/chart-path.ts'
 import type { Badge } from './badge-svg.ts'
 import { BADGE_STYLES, type BadgeStyle } from './embed-options.ts'
 
@@ -67,7 +68,8 @@ const pickStyle = (style: string | undefined): BadgeStyle => BADGE_STYLES.find(k
 const MEASURES: Record<string, Measure> = {
   status: {
     name: 'status',
-    read: ({ overall }, _components, one) => statusValue(one?.status ?? overall.status),
+    read: ({ overall, staleSince }, _components, one) =>
+      staleSince === undefined ? statusValue(one?.status ?? overall.status) : null,
   },
   uptime: {
     name: 'uptime',
@@ -79,7 +81,7 @@ const MEASURES: Record<string, Measure> = {
   response_time: {
     name: 'response time',
     read: ({ showResponseTimes }, components) => {
-      const medians = components.flatMap(one => findNewestMedian(one) ?? [])
+      const medians = components.flatMap(one => findCurrentMedian(one) ?? [])
       return showResponseTimes && medians.length > 0 ? responseValue(mean(medians)) : null
     },
   },
@@ -99,8 +101,5 @@ function responseValue(ms: number): Value {
   const colour = ms < 500 ? COLOURS.operational : ms < 2_000 ? COLOURS.degraded : COLOURS.outage
   return { message: ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`, colour }
 }
-
-const findNewestMedian = ({ responseTimes }: ComponentView) =>
-  responseTimes?.findLast(day => day.medianMs !== null)?.medianMs ?? null
 
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length

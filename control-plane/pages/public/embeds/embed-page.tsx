@@ -1,6 +1,7 @@
 import { type RenderedDocument, renderDocument } from '../../../foundation/web/html/document.tsx'
 import type { OverallStatus, PageView } from '../../core/types.ts'
 import { SCRIPT } from '../../templates/assets.ts'
+import { StaleNotice } from '../../templates/parts/frame.tsx'
 import { getFaviconPath } from '../../templates/template.ts'
 import { buildIncidentUrl } from '../feeds/statuspage.ts'
 import type { EMBED_THEMES } from './embed-options.ts'
@@ -22,6 +23,7 @@ const STYLE = [
   '.now{display:flex;align-items:center;gap:10px;margin:0;font-size:15px;font-weight:600}.now a:not(:hover){text-decoration:none}',
   '.now::before{content:"";flex:none;width:12px;height:12px;border-radius:50%}',
   ...Object.entries(DOTS).map(([status, colour]) => `.${status}::before{background:${colour}}`),
+  '.stale{margin:0 0 8px;font-size:14px;line-height:20px;font-style:italic}',
   'ul{margin:8px 0 0;padding:0 0 0 22px;font-size:14px;line-height:20px}',
   `.dark{${DARK}}`,
   `@media (prefers-color-scheme:dark){.auto{${DARK}}}`,
@@ -45,6 +47,7 @@ export function renderEmbedPage(view: PageView, theme: (typeof EMBED_THEMES)[num
     frameAncestors: '*',
     body: (
       <body class={theme}>
+        <StaleNotice view={view} />
         <main id="now" data-live>
           <h1 class={`now ${overall.status}`}>
             <Outside href={publicUrl} text={overall.sentence} />

@@ -45,9 +45,12 @@ const toPage = (view: PageView) => ({
   updated_at: findLastChange(view),
 })
 
-const toStatus = ({ overall }: PageView) => ({
+/** Statuspage has no indicator for unknown. `picket_stale_since` is null while the status is current. */
+const toStatus = ({ overall, staleSince }: PageView) => ({
   indicator: STATUS_INDICATORS[overall.status],
   description: overall.sentence,
+  picket_status: overall.status,
+  picket_stale_since: staleSince ?? null,
 })
 
 type ListPosition = { groupId: string | null; position: number }

@@ -2,6 +2,7 @@ import { localizeTimes } from './times.ts'
 
 const REFRESH_INTERVAL_MS = 45_000
 const TIMEOUT_MS = 15_000
+const FAILURES_SHOWN = 2
 
 /**
  * Fetches the page again while it is visible, and replaces the parts that changed. Unchanged parts are not touched, so
@@ -10,14 +11,34 @@ const TIMEOUT_MS = 15_000
 export function startLiveUpdates(): void {
   const shown = new Map(listLiveParts(document).map(part => [part.id, part.outerHTML]))
   let requestedMs = performance.now()
+  let [updatedAt, failures] = [new Date(), 0]
   const refresh = async () => {
     if (document.hidden || performance.now() - requestedMs < REFRESH_INTERVAL_MS) return
     requestedMs = performance.now()
     const next = await fetchPage().catch(() => null)
-    if (next) update(next, shown)
+    if (next) {
+      // the notice of this script is replaced by that of the server
+      if (failures >= FAILURES_SHOWN) shown.delete('stale')
+      ;[updatedAt, failures] = [new Date(), 0]
+      update(next, shown)
+    } else if (++failures === FAILURES_SHOWN) showStale(updatedAt)
   }
   setInterval(refresh, REFRESH_INTERVAL_MS / 9)
   document.addEventListener('visibilitychange', refresh)
+}
+
+/** Says that the page is not current, in the words of the server; one failure may be a moment without a network. */
+function showStale(updatedAt: Date): void {
+  const here = document.getElementById('stale')
+  // the server has said so already, with an earlier time
+  if (!here || here.firstElementChild) return
+  const time = document.createElement('time')
+  time.dateTime = updatedAt.toISOString()
+  const notice = document.createElement('p')
+  notice.className = 'stale'
+  notice.append('This page could not be updated. Its content is from ', time, '.')
+  localizeTimes(notice)
+  here.append(notice)
 }
 
 async function fetchPage(): Promise<Document | null> {

@@ -5,10 +5,16 @@
  * Options of the tag: `data-position` (bottom-right, bottom-left, top-right, top-left; inline places it at the tag),
  * `data-target` (a selector, for inline), `data-theme` (auto, light, dark), `data-label`, `data-hide-when-operational`.
  */
-type Status = { indicator: string; description: string }
+type Status = {
+  indicator: string
+  description: string
+  picket_status: string
+  picket_stale_since: string | null
+}
 
 const REFRESH_MS = 60_000
 const UNKNOWN = '#98a2b3'
+/** by indicator of Statuspage, which has none for unknown */
 const COLOURS: Record<string, string> = {
   none: '#17b26a',
   minor: '#f79009',
@@ -40,13 +46,14 @@ function startWidget(tag: HTMLScriptElement): void {
   const isFloating = /^(bottom|top)-(right|left)$/.test(position)
   if (isFloating) pill.classList.add('floating', ...position.split('-'))
 
-  const show = ({ indicator, description }: Status) => {
-    pill.style.setProperty('--status', COLOURS[indicator] ?? UNKNOWN)
+  const show = ({ indicator, description, picket_status: status, picket_stale_since: staleSince }: Status) => {
+    if (staleSince && Date.now() - Date.parse(staleSince) > REFRESH_MS) return host.remove()
+    pill.style.setProperty('--status', (status !== 'unknown' && COLOURS[indicator]) || UNKNOWN)
     text.textContent = label ? `${label}: ${description}` : description
-    host.hidden = hideWhenOperational !== undefined && indicator === 'none'
+    host.hidden = hideWhenOperational !== undefined && status === 'operational'
     if (!host.isConnected) place(host, tag, isFloating)
   }
-  // when the page is unreachable, nothing is shown instead of an outdated status
+  // when the page is unreachable or could not be updated, nothing is shown instead of an outdated status
   const look = () => {
     if (document.hidden) return
     readStatus(page).then(show, () => host.remove())

@@ -26,7 +26,7 @@ export const brand: PageTemplate = {
         <Overall page={page} />
       </header>
       <main>
-        <StaleNotice page={page} />
+        <StaleNotice view={page.view} />
         <OpenIncidents page={page} />
         <Components page={page} />
         <Maintenance page={page} />

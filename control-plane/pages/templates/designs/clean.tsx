@@ -1,5 +1,6 @@
 import type { PageView } from '../../core/types.ts'
 import { formatPercent } from '../labels.ts'
+import { findCurrentMedian } from '../parts/charts/chart-path.ts'
 import { DayList, PillBar } from '../parts/charts/days.tsx'
 import { formatMs, ResponseChart } from '../parts/charts/response-chart.tsx'
 import { ComponentName, Components, type RowComponent } from '../parts/components.tsx'
@@ -39,14 +40,14 @@ const Columns = ({ view }: { view: PageView }) => (
 )
 
 const Line: RowComponent = ({ component }) => {
-  const { id, days, responseTimes, status, uptimePercent } = component
-  const latest = responseTimes?.findLast(({ medianMs }) => medianMs !== null)?.medianMs
+  const { id, days, status, uptimePercent } = component
+  const current = findCurrentMedian(component)
   const cells = (
     <>
       <ComponentName component={component} />
       {days && days.length > 0 ? <PillBar days={days} /> : <span class="bar none">not monitored</span>}
       <span class="figure">{uptimePercent === null ? '' : `${formatPercent(uptimePercent)} %`}</span>
-      <span class="figure ms">{latest ? formatMs(latest) : ''}</span>
+      <span class="figure ms">{current === null ? '' : formatMs(current)}</span>
       <StatusLabel status={status} />
     </>
   )

@@ -30,7 +30,7 @@ export const developer: PageTemplate = {
         <Addresses page={page} />
       </header>
       <main id="main">
-        <StaleNotice page={page} />
+        <StaleNotice view={page.view} />
         <Overall page={page}>
           <code>indicator: {STATUS_INDICATORS[page.view.overall.status]}</code>
         </Overall>

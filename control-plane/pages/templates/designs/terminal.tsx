@@ -1,5 +1,6 @@
 import type { ComponentView, DayView } from '../../core/types.ts'
 import { STATUS_LETTERS, type StatusLetter } from '../labels.ts'
+import { findCurrentMedian } from '../parts/charts/chart-path.ts'
 import { buildBarLabel, groupDayRuns } from '../parts/charts/day-runs.ts'
 import { Days } from '../parts/charts/days.tsx'
 import { formatMs } from '../parts/charts/response-chart.tsx'
@@ -55,13 +56,13 @@ const TextBar = ({ days }: { days: readonly DayView[] }) => (
   </span>
 )
 
-function Latency({ component: { responseTimes } }: { component: ComponentView }) {
-  const values = responseTimes?.map(({ medianMs }) => medianMs) ?? []
-  const latest = values.findLast(value => value !== null)
-  if (latest === undefined || latest === null) return null
+function Latency({ component }: { component: ComponentView }) {
+  const current = findCurrentMedian(component)
+  if (current === null) return null
+  const values = component.responseTimes?.map(({ medianMs }) => medianMs) ?? []
   return (
     <p class="latency">
-      response <span aria-hidden="true">{renderSparkline(values)}</span> {formatMs(latest)}
+      response <span aria-hidden="true">{renderSparkline(values)}</span> {formatMs(current)}
     </p>
   )
 }

@@ -25,7 +25,7 @@ export const Overall = ({ page: { view }, children }: { page: TemplatePage; chil
   </div>
 )
 
-export const StaleNotice = ({ page: { view } }: { page: TemplatePage }) => (
+export const StaleNotice = ({ view }: Pick<TemplatePage, 'view'>) => (
   <div id="stale" data-live>
     {view.staleSince !== undefined && (
       <p class="stale">

@@ -22,7 +22,7 @@ export const PageLayout = ({ page, overall, children, end }: PageLayoutSlots) =>
       <Subscribe page={page} />
     </header>
     <main>
-      <StaleNotice page={page} />
+      <StaleNotice view={page.view} />
       <Overall page={page}>{overall}</Overall>
       <OpenIncidents page={page} />
       {children}

@@ -1,15 +1,21 @@
+import type { ComponentView } from '../../../core/types.ts'
+
 /** Height of a chart in its own units; its width is one unit per day. */
 export const CHART_HEIGHT = 24
 const HEADROOM = 2
 const MARGIN = 3
 
-type ChartSummary = { latest: number; min: number; max: number }
+type ChartSummary = { min: number; max: number }
+
+/** The response time of today, or of yesterday at the begin of a day, in ms. Null for older figures: they are history. */
+export const findCurrentMedian = ({ responseTimes }: Pick<ComponentView, 'responseTimes'>): number | null =>
+  responseTimes?.slice(-2).findLast(({ medianMs }) => medianMs !== null)?.medianMs ?? null
 
 /** The figures for the text next to a chart, in ms; null when no day has a figure. */
 export function summarizeChart(values: readonly (number | null)[]): ChartSummary | null {
   const known = values.filter(value => value !== null)
   if (known.length === 0) return null
-  return { latest: known.at(-1)!, min: Math.min(...known), max: Math.max(...known) }
+  return { min: Math.min(...known), max: Math.max(...known) }
 }
 
 /**
