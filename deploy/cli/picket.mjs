@@ -15,7 +15,9 @@ const HELP = `picket manages a project as a file.
 Options of plan and apply:
   --from uptime-kuma|gatus   the file is a backup of Uptime Kuma (JSON) or a configuration of Gatus (YAML)
   --prune                    delete resources that the file does not contain, in the sections that it contains
-  --env                      replace \${NAME} in the file's texts with environment variables, for secrets
+  --env                      replace \${NAME} in the file's texts with environment variables, for secrets;
+                             write $\${NAME} for the text \${NAME}
+  --no-env                   keep \${NAME} as text
   <file>                     a path, or - for standard input
 
 Environment:
@@ -29,10 +31,11 @@ const OPTIONS = {
   from: { type: 'string', default: 'picket' },
   prune: { type: 'boolean', default: false },
   env: { type: 'boolean', default: false },
+  'no-env': { type: 'boolean', default: false },
   yes: { type: 'boolean', short: 'y', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 }
-const OF_FILES = ['from', 'prune', 'env']
+const OF_FILES = ['from', 'prune', 'env', 'no-env']
 /** The options of each command. */
 const COMMANDS = {
   export: { run: printExport, options: ['format'] },
@@ -61,6 +64,7 @@ async function main(args) {
     key => values[key] !== (OPTIONS[key].default ?? false) && !options.includes(key),
   )
   if (foreign) throw new Refusal(`picket ${name} does not accept --${foreign}; see picket --help.`)
+  if (values.env && values['no-env']) throw new Refusal('--env and --no-env cannot be combined.')
   const wanted = name === 'export' ? 0 : 1
   if (files.length !== wanted) {
     throw new Refusal(
@@ -86,41 +90,74 @@ async function printExport(client, { format }) {
 }
 
 async function plan(client, options, path) {
-  const { found } = await preview(client, options, path)
+  const source = await readFile(options, path)
+  const found = await preview(client, options, source)
+  if (source.variables.length > 0 && !options.env && !options['no-env']) {
+    console.error(`Warning: the file contains ${formatVariables(source)}, which is only replaced with --env.`)
+  }
   return found.changes.length === 0 ? 0 : 2
 }
 
 async function apply(client, options, path) {
-  const { source, found } = await preview(client, options, path)
+  const source = await readFile(options, path)
+  if (source.variables.length > 0 && !options.env && !options['no-env']) {
+    throw new Refusal(
+      `The file contains ${formatVariables(source)}. Use --env to replace it with environment variables, or --no-env to keep it as text.`,
+    )
+  }
+  const found = await preview(client, options, source)
   if (found.changes.length === 0) return 0
-  if (!options.yes && !(await isAgreed(path))) {
-    console.log('Nothing was changed.')
-    return 1
+  if (!options.yes) {
+    if (!(await isAgreed(path))) {
+      console.log('Nothing was changed.')
+      return 1
+    }
+    const current = await client.importFile(source, { ...options, isDryRun: true })
+    if (!hasSameChanges(current, found)) {
+      throw new Refusal('The project has changed since the plan; run apply again. Nothing was changed.')
+    }
   }
   const done = await client.importFile(source, { ...options, isDryRun: false })
+  if (!hasSameChanges(done, found)) {
+    console.log(
+      ['The project has changed since the plan. Changes made:', ...formatChanges(done, isColoured())].join('\n'),
+    )
+  }
   console.log(`Done: ${formatSummary(done, true)}`)
   return 0
 }
 
-/** Prints the changes. Warns about ${NAME} without --env, because it would be stored literally instead of a secret. */
-async function preview(client, options, path) {
-  const source = await readSource(path, options.env ? process.env : null)
-  const found = await client.importFile(source, { ...options, isDryRun: true })
-  console.log([...formatChanges(found, isColoured()), formatSummary(found)].join('\n'))
-  if (!options.env && source.variables.length > 0) {
-    const names = source.variables.map(name => `\${${name}}`).join(', ')
-    console.error(`Warning: the file contains ${names}, which is only replaced by environment variables with --env.`)
-  }
-  return { source, found }
+function readFile(options, path) {
+  return readSource(path, options.env ? process.env : null, options.prune)
 }
 
+function formatVariables({ variables }) {
+  return variables.map(name => `\${${name}}`).join(', ')
+}
+
+function hasSameChanges(one, other) {
+  return JSON.stringify(one.changes) === JSON.stringify(other.changes)
+}
+
+/** Prints the changes that the file would make, and returns them. */
+async function preview(client, options, source) {
+  const found = await client.importFile(source, { ...options, isDryRun: true })
+  console.log([...formatChanges(found, isColoured()), formatSummary(found)].join('\n'))
+  return found
+}
+
+/** False also when the input ends at the question (Ctrl-D). */
 async function isAgreed(path) {
   if (!process.stdin.isTTY || path === '-')
     throw new Refusal('Confirmation needs a terminal; use --yes to apply without confirmation.')
   const asking = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await asking.question('Apply these changes? Enter "yes" to confirm: ')
+  const ended = new Promise(resolve => {
+    asking.once('close', () => resolve(null))
+  })
+  const answer = await Promise.race([asking.question('Apply these changes? Enter "yes" to confirm: '), ended])
+  if (answer === null) console.log()
   asking.close()
-  return answer.trim() === 'yes'
+  return answer?.trim() === 'yes'
 }
 
 function isColoured() {

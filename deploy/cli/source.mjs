@@ -5,14 +5,18 @@ import { Refusal } from './client.mjs'
 /** The maximum size that POST /import accepts. */
 const MAX_BYTES = 1024 * 1024
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
+/** `$${NAME}` is the text `${NAME}`. */
+const VARIABLE_OR_ESCAPE = /(\$?)\$\{([A-Za-z_]\w*)\}/g
 
 /** `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null. Throws a Refusal. */
-export async function readSource(path, env) {
+export async function readSource(path, env, isPruning) {
   const written = readText(path)
   const text =
     env === null ? written : JSON.stringify(await readYaml(path, written), (_, value) => replaceVariables(value, env))
   if (Buffer.byteLength(text) > MAX_BYTES) {
-    throw new Refusal(`${path} is larger than 1 MiB. Split it; a part may refer to existing resources.`)
+    // with --prune, each part would delete the resources of the others
+    const advice = isPruning ? 'Upload' : 'Split it and apply the parts without --prune, or upload'
+    throw new Refusal(`${path} is larger than 1 MiB. ${advice} it on /settings/import.`)
   }
   const isJson = env !== null || path.endsWith('.json')
   return { text, type: isJson ? 'application/json' : 'application/yaml', variables: listVariables(text) }
@@ -46,7 +50,8 @@ async function readYaml(path, text) {
 
 function replaceVariables(value, env) {
   if (typeof value !== 'string') return value
-  return value.replace(VARIABLE, (_, name) => {
+  return value.replace(VARIABLE_OR_ESCAPE, (match, extra, name) => {
+    if (extra) return match.slice(1)
     if (env[name] === undefined) {
       throw new Refusal(`The file uses the environment variable ${name}, which is not set.`)
     }

@@ -90,3 +90,79 @@ t.test('The message of an error answer is printed, and an answer of another prog
     t.equal(code, 1)
   }
 })
+
+/** An answer of `POST /import` that creates the monitors. */
+const creates = (...names: string[]) =>
+  answer(200, {
+    data: {
+      ...{ create: names.length, update: 0, delete: 0, unchanged: 0, extra: 0, warnings: [] },
+      changes: names.map(key => ({ action: 'create', resource: 'monitor', key, fields: {} })),
+    },
+  })
+const isWrite = ({ url }: { url: string }) => url.includes('dry_run=false')
+
+t.test('apply changes nothing when the input ends at the question', async t => {
+  const { env, requests } = await serve(t, creates('Shop'))
+  for (const input of ['', 'no\n', 'y']) {
+    const run = await runCli(['apply', empty], env, { input, isTerminal: true })
+    t.match(run, { code: 1, out: /Enter "yes" to confirm: \s*Nothing was changed\.\n$/, err: '' }, `"${input}"`)
+  }
+  t.notOk(requests.some(isWrite))
+})
+
+t.test('apply refuses a confirmed plan when the project has changed since', async t => {
+  const changed = await serve(t, creates('Shop'), creates('Shop', 'Blog'))
+  t.match(await runCli(['apply', empty], changed.env, { input: 'yes\n', isTerminal: true }), {
+    code: 1,
+    err: 'The project has changed since the plan; run apply again. Nothing was changed.\n',
+  })
+  t.notOk(changed.requests.some(isWrite))
+
+  const same = await serve(t, creates('Shop'))
+  t.match(await runCli(['apply', empty], same.env, { input: 'yes\n', isTerminal: true }), {
+    code: 0,
+    out: /Done: 1 created/,
+  })
+  t.same(same.requests.map(isWrite), [false, false, true])
+})
+
+t.test('apply --yes prints the changes that were made when they differ from the plan', async t => {
+  const changed = await serve(t, creates('Shop'), creates('Shop', 'Blog'))
+  t.match(await runCli(['apply', empty, '--yes'], changed.env), {
+    code: 0,
+    out: /^1 to create[\s\S]*Changes made:\n\+ monitor Shop\n\+ monitor Blog\nDone: 2 created/m,
+  })
+  const same = await serve(t, creates('Shop'))
+  t.equal(
+    (await runCli(['apply', empty, '--yes'], same.env)).out.match(/monitor Shop/g)?.length,
+    1,
+    'equal changes are printed once',
+  )
+})
+
+t.test('apply refuses a file with variables unless --env or --no-env is given', async t => {
+  const { env, requests } = await serve(t, creates('Shop'))
+  const path = file('variables.yaml', `a: "\${TOKEN} $\${TOKEN} $\${OTHER}"\n`)
+  t.match(await runCli(['apply', path, '--yes'], env), {
+    code: 1,
+    out: '',
+    err: /^The file contains \$\{TOKEN\}, \$\{OTHER\}\. Use --env to .*, or --no-env to keep it as text\.$/m,
+  })
+  t.same(requests, [])
+  t.match(await runCli(['apply', path, '--env', '--no-env'], env), { code: 1, err: /cannot be combined/ })
+  t.match(await runCli(['plan', path], env), { code: 2, err: /^Warning: .* is only replaced with --env\.$/m })
+  t.match(await runCli(['plan', path, '--no-env'], env), { code: 2, err: '' })
+  t.match(await runCli(['apply', path, '--no-env', '--yes'], env), { code: 0 })
+  t.equal(requests.at(-1)!.body, `a: "\${TOKEN} $\${TOKEN} $\${OTHER}"\n`)
+  t.match(await runCli(['apply', path, '--env', '--yes'], { ...env, TOKEN: 'abcd' }), { code: 0 })
+  t.same(JSON.parse(requests.at(-1)!.body), { a: `abcd \${TOKEN} \${OTHER}` }, 'an escaped variable is a text')
+})
+
+t.test('The advice for a large file with --prune does not delete resources', async t => {
+  const path = file('large.yaml', `#${'x'.repeat(2 << 20)}`)
+  const env = { PICKET_API_KEY: KEY }
+  t.match(await runCli(['plan', path], env), {
+    err: /larger than 1 MiB\. Split it and apply the parts without --prune, or upload it on \/settings\/import\.$/m,
+  })
+  t.match(await runCli(['plan', path, '--prune'], env), { err: /1 MiB\. Upload it on \/settings\/import\.$/m })
+})
