@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
-import { escapeControls, formatChanges, formatSummary } from './show.mjs'
+import { createMask, escapeControls, formatChanges, formatSummary } from './show.mjs'
 import { readSource } from './source.mjs'
 
 const HELP = `picket manages a project as a file.
@@ -90,16 +90,20 @@ async function printExport(client, { format }) {
 }
 
 async function plan(client, options, path) {
-  const source = await readFile(options, path)
-  const found = await preview(client, options, source)
-  if (source.variables.length > 0 && !options.env && !options['no-env']) {
-    console.error(`Warning: the file contains ${formatVariables(source)}, which is only replaced with --env.`)
-  }
-  return found.changes.length === 0 ? 0 : 2
+  return await withFile(options, path, async source => {
+    const found = await preview(client, options, source)
+    if (source.variables.length > 0 && !options.env && !options['no-env']) {
+      console.error(`Warning: the file contains ${formatVariables(source)}, which is only replaced with --env.`)
+    }
+    return found.changes.length === 0 ? 0 : 2
+  })
 }
 
 async function apply(client, options, path) {
-  const source = await readFile(options, path)
+  return await withFile(options, path, source => applySource(client, options, path, source))
+}
+
+async function applySource(client, options, path, source) {
   if (source.variables.length > 0 && !options.env && !options['no-env']) {
     throw new Refusal(
       `The file contains ${formatVariables(source)}. Use --env to replace it with environment variables, or --no-env to keep it as text.`,
@@ -119,16 +123,23 @@ async function apply(client, options, path) {
   }
   const done = await client.importFile(source, { ...options, isDryRun: false })
   if (!hasSameChanges(done, found)) {
-    console.log(
-      ['The project has changed since the plan. Changes made:', ...formatChanges(done, isColoured())].join('\n'),
-    )
+    console.log('The project has changed since the plan. Changes made:')
+    printChanges(done, source)
   }
   console.log(`Done: ${formatSummary(done, true)}`)
   return 0
 }
 
-function readFile(options, path) {
-  return readSource(path, options.env ? process.env : null, options.prune)
+/** Reads the file for `run`. The values that --env inserts are not printed, in refusals neither. */
+async function withFile({ env, prune }, path, run) {
+  const source = await readSource(path, env ? process.env : null, prune)
+  const mask = createMask(source.inserted)
+  try {
+    return await run({ ...source, mask })
+  } catch (error) {
+    if (error instanceof Refusal) throw new Refusal(mask(error.message))
+    throw error
+  }
 }
 
 function formatVariables({ variables }) {
@@ -142,8 +153,15 @@ function hasSameChanges(one, other) {
 /** Prints the changes that the file would make, and returns them. */
 async function preview(client, options, source) {
   const found = await client.importFile(source, { ...options, isDryRun: true })
-  console.log([...formatChanges(found, isColoured()), formatSummary(found)].join('\n'))
+  printChanges(found, source)
+  console.log(formatSummary(found))
   return found
+}
+
+/** Values are replaced before long texts are cut. */
+function printChanges({ changes, warnings }, { mask }) {
+  const lines = formatChanges(mask({ changes, warnings }), isColoured())
+  if (lines.length > 0) console.log(lines.map(mask).join('\n'))
 }
 
 /** False also when the input ends at the question (Ctrl-D). */

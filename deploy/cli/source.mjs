@@ -8,26 +8,39 @@ const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 /** `$${NAME}` is the text `${NAME}`. */
 const VARIABLE_OR_ESCAPE = /(\$?)\$\{([A-Za-z_]\w*)\}/g
 
-/** `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null. Throws a Refusal. */
+/**
+ * `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null. Returns the text to send, the names of
+ * the variables in it, and the values that were inserted by name. Throws a Refusal.
+ */
 export async function readSource(path, env, isPruning) {
   const written = readText(path)
-  const text =
-    env === null ? written : JSON.stringify(await readYaml(path, written), (_, value) => replaceVariables(value, env))
+  const inserted = new Map()
+  const replace = (_, value) => replaceVariables(value, env, inserted)
+  const text = env === null ? written : JSON.stringify(await readYaml(path, written), replace)
   if (Buffer.byteLength(text) > MAX_BYTES) {
     // with --prune, each part would delete the resources of the others
     const advice = isPruning ? 'Upload' : 'Split it and apply the parts without --prune, or upload'
     throw new Refusal(`${path} is larger than 1 MiB. ${advice} it on /settings/import.`)
   }
   const isJson = env !== null || path.endsWith('.json')
-  return { text, type: isJson ? 'application/json' : 'application/yaml', variables: listVariables(text) }
+  return { text, type: isJson ? 'application/json' : 'application/yaml', variables: listVariables(text), inserted }
 }
 
 /** Names of variables that are still in the text. */
 const listVariables = text => [...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name))]
 
 function readText(path) {
+  const bytes = readBytes(path)
+  // PowerShell's `>` writes it
+  if (/^(fffe|feff)/.test(bytes.toString('hex', 0, 2))) {
+    throw new Refusal(`${path} is encoded in UTF-16; save it as UTF-8.`)
+  }
+  return bytes.toString('utf8')
+}
+
+function readBytes(path) {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
+    return readFileSync(path === '-' ? 0 : path)
   } catch (error) {
     throw new Refusal(`${path} cannot be read: ${error.code === 'ENOENT' ? 'the file does not exist' : error.message}.`)
   }
@@ -48,13 +61,14 @@ async function readYaml(path, text) {
   }
 }
 
-function replaceVariables(value, env) {
+function replaceVariables(value, env, inserted) {
   if (typeof value !== 'string') return value
   return value.replace(VARIABLE_OR_ESCAPE, (match, extra, name) => {
     if (extra) return match.slice(1)
     if (env[name] === undefined) {
       throw new Refusal(`The file uses the environment variable ${name}, which is not set.`)
     }
+    inserted.set(name, env[name])
     return env[name]
   })
 }

@@ -166,3 +166,42 @@ t.test('The advice for a large file with --prune does not delete resources', asy
   })
   t.match(await runCli(['plan', path, '--prune'], env), { err: /1 MiB\. Upload it on \/settings\/import\.$/m })
 })
+
+t.test('plan and apply print the names of variables in place of the values that --env inserts', async t => {
+  const long = `${SECRET.repeat(30)}`
+  const env = { TOKEN: SECRET, PAIR: `${SECRET}"\n${SECRET}`, LONG: long, SPACED: 'top secret', SHORT: 'ops' }
+  const path = file('secrets.yaml', `a: "\${TOKEN} \${PAIR} \${LONG} \${SPACED} \${SHORT}"\n`)
+  const to = [
+    `https://x/?t=${SECRET}`,
+    env.PAIR,
+    { [SECRET]: JSON.stringify(env.PAIR) },
+    'https://x/top%20secret',
+    'ops',
+  ]
+  const data = {
+    ...{ create: 1, update: 0, delete: 0, unchanged: 0, extra: 0 },
+    changes: [
+      {
+        ...{ action: 'create', resource: 'monitor', key: `Shop ${SECRET}` },
+        fields: { body: { from: null, to }, note: { from: null, to: long } },
+      },
+    ],
+    warnings: [{ path: SECRET, message: `odd ${SECRET}` }],
+  }
+  const { env: server } = await serve(t, answer(200, { data }))
+  for (const args of [
+    ['plan', path, '--env'],
+    ['apply', path, '--env', '--yes'],
+  ]) {
+    const { out, err } = await runCli(args, { ...server, ...env })
+    t.match(out, `+ monitor Shop \${TOKEN}`)
+    t.match(out, `note: \${LONG}\n`)
+    t.match(out, `["https://x/?t=\${TOKEN}","\${PAIR}",{"\${TOKEN}":"\\"\${PAIR}\\""},"https://x/\${SPACED}","ops"]`)
+    t.match(out, `! \${TOKEN}: odd \${TOKEN}`)
+    t.notOk(`${out}${err}`.includes(SECRET))
+  }
+  const refusing = await serve(t, answer(400, { error: { code: 'validation_error', message: `url is ${SECRET}` } }))
+  t.match(await runCli(['plan', path, '--env'], { ...refusing.env, ...env }), {
+    err: `Refused (400): url is \${TOKEN}.\n`,
+  })
+})
