@@ -1,14 +1,15 @@
 #!/usr/bin/env node
-// npx picket …: manages a project as a file. It uses the API and Node built-ins only, so it needs no build.
+// Manages a project as a file: node deploy/cli/picket.mjs. It uses the API and Node built-ins only, so it needs no build.
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
 import { createMask, escapeControls, formatChanges, formatSummary } from './show.mjs'
-import { readSource } from './source.mjs'
+import { readSource, replaceFile } from './source.mjs'
 
-const HELP = `picket manages a project as a file.
+const HELP = `picket manages a project as a file. Run it from a checkout of Picket: node deploy/cli/picket.mjs
 
-  picket export [--format yaml|json]     print the project; secrets are masked
+  picket export [--format yaml|json] [--output <file>]
+                                         print the project, or write it to a file; secrets are masked
   picket plan <file>                     show what the file would change
   picket apply <file> [--yes]            show it, ask for confirmation, and change it in one transaction
 
@@ -28,6 +29,7 @@ Exit codes: 0 success, or no changes; 1 error, or not confirmed; 2 plan found ch
 
 const OPTIONS = {
   format: { type: 'string', default: 'yaml' },
+  output: { type: 'string' },
   from: { type: 'string', default: 'picket' },
   prune: { type: 'boolean', default: false },
   env: { type: 'boolean', default: false },
@@ -38,7 +40,7 @@ const OPTIONS = {
 const OF_FILES = ['from', 'prune', 'env', 'no-env']
 /** The options of each command. */
 const COMMANDS = {
-  export: { run: printExport, options: ['format'] },
+  export: { run: exportProject, options: ['format', 'output'] },
   plan: { run: plan, options: OF_FILES },
   apply: { run: apply, options: [...OF_FILES, 'yes'] },
 }
@@ -60,9 +62,7 @@ async function main(args) {
   }
   if (!Object.hasOwn(COMMANDS, name)) throw new Refusal(`Unknown command "${name}"; see picket --help.`)
   const { run, options } = COMMANDS[name]
-  const foreign = Object.keys(OPTIONS).find(
-    key => values[key] !== (OPTIONS[key].default ?? false) && !options.includes(key),
-  )
+  const foreign = Object.keys(OPTIONS).find(key => values[key] !== OPTIONS[key].default && !options.includes(key))
   if (foreign) throw new Refusal(`picket ${name} does not accept --${foreign}; see picket --help.`)
   if (values.env && values['no-env']) throw new Refusal('--env and --no-env cannot be combined.')
   const wanted = name === 'export' ? 0 : 1
@@ -84,8 +84,10 @@ function parse(args) {
   }
 }
 
-async function printExport(client, { format }) {
-  process.stdout.write(await client.exportProject(format))
+async function exportProject(client, { format, output }) {
+  const text = await client.exportProject(format)
+  if (output === undefined) process.stdout.write(text)
+  else replaceFile(output, text)
   return 0
 }
 

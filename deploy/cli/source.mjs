@@ -1,5 +1,5 @@
-// Reads the file of plan and apply.
-import { readFileSync } from 'node:fs'
+// Reads the file of plan and apply, and writes that of export.
+import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { Refusal } from './client.mjs'
 
 /** The maximum size that POST /import accepts. */
@@ -71,4 +71,28 @@ function replaceVariables(value, env, inserted) {
     inserted.set(name, env[name])
     return env[name]
   })
+}
+
+/** Writes the text as UTF-8 to a new file and renames it, so that a failure keeps the old file. Throws a Refusal. */
+export function replaceFile(path, text) {
+  const target = resolveLink(path)
+  const temporary = `${target}.${process.pid}.tmp`
+  try {
+    const stats = lstatSync(target, { throwIfNoEntry: false })
+    if (stats && !stats.isFile()) throw new Error('it is not a regular file')
+    writeFileSync(temporary, text, { mode: stats ? stats.mode & 0o777 : 0o666, flag: 'wx' })
+    renameSync(temporary, target)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw new Refusal(`${path} cannot be written: ${error.message}.`)
+  }
+}
+
+/** The file that a symbolic link names. */
+function resolveLink(path) {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { filesBelow, ROOT } from '../../rules/source.ts'
 import { runCli } from '../../support/cli.ts'
 
 const SECRET = 'Zq7RwUyN3mKc'
@@ -204,4 +205,51 @@ t.test('plan and apply print the names of variables in place of the values that 
   t.match(await runCli(['plan', path, '--env'], { ...refusing.env, ...env }), {
     err: `Refused (400): url is \${TOKEN}.\n`,
   })
+})
+
+t.test('export --output replaces a file only when the export succeeds', async t => {
+  const own = mkdtempSync(join(folder, 'export-'))
+  const [path, link] = [join(own, 'project.yaml'), join(own, 'link.yaml')]
+  writeFileSync(path, 'old')
+  symlinkSync(path, link)
+  const { env } = await serve(
+    t,
+    answer(200, 'name: é\n', 'application/yaml'),
+    answer(502, ''),
+    answer(200, 'new', 'application/yaml'),
+  )
+  t.match(await runCli(['export', '--output', path], env), { code: 0, out: '', err: '' })
+  t.equal(readFileSync(path, 'utf8'), 'name: é\n')
+  t.match(await runCli(['export', '--output', path], env), { code: 1, err: /answered 502/ })
+  t.equal(readFileSync(path, 'utf8'), 'name: é\n', 'a failed export keeps the old file')
+  t.match(await runCli(['export', '--output', link], env), { code: 0 })
+  t.equal(readFileSync(path, 'utf8'), 'new', 'the file of a link is replaced')
+  t.match(await runCli(['export', '--output', join(own, 'none/x.yaml')], env), {
+    code: 1,
+    err: /cannot be written: ENOENT/,
+  })
+  t.match(await runCli(['export', '--output', own], env), {
+    code: 1,
+    err: /cannot be written: it is not a regular file/,
+  })
+  t.match(await runCli(['plan', path, '--output', path], env), { code: 1, err: /does not accept --output/ })
+  t.same(readdirSync(own).sort(), ['link.yaml', 'project.yaml'], 'no temporary files are left')
+})
+
+t.test('A file in UTF-16 is refused with the name of its encoding', async t => {
+  const path = file('utf16.yaml', Buffer.from('\ufeffversion: 1\n', 'utf16le'))
+  t.match(await runCli(['plan', path], { PICKET_API_KEY: KEY }), {
+    code: 1,
+    err: /is encoded in UTF-16; save it as UTF-8\.$/m,
+  })
+})
+
+t.test('No document starts the command line with npx, which can download another program', async t => {
+  const documents = ['docs', 'deploy', 'control-plane'].flatMap(filesBelow).filter(path => /\.(md|mjs|tsx)$/.test(path))
+  const npx = /npx picket (export|plan|apply|…)/
+  t.same(
+    ['CHANGELOG.md', 'README.md', ...documents].filter(path => npx.test(readFileSync(join(ROOT, path), 'utf8'))),
+    [],
+  )
+  t.match((await runCli(['--help'], {})).out, 'node deploy/cli/picket.mjs')
 })
