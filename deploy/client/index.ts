@@ -2,6 +2,7 @@ import { rejectPage, toErrorBody } from './errors.ts'
 import { createClient } from './gen/client/index.ts'
 import { Picket } from './gen/sdk.gen.ts'
 
+export { type FollowedEvent, type FollowOptions, followEvents } from './events.ts'
 export type * from './gen/index.ts'
 export { Picket }
 
