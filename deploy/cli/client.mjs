@@ -7,27 +7,42 @@ const TIMEOUT_MS = 120_000
 
 /** A client for the address and key in the environment. Throws a Refusal when one of them is missing or invalid. */
 export function createClient({ PICKET_URL = 'http://localhost:8080', PICKET_API_KEY }) {
-  if (!PICKET_API_KEY) throw new Refusal('Set PICKET_API_KEY to an API key of the project (svc_…).')
+  const key = parseApiKey(PICKET_API_KEY)
   const api = parseApiUrl(PICKET_URL)
-  const ask = (path, request) => send(`${api}${path}`, PICKET_API_KEY, request)
+  const ask = (path, request) => send(`${api}${path}`, key, request)
   return {
     /** exports the project as text; `format`: yaml or json */
     async exportProject(format) {
       const text = await ask(`/export?format=${encodeURIComponent(format)}`, {})
-      return format === 'json' ? `${JSON.stringify(JSON.parse(text), null, 2)}\n` : text
+      return format === 'json' ? `${JSON.stringify(parseJson(text, api), null, 2)}\n` : text
     },
     /** imports a file; returns the changes, or with `isDryRun` the changes it would make */
     async importFile({ type, text }, { from, prune, isDryRun }) {
       const query = new URLSearchParams({ from, prune, dry_run: isDryRun })
       const answer = await ask(`/import?${query}`, { method: 'POST', body: text, headers: { 'content-type': type } })
-      return JSON.parse(answer).data
+      const { data } = parseJson(answer, api)
+      if (!Array.isArray(data?.changes)) throw new Refusal(formatForeign(200, new URL(api).origin))
+      return data
     },
   }
 }
 
-function parseApiUrl(address) {
+/** The messages of parseApiKey and parseApiUrl never contain the value, which can be a secret. */
+function parseApiKey(value = '') {
+  const key = value.trim()
+  if (key === '') throw new Refusal('Set PICKET_API_KEY to an API key of the project (svc_…).')
+  if (!/^svc_[0-9A-Za-z]+$/.test(key)) throw new Refusal('PICKET_API_KEY is not an API key (svc_…).')
+  return key
+}
+
+function parseApiUrl(value) {
+  const address = value.trim()
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    throw new Refusal(`PICKET_URL is "${address}"; it must be a URL such as https://picket.example.com.`)
+    throw new Refusal('PICKET_URL is not a URL such as https://picket.example.com.')
+  }
+  const { username, password } = new URL(address)
+  if (username || password || /[?#]/.test(address)) {
+    throw new Refusal('PICKET_URL must not contain a user name, a password, a query or a fragment.')
   }
   return `${address.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`
 }
@@ -40,28 +55,46 @@ async function send(url, key, { headers, ...request }) {
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { ...headers, authorization: `Bearer ${key}` },
   }).catch(error => {
+    throw new Refusal(`${origin} does not respond (${formatCause(error)}). Check PICKET_URL.`)
+  })
+  const text = await answer.text().catch(error => {
     throw new Refusal(
-      `${origin} does not respond (${error.cause?.code ?? error.cause?.message ?? error.message}). Check PICKET_URL.`,
+      `The connection to ${origin} failed before the end of the answer (${formatCause(error)}). Run picket plan to see the current state.`,
     )
   })
-  const text = await answer.text()
   if (answer.ok && /^application\/(json|yaml)/.test(answer.headers.get('content-type') ?? '')) return text
   throw new Refusal(formatError(answer.status, parseError(text), origin))
 }
 
+const formatCause = error => error.cause?.code ?? error.cause?.message ?? error.message
+
+function parseJson(text, url) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refusal(formatForeign(200, new URL(url).origin))
+  }
+}
+
+/** The error of an answer of Picket; null for other answers. */
 function parseError(text) {
   try {
-    return JSON.parse(text).error ?? null
+    const { error } = JSON.parse(text)
+    return typeof error.message === 'string' ? error : null
   } catch {
     return null
   }
 }
 
 function formatError(status, error, origin) {
-  if (!error) return `${origin} answered ${status}, but not as a Picket server. Check PICKET_URL.`
-  if (status === 401 && /base address/.test(error.message)) return `${error.message}. Check PICKET_URL.`
-  if (status === 401) return 'PICKET_API_KEY is not a valid API key of this server.'
+  if (!error) return formatForeign(status, origin)
+  if (error.code === 'unauthorized') {
+    if (/base address/.test(error.message)) return `${error.message}. Check PICKET_URL.`
+    return 'PICKET_API_KEY is not a valid API key of this server.'
+  }
   const details = error.details ?? []
   if (details.length < 2) return `Refused (${status}): ${error.message}.`
   return [`Refused (${status}), nothing was changed:`, ...details.map(({ message }) => `  ${message}`)].join('\n')
 }
+
+const formatForeign = (status, origin) => `${origin} answered ${status}, but not as a Picket server. Check PICKET_URL.`

@@ -1,21 +1,24 @@
 #!/usr/bin/env node
-// npx picket …: manages a project as a file. It uses the API and Node built-ins only, so it needs no build.
+// Manages a project as a file: node deploy/cli/picket.mjs. It uses the API and Node built-ins only, so it needs no build.
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
-import { escapeControls, formatChanges, formatSummary } from './show.mjs'
-import { readSource } from './source.mjs'
+import { createMask, escapeControls, formatChanges, formatSummary } from './show.mjs'
+import { readSource, replaceFile } from './source.mjs'
 
-const HELP = `picket manages a project as a file.
+const HELP = `picket manages a project as a file. Run it from a checkout of Picket: node deploy/cli/picket.mjs
 
-  picket export [--format yaml|json]     print the project; secrets are masked
+  picket export [--format yaml|json] [--output <file>]
+                                         print the project, or write it to a file; secrets are masked
   picket plan <file>                     show what the file would change
   picket apply <file> [--yes]            show it, ask for confirmation, and change it in one transaction
 
 Options of plan and apply:
   --from uptime-kuma|gatus   the file is a backup of Uptime Kuma (JSON) or a configuration of Gatus (YAML)
   --prune                    delete resources that the file does not contain, in the sections that it contains
-  --env                      replace \${NAME} in the file's texts with environment variables, for secrets
+  --env                      replace \${NAME} in the file's texts with environment variables, for secrets;
+                             write $\${NAME} for the text \${NAME}
+  --no-env                   keep \${NAME} as text
   <file>                     a path, or - for standard input
 
 Environment:
@@ -26,16 +29,18 @@ Exit codes: 0 success, or no changes; 1 error, or not confirmed; 2 plan found ch
 
 const OPTIONS = {
   format: { type: 'string', default: 'yaml' },
+  output: { type: 'string' },
   from: { type: 'string', default: 'picket' },
   prune: { type: 'boolean', default: false },
   env: { type: 'boolean', default: false },
+  'no-env': { type: 'boolean', default: false },
   yes: { type: 'boolean', short: 'y', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 }
-const OF_FILES = ['from', 'prune', 'env']
+const OF_FILES = ['from', 'prune', 'env', 'no-env']
 /** The options of each command. */
 const COMMANDS = {
-  export: { run: printExport, options: ['format'] },
+  export: { run: exportProject, options: ['format', 'output'] },
   plan: { run: plan, options: OF_FILES },
   apply: { run: apply, options: [...OF_FILES, 'yes'] },
 }
@@ -57,10 +62,9 @@ async function main(args) {
   }
   if (!Object.hasOwn(COMMANDS, name)) throw new Refusal(`Unknown command "${name}"; see picket --help.`)
   const { run, options } = COMMANDS[name]
-  const foreign = Object.keys(OPTIONS).find(
-    key => values[key] !== (OPTIONS[key].default ?? false) && !options.includes(key),
-  )
+  const foreign = Object.keys(OPTIONS).find(key => values[key] !== OPTIONS[key].default && !options.includes(key))
   if (foreign) throw new Refusal(`picket ${name} does not accept --${foreign}; see picket --help.`)
+  if (values.env && values['no-env']) throw new Refusal('--env and --no-env cannot be combined.')
   const wanted = name === 'export' ? 0 : 1
   if (files.length !== wanted) {
     throw new Refusal(
@@ -80,47 +84,100 @@ function parse(args) {
   }
 }
 
-async function printExport(client, { format }) {
-  process.stdout.write(await client.exportProject(format))
+async function exportProject(client, { format, output }) {
+  const text = await client.exportProject(format)
+  if (output === undefined) process.stdout.write(text)
+  else replaceFile(output, text)
   return 0
 }
 
 async function plan(client, options, path) {
-  const { found } = await preview(client, options, path)
-  return found.changes.length === 0 ? 0 : 2
+  return await withFile(options, path, async source => {
+    const found = await preview(client, options, source)
+    if (source.variables.length > 0 && !options.env && !options['no-env']) {
+      console.error(`Warning: the file contains ${formatVariables(source)}, which is only replaced with --env.`)
+    }
+    return found.changes.length === 0 ? 0 : 2
+  })
 }
 
 async function apply(client, options, path) {
-  const { source, found } = await preview(client, options, path)
+  return await withFile(options, path, source => applySource(client, options, path, source))
+}
+
+async function applySource(client, options, path, source) {
+  if (source.variables.length > 0 && !options.env && !options['no-env']) {
+    throw new Refusal(
+      `The file contains ${formatVariables(source)}. Use --env to replace it with environment variables, or --no-env to keep it as text.`,
+    )
+  }
+  const found = await preview(client, options, source)
   if (found.changes.length === 0) return 0
-  if (!options.yes && !(await isAgreed(path))) {
-    console.log('Nothing was changed.')
-    return 1
+  if (!options.yes) {
+    if (!(await isAgreed(path))) {
+      console.log('Nothing was changed.')
+      return 1
+    }
+    const current = await client.importFile(source, { ...options, isDryRun: true })
+    if (!hasSameChanges(current, found)) {
+      throw new Refusal('The project has changed since the plan; run apply again. Nothing was changed.')
+    }
   }
   const done = await client.importFile(source, { ...options, isDryRun: false })
+  if (!hasSameChanges(done, found)) {
+    console.log('The project has changed since the plan. Changes made:')
+    printChanges(done, source)
+  }
   console.log(`Done: ${formatSummary(done, true)}`)
   return 0
 }
 
-/** Prints the changes. Warns about ${NAME} without --env, because it would be stored literally instead of a secret. */
-async function preview(client, options, path) {
-  const source = await readSource(path, options.env ? process.env : null)
-  const found = await client.importFile(source, { ...options, isDryRun: true })
-  console.log([...formatChanges(found, isColoured()), formatSummary(found)].join('\n'))
-  if (!options.env && source.variables.length > 0) {
-    const names = source.variables.map(name => `\${${name}}`).join(', ')
-    console.error(`Warning: the file contains ${names}, which is only replaced by environment variables with --env.`)
+/** Reads the file for `run`. The values that --env inserts are not printed, in refusals neither. */
+async function withFile({ env, prune }, path, run) {
+  const source = await readSource(path, env ? process.env : null, prune)
+  const mask = createMask(source.inserted)
+  try {
+    return await run({ ...source, mask })
+  } catch (error) {
+    if (error instanceof Refusal) throw new Refusal(mask(error.message))
+    throw error
   }
-  return { source, found }
 }
 
+function formatVariables({ variables }) {
+  return variables.map(name => `\${${name}}`).join(', ')
+}
+
+function hasSameChanges(one, other) {
+  return JSON.stringify(one.changes) === JSON.stringify(other.changes)
+}
+
+/** Prints the changes that the file would make, and returns them. */
+async function preview(client, options, source) {
+  const found = await client.importFile(source, { ...options, isDryRun: true })
+  printChanges(found, source)
+  console.log(formatSummary(found))
+  return found
+}
+
+/** Values are replaced before long texts are cut. */
+function printChanges({ changes, warnings }, { mask }) {
+  const lines = formatChanges(mask({ changes, warnings }), isColoured())
+  if (lines.length > 0) console.log(lines.map(mask).join('\n'))
+}
+
+/** False also when the input ends at the question (Ctrl-D). */
 async function isAgreed(path) {
   if (!process.stdin.isTTY || path === '-')
     throw new Refusal('Confirmation needs a terminal; use --yes to apply without confirmation.')
   const asking = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await asking.question('Apply these changes? Enter "yes" to confirm: ')
+  const ended = new Promise(resolve => {
+    asking.once('close', () => resolve(null))
+  })
+  const answer = await Promise.race([asking.question('Apply these changes? Enter "yes" to confirm: '), ended])
+  if (answer === null) console.log()
   asking.close()
-  return answer.trim() === 'yes'
+  return answer?.trim() === 'yes'
 }
 
 function isColoured() {

@@ -42,6 +42,38 @@ function formatValue(value) {
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
 }
 
+/** A shorter value is not replaced, because it is also part of other texts. */
+const MIN_MASKED_LENGTH = 4
+
+/**
+ * Returns a function that replaces the values in a text, or in all texts of a JSON value, by `${NAME}`: also in their forms
+ * in JSON, in a URL and on the terminal. `inserted`: the values by name.
+ */
+export function createMask(inserted) {
+  const forms = [...inserted]
+    .filter(([, value]) => value.length >= MIN_MASKED_LENGTH)
+    .flatMap(([name, value]) => listForms(value).map(form => [form, `\${${name}}`]))
+    .sort(([one], [other]) => other.length - one.length)
+  const names = new Map(forms)
+  const pattern = new RegExp(forms.map(([form]) => escapePattern(form)).join('|'), 'g')
+  const maskText = text => (forms.length === 0 ? text : text.replace(pattern, form => names.get(form)))
+  const mask = value => {
+    if (typeof value === 'string') return maskText(value)
+    if (Array.isArray(value)) return value.map(mask)
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [maskText(name), mask(field)]))
+  }
+  return mask
+}
+
+const escapePattern = text => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+function listForms(value) {
+  const text = value.toWellFormed()
+  const inJson = JSON.stringify(value).slice(1, -1)
+  return [...new Set([value, inJson, encodeURI(text), encodeURIComponent(text), escapeControls(value)])]
+}
+
 /** Escapes control characters, so that texts cannot control the terminal. */
 export const escapeControls = text =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createPicket } from '../../deploy/client/index.ts'
+import { createPicket, followEvents } from '../../deploy/client/index.ts'
 import { shareApi } from '../support/api-server.ts'
 import { unwrapAnswer, unwrapData } from '../support/client.ts'
 
@@ -114,4 +114,18 @@ t.test('A key is created through the client, and a missing or wrong key is a nor
 t.test('A client whose server is unreachable throws', async t => {
   const away = createPicket({ origin: 'http://127.0.0.1:9' })
   await t.rejects(away.readProject(), { message: /fetch failed/ })
+})
+
+t.test('followEvents yields the changes of a project, and throws for a wrong key', async t => {
+  const { key } = await api.tenant()
+  const { data: board } = await unwrapAnswer(api.picket(key).readMonitorBoard())
+  await unwrapData(api.picket(key).createMonitor({ body: SHOP }))
+  for await (const event of followEvents({ origin: api.origin, apiKey: key, since: board.revision })) {
+    if (event.event !== 'board') continue
+    t.same(event.data.changes?.monitors.name, ['Shop'])
+    break
+  }
+  const refused = followEvents({ origin: api.origin, apiKey: 'svc_none' })
+  const reason = await refused.next().catch(thrown => thrown)
+  t.match(reason, { message: /./, error: { code: 'unauthorized', status: 401 } })
 })

@@ -64,8 +64,7 @@ function FileEntry({ entry }: { entry: ProjectEntry }) {
   if (!isStored && !body)
     return (
       <p>
-        The command <code>npx picket export</code> writes these records to the section <code>{section}</code> of the
-        file.
+        The command <code>picket export</code> writes these records to the section <code>{section}</code> of the file.
       </p>
     )
   if (isStored && !answer) return <p class="soft">Reading the saved entry …</p>
