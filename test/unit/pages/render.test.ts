@@ -20,7 +20,7 @@ t.test('Every template shows everything in the view', async t => {
     const { html } = renderPage(ordinaryView({ template, staleSince: NOW }))
     const texts = [
       'Some systems are degraded',
-      'could not be updated',
+      '<p class="stale">This page could not be updated',
       'Checkout is slow and some payments fail',
       'it is safe to try again',
       'Database upgrade',
