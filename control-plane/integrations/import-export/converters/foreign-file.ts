@@ -1,6 +1,6 @@
 import { validationError } from '../../../foundation/web/server/errors.ts'
 import type { ProjectFile } from '../file/project-file.ts'
-import type { ImportWarning } from '../import/import-report.ts'
+import { type ImportWarning, LEFT_OUT } from '../import/import-report.ts'
 
 /** A converted file. Warnings, each with a path, say what could not be carried over. */
 export type ConvertedFile = { file: ProjectFile; warnings: ImportWarning[] }
@@ -22,7 +22,7 @@ export function listRecords(value: unknown, path: string, warn: WarnAt): { recor
   const named = isRecord(value) ? Object.entries(value).map(([key, item]) => [`.${key}`, item] as const) : []
   return [...entries, ...named].flatMap(([key, record]) => {
     if (isRecord(record)) return [{ record, path: `${path}${key}` }]
-    warn(`${path}${key}`, 'not a record; it was left out')
+    warn(`${path}${key}`, `not a record${LEFT_OUT}`)
     return []
   })
 }

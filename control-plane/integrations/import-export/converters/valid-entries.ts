@@ -1,6 +1,6 @@
 import { type FindFaults, toErrorDetails } from '../../../foundation/web/validation/validation-errors.ts'
 import { ProjectFile } from '../file/project-file.ts'
-import type { ImportWarning } from '../import/import-report.ts'
+import { type ImportWarning, LEFT_OUT } from '../import/import-report.ts'
 
 const SECTIONS = ['alert_channels', 'monitors', 'maintenance_windows'] as const
 type Section = (typeof SECTIONS)[number]
@@ -20,7 +20,7 @@ export function dropInvalidEntries(
       invalid.add(entry)
       const name = 'title' in entry ? entry.title : entry.name
       const problems = toErrorDetails(faults, 'entry').map(({ message }) => message)
-      warnings.push({ path: `${section}[${index}]`, message: `${name}: ${problems.join('; ')}; it was left out` })
+      warnings.push({ path: `${section}[${index}]`, message: `${name}: ${problems.join('; ')}${LEFT_OUT}` })
     }
   }
   const onlyValid = <E extends Entry>(entries: E[] | undefined) => entries?.filter(entry => !invalid.has(entry))

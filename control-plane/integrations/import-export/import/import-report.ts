@@ -97,15 +97,20 @@ export function buildImportError(refusals: ImportReport['refusals'], file: Proje
   return new ApiError(first!.error.status, first!.error.code, `${detail!.message}${more}`, { details })
 }
 
-/** Whether a warning says that a monitor, channel, rule or window of the file is not imported. */
+/** The end of each warning that says that a monitor, channel or window of the file is not imported. */
+export const LEFT_OUT = '; it was left out'
+/** The end of each warning of a monitor one of whose alert rules is not imported. */
+export const RULE_LEFT_OUT = '; its alert rule was left out'
+
+/** Whether a record of the file is not imported, so that its stored record must not be deleted as one without an entry. */
 export const isLeftOutRecord = ({ message }: ImportWarning): boolean =>
-  /(; it was|alerts were|this override was) left out$/.test(message)
+  message.endsWith(LEFT_OUT) || message.endsWith(RULE_LEFT_OUT)
 
 /** Turns refusals because of the file into warnings. Refusals because of the plan or the key stay. */
 export function downgradeToWarnings(report: ImportReport): void {
   const isOfFile = ({ error }: ImportReport['refusals'][number]) => [400, 404, 409].includes(error.status)
   const details = report.refusals.filter(isOfFile).flatMap(listDetails)
-  report.warnings.push(...details.map(({ path, message }) => ({ path, message: `${message}; it was left out` })))
+  report.warnings.push(...details.map(({ path, message }) => ({ path, message: `${message}${LEFT_OUT}` })))
   report.refusals = report.refusals.filter(refusal => !isOfFile(refusal))
 }
 

@@ -1,5 +1,5 @@
 import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
-import type { ImportChange, ImportReport, ImportWarning } from '../import/import-report.ts'
+import { type ImportChange, type ImportReport, type ImportWarning, LEFT_OUT } from '../import/import-report.ts'
 
 export const ITEM_ACTIONS = ['create', 'update', 'delete', 'unchanged', 'left_out', 'note'] as const
 type ItemAction = (typeof ITEM_ACTIONS)[number]
@@ -37,7 +37,7 @@ export function buildItems(report: ImportReport, conversionWarnings: readonly Im
   for (const item of items) if (NAMED.includes(item.resource ?? '') && !byName.has(item.key)) byName.set(item.key, item)
   for (const { path, message } of [...conversionWarnings, ...report.warnings]) {
     const named = findNamed(byName, message)
-    const isLeftOut = /\bwas left out$/.test(message)
+    const isLeftOut = message.endsWith(LEFT_OUT)
     if (named && !isLeftOut) {
       named.item.warnings.push(named.rest)
       continue

@@ -1,6 +1,11 @@
 import t from 'tap'
 import { guessSource } from '../../../../control-plane/dashboard/screens/settings/import/file-kind.ts'
-import { createImportReport } from '../../../../control-plane/integrations/import-export/import/import-report.ts'
+import { convertGatus } from '../../../../control-plane/integrations/import-export/converters/gatus/convert.ts'
+import { convertUptimeKuma } from '../../../../control-plane/integrations/import-export/converters/uptime-kuma/convert.ts'
+import {
+  createImportReport,
+  isLeftOutRecord,
+} from '../../../../control-plane/integrations/import-export/import/import-report.ts'
 import {
   buildItems,
   hideChannelConfig,
@@ -31,6 +36,38 @@ t.test('A warning is part of the entry that it names; an entry that is left out 
   )
   t.match(summarize(items, 3), { create: 2, left_out: 1, note: 1, unchanged: 1, warnings: 4, extra: 3 })
 })
+
+t.test(
+  'Each monitor, channel, rule and window that a converter loses is known as left out; lost settings are not',
+  async t => {
+    const ok = { name: 'Shop', url: 'https://shop.example.com', conditions: ['[STATUS] == 200'] }
+    const gatus: [string, object][] = [
+      ['monitor', { endpoints: [ok, { name: 'Old', url: 'gopher://old.example.com' }] }],
+      ['entry', { endpoints: [ok, 'Shop'] }],
+      ['channel of an unknown kind', { endpoints: [ok], alerting: { carrier: { url: 'https://a.example' } } }],
+      ['channel without a target', { endpoints: [ok], alerting: { slack: {} } }],
+      ['rule', { endpoints: [{ ...ok, alerts: [{ type: 'carrier' }] }] }],
+      ['window', { endpoints: [ok], maintenance: { start: 'noon', duration: '1h' } }],
+    ]
+    for (const [what, source] of gatus) t.ok(convertGatus(source).warnings.some(isLeftOutRecord), `Gatus: ${what}`)
+    const condition = { endpoints: [{ ...ok, conditions: ['[STATUS] == 200', '[MOOD] == good'] }] }
+    const { warnings } = convertGatus(condition)
+    t.ok(warnings.length > 0 && !warnings.some(isLeftOutRecord), 'a condition is not a record')
+
+    const monitor = { id: 1, name: 'Shop', type: 'http', url: 'https://shop.example.com', interval: 60 }
+    const kuma: [string, object][] = [
+      ['monitor', { monitorList: [{ ...monitor, type: 'rabbitmq' }] }],
+      [
+        'channel',
+        { monitorList: [monitor], notificationList: [{ id: 1, name: 'Push', config: '{"type":"pushover"}' }] },
+      ],
+      ['rule', { monitorList: [{ ...monitor, notificationIDList: { 7: true } }] }],
+    ]
+    for (const [what, source] of kuma) t.ok(convertUptimeKuma(source).warnings.some(isLeftOutRecord), `Kuma: ${what}`)
+    const plain = convertUptimeKuma({ monitorList: [{ ...monitor, description: 'x' }] })
+    t.ok(plain.warnings.length > 0 && !plain.warnings.some(isLeftOutRecord), 'a description is not a record')
+  },
+)
 
 t.test('A caller with read access does not see the settings of alert channels', async t => {
   const config = { from: null, to: { url: 'https://hooks.example.com/secret' } }

@@ -1,4 +1,5 @@
 import type { ChannelEntry, RuleEntry } from '../../file/project-file.ts'
+import { LEFT_OUT } from '../../import/import-report.ts'
 import {
   clampWithWarning,
   type ForeignRecord,
@@ -107,19 +108,19 @@ function toReminder(alert: ForeignRecord, addWarning: (message: string) => void)
 function toChannels(kind: string, config: unknown, warn: WarnAt): ChannelEntry[] {
   const path = `alerting.${kind}`
   if (!isRecord(config) || !Object.hasOwn(PROVIDERS, kind)) {
-    warn(path, `Picket has no channel type for ${kind}; it was left out`)
+    warn(path, `Picket has no channel type for ${kind}${LEFT_OUT}`)
     return []
   }
   if (NOTES[kind] !== undefined) warn(path, NOTES[kind])
   warnAboutProvider(kind, config, path, warn)
   const target = PROVIDERS[kind]!(config)
   const own = target ? [{ name: channelName(kind, null), ...target }] : []
-  if (target === null) warn(path, `${kind} has no target; it was left out`)
+  if (target === null) warn(path, `${kind} has no target${LEFT_OUT}`)
   const overrides = listRecords(config.overrides ?? [], `${path}.overrides`, warn).flatMap(({ record, path }) => {
     const ofGroup = PROVIDERS[kind]!({ ...config, ...record })
     const group = toText(record.group)
     if (ofGroup !== null && group !== null) return [{ name: channelName(kind, group), ...ofGroup }]
-    warn(path, 'this override was left out')
+    warn(path, `this override has no group or no target${LEFT_OUT}`)
     return []
   })
   return [...own, ...overrides]

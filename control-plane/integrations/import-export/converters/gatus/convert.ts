@@ -1,5 +1,5 @@
 import type { MonitorEntry, WindowEntry } from '../../file/project-file.ts'
-import type { ImportWarning } from '../../import/import-report.ts'
+import { type ImportWarning, RULE_LEFT_OUT } from '../../import/import-report.ts'
 import {
   type ConvertedFile,
   clampWithWarning,
@@ -87,7 +87,7 @@ function toAlerts(record: ForeignRecord, alerting: Alerting, path: string, warn:
     const addWarning = (message: string) => warn(path, message)
     warnAboutAlert(own, addWarning)
     const rule = alerting.toRule(merged, toText(record.group), addWarning)
-    if (rule === null) addWarning(`its ${merged.type} alerts were left out`)
+    if (rule === null) addWarning(`it alerts by ${merged.type}, which is not a channel of the file${RULE_LEFT_OUT}`)
     return rule ?? []
   })
   const ruleOfChannel = new Map(rules.map(rule => [rule.channel, rule]))

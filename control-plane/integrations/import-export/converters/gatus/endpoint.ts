@@ -1,4 +1,5 @@
 import type { MonitorEntry } from '../../file/project-file.ts'
+import { LEFT_OUT } from '../../import/import-report.ts'
 import {
   clampWithWarning,
   type ForeignRecord,
@@ -29,7 +30,7 @@ export function toMonitor(endpoint: ForeignRecord, id: string, warn: AddWarning)
   const addWarning = (message: string) => warn(`${name}: ${message}`)
   const target = toTarget(endpoint)
   if (typeof target === 'string') {
-    addWarning(`${target}; it was left out`)
+    addWarning(`${target}${LEFT_OUT}`)
     return null
   }
   warnAboutLost(endpoint, target.type, addWarning)

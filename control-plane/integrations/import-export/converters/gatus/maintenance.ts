@@ -1,4 +1,5 @@
 import type { WindowEntry } from '../../file/project-file.ts'
+import { LEFT_OUT } from '../../import/import-report.ts'
 import { isRecord, toText } from '../foreign-file.ts'
 import { parseDurationMs } from './duration.ts'
 
@@ -16,7 +17,7 @@ export function toWindow(
   const durationMinutes = Math.round((parseDurationMs(source.duration) ?? 0) / 60_000)
   const every = Array.isArray(source.every) ? source.every.map(day => DAYS.indexOf(String(day))) : []
   if (hour === undefined || durationMinutes < 1 || every.includes(-1)) {
-    addWarning('invalid maintenance; it was left out')
+    addWarning(`invalid maintenance${LEFT_OUT}`)
     return null
   }
   return {

@@ -1,4 +1,5 @@
 import type { ChannelEntry } from '../../file/project-file.ts'
+import { LEFT_OUT } from '../../import/import-report.ts'
 import { type ForeignRecord, isRecord, isSet, toName, toText } from '../foreign-file.ts'
 
 type Config = { type: ChannelEntry['type']; config: Record<string, unknown> }
@@ -24,7 +25,7 @@ export function toChannel(record: ForeignRecord, warn: AddWarning): ChannelEntry
   const addWarning = (message: string) => warn(`${name}: ${message}`)
   const type = toText(config?.type)
   if (!config || type === null) {
-    addWarning('the notification is invalid; it was left out')
+    addWarning(`the notification is invalid${LEFT_OUT}`)
     return null
   }
   const channel = Object.hasOwn(KINDS, type) ? KINDS[type]!(config, addWarning) : null
@@ -32,7 +33,7 @@ export function toChannel(record: ForeignRecord, warn: AddWarning): ChannelEntry
     const reason = Object.hasOwn(KINDS, type)
       ? 'the notification has no target'
       : `notifications of type ${type} are not supported`
-    addWarning(`${reason}; it was left out`)
+    addWarning(`${reason}${LEFT_OUT}`)
     return null
   }
   const lost = Object.keys(config).filter(key => isSet(config[key]) && !KNOWN.test(key))

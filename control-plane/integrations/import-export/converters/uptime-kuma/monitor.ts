@@ -1,4 +1,5 @@
 import type { ChannelEntry, MonitorEntry } from '../../file/project-file.ts'
+import { LEFT_OUT, RULE_LEFT_OUT } from '../../import/import-report.ts'
 import {
   clampWithWarning,
   type ForeignRecord,
@@ -34,11 +35,11 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
     return null
   }
   if (!Object.hasOwn(TARGET_CONVERTERS, type)) {
-    addWarning(`monitors of type ${type} are not supported; it was left out`)
+    addWarning(`monitors of type ${type} are not supported${LEFT_OUT}`)
     return null
   }
   if (record.upsideDown === true || record.upsideDown === 1) {
-    addWarning('upside down mode is not supported; it was left out')
+    addWarning(`upside down mode is not supported${LEFT_OUT}`)
     return null
   }
   const target = TARGET_CONVERTERS[type]!(record, addWarning)
@@ -86,8 +87,7 @@ function ownTags(record: ForeignRecord): (string | null)[] {
 function toRules(record: ForeignRecord, channels: ConversionContext['channels'], addWarning: AddWarning) {
   const ids = Object.entries((record.notificationIDList ?? {}) as object).flatMap(([id, isOn]) => (isOn ? [id] : []))
   const missing = ids.filter(id => !channels.has(id))
-  if (missing.length > 0)
-    addWarning(`${missing.length} of its notifications ${missing.length === 1 ? 'was' : 'were'} not carried over`)
+  for (const id of missing) addWarning(`its notification ${id} is not a channel of the file${RULE_LEFT_OUT}`)
   const resend = toNumber(record.resendInterval) ?? 0
   const minutes = (resend * (toNumber(record.interval) ?? 60)) / 60
   const onClamped = (clamped: number) =>

@@ -1,5 +1,6 @@
 import { parseJsonPath } from '../../../../../shared/assertions/json-path.ts'
 import type { MonitorEntry } from '../../file/project-file.ts'
+import { LEFT_OUT } from '../../import/import-report.ts'
 import { clampWithWarning, type ForeignRecord, HEARTBEAT_BOUNDS, isRecord, toNumber, toText } from '../foreign-file.ts'
 
 type AddWarning = (message: string) => void
@@ -158,7 +159,7 @@ function toDns(record: ForeignRecord, addWarning: AddWarning): Target | null {
   const at = server ? `${server.includes(':') ? `[${server}]` : server}${port === 53 ? '' : `:${port}`}/` : ''
   const type = toText(record.dns_resolve_type) ?? 'A'
   if (type !== 'PTR') return { type: 'dns', url: `dns://${at}${toHost(record)}?type=${type}` }
-  addWarning('PTR records are not supported; it was left out')
+  addWarning(`PTR records are not supported${LEFT_OUT}`)
   return null
 }
 
