@@ -8,7 +8,7 @@ import {
   sendPage,
 } from '../../foundation/web/html/forms.ts'
 import type { App } from '../../foundation/web/server/app.ts'
-import { notFound } from '../../foundation/web/server/errors.ts'
+import { ApiError, notFound } from '../../foundation/web/server/errors.ts'
 import { addScope } from '../../foundation/web/server/scope.ts'
 import { accessRoutes, resolveLandingPath } from '../access-review/routes.ts'
 import { getClientInfo } from '../registration/client-info.ts'
@@ -48,7 +48,8 @@ export function signInRoutes(
 function signInPageRoutes(app: App, tools: SignInTools & { findSession: FindSession }): void {
   app.get<{ Querystring: { return_to?: unknown } }>('/sign-in', async (request, reply) => {
     const returnTo = parseReturnPath(request.query.return_to)
-    if (await tools.findSession(request)) return reply.redirect(returnTo, 303)
+    // a network over the limit of unknown sessions can still open the form
+    if (await tools.findSession(request).catch(nullIfLimited)) return reply.redirect(returnTo, 303)
     return sendPage(reply, signInPage({ email: '', returnTo }))
   })
 
@@ -77,6 +78,11 @@ function signInPageRoutes(app: App, tools: SignInTools & { findSession: FindSess
     if (session) await endSessions(tools.db, session, { id: session.id }, request)
     return reply.header('set-cookie', buildExpiredCookie()).redirect('/sign-in', 303)
   })
+}
+
+function nullIfLimited(error: unknown): null {
+  if (error instanceof ApiError && error.status === 429) return null
+  throw error
 }
 
 /** Browsers keep the cookie over TLS, which a proxy in front may terminate, and from the local machine. */
