@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { createClient, Refusal } from './client.mjs'
-import { createMask, escapeControls, formatChanges, formatSummary } from './show.mjs'
+import { createMask, escapeControls, formatChanges, formatSummary, maskChanges } from './show.mjs'
 import { readSource, replaceFile } from './source.mjs'
 
 const HELP = `picket manages a project as a file. Run it from a checkout of Picket: node deploy/cli/picket.mjs
@@ -160,10 +160,9 @@ async function preview(client, options, source) {
   return found
 }
 
-/** Values are replaced before long texts are cut. */
-function printChanges({ changes, warnings }, { mask }) {
-  const lines = formatChanges(mask({ changes, warnings }), isColoured())
-  if (lines.length > 0) console.log(lines.map(mask).join('\n'))
+function printChanges(found, { mask }) {
+  const lines = formatChanges(maskChanges(found, mask), isColoured())
+  if (lines.length > 0) console.log(lines.join('\n'))
 }
 
 /** False also when the input ends at the question (Ctrl-D). */

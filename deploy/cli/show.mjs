@@ -46,8 +46,8 @@ function formatValue(value) {
 const MIN_MASKED_LENGTH = 4
 
 /**
- * Returns a function that replaces the values in a text, or in all texts of a JSON value, by `${NAME}`: also in their forms
- * in JSON, in a URL and on the terminal. `inserted`: the values by name.
+ * Returns a function that replaces the values in a text, or in all texts and names of a JSON value, by `${NAME}`: also in
+ * their forms in JSON, in a URL and on the terminal. `inserted`: the values by name.
  */
 export function createMask(inserted) {
   const forms = [...inserted]
@@ -64,6 +64,17 @@ export function createMask(inserted) {
     return Object.fromEntries(Object.entries(value).map(([name, field]) => [maskText(name), mask(field)]))
   }
   return mask
+}
+
+/** The changes with masked names and values. The words of Picket itself, such as "monitor", stay, whatever a value is. */
+export function maskChanges({ changes, warnings }, mask) {
+  const maskFields = fields =>
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, maskField(field)]))
+  const maskField = field => ({ ...field, from: mask(field.from), to: mask(field.to) })
+  return {
+    changes: changes.map(change => ({ ...change, key: mask(change.key), fields: maskFields(change.fields) })),
+    warnings: warnings.map(mask),
+  }
 }
 
 const escapePattern = text => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

@@ -126,10 +126,12 @@ function parseBlock(block: string, position: Position): FollowedEvent | null {
   const lines = [...block.matchAll(/^(\w+): ?(.*?)\r?$/gm)]
   const fields = new Map(lines.map(([, name = '', value = '']) => [name, value]))
   const [event, data, id, retry] = ['event', 'data', 'id', 'retry'].map(name => fields.get(name))
-  if (id !== undefined) position.id = id
   if (retry !== undefined && /^\d+$/.test(retry)) position.retryMs = Number(retry)
-  if (event === undefined || data === undefined) return null
-  return { event, id: position.id, data: JSON.parse(data) } as FollowedEvent
+  const isEvent = event !== undefined && data !== undefined
+  // before the position, so that an event that was damaged on the way is sent again
+  const value: unknown = isEvent ? JSON.parse(data) : null
+  if (id !== undefined) position.id = id
+  return isEvent ? ({ event, id: position.id, data: value } as FollowedEvent) : null
 }
 
 /** Aborts the connection when the operation takes longer. The time in which the caller handles an event does not count. */

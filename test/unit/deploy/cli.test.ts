@@ -170,8 +170,16 @@ t.test('The advice for a large file with --prune does not delete resources', asy
 
 t.test('plan and apply print the names of variables in place of the values that --env inserts', async t => {
   const long = `${SECRET.repeat(30)}`
-  const env = { TOKEN: SECRET, PAIR: `${SECRET}"\n${SECRET}`, LONG: long, SPACED: 'top secret', SHORT: 'ops' }
-  const path = file('secrets.yaml', `a: "\${TOKEN} \${PAIR} \${LONG} \${SPACED} \${SHORT}"\n`)
+  const env = {
+    TOKEN: SECRET,
+    PAIR: `${SECRET}"\n${SECRET}`,
+    LONG: long,
+    SPACED: 'top secret',
+    SHORT: 'ops',
+    KIND: 'monitor',
+    PART: 'fields',
+  }
+  const path = file('secrets.yaml', `a: "\${TOKEN} \${PAIR} \${LONG} \${SPACED} \${SHORT} \${KIND} \${PART}"\n`)
   const to = [
     `https://x/?t=${SECRET}`,
     env.PAIR,
@@ -195,7 +203,7 @@ t.test('plan and apply print the names of variables in place of the values that 
     ['apply', path, '--env', '--yes'],
   ]) {
     const { out, err } = await runCli(args, { ...server, ...env })
-    t.match(out, `+ monitor Shop \${TOKEN}`)
+    t.match(out, `+ monitor Shop \${TOKEN}`, 'the words of Picket stay')
     t.match(out, `note: \${LONG}\n`)
     t.match(out, `["https://x/?t=\${TOKEN}","\${PAIR}",{"\${TOKEN}":"\\"\${PAIR}\\""},"https://x/\${SPACED}","ops"]`)
     t.match(out, `! \${TOKEN}: odd \${TOKEN}`)

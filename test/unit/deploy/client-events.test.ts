@@ -82,6 +82,20 @@ t.test('followEvents continues after the last event when a connection ends or br
   )
 })
 
+t.test('followEvents asks again for an event that was damaged on the way', async t => {
+  const { requests, options } = await serve(
+    t,
+    ending('event: board\nid: a\ndata: {"changes":null}\n\n', 'event: incident\nid: b\ndata: {"ids":["1\n\n'),
+    stream('event: incident\nid: b\ndata: {"ids":["1"]}\n\n'),
+  )
+  const events = await readUntil(followEvents(options), id => id === 'b')
+  t.same(events.at(-1), { event: 'incident', id: 'b', data: { ids: ['1'] } })
+  t.same(
+    requests.map(({ last }) => last),
+    [undefined, 'a'],
+  )
+})
+
 t.test('followEvents waits for Retry-After, and throws when the server refuses the request', async t => {
   const body = { error: { code: 'unauthorized', message: 'the API key is not valid', status: 401 } }
   const { requests, options } = await serve(
