@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { WIDGET } from '../../control-plane/pages/templates/assets.ts'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -72,4 +73,54 @@ t.test('The snippets of GET /project work on another site and contact no other h
     t.same(await findAccessibilityProblems(tab), [], `axe finds nothing on the page${path}`)
   }
   t.same(complaints, [])
+})
+
+t.test('The widget shows no old status, is grey while the status is unknown, and hides when all is well', async t => {
+  let status: object = {}
+  const server = createServer(({ url }, response) => {
+    const [type, body] =
+      url === '/widget.js'
+        ? ['text/javascript', WIDGET]
+        : url === '/api/v2/status.json'
+          ? ['application/json', JSON.stringify({ status })]
+          : ['text/html', `<!doctype html><title>Shop</title><link rel="icon" href="data:,"><body>${tag}</body>`]
+    response.writeHead(200, { 'content-type': type }).end(body)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => new Promise<void>(resolve => server.close(() => resolve())))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  let tag = ''
+  const { newContext } = await openBrowser(t)
+  const tab = await (await newContext()).newPage()
+
+  /** The colour of the pill; null without one. */
+  const show = async (answer: object, options = '') => {
+    status = { description: 'So it is', ...answer }
+    tag = `<script src="/widget.js" ${options}></script>`
+    const answered = tab.waitForResponse('**/status.json')
+    await tab.goto(`${origin}/`)
+    await (await answered).finished()
+    // the widget has handled the answer when a later one was handled
+    await tab.evaluate(`fetch('/api/v2/status.json').then(answer => answer.json())`)
+    const dot = tab.locator('body > div i')
+    return (await dot.isVisible()) ? await dot.evaluate(one => getComputedStyle(one).backgroundColor) : null
+  }
+  const [GREEN, GREY, HIDE] = ['rgb(23, 178, 106)', 'rgb(152, 162, 179)', 'data-hide-when-operational']
+  const fresh = { picket_stale_since: null }
+  const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
+  const rows: [string, object, string, string | null][] = [
+    ['operational', { indicator: 'none', picket_status: 'operational', ...fresh }, '', GREEN],
+    ['operational, hidden', { indicator: 'none', picket_status: 'operational', ...fresh }, HIDE, null],
+    ['unknown', { indicator: 'none', picket_status: 'unknown', ...fresh }, HIDE, GREY],
+    ['of a previous version', { indicator: 'none' }, '', GREEN],
+    ['of a previous version, hidden', { indicator: 'none' }, HIDE, null],
+    ['old', { indicator: 'none', picket_status: 'operational', picket_stale_since: ago(7_200_000) }, '', null],
+    [
+      'old for less than a minute',
+      { indicator: 'none', picket_status: 'operational', picket_stale_since: ago(-600_000) },
+      '',
+      GREEN,
+    ],
+  ]
+  for (const [name, answer, options, colour] of rows) t.equal(await show(answer, options), colour, name)
 })

@@ -8,8 +8,9 @@
 type Status = {
   indicator: string
   description: string
-  picket_status: string
-  picket_stale_since: string | null
+  /** absent in an answer of a previous version that a cache still has */
+  picket_status?: string
+  picket_stale_since?: string | null
 }
 
 const REFRESH_MS = 60_000
@@ -50,7 +51,7 @@ function startWidget(tag: HTMLScriptElement): void {
     if (staleSince && Date.now() - Date.parse(staleSince) > REFRESH_MS) return host.remove()
     pill.style.setProperty('--status', (status !== 'unknown' && COLOURS[indicator]) || UNKNOWN)
     text.textContent = label ? `${label}: ${description}` : description
-    host.hidden = hideWhenOperational !== undefined && status === 'operational'
+    host.hidden = hideWhenOperational !== undefined && indicator === 'none' && status !== 'unknown'
     if (!host.isConnected) place(host, tag, isFloating)
   }
   // when the page is unreachable or could not be updated, nothing is shown instead of an outdated status
