@@ -184,6 +184,28 @@ t.test('An open page shows changes without a reload and keeps the other parts', 
   t.same(complaints, [], 'another template reloads the page')
 })
 
+t.test('A new time alone does not change the part that screen readers announce', async t => {
+  const context = await newContext({ viewport: DESKTOP })
+  t.teardown(() => context.close())
+  const { page } = await openWatchedPage(context, site.origin)
+  await page.clock.install()
+  const view = ordinaryView({ template: 'modern', at: '2026-11-01T12:00:00.000Z' })
+  await page.goto(site.show(view))
+  await page.getByText('12:00').first().waitFor()
+  await page.evaluate('document.querySelector("[role=status] .sentence").mark = true')
+  const isMarked = () => page.evaluate('document.querySelector("[role=status] .sentence").mark === true')
+  site.show({ ...view, at: '2026-11-01T12:01:00.000Z' })
+  await page.clock.fastForward(60_000)
+  await page.locator('.as-of').getByText('12:01').waitFor()
+  t.equal(await isMarked(), true)
+  const overall = { status: 'outage' as const, sentence: 'All systems are down' }
+  site.show({ ...view, at: '2026-11-01T12:02:00.000Z', overall })
+  await page.clock.fastForward(60_000)
+  await page.locator('[role=status]').getByText('All systems are down').waitFor()
+  await page.locator('.as-of').getByText('12:02').waitFor()
+  t.equal(await isMarked(), false)
+})
+
 t.test('An open page that cannot be refreshed says so, until it can be', async t => {
   const context = await newContext({ viewport: DESKTOP })
   t.teardown(() => context.close())

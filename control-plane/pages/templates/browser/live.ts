@@ -9,7 +9,7 @@ const FAILURES_SHOWN = 2
  * nothing flickers, and open details stay open. With the ETag most responses are empty.
  */
 export function startLiveUpdates(): void {
-  const shown = new Map(listLiveParts(document).map(part => [part.id, part.outerHTML]))
+  const shown = new Map(listLiveParts(document).map(part => [part.id, getOwnHtml(part)]))
   let requestedMs = performance.now()
   let [updatedAt, failures] = [new Date(), 0]
   const refresh = async () => {
@@ -57,8 +57,9 @@ function update(next: Document, shown: Map<string, string>): void {
   if (getCodeVersion(next) !== getCodeVersion(document)) return void location.reload()
   for (const part of listLiveParts(next)) {
     const here = document.getElementById(part.id)
-    if (!here || shown.get(part.id) === part.outerHTML) continue
-    shown.set(part.id, part.outerHTML)
+    const html = getOwnHtml(part)
+    if (!here || shown.get(part.id) === html) continue
+    shown.set(part.id, html)
     replace(here, part)
   }
 }
@@ -75,7 +76,14 @@ function replace(here: Element, part: Element): void {
   }
 }
 
-const listLiveParts = (root: Document) => [...root.querySelectorAll('[data-live]')]
+/** Without the parts in it that change on their own. */
+function getOwnHtml(part: Element): string {
+  const copy = part.cloneNode(true) as Element
+  for (const inner of listLiveParts(copy)) inner.replaceChildren()
+  return copy.outerHTML
+}
+
+const listLiveParts = (root: ParentNode) => [...root.querySelectorAll('[data-live]')]
 const getCodeVersion = (root: Document) => root.documentElement.dataset.code
 
 /** Every `<details>` with a key of its record. */

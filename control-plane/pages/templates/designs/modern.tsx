@@ -23,8 +23,9 @@ export const modern: PageTemplate = {
   ),
 }
 
+/** It changes each minute, so screen readers do not announce it. */
 const AsOf = ({ at }: { at: string }) => (
-  <p class="as-of">
+  <p class="as-of" id="as-of" data-live aria-live="off">
     As of <Updated at={at} />
   </p>
 )
