@@ -170,6 +170,25 @@ t.test('g and a second key open the main pages, and ask before a form with chang
   t.same(complaints, [])
 })
 
+t.test('A choice is shown at once, and the previous one again when the server refuses it', async t => {
+  const { page } = await openPage(t, '/monitors', person.token)
+  let answer = () => {}
+  const held = new Promise<void>(resolve => (answer = resolve))
+  await page.route('**/me/preferences', async route => {
+    await held
+    await route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not this person.' } } })
+  })
+  await page.locator('.account > summary').click()
+  await page.getByRole('button', { name: 'Display' }).click()
+  const keys = page.getByRole('dialog').getByLabel('Use keys without Ctrl')
+  await keys.uncheck()
+  await page.getByRole('dialog').getByLabel('Theme').selectOption('light')
+  await page.locator('html[data-theme="light"]').waitFor()
+  t.notOk(await keys.isChecked())
+  answer()
+  await keys.and(page.locator(':checked')).waitFor()
+})
+
 t.test('g waits a second and a half for the second key, and not at all when keys are switched off', async t => {
   const { context, page } = await openTab(t, origin, { colorScheme: 'light' })
   await addSession(context, person.token)

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { type DisplaySettings, type FrameContext, FrameProvider } from '../core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
-import { type Execute, read } from '../core/operations.ts'
+import { type Execute, type Outcome, read } from '../core/operations.ts'
 import { buildDisplay, type DocumentState } from '../core/page-state.ts'
 import type { Queries, Screen, ScreenLocation } from '../core/screen.ts'
 import { Frame, type FrameNotice } from '../parts/layout/frame.tsx'
@@ -57,19 +57,18 @@ function Page({ initial }: { initial: DocumentState }) {
   useLoss(cache, connection.loss)
   usePrefetch(cache, connection.execute)
   const overlay = useOverlay()
-  const [preferences, setPreferences] = useState(initial.me.preferences)
-  useDisplay(preferences)
+  const [preferences, showChoice] = usePreferences(initial.me.preferences)
   useEffect(() => setDeleted(cache, null), [cache, path])
   const execute: Execute = async (name, args) => {
     const deleted = findDeleted(name, args)
     if (deleted) setDeleted(cache, deleted)
-    const outcome = await connection.execute(name, args)
+    const sent = connection.execute(name, args)
+    if (name === 'updateMePreferences') void showChoice(args.body as Partial<DisplaySettings>, sent as never)
+    const outcome = await sent
     if (deleted && 'error' in outcome) setDeleted(cache, null)
     // lists that are not shown still have the record
     else if (deleted) cache.removeQueries({ type: 'inactive' })
     if (/^(list|read|preview|export)/.test(name)) return outcome
-    if (name === 'updateMePreferences' && 'data' in outcome)
-      setPreferences((outcome.data as { data: DisplaySettings }).data)
     await waitForRefresh(Promise.all([cache.invalidateQueries(), index.rows && index.refresh()]))
     return outcome
   }
@@ -183,11 +182,24 @@ function useClock(startMs: number): number {
   return nowMs
 }
 
-/** The styles follow the attributes, which the server renders first (document.tsx). */
-function useDisplay(preferences: DisplaySettings | null): void {
+/**
+ * The preferences, and how to show a choice while it is stored. Controls that waited for the response would show the previous
+ * choice again at the next change on the page. A time zone is shown when it is accepted.
+ */
+function usePreferences(first: DisplaySettings | null) {
+  const [shown, setShown] = useState(first)
+  const stored = useRef(first)
+  // the styles follow the attributes, which the server renders first (document.tsx)
   useEffect(() => {
-    if (preferences) Object.assign(document.documentElement.dataset, buildDisplay(preferences))
-  }, [preferences])
+    if (shown) Object.assign(document.documentElement.dataset, buildDisplay(shown))
+  }, [shown])
+  const showChoice = async (choice: Partial<DisplaySettings>, sent: Promise<Outcome<{ data: DisplaySettings }>>) => {
+    if (shown && !choice.time_zone) setShown({ ...shown, ...choice })
+    const outcome = await sent
+    if ('data' in outcome) stored.current = outcome.data.data
+    setShown(stored.current)
+  }
+  return [shown, showChoice] as const
 }
 
 function useTitle(title: string): void {
