@@ -12,6 +12,8 @@ const CONTROL_PLANE = /^(control-plane-redeployed|fleet-killed|verdict-killed|ve
 /** The probe keeps its assignments, so its region has no working probe for them. */
 const BLIND = /^probe-resolver-gone$/
 const PROBE_FAULT = /^(probe-|region-|probes-redeployed$)/
+/** The probe does not reach targets that work. */
+const FAILS_TARGETS = /(partial-loss|bad-then-dead|targets-gone|resolver-gone)$/
 /** A whole region sends no heartbeats or does not publish. */
 const WITHOUT_PROBE = /^region-(dead|uplink-lost)$/
 /** Hints only request checks of other regions. The guarantee does not depend on them. */
@@ -41,11 +43,11 @@ export function createFaultIndex({ faults }: Chronicle): FaultIndex {
 /** How long the effects of a fault last: work moves back, a chain of attempts restarts. */
 const LINGERS_MS = 120_000
 
-type Allowance = { limitMs: number; faults: RecordedFault[] }
+export type Allowance = { limitMs: number; faults: RecordedFault[] }
 
 /**
  * The limit for the report of an outage with the faults under way: `limitMs` from its beginning. `probes`: number of probes
- * in a region.
+ * in a region. `ofAll`: the report needs every region, and not only most of them.
  */
 export function extendLimit(
   book: FaultIndex,
@@ -53,6 +55,7 @@ export function extendLimit(
   baseMs: number,
   { regions }: Pick<SettingsPeriod, 'regions'>,
   probes: number,
+  ofAll = false,
 ): Allowance {
   let limitMs = baseMs
   let faults: RecordedFault[] = []
@@ -62,7 +65,7 @@ export function extendLimit(
     const found = book.between(fromMs - LINGERS_MS, untilMs, regions).filter(({ kind }) => !HARMLESS.test(kind))
     if (found.length === faults.length) break
     faults = found
-    limitMs = baseMs + addedMs(faults, fromMs, baseMs, regions, probes)
+    limitMs = baseMs + addedMs(faults, fromMs, baseMs, { regions, probes, ofAll })
   }
   return { limitMs, faults }
 }
@@ -71,18 +74,18 @@ function addedMs(
   faults: readonly RecordedFault[],
   fromMs: number,
   baseMs: number,
-  regions: readonly string[],
-  probes: number,
+  { regions, probes, ofAll }: { regions: readonly string[]; probes: number; ofAll: boolean },
 ) {
   let addedMs = 0
   let outageEndMs = fromMs
   for (const { kind, toMs } of faults) {
-    if (GLOBAL_OUTAGE.test(kind)) outageEndMs = Math.max(outageEndMs, toMs + AFTER_MS)
+    if (GLOBAL_OUTAGE.test(kind) || (ofAll && FAILS_TARGETS.test(kind)))
+      outageEndMs = Math.max(outageEndMs, toMs + AFTER_MS)
     else addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : MOVES_MS
   }
   const gone = regions.map(region => findAbsenceEndMs(faults, region, probes))
   const isDecidedByOthers = gone.filter(ms => ms === null).length * 2 > regions.length
-  if (isDecidedByOthers) return addedMs + outageEndMs - fromMs
+  if (isDecidedByOthers && !ofAll) return addedMs + outageEndMs - fromMs
   const isOneLeft = gone.includes(null)
   for (const [i, ms] of gone.entries()) {
     if (ms === null) continue

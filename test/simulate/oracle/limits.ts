@@ -75,3 +75,19 @@ export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + getTimeoutMs(p
 /** How long before a `down` an outage may have ended that explains it. */
 export const explainsDownMs = (pace: Pace) => Math.max(200_000, 6 * pace.intervalS * 1000 + 2 * getTimeoutMs(pace))
 export const EXPLAINS_DEGRADED_MS = 700_000
+
+/** A better attempt is re-checked after this time. */
+const CONFIRMED_AFTER_MS = 5_000
+
+/** The longest time from the end of an outage, which was reported, to `up`. `isSlow`: the working target is slow. */
+export function recoveryMs(kind: string, pace: Pace, isSlow: boolean): number {
+  const timeoutMs = getTimeoutMs(pace)
+  // an attempt that began before the end of the outage still fails
+  const lastFailureMs = kind === 'hanging' || kind === 'slow' ? timeoutMs : 0
+  const answerMs = isSlow ? timeoutMs : 0
+  const confirmedMs = pace.retryCount === 0 ? 0 : CONFIRMED_AFTER_MS + answerMs
+  return lastFailureMs + pace.intervalS * 1000 + START_MS + answerMs + confirmedMs + DECISION_MS
+}
+
+/** The longest time that the loss of a failing majority adds, while single regions still fail: the status becomes `degraded`. */
+export const degradedAfterDownMs = ({ intervalS }: Pace): number => 2 * intervalS * 1000

@@ -4,6 +4,7 @@ import type {
   CommittedTransition,
   RecordedFault,
   SentNotification,
+  SettingsPeriod,
   TargetOutage,
 } from '../../simulate/oracle/chronicle.ts'
 import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
@@ -56,6 +57,8 @@ const fault = (kind: string, fromMs: number, lastedMs: number, region: string | 
 })
 const FIRST_UP = moved(1_000, null, 'up')
 const TEN = 10 * MIN
+/** `down` so long after the beginning of an outage of 5 minutes, and `up` after its end. */
+const reportedAfter = (ms: number) => [FIRST_UP, moved(TEN + ms, 'up', 'down'), moved(TEN + 5.5 * MIN, 'down', 'up')]
 
 type Row = [title: string, given: Partial<Chronicle>, found: string[], regions?: string[]]
 const rows: Row[] = [
@@ -75,14 +78,14 @@ const rows: Row[] = [
   ],
   [
     'an outage that is reported late',
-    { outages: [outage(TEN, 5 * MIN)], transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')] },
+    { outages: [outage(TEN, 5 * MIN)], transitions: reportedAfter(45_000) },
     ['late'],
   ],
   [
     'a late report because assignments moved to another probe',
     {
       outages: [outage(TEN, 5 * MIN)],
-      transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')],
+      transitions: reportedAfter(45_000),
       faults: [{ ...fault('probe-killed', TEN, 5_000, 'us-east'), place: 'us-east-1' }],
     },
     [],
@@ -91,7 +94,7 @@ const rows: Row[] = [
     'a late report during a fault of a probe of another region',
     {
       outages: [outage(TEN, 5 * MIN)],
-      transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')],
+      transitions: reportedAfter(45_000),
       faults: [{ ...fault('probe-killed', TEN, 5_000, 'us-west'), place: 'us-west-1' }],
     },
     ['late'],
@@ -100,7 +103,7 @@ const rows: Row[] = [
     'one more check of a single region under partial loss',
     {
       outages: [outage(TEN, 5 * MIN)],
-      transitions: [FIRST_UP, moved(TEN + 80_000, 'up', 'down')],
+      transitions: reportedAfter(80_000),
       faults: [{ ...fault('probe-partial-loss', TEN - MIN, 5 * MIN, 'us-east'), place: 'us-east-1' }],
     },
     [],
@@ -110,7 +113,7 @@ const rows: Row[] = [
     'a later report of a single region under partial loss',
     {
       outages: [outage(TEN, 5 * MIN)],
-      transitions: [FIRST_UP, moved(TEN + 100_000, 'up', 'down')],
+      transitions: reportedAfter(100_000),
       faults: [{ ...fault('probe-partial-loss', TEN - MIN, 5 * MIN, 'us-east'), place: 'us-east-1' }],
     },
     ['late'],
@@ -120,7 +123,7 @@ const rows: Row[] = [
     'a late report while hints are lost',
     {
       outages: [outage(TEN, 5 * MIN)],
-      transitions: [FIRST_UP, moved(TEN + 45_000, 'up', 'down')],
+      transitions: reportedAfter(45_000),
       faults: [fault('hints-lost', TEN, HOUR, null)],
     },
     ['late'],
@@ -146,6 +149,7 @@ const rows: Row[] = [
         moved(TEN + 20_000, 'up', 'down'),
         moved(TEN + 5 * MIN, 'down', 'up'),
         moved(TEN + 6 * MIN, 'up', 'down'),
+        moved(TEN + 20.5 * MIN, 'down', 'up'),
       ],
     },
     ['false up'],
@@ -154,22 +158,115 @@ const rows: Row[] = [
     'the same outage twice',
     {
       outages: [outage(TEN, 20 * MIN)],
-      transitions: [FIRST_UP, moved(TEN + 20_000, 'up', 'down'), moved(TEN + 30_000, 'up', 'down')],
+      transitions: [
+        FIRST_UP,
+        moved(TEN + 20_000, 'up', 'down'),
+        moved(TEN + 30_000, 'up', 'down'),
+        moved(TEN + 20.5 * MIN, 'down', 'up'),
+      ],
     },
     ['reported twice', 'sent twice'],
   ],
   ['degraded without a reason', { transitions: [FIRST_UP, moved(TEN, 'up', 'degraded')] }, ['false degraded']],
   [
     'degraded because the target was',
-    { outages: [outage(TEN, 5 * MIN, 'degraded')], transitions: [FIRST_UP, moved(TEN + MIN, 'up', 'degraded')] },
+    {
+      outages: [outage(TEN, 5 * MIN, 'degraded')],
+      transitions: [FIRST_UP, moved(TEN + MIN, 'up', 'degraded'), moved(TEN + 5.5 * MIN, 'degraded', 'up')],
+    },
     [],
   ],
 ]
 
-for (const [title, given, found, regions] of rows) {
+const settingsFrom = (fromMs: number, more: Partial<SettingsPeriod> = {}): SettingsPeriod => ({
+  ...{ fromMs, regions: ['us-east', 'eu-west', 'ap-northeast'], intervalS: 30, timeoutMs: 10_000, retryCount: 2 },
+  ...{ witness: true, isPaused: false, isOtherTarget: false, ...more },
+})
+/** The settings change at this time. */
+const changedAt = (...changes: SettingsPeriod[]): Pick<Chronicle, 'monitors'> => ({
+  monitors: [{ id: ID, settings: [settingsFrom(0, { isOtherTarget: true }), ...changes], isSlow: false }],
+})
+
+/** `up` has to come within 38 s after the end of a `refused` outage, here after 15 minutes. */
+const END = TEN + 5 * MIN
+const DOWN_IN_TIME = [FIRST_UP, moved(TEN + 30_000, 'up', 'down')]
+const ended = (...then: CommittedTransition[]) => ({
+  outages: [outage(TEN, 5 * MIN)],
+  transitions: [...DOWN_IN_TIME, ...then],
+})
+const UP_LATE = ended(moved(END + 50_000, 'down', 'up'))
+const RECOVERIES: Row[] = [
+  ['a monitor that stays down after the outage', ended(), ['recovered late']],
+  [
+    'a monitor that stays down after the outage, and does not report the next one',
+    { ...ended(), outages: [outage(TEN, 5 * MIN), outage(40 * MIN, 5 * MIN)] },
+    ['recovered late', 'recovered late'],
+  ],
+  [
+    'a monitor that stays degraded after the outage',
+    ended(moved(END + 20_000, 'down', 'degraded')),
+    ['recovered late'],
+  ],
+  [
+    'a monitor that stays degraded after its target was degraded',
+    { outages: [outage(TEN, MIN, 'degraded')], transitions: [FIRST_UP, moved(TEN + 30_000, 'up', 'degraded')] },
+    ['recovered late'],
+  ],
+  ['up in time', ended(moved(END + 37_000, 'down', 'up')), []],
+  ['up after the limit', UP_LATE, ['recovered late']],
+  [
+    'down that is committed after the end, and stays',
+    { outages: [outage(TEN, MIN)], transitions: [FIRST_UP, moved(TEN + 62_000, 'up', 'down')] },
+    ['late', 'recovered late'],
+  ],
+  [
+    'up after the limit, because a probe ended',
+    { ...UP_LATE, faults: [{ ...fault('probe-killed', END, 5_000, 'us-east'), place: 'us-east-1' }] },
+    [],
+  ],
+  [
+    'up after the limit, while hints are lost',
+    { ...UP_LATE, faults: [fault('hints-lost', END, MIN, null)] },
+    ['recovered late'],
+  ],
+  [
+    'degraded until a region that does not reach the target recovers',
+    {
+      ...ended(moved(END + 60_000, 'down', 'degraded'), moved(END + 5.5 * MIN, 'degraded', 'up')),
+      faults: [fault('region-partial-loss', TEN, 10 * MIN, 'us-east')],
+    },
+    [],
+  ],
+  [
+    'down until a single region that does not reach the target recovers',
+    {
+      ...ended(moved(END + 5.5 * MIN, 'down', 'up')),
+      faults: [fault('region-partial-loss', TEN, 10 * MIN, 'us-east')],
+    },
+    ['recovered late'],
+  ],
+  ['settings that change after the end', { ...UP_LATE, ...changedAt(settingsFrom(END + 15_000)) }, []],
+  [
+    'settings that change too early to explain it',
+    { ...UP_LATE, ...changedAt(settingsFrom(END - 5_000)) },
+    ['recovered late'],
+  ],
+  [
+    'a monitor that is paused after the end',
+    { ...ended(), ...changedAt(settingsFrom(END + 10_000, { isPaused: true })) },
+    [],
+  ],
+  [
+    'a next outage that begins before the limit',
+    { ...UP_LATE, ...{ outages: [outage(TEN, 5 * MIN), outage(END + 30_000, 5_000)] } },
+    [],
+  ],
+]
+
+for (const [title, given, found, regions] of [...rows, ...RECOVERIES]) {
   t.test(`the oracle finds ${found.join(', ') || 'nothing wrong'}: ${title}`, async t => {
     const { findings, failures } = evaluateChronicle(hourOf(given, regions))
-    t.equal(failures.length, found.length)
+    t.equal(failures.length, new Set(found).size)
     t.same(
       findings.map(({ what }) => what),
       found,
@@ -246,7 +343,7 @@ t.test('a monitor that forbids witnesses may be down under partial loss', async 
 
 t.test('while many hosts fail together, a single region has one more check, and several regions have none', async t => {
   const shared = { ...outage(TEN, 5 * MIN), isShared: true }
-  const given = { outages: [shared], transitions: [FIRST_UP, moved(TEN + 60_000, 'up', 'down')] }
+  const given = { outages: [shared], transitions: reportedAfter(60_000) }
   t.same(evaluateChronicle(hourOf(given, ONE)).failures, [])
   t.same(evaluateChronicle(hourOf(given)).failures, ['late: 1'])
 })
@@ -254,7 +351,7 @@ t.test('while many hosts fail together, a single region has one more check, and 
 t.test('a target counts as slow for the next 100 answers, however long it does not answer in between', async t => {
   const slow = { ...outage(2 * MIN, 5_000, 'slow') }
   const hanging = outage(54 * MIN, 4 * MIN, 'hanging')
-  const down = { transitions: [FIRST_UP, moved(54 * MIN + 55_000, 'up', 'down')] }
+  const down = { transitions: [FIRST_UP, moved(54 * MIN + 55_000, 'up', 'down'), moved(58.5 * MIN, 'down', 'up')] }
   t.same(evaluateChronicle(hourOf({ ...down, outages: [slow, hanging] })).failures, ['late: 1'])
   const refused = outage(20 * MIN, 5 * MIN)
   const [, ...rest] = down.transitions
@@ -279,7 +376,7 @@ t.test(
     const lost = [FIRST_UP, moved(TEN + 30_000, 'up', 'down'), moved(TEN + 3 * MIN, 'down', null)]
     const given = (from: string) => ({
       outages: [outage(TEN, 30 * MIN)],
-      transitions: [...lost, moved(TEN + 12 * MIN, from, 'down')],
+      transitions: [...lost, moved(TEN + 12 * MIN, from, 'down'), moved(TEN + 30.5 * MIN, 'down', 'up')],
       faults: [gone],
     })
     t.same(evaluateChronicle(hourOf(given('down'), ONE)).failures, [])

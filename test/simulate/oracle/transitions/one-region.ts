@@ -1,6 +1,6 @@
-import type { SettingsPeriod } from './chronicle.ts'
-import { type FaultIndex, isPartialLoss } from './faults-under-way.ts'
-import { explainsDownMs, unnoticedMs, witnessMs } from './limits.ts'
+import type { SettingsPeriod } from '../chronicle.ts'
+import { type FaultIndex, isPartialLoss } from '../faults-under-way.ts'
+import { explainsDownMs, unnoticedMs, witnessMs } from '../limits.ts'
 
 /** Excused causes of a false outage of a monitor with one region, under partial loss. All other false outages are violations. */
 const EXCUSED = {

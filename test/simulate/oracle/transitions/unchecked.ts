@@ -1,6 +1,6 @@
-import type { CommittedTransition, MonitorHistory, RecordedFault, SettingsPeriod } from './chronicle.ts'
-import { areAllBlind, type FaultIndex, isAbsence } from './faults-under-way.ts'
-import { UNCHECKED_WITHIN_MS, voteMs } from './limits.ts'
+import type { CommittedTransition, MonitorHistory, RecordedFault, SettingsPeriod } from '../chronicle.ts'
+import { areAllBlind, type FaultIndex, isAbsence } from '../faults-under-way.ts'
+import { UNCHECKED_WITHIN_MS, voteMs } from '../limits.ts'
 
 /** How long after a fault work moves and chains of attempts restart. */
 const LINGERS_MS = 120_000

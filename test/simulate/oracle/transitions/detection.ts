@@ -1,0 +1,72 @@
+import type { SettingsPeriod, TargetOutage } from '../chronicle.ts'
+import type { Finding } from '../evaluate.ts'
+import { describeCause, extendLimit, isPartialLoss } from '../faults-under-way.ts'
+import type { Detection } from '../figures.ts'
+import { DECISION_MS, limitInDoubtMs, limitMs } from '../limits.ts'
+import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
+
+/** Number of recent answers that decide whether a target counts as slow. */
+const ANSWERS_REMEMBERED = 100
+
+/** How an outage was reported; null if it does not count: too short, not monitored all the time, or only degraded. */
+export function detect(
+  { monitor, outages, transitions, shared, book, probes, endMs }: Scope,
+  outage: TargetOutage,
+): Detection | null {
+  const { kind, fromMs, toMs } = outage
+  const settings = settingsAt(monitor, fromMs)
+  const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
+  const isDownAlready = transitions.findLast(({ atMs, to }) => atMs < fromMs && to !== null)?.to === 'down'
+  const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
+  if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
+  const isInDoubt =
+    shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS) ||
+    book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
+  const rememberedMs = ANSWERS_REMEMBERED * settings.intervalS * 1000
+  const wasSlow = outages.some(
+    one => one.kind === 'slow' && one.fromMs < fromMs && sumAnsweredMs(outages, one.toMs, fromMs) < rememberedMs,
+  )
+  const isSlow = monitor.isSlow || wasSlow
+  const limitBy = (pace: SettingsPeriod) =>
+    isInDoubt ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length) : limitMs(kind, pace, isSlow)
+  const baseMs = limitBy(settings)
+  const changedMs = changes
+    .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
+    .map(change => Math.max(0, change.fromMs - fromMs) + limitBy(change))
+  const ownMs = Math.max(baseMs, ...changedMs)
+  const { limitMs: allowedMs, faults } = extendLimit(book, fromMs, ownMs, settings, probes)
+  const isPlain = faults.length === 0 && changedMs.length === 0
+  const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= toMs + allowedMs)
+  return {
+    outage,
+    settings,
+    isSlow,
+    limitMs: allowedMs,
+    isPlain,
+    faults,
+    delayMs: down ? down.atMs - fromMs : null,
+    lastedMs: toMs - fromMs,
+  }
+}
+
+/** How much of a period the target answered. */
+function sumAnsweredMs(outages: readonly TargetOutage[], fromMs: number, toMs: number): number {
+  const silent = outages.filter(({ kind }) => kind === 'refused' || kind === 'hanging')
+  const silentMs = silent.map(one => Math.max(0, Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs)))
+  return toMs - fromMs - silentMs.reduce((sum, ms) => sum + ms, 0)
+}
+
+export function findLateReports({ index, monitor }: Scope, detection: Detection): Finding[] {
+  const { outage, settings, limitMs, isPlain, faults, delayMs, lastedMs } = detection
+  const base = { monitorId: monitor.id, index, atMs: outage.fromMs, regions: settings.regions.length, faults }
+  const cause = isPlain ? 'no fault under way' : describeCause(faults)
+  const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
+  if (delayMs === null) {
+    if (lastedMs < limitMs - DECISION_MS) return []
+    return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
+  }
+  if (delayMs <= limitMs) return []
+  return [
+    { ...base, what: 'late', cause, details: `${about}, down after ${(delayMs / 1000).toFixed(1)} s`, isBroken: true },
+  ]
+}

@@ -1,0 +1,75 @@
+import type { CommittedTransition, SettingsPeriod } from '../chronicle.ts'
+import type { Finding } from '../evaluate.ts'
+import { describeCause } from '../faults-under-way.ts'
+import { EXPLAINS_DEGRADED_MS, explainsDownMs, voteMs } from '../limits.ts'
+import { describeSingleRegionCause, isExcused } from './one-region.ts'
+import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
+import { isFalseUnchecked } from './unchecked.ts'
+
+/** A transition that was decided before the end of an outage may be committed after it. */
+const IN_FLIGHT_MS = 5_000
+
+export function findFalseTransitions(
+  scope: Scope,
+  transition: CommittedTransition,
+  earlier: readonly CommittedTransition[],
+): Finding[] {
+  const { monitor, outages, book, index } = scope
+  const { atMs, to, from } = transition
+  const settings = settingsAt(monitor, atMs)
+  const faults = book.between(atMs - explainsDownMs(settings), atMs, settings.regions)
+  const regions = settings.regions.length
+  const cause = describeCause(faults)
+  const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
+  const finding = (what: Finding['what'], more: Partial<Finding> = {}): Finding => ({
+    ...{ what, monitorId: monitor.id, index, atMs, regions, cause, details: about, faults, isBroken: true },
+    ...more,
+  })
+  if (to === null) return isFalseUnchecked(book, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
+  /** Transitions that waited for NATS or PostgreSQL are committed when these are available again. */
+  const heldMs = faults.reduce(
+    (ms, { kind, fromMs }) => (/away|restored/.test(kind) ? Math.max(ms, atMs - fromMs) : ms),
+    0,
+  )
+  const overlaps = (withinMs: number, degraded: boolean) =>
+    outages.some(
+      ({ kind, fromMs, toMs }) =>
+        (degraded || kind !== 'degraded') && fromMs <= atMs && toMs >= atMs - withinMs - heldMs,
+    )
+  const found: Finding[] = []
+  if (to === 'down' && !overlaps(explainsDownMs(settings), false)) {
+    const why = regions === 1 ? describeFalseDown(scope, settings, atMs) : null
+    // faults in other regions decide whether a witness could answer
+    const all = book.all(atMs - explainsDownMs(settings), atMs)
+    found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
+  }
+  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true))
+    found.push(finding('false degraded', { isBroken: false }))
+  if (to === 'up') {
+    const broken = outages.find(
+      ({ kind, fromMs, toMs }) =>
+        kind !== 'degraded' && fromMs <= atMs - voteMs(settings) - heldMs && toMs > atMs + IN_FLIGHT_MS,
+    )
+    // the first verdict of a monitor or of another target does not end an outage
+    const isEnd =
+      from === 'down' &&
+      !monitor.settings.some(
+        ({ fromMs, isOtherTarget }) => isOtherTarget && fromMs > (broken?.fromMs ?? 0) && fromMs <= atMs,
+      )
+    if (broken && isEnd) found.push(finding('false up'))
+  }
+  const previous = earlier.at(-1)
+  const before = earlier.findLast(one => one.to !== null)
+  // a status that returns after a period without checks is not notified again
+  const isShownAgain = previous?.to === null && from === to
+  const wasForgotten = monitor.settings.some(
+    ({ fromMs, isPaused }) => isPaused && fromMs > (before?.atMs ?? 0) && fromMs <= atMs,
+  )
+  if (before?.to === to && !wasForgotten && !isShownAgain) found.push(finding('reported twice'))
+  return found
+}
+
+function describeFalseDown({ book, monitor, regions }: Scope, settings: SettingsPeriod, atMs: number): string | null {
+  const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
+  return describeSingleRegionCause(book, regions, { settings, atMs, isChanged })
+}
