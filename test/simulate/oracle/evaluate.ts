@@ -5,6 +5,7 @@ import { computeFigures, type Detection, type Figures } from './figures.ts'
 import { findHistoryViolations } from './history-findings.ts'
 import { detect, findLateReports } from './transitions/detection.ts'
 import { findFalseTransitions } from './transitions/false-transitions.ts'
+import { findInterruptions } from './transitions/in-outage.ts'
 import { findLateRecovery } from './transitions/recovery.ts'
 import type { Scope } from './transitions/scope.ts'
 import { findKeptStatuses } from './transitions/unchecked.ts'
@@ -17,6 +18,7 @@ export type Finding = {
     | 'recovered late'
     | 'false down'
     | 'false up'
+    | 'interrupted'
     | 'false degraded'
     | 'reported twice'
     | 'false unchecked'
@@ -59,6 +61,7 @@ const VIOLATIONS = [
   'recovered late',
   'false down',
   'false up',
+  'interrupted',
   'reported twice',
   'false unchecked',
   'status kept',
@@ -81,7 +84,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     const { endMs, regions } = chronicle
     const scope: Scope = { index, monitor, outages, transitions, book, probes, shared, endMs, regions }
     for (const outage of outages) {
-      findings.push(...findLateRecovery(scope, outage))
+      findings.push(...findLateRecovery(scope, outage), ...findInterruptions(scope, outage))
       const detection = detect(scope, outage)
       if (!detection) continue
       detections.push(detection)

@@ -17,7 +17,7 @@ const FAILS_TARGETS = /(partial-loss|bad-then-dead|targets-gone|resolver-gone)$/
 /** A whole region sends no heartbeats or does not publish. */
 const WITHOUT_PROBE = /^region-(dead|uplink-lost)$/
 /** Hints only request checks of other regions. The guarantee does not depend on them. */
-const HARMLESS = /^hints-lost$/
+export const HARMLESS = /^hints-lost$/
 /** No code that decides reads ClickHouse, so its faults explain no verdict. */
 const DECIDES_NOTHING = /^clickhouse-/
 
@@ -41,7 +41,7 @@ export function createFaultIndex({ faults }: Chronicle): FaultIndex {
 }
 
 /** How long the effects of a fault last: work moves back, a chain of attempts restarts. */
-const LINGERS_MS = 120_000
+export const LINGERS_MS = 120_000
 
 export type Allowance = { limitMs: number; faults: RecordedFault[] }
 

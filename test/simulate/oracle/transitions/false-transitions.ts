@@ -1,13 +1,11 @@
-import type { CommittedTransition, SettingsPeriod } from '../chronicle.ts'
+import type { CommittedTransition, SettingsPeriod, TargetOutage } from '../chronicle.ts'
 import type { Finding } from '../evaluate.ts'
 import { describeCause } from '../faults-under-way.ts'
 import { EXPLAINS_DEGRADED_MS, explainsDownMs, voteMs } from '../limits.ts'
+import { IN_FLIGHT_MS, isDisturbed } from './in-outage.ts'
 import { describeSingleRegionCause, isExcused } from './one-region.ts'
 import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 import { isFalseUnchecked } from './unchecked.ts'
-
-/** A transition that was decided before the end of an outage may be committed after it. */
-const IN_FLIGHT_MS = 5_000
 
 export function findFalseTransitions(
   scope: Scope,
@@ -46,9 +44,14 @@ export function findFalseTransitions(
   if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true))
     found.push(finding('false degraded', { isBroken: false }))
   if (to === 'up') {
+    /** Without a fault, nothing explains `up` after `down` was reported. */
+    const isSure = (outage: TargetOutage) =>
+      earlier.some(one => one.to === 'down' && one.atMs >= outage.fromMs) && !isDisturbed(scope, atMs)
     const broken = outages.find(
-      ({ kind, fromMs, toMs }) =>
-        kind !== 'degraded' && fromMs <= atMs - voteMs(settings) - heldMs && toMs > atMs + IN_FLIGHT_MS,
+      one =>
+        one.kind !== 'degraded' &&
+        one.fromMs <= atMs - (isSure(one) ? 0 : voteMs(settings) + heldMs) &&
+        one.toMs > atMs + IN_FLIGHT_MS,
     )
     // the first verdict of a monitor or of another target does not end an outage
     const isEnd =

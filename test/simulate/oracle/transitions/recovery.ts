@@ -13,12 +13,14 @@ export function findLateRecovery(scope: Scope, outage: TargetOutage): Finding[] 
   const notDown = allowRecovery(scope, outage, false)
   const untilMs = toMs + up.limitMs
   if (untilMs > endMs || isPausedWithin(scope, toMs, untilMs) || isBrokenAgain(scope, toMs, untilMs)) return []
-  const atEnd = transitions.findLast(({ atMs }) => atMs <= toMs)
+  const lastIndex = transitions.findLastIndex(({ atMs }) => atMs <= toMs)
   // a change that was decided before the end of the outage may be committed after it
-  const reported = atEnd && atEnd.to !== 'up' ? atEnd : transitions.find(one => one.atMs > toMs && one.to !== 'up')
+  const isUpAtEnd = lastIndex < 0 || transitions[lastIndex]!.to === 'up'
+  const at = isUpAtEnd ? transitions.findIndex(({ to }, i) => i > lastIndex && to !== 'up') : lastIndex
+  const reported = transitions[at]
   if (!reported || reported.atMs > untilMs) return []
   const sinceMs = Math.max(toMs, reported.atMs)
-  const next = transitions.filter(({ atMs }) => atMs > sinceMs)
+  const next = transitions.slice(at + 1)
   const upMs = next.find(one => one.to === 'up')?.atMs
   const notDownMs = reported.to === 'down' ? next.find(one => one.to !== 'down')?.atMs : sinceMs
   const isUp = upMs !== undefined && upMs <= untilMs

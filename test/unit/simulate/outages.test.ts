@@ -1,0 +1,129 @@
+import t from 'tap'
+import type { Chronicle, CommittedTransition, SettingsPeriod } from '../../simulate/oracle/chronicle.ts'
+import { FIRST_UP, fault, ID, MIN, moved, outage, type Row, TEN, testRows } from '../../support/simulated-hour.ts'
+
+const settingsFrom = (fromMs: number, more: Partial<SettingsPeriod> = {}): SettingsPeriod => ({
+  ...{ fromMs, regions: ['us-east', 'eu-west', 'ap-northeast'], intervalS: 30, timeoutMs: 10_000, retryCount: 2 },
+  ...{ witness: true, isPaused: false, isOtherTarget: false, ...more },
+})
+/** The settings change at this time. */
+const changedAt = (...changes: SettingsPeriod[]): Pick<Chronicle, 'monitors'> => ({
+  monitors: [{ id: ID, settings: [settingsFrom(0, { isOtherTarget: true }), ...changes], isSlow: false }],
+})
+
+/** `up` has to come within 38 s after the end of a `refused` outage, here after 15 minutes. */
+const END = TEN + 5 * MIN
+const DOWN_IN_TIME = [FIRST_UP, moved(TEN + 30_000, 'up', 'down')]
+const ended = (...then: CommittedTransition[]) => ({
+  outages: [outage(TEN, 5 * MIN)],
+  transitions: [...DOWN_IN_TIME, ...then],
+})
+const UP_LATE = ended(moved(END + 50_000, 'down', 'up'))
+const RECOVERIES: Row[] = [
+  ['a monitor that stays down after the outage', ended(), ['recovered late']],
+  [
+    'a monitor that stays down after the outage, and does not report the next one',
+    { ...ended(), outages: [outage(TEN, 5 * MIN), outage(40 * MIN, 5 * MIN)] },
+    ['recovered late', 'recovered late'],
+  ],
+  [
+    'a monitor that stays degraded after the outage',
+    ended(moved(END + 20_000, 'down', 'degraded')),
+    ['recovered late'],
+  ],
+  [
+    'a monitor that stays degraded after its target was degraded',
+    { outages: [outage(TEN, MIN, 'degraded')], transitions: [FIRST_UP, moved(TEN + 30_000, 'up', 'degraded')] },
+    ['recovered late'],
+  ],
+  ['up in time', ended(moved(END + 37_000, 'down', 'up')), []],
+  ['up after the limit', UP_LATE, ['recovered late']],
+  [
+    'down that is committed after the end, and stays',
+    { outages: [outage(TEN, MIN)], transitions: [FIRST_UP, moved(TEN + 62_000, 'up', 'down')] },
+    ['late', 'recovered late'],
+  ],
+  [
+    'up after the limit, because a probe ended',
+    { ...UP_LATE, faults: [{ ...fault('probe-killed', END, 5_000, 'us-east'), place: 'us-east-1' }] },
+    [],
+  ],
+  [
+    'up after the limit, while hints are lost',
+    { ...UP_LATE, faults: [fault('hints-lost', END, MIN, null)] },
+    ['recovered late'],
+  ],
+  [
+    'degraded until a region that does not reach the target recovers',
+    {
+      ...ended(moved(END + 60_000, 'down', 'degraded'), moved(END + 5.5 * MIN, 'degraded', 'up')),
+      faults: [fault('region-partial-loss', TEN, 10 * MIN, 'us-east')],
+    },
+    [],
+  ],
+  [
+    'down until a single region that does not reach the target recovers',
+    {
+      ...ended(moved(END + 5.5 * MIN, 'down', 'up')),
+      faults: [fault('region-partial-loss', TEN, 10 * MIN, 'us-east')],
+    },
+    ['recovered late'],
+  ],
+  ['settings that change after the end', { ...UP_LATE, ...changedAt(settingsFrom(END + 15_000)) }, []],
+  [
+    'settings that change too early to explain it',
+    { ...UP_LATE, ...changedAt(settingsFrom(END - 5_000)) },
+    ['recovered late'],
+  ],
+  [
+    'a monitor that is paused after the end',
+    { ...ended(), ...changedAt(settingsFrom(END + 10_000, { isPaused: true })) },
+    [],
+  ],
+  [
+    'a next outage that begins before the limit',
+    { ...UP_LATE, ...{ outages: [outage(TEN, 5 * MIN), outage(END + 30_000, 5_000)] } },
+    [],
+  ],
+]
+
+/** These transitions between 1 and 3 minutes after the beginning of an outage of 5 minutes. */
+const within = (...path: (string | null)[]): Partial<Chronicle> => ({
+  outages: [outage(TEN, 5 * MIN)],
+  transitions: [
+    ...DOWN_IN_TIME,
+    ...path.map((to, i) => moved(TEN + MIN + i * 20_000, i === 0 ? 'down' : path[i - 1]!, to)),
+    moved(END + 20_000, path.at(-1)!, 'up'),
+  ],
+})
+const DEGRADED_FIRST = {
+  outages: [outage(TEN, MIN)],
+  transitions: [
+    ...[FIRST_UP, moved(TEN + 25_000, 'up', 'degraded'), moved(TEN + 30_000, 'degraded', 'down')],
+    moved(TEN + 80_000, 'down', 'up'),
+  ],
+}
+const INTERRUPTIONS: Row[] = [
+  ['degraded while the target fails everywhere', within('degraded'), ['interrupted']],
+  ['up soon after down', within('up', 'down'), ['false up', 'reported twice']],
+  ['down again after degraded', within('degraded', 'down'), ['interrupted', 'reported twice']],
+  [
+    'down again after a fault explained the degraded',
+    { ...within('degraded', 'down'), faults: [fault('region-dead', TEN, MIN, 'us-east')] },
+    [],
+  ],
+  [
+    'degraded while hints are lost',
+    { ...within('degraded'), faults: [fault('hints-lost', TEN, MIN, null)] },
+    ['interrupted'],
+  ],
+  ['degraded after a change', { ...within('degraded', 'down'), ...changedAt(settingsFrom(TEN + 50_000)) }, []],
+  ['degraded before down', DEGRADED_FIRST, ['interrupted']],
+  [
+    'degraded before down, while hints are lost',
+    { ...DEGRADED_FIRST, faults: [fault('hints-lost', TEN, MIN, null)] },
+    [],
+  ],
+]
+
+testRows(t, [...RECOVERIES, ...INTERRUPTIONS])
