@@ -3,7 +3,7 @@ import type { Chronicle, HistoryRecord, HistoryViolation, RecordedFault } from '
 import { createFaultIndex, describeCause } from './faults-under-way.ts'
 import { computeFigures, type Detection, type Figures } from './figures.ts'
 import { findHistoryViolations } from './history-findings.ts'
-import { detect, findLateReports } from './transitions/detection.ts'
+import { detect, findLateReports, listWatchedParts } from './transitions/detection.ts'
 import { findFalseTransitions } from './transitions/false-transitions.ts'
 import { findInterruptions } from './transitions/in-outage.ts'
 import { findLateRecovery } from './transitions/recovery.ts'
@@ -85,10 +85,12 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     const scope: Scope = { index, monitor, outages, transitions, book, probes, shared, endMs, regions }
     for (const outage of outages) {
       findings.push(...findLateRecovery(scope, outage), ...findInterruptions(scope, outage))
-      const detection = detect(scope, outage)
-      if (!detection) continue
-      detections.push(detection)
-      findings.push(...findLateReports(scope, detection))
+      for (const part of listWatchedParts(monitor, outage)) {
+        const detection = detect(scope, part)
+        if (!detection) continue
+        detections.push(detection)
+        findings.push(...findLateReports(scope, detection))
+      }
     }
     for (const [i, transition] of transitions.entries())
       findings.push(...findFalseTransitions(scope, transition, transitions.slice(0, i)))

@@ -126,4 +126,56 @@ const INTERRUPTIONS: Row[] = [
   ],
 ]
 
-testRows(t, [...RECOVERIES, ...INTERRUPTIONS])
+/** A pause from 10 to 20 minutes. */
+const PAUSED = changedAt(settingsFrom(TEN, { isPaused: true }), settingsFrom(2 * TEN, { isOtherTarget: true }))
+const PAUSES: Row[] = [
+  [
+    'an outage that begins during a pause and goes on after it',
+    { ...PAUSED, outages: [outage(2 * TEN - MIN, 5 * MIN)], transitions: [FIRST_UP] },
+    ['missed'],
+  ],
+  [
+    'the same, reported in time after the resume',
+    {
+      ...{ ...PAUSED, outages: [outage(2 * TEN - MIN, 5 * MIN)] },
+      transitions: [FIRST_UP, moved(2 * TEN + 36_000, null, 'down'), moved(24.5 * MIN, 'down', 'up')],
+    },
+    [],
+  ],
+  [
+    'the same, reported late after the resume',
+    {
+      ...{ ...PAUSED, outages: [outage(2 * TEN - MIN, 5 * MIN)] },
+      transitions: [FIRST_UP, moved(2 * TEN + 45_000, null, 'down'), moved(24.5 * MIN, 'down', 'up')],
+    },
+    ['late'],
+  ],
+  [
+    'an outage that ends soon after the resume',
+    { ...PAUSED, outages: [outage(2 * TEN - MIN, MIN + 20_000)], transitions: [FIRST_UP] },
+    [],
+  ],
+  [
+    'an outage that was long enough before the pause',
+    { ...PAUSED, outages: [outage(TEN - MIN, 5 * MIN)], transitions: [FIRST_UP] },
+    ['missed'],
+  ],
+  [
+    'an outage that was too short before the pause',
+    { ...PAUSED, outages: [outage(TEN - 36_000, 5 * MIN)], transitions: [FIRST_UP] },
+    [],
+  ],
+  [
+    'an outage that is reported before the pause and after it',
+    {
+      ...{ ...PAUSED, outages: [outage(TEN - MIN, 15 * MIN)] },
+      transitions: [
+        ...[FIRST_UP, moved(TEN - 30_000, 'up', 'down'), moved(2 * TEN + 30_000, null, 'down')],
+        moved(24.5 * MIN, 'down', 'up'),
+      ],
+    },
+    [],
+  ],
+]
+
+testRows(t, [...RECOVERIES, ...INTERRUPTIONS, ...PAUSES])

@@ -1,4 +1,4 @@
-import type { SettingsPeriod, TargetOutage } from '../chronicle.ts'
+import type { MonitorHistory, SettingsPeriod, TargetOutage } from '../chronicle.ts'
 import type { Finding } from '../evaluate.ts'
 import { describeCause, extendLimit, isPartialLoss } from '../faults-under-way.ts'
 import type { Detection } from '../figures.ts'
@@ -8,17 +8,38 @@ import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 /** Number of recent answers that decide whether a target counts as slow. */
 const ANSWERS_REMEMBERED = 100
 
-/** How an outage was reported; null if it does not count: too short, not monitored all the time, or only degraded. */
+/** A part of an outage in which the monitor is not paused. */
+type WatchedOutage = TargetOutage & { isEndedByPause: boolean }
+
+/** The parts of an outage in which the monitor is not paused. */
+export function listWatchedParts({ settings }: MonitorHistory, outage: TargetOutage): WatchedOutage[] {
+  const { fromMs, toMs } = outage
+  const parts: WatchedOutage[] = []
+  for (const [i, period] of settings.entries()) {
+    const before = parts.at(-1)
+    if (period.fromMs >= toMs || (settings[i + 1]?.fromMs ?? toMs) <= fromMs) continue
+    if (!period.isPaused && !(before && before.toMs === toMs))
+      parts.push({ ...outage, fromMs: Math.max(fromMs, period.fromMs), isEndedByPause: false })
+    else if (period.isPaused && before?.toMs === toMs && before.fromMs < period.fromMs)
+      parts[parts.length - 1] = { ...before, toMs: period.fromMs, isEndedByPause: true }
+  }
+  return parts
+}
+
+/** How a part of an outage was reported; null if it does not count: too short, not over, or only degraded. */
 export function detect(
   { monitor, outages, transitions, shared, book, probes, endMs }: Scope,
-  outage: TargetOutage,
+  outage: WatchedOutage,
 ): Detection | null {
-  const { kind, fromMs, toMs } = outage
+  const { kind, fromMs, toMs, isEndedByPause } = outage
   const settings = settingsAt(monitor, fromMs)
-  const changes = monitor.settings.filter(change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs)
-  const isDownAlready = transitions.findLast(({ atMs, to }) => atMs < fromMs && to !== null)?.to === 'down'
-  const isWatched = !settings.isPaused && changes.every(({ isPaused }) => !isPaused) && toMs < endMs
-  if (kind === 'degraded' || !isWatched || isDownAlready || toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
+  const changes = monitor.settings.filter(
+    change => change.fromMs > fromMs - CHANGE_LINGERS_MS && change.fromMs < toMs && !change.isPaused,
+  )
+  const pausedMs = monitor.settings.findLast(one => one.isPaused && one.fromMs < fromMs)?.fromMs ?? 0
+  const before = transitions.findLast(({ atMs, to }) => atMs < fromMs && atMs >= pausedMs && to !== null)
+  if (kind === 'degraded' || toMs >= endMs || before?.to === 'down') return null
+  if (toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
   const isInDoubt =
     shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS) ||
     book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
@@ -36,7 +57,8 @@ export function detect(
   const ownMs = Math.max(baseMs, ...changedMs)
   const { limitMs: allowedMs, faults } = extendLimit(book, fromMs, ownMs, settings, probes)
   const isPlain = faults.length === 0 && changedMs.length === 0
-  const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= toMs + allowedMs)
+  const lastMs = isEndedByPause ? toMs : toMs + allowedMs
+  const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= lastMs)
   return {
     outage,
     settings,
@@ -45,7 +67,8 @@ export function detect(
     isPlain,
     faults,
     delayMs: down ? down.atMs - fromMs : null,
-    lastedMs: toMs - fromMs,
+    // a pause takes a result that is not yet decided
+    lastedMs: toMs - fromMs - (isEndedByPause ? DECISION_MS : 0),
   }
 }
 
