@@ -40,7 +40,7 @@ export function formatReport(report: SimulationReport): string {
       .join(', ')}`,
     `history: ${results} results stored, ${redelivered} messages redelivered, ${repeated} rows repeated, ${missing} missing; without a fault acknowledged within ${(longestMs / 1000).toFixed(1)} s`,
     '',
-    `outages of at least 1.5 intervals: ${outages.all} (${outages.plain} without a fault or a change under way)`,
+    `outages: ${outages.all} (${outages.plain} without a fault or a change under way)`,
     `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is guaranteed`,
     `maintenance windows: ${alerts.windows}, alerts withheld: ${alerts.withheld}, sent afterwards: ${alerts.sentLater}`,
     '',

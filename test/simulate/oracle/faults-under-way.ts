@@ -113,9 +113,14 @@ export const areAllBlind = (faults: readonly RecordedFault[], regions: readonly 
 function findAbsenceEndMs(faults: readonly RecordedFault[], region: string, probes: number): number | null {
   const here = faults.filter(({ kind, region: at }) => at === region && PROBE_FAULT.test(kind))
   const whole = here.filter(({ kind }) => kind.startsWith('region-') || BLIND.test(kind))
-  const broken = new Set(here.filter(({ kind }) => kind.startsWith('probe-')).map(({ place }) => place))
+  const single = here.filter(({ kind }) => kind.startsWith('probe-'))
   const untilMs = (some: readonly RecordedFault[]) => Math.max(...some.map(({ toMs }) => toMs))
-  if (broken.size >= probes) return untilMs(here)
+  // a fault has effects after its end
+  const areBroken = single.some(({ fromMs }) => {
+    const now = single.filter(one => one.fromMs <= fromMs && one.toMs + LINGERS_MS >= fromMs)
+    return new Set(now.map(({ place }) => place)).size >= probes
+  })
+  if (areBroken) return untilMs(here)
   return whole.length > 0 ? untilMs(whole) : null
 }
 

@@ -1,6 +1,6 @@
 import type { RecordedFault, SettingsPeriod, TargetOutage } from './chronicle.ts'
 
-/** How an outage of at least 1.5 intervals was reported. `delayMs` null: it was not reported. */
+/** How an outage was reported. `delayMs` null: it was not reported. */
 export type Detection = {
   outage: TargetOutage
   settings: SettingsPeriod

@@ -178,4 +178,59 @@ const PAUSES: Row[] = [
   ],
 ]
 
-testRows(t, [...RECOVERIES, ...INTERRUPTIONS, ...PAUSES])
+const LONG = { outages: [outage(TEN, 5 * MIN)] }
+const EXCUSES: Row[] = [
+  [
+    'an outage that is shorter than 1.5 intervals, and long enough',
+    { outages: [outage(TEN, 40_000)], transitions: [FIRST_UP] },
+    ['missed'],
+  ],
+  [
+    'down long after an outage, and a short fault in between',
+    {
+      ...{ outages: [outage(TEN, 10_000)], transitions: [FIRST_UP, moved(TEN + 310_000, 'up', 'down')] },
+      faults: [fault('nats-away', TEN + 130_000, 10_000, null)],
+    },
+    ['false down'],
+  ],
+  [
+    'down after a fault that held the results for so long',
+    {
+      ...{ outages: [outage(TEN, 10_000)], transitions: [FIRST_UP, moved(TEN + 310_000, 'up', 'down')] },
+      faults: [fault('nats-away', TEN + 130_000, 2 * MIN, null)],
+    },
+    [],
+  ],
+  [
+    'a late report after faults of two probes, one long after the other',
+    {
+      ...{ ...LONG, transitions: [FIRST_UP, moved(TEN + 110_000, 'up', 'down'), moved(END + 20_000, 'down', 'up')] },
+      faults: [
+        { ...fault('probe-uplink-lost', TEN - 115_000, 5_000, 'us-east'), place: 'us-east-1' },
+        { ...fault('probe-uplink-lost', TEN + 20_000, 30_000, 'us-east'), place: 'us-east-2' },
+      ],
+    },
+    ['late'],
+    ['us-east'],
+  ],
+  [
+    'a status that is kept while no region has a probe',
+    {
+      transitions: [FIRST_UP],
+      faults: [fault('region-dead', TEN - MIN, 10 * MIN, 'us-east'), fault('region-dead', TEN, 10 * MIN, 'eu-west')],
+    },
+    ['status kept'],
+    ['us-east', 'eu-west'],
+  ],
+  [
+    'a status while one region has a probe again',
+    {
+      transitions: [FIRST_UP],
+      faults: [fault('region-dead', TEN - MIN, 2 * MIN, 'us-east'), fault('region-dead', TEN, 10 * MIN, 'eu-west')],
+    },
+    [],
+    ['us-east', 'eu-west'],
+  ],
+]
+
+testRows(t, [...RECOVERIES, ...INTERRUPTIONS, ...PAUSES, ...EXCUSES])

@@ -26,7 +26,7 @@ export function listWatchedParts({ settings }: MonitorHistory, outage: TargetOut
   return parts
 }
 
-/** How a part of an outage was reported; null if it does not count: too short, not over, or only degraded. */
+/** How a part of an outage was reported; null if it does not count: not over, or only degraded. */
 export function detect(
   { monitor, outages, transitions, shared, book, probes, endMs }: Scope,
   outage: WatchedOutage,
@@ -39,7 +39,6 @@ export function detect(
   const pausedMs = monitor.settings.findLast(one => one.isPaused && one.fromMs < fromMs)?.fromMs ?? 0
   const before = transitions.findLast(({ atMs, to }) => atMs < fromMs && atMs >= pausedMs && to !== null)
   if (kind === 'degraded' || toMs >= endMs || before?.to === 'down') return null
-  if (toMs - fromMs < 1.5 * settings.intervalS * 1000) return null
   const isInDoubt =
     shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS) ||
     book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
@@ -84,10 +83,9 @@ export function findLateReports({ index, monitor }: Scope, detection: Detection)
   const base = { monitorId: monitor.id, index, atMs: outage.fromMs, regions: settings.regions.length, faults }
   const cause = isPlain ? 'no fault under way' : describeCause(faults)
   const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
-  if (delayMs === null) {
-    if (lastedMs < limitMs - DECISION_MS) return []
-    return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
-  }
+  // a shorter outage may be noticed, without a limit
+  if (lastedMs < limitMs - DECISION_MS) return []
+  if (delayMs === null) return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
   if (delayMs <= limitMs) return []
   return [
     { ...base, what: 'late', cause, details: `${about}, down after ${(delayMs / 1000).toFixed(1)} s`, isBroken: true },

@@ -25,10 +25,9 @@ export function findFalseTransitions(
   })
   if (to === null) return isFalseUnchecked(book, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
   /** Transitions that waited for NATS or PostgreSQL are committed when these are available again. */
-  const heldMs = faults.reduce(
-    (ms, { kind, fromMs }) => (/away|restored/.test(kind) ? Math.max(ms, atMs - fromMs) : ms),
-    0,
-  )
+  const heldMs = faults
+    .filter(({ kind }) => /away|restored/.test(kind))
+    .reduce((ms, { fromMs, toMs }) => ms + Math.min(toMs, atMs) - fromMs, 0)
   const overlaps = (withinMs: number, degraded: boolean) =>
     outages.some(
       ({ kind, fromMs, toMs }) =>

@@ -11,7 +11,7 @@ export function isFalseUnchecked(book: FaultIndex, settings: SettingsPeriod, atM
   return !areAllBlind(faults, settings.regions, probes)
 }
 
-/** The faults during which a monitor of one region kept its status although it had to lose it. */
+/** The faults, each the last one of a monitor's regions, during which it kept its status although it had to lose it. */
 export function findKeptStatuses(
   { settings }: Pick<MonitorHistory, 'settings'>,
   transitions: readonly CommittedTransition[],
@@ -22,13 +22,15 @@ export function findKeptStatuses(
     const { fromMs, toMs, region } = fault
     const now = settings.findLast(one => one.fromMs <= fromMs) ?? settings[0]!
     const untilMs = fromMs + voteMs(now) + UNCHECKED_WITHIN_MS
-    if (!isAbsence(fault) || now.isPaused || now.regions.length > 1 || now.regions[0] !== region) return []
+    if (!isAbsence(fault) || now.isPaused || region === null || !now.regions.includes(region)) return []
+    const absences = book.between(fromMs, fromMs, now.regions).filter(one => isAbsence(one) && one.toMs >= untilMs)
+    if (now.regions.some(one => !absences.some(absence => absence.region === one))) return []
     if (untilMs > Math.min(toMs, endMs)) return []
     const isChanged = settings.some(one => one.fromMs > fromMs - LINGERS_MS && one.fromMs <= untilMs)
-    const others = book.all(fromMs - LINGERS_MS, untilMs).filter(other => other !== fault)
-    const isDisturbed = others.some(other => other.region === null || other.region === region)
+    const others = book.all(fromMs - LINGERS_MS, untilMs).filter(other => !absences.includes(other))
+    const isDisturbed = others.some(other => other.region === null || now.regions.includes(other.region))
     const isWithout = (transitions.findLast(({ atMs }) => atMs <= fromMs)?.to ?? null) === null
     const isTaken = transitions.some(({ to, atMs }) => to === null && atMs > fromMs && atMs <= untilMs)
-    return isChanged || isDisturbed || isWithout || isTaken ? [] : [{ atMs: fromMs, settings: now, faults: [fault] }]
+    return isChanged || isDisturbed || isWithout || isTaken ? [] : [{ atMs: fromMs, settings: now, faults: absences }]
   })
 }
