@@ -67,7 +67,8 @@ export function computeDetectionLimits(pace: CheckPace): DetectionLimits[] {
 /**
  * Computes the longest time to the transition when many other hosts of the region begin to fail at the same time, and no
  * probe of another region reaches the target (docs/design/verdict.md). A single region waits for one more check of its
- * own. Several regions confirm each other. Answers, wrong or slow, are never in doubt.
+ * own. Several regions confirm each other; where only a majority of them fails, the limit is that of one region. Answers,
+ * wrong or slow, are never in doubt.
  */
 export function computeTransitionInDoubtMs(kind: FailureMode, pace: CheckPace, regions: number): number {
   const { intervalMs, timeoutMs } = pace

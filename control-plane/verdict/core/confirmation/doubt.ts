@@ -137,7 +137,7 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   const others = listOthers(cell, state)
   const isVoting = (other: RegionTally) => computeVoteEndMs(other, state, policy) > nowMs
   const failing = others.filter(other => other.state === 'failing' && isRecent(other, policy, nowMs))
-  // two regions in doubt confirm each other, unless a third one sees the target well
+  // two regions in doubt confirm each other at once, unless a third one sees the target well
   const isConfirmed = failing.length > 0 && !others.some(other => other.failures === 0 && isVoting(other))
   if (isConfirmed || failing.some(other => !isVoteHeld(other))) return settleDoubt(cell, 'region')
   const { witness } = cell.doubt!
@@ -145,6 +145,9 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   const first = cell.firstFailure!
   const { scheduledAtMs } = cell.last!
   if (scheduledAtMs < cell.doubt!.sinceMs + MIN_DOUBT_MS) return cell
+  // later, a majority in doubt counts whatever the others see
+  const known = others.filter(other => isVoting(other) || failing.includes(other))
+  if (failing.length > 0 && (failing.length + 1) * 2 > known.length + 1) return settleDoubt(cell, 'region')
   const isSeenWell = (other: RegionTally) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
   const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0
   return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settleDoubt(cell, 'limit')

@@ -2,15 +2,24 @@ import { isVoteHeld } from '../confirmation/held-vote.ts'
 import type { MonitorState, Policy, RegionTally, VerdictStatus } from '../types.ts'
 import { computeVoteLostMs, listAbsentRegions } from './absences.ts'
 
-/** How long a quorum must be lost before the existing votes decide, in ms. */
+/** How long a quorum must be lost before the existing votes decide, in ms, if each region was due in that time. */
 const REDUCED_QUORUM_DELAY_MS = 5 * 60_000
+/** The waits between the attempts of a chain, and the time until its results are counted, in ms. */
+const CHAIN_WAITS_MS = 60_000
 
 /** The first verdict is made with the third check at the latest. By then each region with a probe has decided. */
 const FIRST_AFTER_INTERVALS = 2.5
 
-/** How long the quorum must be lost for a monitor of this status before the existing votes decide, in ms. */
-export const computeReducedQuorumDelayMs = (status: VerdictStatus, { intervalMs }: Policy): number =>
-  status === null ? Math.min(REDUCED_QUORUM_DELAY_MS, FIRST_AFTER_INTERVALS * intervalMs) : REDUCED_QUORUM_DELAY_MS
+/**
+ * How long the quorum must be lost for a monitor of this status before the existing votes decide, in ms. Each region has a slot
+ * in that time, and its chain ends. Otherwise one region could decide before the others have checked.
+ */
+export function computeReducedQuorumDelayMs(status: VerdictStatus, policy: Policy): number {
+  const { intervalMs, timeoutMs, retryCount } = policy
+  const everyoneMs = intervalMs + (retryCount + 1) * timeoutMs + CHAIN_WAITS_MS
+  const delayMs = Math.max(REDUCED_QUORUM_DELAY_MS, everyoneMs)
+  return status === null ? Math.min(delayMs, FIRST_AFTER_INTERVALS * intervalMs) : delayMs
+}
 
 /** `absent`: regions without a probe, which do not count for the quorum. */
 export type VoteCount = { regions: number; absent: number; voting: number; failing: number; degraded: number }

@@ -13,6 +13,9 @@ const from = (second: number, until = Infinity) => ({
 const absent = (region: string, second: number, until?: number) => ({
   absences: new Map([[region, from(second, until)]]),
 })
+const twoAbsent = (second: number, until: number) => ({
+  absences: new Map(['eu-west', 'ap-southeast'].map(region => [region, from(second, until)])),
+})
 
 testRows([
   {
@@ -131,6 +134,22 @@ testRows([
     run: `us  0..480/60 .  540 x 541 x 544 x  600..780/60 x  799 x  801 x
           eu  0..60/60 .`,
     statuses: 'up@0 down@801(reduced)',
+  },
+  {
+    says: 'with a long interval, regions that are back are waited for until each of them was due',
+    policy: { ...twoAbsent(80, 200), intervalMs: 3_600_000 },
+    run: `us  0 .  600 x 601 x 604 x
+          eu  0 .  1200 .
+          ap  0 .`,
+    statuses: 'up@0 degraded@1200',
+  },
+  {
+    says: 'with a long interval, regions that are back without a result are waited for an interval and a chain',
+    policy: { ...twoAbsent(80, 200), intervalMs: 3_600_000 },
+    run: `us  0 .  600 x 601 x 604 x  3889 x  3890 x
+          eu  0 .
+          ap  0 .`,
+    statuses: 'up@0 down@3890(reduced)',
   },
   {
     says: 'the wait begins when the regions that have a probe lose their quorum, not when an earlier vote ended',

@@ -232,11 +232,28 @@ testRows([
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'two of three regions in doubt do not count while the third sees the target well',
+    says: 'two of three regions in doubt count from the next check while the third sees the target well',
     run: `us 0 . 94 x[d] 124 x[d]
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
           ap 0 . 60.6 . 120 .`,
+    statuses: 'up@0 down@94',
+  },
+  {
+    says: 'two of three regions in doubt that recover in the next check do not make the monitor down',
+    run: `us 0 . 94 . 99 .
+          ${fails}
+          eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 . 99.5 .
+          ap 0 . 60.6 . 120 .`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'two of four regions in doubt do not count while the others see the target well: half is not a majority',
+    run: `us 0 . 94 x[d] 124 x[d]
+          ${fails}
+          eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
+          ap 0 . 60.6 . 120 .
+          uw 0 . 60.7 . 121 .`,
     statuses: 'up@0',
   },
   {
