@@ -35,6 +35,8 @@ export type SimulatedInstallation = {
 /** Number of regions of the monitors, in turn. */
 const REGION_COUNTS = [1, 1, 2, 2, 3, 3, 3, 6]
 const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
+/** Long intervals are rare, because few of the outages last long enough. */
+const INTERVALS_S = [30, 30, 30, 60, 30, 30, 300, 30, 30, 3_600, 30]
 const RETRIES = [2, 1, 2, 0, 2, 1]
 /** One of this many targets needs half of its timeout to answer. */
 const SLOW_ONE_IN = 12
@@ -52,7 +54,7 @@ export function createInstallation(random: Random, monitors: number, probesPerRe
       const round = Math.floor(index / REGION_COUNTS.length)
       const settings = {
         regions: random.shuffled(REGIONS).slice(0, count),
-        intervalS: 30,
+        intervalS: INTERVALS_S[index % INTERVALS_S.length]!,
         timeoutMs: TIMEOUTS_MS[(index + round) % TIMEOUTS_MS.length]!,
         retryCount: RETRIES[(index + round) % RETRIES.length]!,
         witness: index % WITHOUT_WITNESS_ONE_IN !== 1,

@@ -6,11 +6,21 @@ import type { SimulatedInstallation } from './installation.ts'
 export type OutageKind = 'refused' | 'wrong' | 'slow' | 'hanging' | 'degraded'
 export const OUTAGE_KINDS: OutageKind[] = ['refused', 'wrong', 'slow', 'hanging']
 
-/** A period in which the target of a monitor is broken. Times in ms since the beginning. */
-export type SimulatedOutage = { index: number; kind: OutageKind; fromMs: number; toMs: number; isShared: boolean }
+/**
+ * A period in which the target of a monitor is broken. Times in ms since the beginning. `regions`: those from which it is broken;
+ * missing: all.
+ */
+export type SimulatedOutage = {
+  index: number
+  kind: OutageKind
+  fromMs: number
+  toMs: number
+  isShared: boolean
+  regions?: readonly string[]
+}
 
 /** An outage of many hosts, for example of a data centre: those of one group of monitors, and others. */
-type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number }
+type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number; regions?: readonly string[] }
 
 /** A change of a monitor by a customer. */
 export type MonitorEdit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
@@ -103,6 +113,9 @@ const SHARED_A_YEAR = 12
 /** Monitors with the same remainder fail together. */
 const GROUPS = 5
 const APART_MS = 20 * MIN
+/** Share of the outages that only some regions see, for example because a route is lost. */
+const REGIONAL_SHARE = 0.2
+const REGIONAL_SHARED_SHARE = 0.4
 const EDITS_A_YEAR = 24
 const PAUSES_A_YEAR = 4
 const ASKS_A_YEAR = 50
@@ -159,13 +172,18 @@ export function createSimulationPlan(
   const alone = installation.monitors.flatMap(({ index }) =>
     outagesOf(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
   )
-  const shared = sharedOutages(random, times(count(SHARED_A_YEAR), moment))
+  const shared = regionalShared(
+    seededRandom(seed ^ 0x5a4ed),
+    installation,
+    sharedOutages(random, times(count(SHARED_A_YEAR), moment)),
+  )
   const together = shared.flatMap(({ group, ...outage }) =>
     installation.monitors
       .filter(({ index }) => index % GROUPS === group)
       .map(({ index }) => ({ ...outage, index, isShared: true })),
   )
-  const outages = [...alone.filter(one => !together.some(other => isNear(one, other))), ...together]
+  const separate = alone.filter(one => !together.some(other => isNear(one, other)))
+  const outages = [...regional(seededRandom(seed ^ 0x4e610), installation, separate), ...together]
   const clickhouse = planClickhouseFaults(seededRandom(seed ^ 0xc11c), faults, {
     ...{ kinds: kinds.filter(isClickhouseFault), rates: RATES, share, spread },
     ...{ firstMs: QUIET_MS, lastMs: Math.max(QUIET_MS, endMs - HOUR) },
@@ -204,6 +222,21 @@ function sharedOutages(random: Random, moments: number[]): SharedOutage[] {
   }
   return shared
 }
+
+/** Some of the outages, seen from some of the regions of the monitor and some others. */
+const regional = (random: Random, { monitors, regions }: SimulatedInstallation, outages: readonly SimulatedOutage[]) =>
+  outages.map((outage): SimulatedOutage => {
+    const own = random.shuffled(monitors[outage.index]!.settings.regions)
+    const seen = [...own.slice(random.between(1, own.length)), ...regions.filter(() => random.chance(0.5))]
+    return random.chance(REGIONAL_SHARE) ? { ...outage, regions: [...new Set(seen)] } : outage
+  })
+
+/** Some of the outages of many hosts, seen from two to five regions. */
+const regionalShared = (random: Random, { regions }: SimulatedInstallation, outages: readonly SharedOutage[]) =>
+  outages.map((outage): SharedOutage => {
+    const seen = random.shuffled(regions).slice(0, random.between(2, regions.length - 1))
+    return random.chance(REGIONAL_SHARED_SHARE) ? { ...outage, regions: seen } : outage
+  })
 
 function placesOf(installation: SimulatedInstallation, kind: SimulatedFaultKind): string[] {
   if (kind.startsWith('probe-')) return installation.regions.flatMap(installation.probesOf)

@@ -58,7 +58,7 @@ export function startProbeProcess(parts: ProbeParts): ProbeProcess {
     region: activeFaults.getConditions(region),
   }
   const clock = createRemoteClock(machine.monotonicMs)
-  const { run, isOnline } = createRunner({ targets, conditions, host, random, time, activeFaults })
+  const { run, isOnline } = createRunner({ targets, region, conditions, host, random, time, activeFaults })
   const instanceId = machine.uuid()
   let session: ProbeConnection | null = null
   let failures = 0

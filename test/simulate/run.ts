@@ -19,10 +19,10 @@ const { values } = parseArgs({
 })
 
 if (values.help) {
-  console.log(`npm run simulate -- [options]: runs the verdict and the recorder through the faults of a year in virtual time (docs/design/guarantee.md)
+  console.log(`npm run simulate -- [options]: runs the verdict and the recorder through the faults of a year in virtual time (docs/design/simulation.md)
   --seed N      the same seed gives the same run; default: ${STANDARD.seed}
   --days D      duration in virtual time; default: ${STANDARD.days}
-  --monitors M  number of monitors, each checked every 30 s; default: ${STANDARD.monitors}
+  --monitors M  number of monitors, most of them checked every 30 s; default: ${STANDARD.monitors}
   --probes P    number of probes in each of the 6 regions; default: ${STANDARD.probesPerRegion}
   --factor F    multiplies the usual rate of faults; default: ${STANDARD.factor}, so that 40 days have the faults of a year; 0: no faults
   --only KIND   applies only faults of this kind; may be repeated. Kinds: ${SIMULATED_FAULT_KINDS.join(', ')}

@@ -174,18 +174,18 @@ function toRecordedFault(
 }
 
 function startOutages(time: Time, activeFaults: ActiveFaults, plan: SimulationPlan, targets: SimulatedTargets): void {
-  for (const { kind, fromMs, toMs } of plan.shared) {
+  for (const { fromMs, toMs, ...broken } of plan.shared) {
     time.after(fromMs, () => {
-      targets.shared = { kind, salt: `shared ${fromMs}` }
+      targets.shared = { ...broken, salt: `shared ${fromMs}` }
       activeFaults.changed.publish()
     })
     time.after(toMs, () => {
       targets.shared = null
     })
   }
-  for (const { index, kind, fromMs, toMs } of plan.outages) {
+  for (const { index, fromMs, toMs, ...broken } of plan.outages) {
     time.after(fromMs, () => {
-      targets.broken[index] = kind
+      targets.broken[index] = broken
     })
     time.after(toMs, () => {
       targets.broken[index] = null

@@ -20,14 +20,19 @@ import { getTargetHost, parseMonitorIndex, type SimulatedMonitor } from './insta
 import type { OutageKind } from './plan.ts'
 import type { Host, Time } from './time.ts'
 
+/** How a target fails, and from which regions; missing: from all. */
+type BrokenTarget = { kind: OutageKind; regions?: readonly string[] }
+
 /** The current state of the targets. `broken`: how each target fails, by index of its monitor; null: it works. */
 export type SimulatedTargets = {
   monitors: SimulatedMonitor[]
-  broken: (OutageKind | null)[]
+  broken: (BrokenTarget | null)[]
   checks: number
   /** an outage of many hosts, including hosts without a monitor */
-  shared: { kind: OutageKind; salt: string } | null
+  shared: (BrokenTarget & { salt: string }) | null
 }
+
+const isSeenFrom = ({ regions }: BrokenTarget, region: string) => !regions || regions.includes(region)
 
 /** Share of a probe's other hosts that an outage of many hosts affects. */
 const SHARED_SHARE = 0.25
@@ -102,6 +107,8 @@ function observeBrokenTarget(kind: OutageKind, timeoutMs: number, quickMs: numbe
 
 type RunnerParts = {
   targets: SimulatedTargets
+  /** the region of the probe */
+  region: string
   conditions: ProbeConditions
   host: Host
   random: Random
@@ -119,7 +126,7 @@ type Runner = {
  * Runs the checks of one probe over the routes that work. A failure that the probe's network may have caused is excused by the
  * production rule, with the knowledge that the probe's self-test would have.
  */
-export function createRunner({ targets, conditions, host, random, time, activeFaults }: RunnerParts): Runner {
+export function createRunner({ targets, region, conditions, host, random, time, activeFaults }: RunnerParts): Runner {
   const { machine } = host
   /** when the probe last detected that it has no connection */
   let lastOfflineMs = Number.NEGATIVE_INFINITY
@@ -139,7 +146,8 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
     isImpaired: () => isImpaired() || targets.shared !== null,
     attempt: (host, timeoutMs) => {
       const { shared } = targets
-      const isBroken = shared !== null && fnv1a(shared.salt + host) / 2 ** 32 < SHARED_SHARE
+      const isBroken =
+        shared !== null && isSeenFrom(shared, region) && fnv1a(shared.salt + host) / 2 ** 32 < SHARED_SHARE
       return (
         observeRoute(host, timeoutMs) ?? (isBroken ? observeBrokenTarget(shared.kind, timeoutMs, QUICK_MS) : WORKING)
       )
@@ -212,9 +220,10 @@ export function createRunner({ targets, conditions, host, random, time, activeFa
     if (bad) return bad
     const quickMs = monitor.quickMs + random.between(0, monitor.spreadMs)
     const isFlake = monitor.settings.retryCount > 0 && random.between(1, FLAKE_ONE_IN) === 1
-    const broken = targets.broken[monitor.index] ?? (isFlake ? 'wrong' : null)
-    return broken
-      ? observeBrokenTarget(broken, timeoutMs, quickMs)
+    const broken = targets.broken[monitor.index]
+    const kind = broken && isSeenFrom(broken, region) ? broken.kind : isFlake ? 'wrong' : null
+    return kind
+      ? observeBrokenTarget(kind, timeoutMs, quickMs)
       : { ...WORKING, afterMs: Math.min(quickMs, timeoutMs * 0.98) }
   }
 

@@ -47,8 +47,15 @@ export type SettingsPeriod = {
   isOtherTarget: boolean
 }
 
-/** `isShared`: many other hosts began to fail at the same time. */
-export type TargetOutage = { monitorId: string; kind: string; fromMs: number; toMs: number; isShared: boolean }
+/** `isShared`: many other hosts began to fail at the same time. `regions`: those that see the outage; missing: all. */
+export type TargetOutage = {
+  monitorId: string
+  kind: string
+  fromMs: number
+  toMs: number
+  isShared: boolean
+  regions?: readonly string[]
+}
 
 /** `region`: the region concerned, also for a fault of a probe; null: all regions. */
 export type RecordedFault = {

@@ -1,9 +1,9 @@
 import type { Chronicle, RecordedFault, SettingsPeriod } from './chronicle.ts'
 
-/** The times that a fault adds to the limits (docs/design/guarantee.md). */
-const MOVES_MS = 30_000
+/** The times that a fault adds to the limits (docs/design/guarantee.md). A check that a fault prevented is made in the next slot. */
+const movesMs = (intervalS: number) => Math.max(30_000, intervalS * 1_000)
+const afterMs = (intervalS: number) => 30_000 + movesMs(intervalS)
 const TAKES_OVER_MS = 20_000
-const AFTER_MS = 60_000
 /** After this time the verdict no longer waits for a region without a probe. */
 const ABSENT_MS = 20_000
 
@@ -43,17 +43,18 @@ export function createFaultIndex({ faults }: Chronicle): FaultIndex {
 /** How long the effects of a fault last: work moves back, a chain of attempts restarts. */
 export const LINGERS_MS = 120_000
 
+type Watched = Pick<SettingsPeriod, 'regions' | 'intervalS'> & { seeing?: readonly string[] }
 export type Allowance = { limitMs: number; faults: RecordedFault[] }
 
 /**
- * The limit for the report of an outage with the faults under way: `limitMs` from its beginning. `probes`: number of probes
- * in a region. `ofAll`: the report needs every region, and not only most of them.
+ * The limit for the report of an outage with the faults under way: `limitMs` from its beginning. `seeing`: the regions that see the
+ * outage, if not all. `probes`: number of probes in a region. `ofAll`: the report needs every region, and not only most of them.
  */
 export function extendLimit(
   book: FaultIndex,
   fromMs: number,
   baseMs: number,
-  { regions }: Pick<SettingsPeriod, 'regions'>,
+  settings: Watched,
   probes: number,
   ofAll = false,
 ): Allowance {
@@ -62,10 +63,12 @@ export function extendLimit(
   // a longer limit can include more faults
   for (let round = 0; round < 10; round++) {
     const untilMs = fromMs + limitMs
-    const found = book.between(fromMs - LINGERS_MS, untilMs, regions).filter(({ kind }) => !HARMLESS.test(kind))
+    const found = book
+      .between(fromMs - LINGERS_MS, untilMs, settings.regions)
+      .filter(({ kind }) => !HARMLESS.test(kind))
     if (found.length === faults.length) break
     faults = found
-    limitMs = baseMs + addedMs(faults, fromMs, baseMs, { regions, probes, ofAll })
+    limitMs = baseMs + addedMs(faults, fromMs, baseMs, { ...settings, probes, ofAll })
   }
   return { limitMs, faults }
 }
@@ -74,24 +77,25 @@ function addedMs(
   faults: readonly RecordedFault[],
   fromMs: number,
   baseMs: number,
-  { regions, probes, ofAll }: { regions: readonly string[]; probes: number; ofAll: boolean },
+  { regions, intervalS, seeing = regions, probes, ofAll }: Watched & { probes: number; ofAll: boolean },
 ) {
   let addedMs = 0
   let outageEndMs = fromMs
   for (const { kind, toMs } of faults) {
     if (GLOBAL_OUTAGE.test(kind) || (ofAll && FAILS_TARGETS.test(kind)))
-      outageEndMs = Math.max(outageEndMs, toMs + AFTER_MS)
-    else addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : MOVES_MS
+      outageEndMs = Math.max(outageEndMs, toMs + afterMs(intervalS))
+    else addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : movesMs(intervalS)
   }
-  const gone = regions.map(region => findAbsenceEndMs(faults, region, probes))
+  const gone = seeing.map(region => findAbsenceEndMs(faults, region, probes))
   const isDecidedByOthers = gone.filter(ms => ms === null).length * 2 > regions.length
   if (isDecidedByOthers && !ofAll) return addedMs + outageEndMs - fromMs
-  const isOneLeft = gone.includes(null)
+  // where other regions see the target well, those that see the outage are needed
+  const isOneLeft = gone.includes(null) && seeing.length === regions.length
   for (const [i, ms] of gone.entries()) {
     if (ms === null) continue
     // the remaining regions decide, unless the absent region returns first
-    if (isOneLeft && isAbsent(faults, regions[i]!, fromMs + baseMs + ABSENT_MS)) addedMs += ABSENT_MS
-    else outageEndMs = Math.max(outageEndMs, ms + AFTER_MS)
+    if (isOneLeft && isAbsent(faults, seeing[i]!, fromMs + baseMs + ABSENT_MS)) addedMs += ABSENT_MS
+    else outageEndMs = Math.max(outageEndMs, ms + afterMs(intervalS))
   }
   return addedMs + outageEndMs - fromMs
 }

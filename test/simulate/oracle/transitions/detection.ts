@@ -2,7 +2,7 @@ import type { MonitorHistory, SettingsPeriod, TargetOutage } from '../chronicle.
 import type { Finding } from '../evaluate.ts'
 import { describeCause, extendLimit, isPartialLoss } from '../faults-under-way.ts'
 import type { Detection } from '../figures.ts'
-import { DECISION_MS, limitInDoubtMs, limitMs } from '../limits.ts'
+import { DECISION_MS, isSeenByMost, limitInDoubtMs, limitMs, listSeeing } from '../limits.ts'
 import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 
 /** Number of recent answers that decide whether a target counts as slow. */
@@ -39,6 +39,8 @@ export function detect(
   const pausedMs = monitor.settings.findLast(one => one.isPaused && one.fromMs < fromMs)?.fromMs ?? 0
   const before = transitions.findLast(({ atMs, to }) => atMs < fromMs && atMs >= pausedMs && to !== null)
   if (kind === 'degraded' || toMs >= endMs || before?.to === 'down') return null
+  // a minority of the regions makes no monitor down
+  if (![settings, ...changes].every(one => isSeenByMost(outage, one))) return null
   const isInDoubt =
     shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS) ||
     book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
@@ -47,14 +49,24 @@ export function detect(
     one => one.kind === 'slow' && one.fromMs < fromMs && sumAnsweredMs(outages, one.toMs, fromMs) < rememberedMs,
   )
   const isSlow = monitor.isSlow || wasSlow
+  // while a witness sees the target well, nothing is promised
+  if (isInDoubt && outage.regions && settings.regions.length === 1 && settings.witness) return null
+  const countDeciding = ({ regions }: SettingsPeriod) =>
+    listSeeing(outage, { regions }).length < regions.length ? 1 : regions.length
   const limitBy = (pace: SettingsPeriod) =>
-    isInDoubt ? limitInDoubtMs(kind, pace, isSlow, pace.regions.length) : limitMs(kind, pace, isSlow)
+    isInDoubt ? limitInDoubtMs(kind, pace, isSlow, countDeciding(pace)) : limitMs(kind, pace, isSlow)
   const baseMs = limitBy(settings)
   const changedMs = changes
     .filter(change => change.fromMs < fromMs + baseMs + CHANGE_LINGERS_MS && change.fromMs > 0)
     .map(change => Math.max(0, change.fromMs - fromMs) + limitBy(change))
   const ownMs = Math.max(baseMs, ...changedMs)
-  const { limitMs: allowedMs, faults } = extendLimit(book, fromMs, ownMs, settings, probes)
+  const { limitMs: allowedMs, faults } = extendLimit(
+    book,
+    fromMs,
+    ownMs,
+    { ...settings, seeing: listSeeing(outage, settings) },
+    probes,
+  )
   const isPlain = faults.length === 0 && changedMs.length === 0
   const lastMs = isEndedByPause ? toMs : toMs + allowedMs
   const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= lastMs)

@@ -1,9 +1,9 @@
-import type { CommittedTransition, SettingsPeriod, TargetOutage } from '../chronicle.ts'
+import type { CommittedTransition, TargetOutage } from '../chronicle.ts'
 import type { Finding } from '../evaluate.ts'
 import { describeCause } from '../faults-under-way.ts'
-import { EXPLAINS_DEGRADED_MS, explainsDownMs, voteMs } from '../limits.ts'
+import { explainsDegradedMs, explainsDownMs, isSeenByMost, voteMs } from '../limits.ts'
 import { IN_FLIGHT_MS, isDisturbed } from './in-outage.ts'
-import { describeSingleRegionCause, isExcused } from './one-region.ts'
+import { describeLossCause, isExcused, mayBeMajority } from './partial-loss.ts'
 import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 import { isFalseUnchecked } from './unchecked.ts'
 
@@ -28,27 +28,31 @@ export function findFalseTransitions(
   const heldMs = faults
     .filter(({ kind }) => /away|restored/.test(kind))
     .reduce((ms, { fromMs, toMs }) => ms + Math.min(toMs, atMs) - fromMs, 0)
-  const overlaps = (withinMs: number, degraded: boolean) =>
-    outages.some(
-      ({ kind, fromMs, toMs }) =>
-        (degraded || kind !== 'degraded') && fromMs <= atMs && toMs >= atMs - withinMs - heldMs,
-    )
+  const overlapping = (withinMs: number) =>
+    outages.filter(({ fromMs, toMs }) => fromMs <= atMs && toMs >= atMs - withinMs - heldMs)
+  const mayBeDown = (outage: TargetOutage) =>
+    outage.kind !== 'degraded' &&
+    mayBeMajority(outage, monitor.settings, faults, { atMs, heldMs, isFirst: from === null })
   const found: Finding[] = []
-  if (to === 'down' && !overlaps(explainsDownMs(settings), false)) {
-    const why = regions === 1 ? describeFalseDown(scope, settings, atMs) : null
+  if (to === 'down' && !overlapping(explainsDownMs(settings)).some(mayBeDown)) {
+    const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
+    const why = describeLossCause(book, scope.regions, { settings, atMs, isChanged })
     // faults in other regions decide whether a witness could answer
     const all = book.all(atMs - explainsDownMs(settings), atMs)
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
   }
-  if (to === 'degraded' && !overlaps(EXPLAINS_DEGRADED_MS, true))
+  if (to === 'degraded' && overlapping(explainsDegradedMs(settings)).length === 0)
     found.push(finding('false degraded', { isBroken: false }))
   if (to === 'up') {
     /** Without a fault, nothing explains `up` after `down` was reported. */
     const isSure = (outage: TargetOutage) =>
-      earlier.some(one => one.to === 'down' && one.atMs >= outage.fromMs) && !isDisturbed(scope, atMs)
+      !outage.regions &&
+      earlier.some(one => one.to === 'down' && one.atMs >= outage.fromMs) &&
+      !isDisturbed(scope, atMs)
     const broken = outages.find(
       one =>
         one.kind !== 'degraded' &&
+        isSeenByMost(one, settings) &&
         one.fromMs <= atMs - (isSure(one) ? 0 : voteMs(settings) + heldMs) &&
         one.toMs > atMs + IN_FLIGHT_MS,
     )
@@ -69,9 +73,4 @@ export function findFalseTransitions(
   )
   if (before?.to === to && !wasForgotten && !isShownAgain) found.push(finding('reported twice'))
   return found
-}
-
-function describeFalseDown({ book, monitor, regions }: Scope, settings: SettingsPeriod, atMs: number): string | null {
-  const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
-  return describeSingleRegionCause(book, regions, { settings, atMs, isChanged })
 }

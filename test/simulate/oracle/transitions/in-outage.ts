@@ -6,11 +6,11 @@ import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 /** A transition that was decided before the end of an outage may be committed after it. */
 export const IN_FLIGHT_MS = 5_000
 
-/** Transitions while a target fails everywhere that no fault explains: `degraded`, and a second `down`. */
+/** Transitions while a target fails everywhere that no fault explains: `degraded`, and a second `down`. Not judged: an outage that only some regions see. */
 export function findInterruptions(scope: Scope, outage: TargetOutage): Finding[] {
   const { monitor, index } = scope
-  const { fromMs, toMs, kind } = outage
-  if (kind === 'degraded') return []
+  const { fromMs, toMs, kind, regions: seeing } = outage
+  if (kind === 'degraded' || seeing) return []
   const during = scope.transitions.filter(({ atMs }) => atMs >= fromMs && atMs < toMs - IN_FLIGHT_MS)
   const found: Finding[] = []
   let wasDown = false

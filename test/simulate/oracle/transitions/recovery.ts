@@ -45,7 +45,8 @@ function allowRecovery({ monitor, book, probes }: Scope, { kind, toMs }: TargetO
     recoveryMs(kind, pace, monitor.isSlow) + (ofAll ? 0 : degradedAfterDownMs(pace))
   let ownMs = limitBy(settings)
   const regions = new Set(settings.regions)
-  const extend = () => extendLimit(book, toMs, ownMs, { regions: [...regions] }, probes, ofAll)
+  const extend = () =>
+    extendLimit(book, toMs, ownMs, { regions: [...regions], intervalS: settings.intervalS }, probes, ofAll)
   let allowance = extend()
   for (const change of monitor.settings) {
     if (change.fromMs <= toMs - CHANGE_LINGERS_MS || change.fromMs > toMs + allowance.limitMs) continue
