@@ -55,6 +55,8 @@ export type SimulationReport = Figures & {
 }
 
 const FALSE_DEGRADED_ONE_IN = 100_000
+/** Share of outages whose end may be noticed an interval later, because a single attempt failed. */
+const RECOVERED_LATER_ONE_IN = 500
 const VIOLATIONS = [
   'missed',
   'late',
@@ -126,12 +128,15 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
   }
 }
 
-function listFailures(findings: readonly Finding[], { checks, endMs }: Chronicle): string[] {
+function listFailures(findings: readonly Finding[], { checks, endMs, outages }: Chronicle): string[] {
   const broken = (what: Finding['what']) => findings.filter(finding => finding.what === what && finding.isBroken).length
   const failures: string[] = []
   for (const what of VIOLATIONS) {
     if (broken(what) > 0) failures.push(`${what}: ${broken(what)}`)
   }
+  const later = findings.filter(({ what, isBroken }) => what === 'recovered late' && !isBroken).length
+  if (later > Math.max(1, outages.length / RECOVERED_LATER_ONE_IN))
+    failures.push(`recovered an interval later: ${later} of ${outages.length}`)
   // partial loss of a region is rare and affects many monitors: only a long run gives a meaningful share
   const isLong = endMs >= LONG_MS
   const degraded = findings.filter(

@@ -1,6 +1,18 @@
 import t from 'tap'
 import type { Chronicle, CommittedTransition, SettingsPeriod } from '../../simulate/oracle/chronicle.ts'
-import { FIRST_UP, fault, ID, MIN, moved, outage, type Row, TEN, testRows } from '../../support/simulated-hour.ts'
+import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
+import {
+  FIRST_UP,
+  fault,
+  hourOf,
+  ID,
+  MIN,
+  moved,
+  outage,
+  type Row,
+  TEN,
+  testRows,
+} from '../../support/simulated-hour.ts'
 
 const settingsFrom = (fromMs: number, more: Partial<SettingsPeriod> = {}): SettingsPeriod => ({
   ...{ fromMs, regions: ['us-east', 'eu-west', 'ap-northeast'], intervalS: 30, timeoutMs: 10_000, retryCount: 2 },
@@ -18,7 +30,7 @@ const ended = (...then: CommittedTransition[]) => ({
   outages: [outage(TEN, 5 * MIN)],
   transitions: [...DOWN_IN_TIME, ...then],
 })
-const UP_LATE = ended(moved(END + 50_000, 'down', 'up'))
+const UP_LATE = ended(moved(END + 75_000, 'down', 'up'))
 const RECOVERIES: Row[] = [
   ['a monitor that stays down after the outage', ended(), ['recovered late']],
   [
@@ -45,7 +57,10 @@ const RECOVERIES: Row[] = [
   ],
   [
     'up after the limit, because a probe ended',
-    { ...UP_LATE, faults: [{ ...fault('probe-killed', END, 5_000, 'us-east'), place: 'us-east-1' }] },
+    {
+      ...ended(moved(END + 60_000, 'down', 'up')),
+      faults: [{ ...fault('probe-killed', END, 5_000, 'us-east'), place: 'us-east-1' }],
+    },
     [],
   ],
   [
@@ -69,7 +84,7 @@ const RECOVERIES: Row[] = [
     },
     ['recovered late'],
   ],
-  ['settings that change after the end', { ...UP_LATE, ...changedAt(settingsFrom(END + 15_000)) }, []],
+  ['settings that change after the end', { ...UP_LATE, ...changedAt(settingsFrom(END + 37_500)) }, []],
   [
     'settings that change too early to explain it',
     { ...UP_LATE, ...changedAt(settingsFrom(END - 5_000)) },
@@ -82,7 +97,7 @@ const RECOVERIES: Row[] = [
   ],
   [
     'a next outage that begins before the limit',
-    { ...UP_LATE, ...{ outages: [outage(TEN, 5 * MIN), outage(END + 30_000, 5_000)] } },
+    { ...UP_LATE, ...{ outages: [outage(TEN, 5 * MIN), outage(END + 30_000, 10_000)] } },
     [],
   ],
 ]
@@ -234,3 +249,12 @@ const EXCUSES: Row[] = [
 ]
 
 testRows(t, [...RECOVERIES, ...INTERRUPTIONS, ...PAUSES, ...EXCUSES])
+
+t.test('a single attempt that fails may delay a recovery by an interval, but not often', async t => {
+  const once = ended(moved(END + 60_000, 'down', 'up'))
+  t.same(evaluateChronicle(hourOf(once)).failures, [])
+  t.match(evaluateChronicle(hourOf(once)).findings, [{ what: 'recovered late', isBroken: false }])
+  const again = [moved(40 * MIN + 30_000, 'up', 'down'), moved(46 * MIN, 'down', 'up')]
+  const twice = { outages: [...once.outages, outage(40 * MIN, 5 * MIN)], transitions: [...once.transitions, ...again] }
+  t.same(evaluateChronicle(hourOf(twice)).failures, ['recovered an interval later: 2 of 2'])
+})

@@ -28,11 +28,13 @@ export function findLateRecovery(scope: Scope, outage: TargetOutage): Finding[] 
   const { limitMs, faults } = isUp ? notDown : up
   const tookMs = isUp ? notDownMs : upMs
   const about = `${kind}, ${reported.to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, limit ${Math.round(limitMs / 1000)} s`
+  // one attempt that fails on its own delays the recovery until the next slot
+  const isOnce = settings.retryCount > 0 && tookMs !== undefined && tookMs <= toMs + limitMs + settings.intervalS * 1000
   const took = tookMs === undefined ? 'never' : `after ${((tookMs - toMs) / 1000).toFixed(1)} s`
   return [
     {
       ...{ what: 'recovered late', monitorId: monitor.id, index, atMs: toMs, regions: settings.regions.length },
-      ...{ cause: describeCause(faults), faults, isBroken: true },
+      ...{ cause: isOnce ? 'an interval more' : describeCause(faults), faults, isBroken: !isOnce },
       details: `${about}, ${isUp ? 'no longer down' : 'up'} ${took}`,
     },
   ]
