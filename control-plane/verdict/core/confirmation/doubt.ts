@@ -1,4 +1,5 @@
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
+import { DOUBT_RECHECK_DELAY_MS } from '../../../../shared/checks/rechecks.ts'
 import { computeVoteLostMs } from '../rules/absences.ts'
 import { computeVoteEndMs, computeVoteLifetimeMs } from '../rules/votes.ts'
 import type { ImmediateCheckRequest, MonitorState, Policy, RegionDoubt, RegionTally, VerdictResult } from '../types.ts'
@@ -143,15 +144,22 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   const { witness } = cell.doubt!
   if (witness?.isWell === false) return settleDoubt(cell, 'witness')
   const first = cell.firstFailure!
-  const { scheduledAtMs } = cell.last!
-  if (scheduledAtMs < cell.doubt!.sinceMs + MIN_DOUBT_MS) return cell
-  // later, a majority in doubt counts whatever the others see
-  const known = others.filter(other => isVoting(other) || failing.includes(other))
-  if (failing.length > 0 && (failing.length + 1) * 2 > known.length + 1) return settleDoubt(cell, 'region')
+  if (!hasLaterCheck(cell)) return cell
+  // a majority in doubt counts whatever the others see, if each of its regions still fails in a later check
+  const failingStill = failing.filter(other => hasLaterCheck(other) && isRechecked(other, policy, nowMs))
+  const known = others.filter(other => isVoting(other) || failingStill.includes(other))
+  if (failingStill.length > 0 && (failingStill.length + 1) * 2 > known.length + 1) return settleDoubt(cell, 'region')
   const isSeenWell = (other: RegionTally) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
   const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0
   return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settleDoubt(cell, 'limit')
 }
+
+/** Whether the newest failure is from a check that was due long enough after the first doubted one. */
+const hasLaterCheck = ({ last, doubt }: RegionTally) => last!.scheduledAtMs >= doubt!.sinceMs + MIN_DOUBT_MS
+
+/** Whether the newest result is as young as the repeated checks of a region in doubt make it. */
+const isRechecked = ({ votedAtMs }: RegionTally, { timeoutMs }: Policy, nowMs: number) =>
+  nowMs < votedAtMs! + DOUBT_RECHECK_DELAY_MS + timeoutMs + ANSWER_GRACE_MS
 
 /** A region whose vote is held still confirms others, unless its result is too old or it has lost its probes. */
 function isRecent(cell: RegionTally, policy: Policy, nowMs: number): boolean {

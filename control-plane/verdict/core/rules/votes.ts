@@ -7,7 +7,7 @@ const REDUCED_QUORUM_DELAY_MS = 5 * 60_000
 /** The waits between the attempts of a chain, and the time until its results are counted, in ms. */
 const CHAIN_WAITS_MS = 60_000
 
-/** The first verdict is made with the third check at the latest. By then each region with a probe has decided. */
+/** The first verdict is made with the third check at the latest. A new monitor is checked in all regions at once. */
 const FIRST_AFTER_INTERVALS = 2.5
 
 /**
@@ -16,9 +16,8 @@ const FIRST_AFTER_INTERVALS = 2.5
  */
 export function computeReducedQuorumDelayMs(status: VerdictStatus, policy: Policy): number {
   const { intervalMs, timeoutMs, retryCount } = policy
-  const everyoneMs = intervalMs + (retryCount + 1) * timeoutMs + CHAIN_WAITS_MS
-  const delayMs = Math.max(REDUCED_QUORUM_DELAY_MS, everyoneMs)
-  return status === null ? Math.min(delayMs, FIRST_AFTER_INTERVALS * intervalMs) : delayMs
+  if (status === null) return Math.min(REDUCED_QUORUM_DELAY_MS, FIRST_AFTER_INTERVALS * intervalMs)
+  return Math.max(REDUCED_QUORUM_DELAY_MS, intervalMs + (retryCount + 1) * timeoutMs + CHAIN_WAITS_MS)
 }
 
 /** `absent`: regions without a probe, which do not count for the quorum. */

@@ -237,7 +237,22 @@ testRows([
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
           ap 0 . 60.6 . 120 .`,
-    statuses: 'up@0 down@94',
+    statuses: 'up@0 down@94.5',
+  },
+  {
+    says: 'a region that has just begun to fail in doubt makes no majority before its own next check',
+    run: `us 0 . 94 x[d] 124 x[d] 154 x[d] 184 x[d] 214 x[d]
+          ${fails}
+          eu 0 . 60.5 . 120.5 . 180.5 x[d] 181.5 x[d,s=180.5,a=2] 184.5 x[d,s=180.5,a=3] 214.5 .
+          ap 0 . 60.6 . 120.6 . 180.6 .`,
+    statuses: 'up@0',
+  },
+  {
+    says: 'a region in doubt whose checks became unknown makes no majority',
+    run: `us 0 . 60 . 120 . 180 x[d] 181 x[d,s=180,a=2] 184 x[d,s=180,a=3] 214 x[d]
+          eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 120.5 ? 180.5 ?
+          ap 0 . 60.6 . 120.6 . 180.6 .`,
+    statuses: 'up@0',
   },
   {
     says: 'two of three regions in doubt that recover in the next check do not make the monitor down',

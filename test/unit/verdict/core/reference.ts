@@ -206,7 +206,7 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
   const voters = votersAt([...past, now], policy, atMs)
   const heldSinceMs = heldSince(past, now, voters.length)
   const allDueMs = policy.intervalMs + (policy.retryCount + 1) * policy.timeoutMs + 60_000
-  const waitMs = Math.min(Math.max(300_000, allDueMs), status === null ? 2.5 * policy.intervalMs : Infinity)
+  const waitMs = status === null ? Math.min(300_000, 2.5 * policy.intervalMs) : Math.max(300_000, allDueMs)
   const isReduced = heldSinceMs !== null && atMs - heldSinceMs >= waitMs
   if (!isQuorum(voters.length, policy) && !isReduced) return { ...now, heldSinceMs }
   const failing = voters.filter(voter => voter.state === 'failing')

@@ -201,7 +201,7 @@ testRows([
     statuses: 'up@180(reduced)',
   },
   {
-    says: 'the first verdict of a monitor with a long interval waits until each region was due',
+    says: 'the first verdict of a monitor with a long interval waits for five minutes at most',
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast'], intervalMs: 280_000 },
     run: 'us 0..840/280 .',
     statuses: 'up@560(reduced)',
