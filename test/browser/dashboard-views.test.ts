@@ -171,22 +171,29 @@ t.test('g and a second key open the main pages, and ask before a form with chang
 })
 
 t.test('A choice is shown at once, and the previous one again when the server refuses it', async t => {
-  const { page } = await openPage(t, '/monitors', person.token)
+  const { page } = await openPage(t, '/monitors', viewer.token)
   let answer = () => {}
   const held = new Promise<void>(resolve => (answer = resolve))
   await page.route('**/me/preferences', async route => {
+    if (!('theme' in route.request().postDataJSON())) return route.continue()
     await held
     await route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not this person.' } } })
   })
+  const theme = (name: string) => page.locator(`html[data-theme="${name}"]`).waitFor()
+  await theme('dark')
   await page.locator('.account > summary').click()
   await page.getByRole('button', { name: 'Display' }).click()
-  const keys = page.getByRole('dialog').getByLabel('Use keys without Ctrl')
-  await keys.uncheck()
-  await page.getByRole('dialog').getByLabel('Theme').selectOption('light')
-  await page.locator('html[data-theme="light"]').waitFor()
-  t.notOk(await keys.isChecked())
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Theme').selectOption('light')
+  await theme('light')
+  const stored = page.waitForResponse('**/me/preferences')
+  await dialog.getByLabel('Use keys without Ctrl').uncheck()
+  await (await stored).finished()
+  await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await theme('light')
   answer()
-  await keys.and(page.locator(':checked')).waitFor()
+  await theme('dark')
+  t.notOk(await dialog.getByLabel('Use keys without Ctrl').isChecked(), 'the accepted choice stays')
 })
 
 t.test('g waits a second and a half for the second key, and not at all when keys are switched off', async t => {

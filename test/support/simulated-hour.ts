@@ -3,6 +3,7 @@ import type {
   CommittedTransition,
   RecordedFault,
   SentNotification,
+  SettingsPeriod,
   TargetOutage,
 } from '../simulate/oracle/chronicle.ts'
 import { evaluateChronicle } from '../simulate/oracle/evaluate.ts'
@@ -12,9 +13,14 @@ export const HOUR = 60 * MIN
 export const ID = 'a monitor'
 const ALL_REGIONS = ['us-east', 'us-west', 'eu-west', 'ap-northeast']
 
+/** Settings of a monitor every 30 s in three regions. */
+export const settingsFrom = (fromMs: number, more: Partial<SettingsPeriod> = {}): SettingsPeriod => ({
+  ...{ fromMs, regions: ['us-east', 'eu-west', 'ap-northeast'], intervalS: 30, timeoutMs: 10_000, retryCount: 2 },
+  ...{ witness: true, isPaused: false, isOtherTarget: false, ...more },
+})
+
 /** One hour of a monitor every 30 s with a timeout of 10 s and two re-checks. `refused` must be reported within 37 s. */
-export function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west', 'ap-northeast']): Chronicle {
-  const settings = { fromMs: 0, regions, intervalS: 30, timeoutMs: 10_000, retryCount: 2, witness: true }
+export function hourOf(given: Partial<Chronicle>, regions = settingsFrom(0).regions): Chronicle {
   return {
     seed: 0,
     beginMs: 0,
@@ -24,7 +30,7 @@ export function hourOf(given: Partial<Chronicle>, regions = ['us-east', 'eu-west
     kinds: {},
     history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
     regions: ALL_REGIONS,
-    monitors: [{ id: ID, settings: [{ ...settings, isPaused: false, isOtherTarget: true }], isSlow: false }],
+    monitors: [{ id: ID, settings: [settingsFrom(0, { regions, isOtherTarget: true })], isSlow: false }],
     outages: [],
     faults: [],
     transitions: [],

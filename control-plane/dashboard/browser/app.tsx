@@ -189,17 +189,17 @@ function useClock(startMs: number): number {
 function usePreferences(first: DisplaySettings | null) {
   const [shown, setShown] = useState(first)
   const stored = useRef(first)
-  const waiting = useRef(0)
+  const unanswered = useRef(0)
   // the styles follow the attributes, which the server renders first (document.tsx)
   useEffect(() => {
     if (shown) Object.assign(document.documentElement.dataset, buildDisplay(shown))
   }, [shown])
   const showChoice = async (choice: Partial<DisplaySettings>, sent: Promise<Outcome<{ data: DisplaySettings }>>) => {
     if (!choice.time_zone) setShown(now => now && { ...now, ...choice })
-    waiting.current++
+    unanswered.current++
     const outcome = await sent
     if ('data' in outcome) stored.current = outcome.data.data
-    if (--waiting.current === 0) setShown(stored.current)
+    if (--unanswered.current === 0) setShown(stored.current)
   }
   return [shown, showChoice] as const
 }

@@ -154,7 +154,8 @@ function findDeadline({ times, index }: Scope, fromMs: number): number {
   let deadlineMs = fromMs
   for (const span of times.possible) {
     if (span.fromMs > deadlineMs) break
-    const { limitMs } = extendLimit(index, span.toMs, KNOWN_WITHIN_MS, { regions: [], intervalS: 30 }, 1)
+    // no check is waited for, so the interval of the monitor does not matter
+    const { limitMs } = extendLimit(index, span.toMs, KNOWN_WITHIN_MS, { regions: [], intervalS: 0 }, 1)
     deadlineMs = Math.max(deadlineMs, span.toMs + limitMs)
   }
   return deadlineMs

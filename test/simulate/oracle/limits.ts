@@ -1,4 +1,4 @@
-import type { SettingsPeriod, TargetOutage } from './chronicle.ts'
+import type { SettingsPeriod } from './chronicle.ts'
 
 /** The time limits of docs/design/guarantee.md, in ms. */
 
@@ -75,14 +75,6 @@ export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + getTimeoutMs(p
 /** How long before a `down` an outage may have ended that explains it. */
 export const explainsDownMs = (pace: Pace) => Math.max(200_000, 6 * pace.intervalS * 1000 + 2 * getTimeoutMs(pace))
 export const explainsDegradedMs = (pace: Pace) => Math.max(700_000, explainsDownMs(pace))
-
-/** The regions of a monitor that see an outage. */
-export const listSeeing = ({ regions: seen }: TargetOutage, { regions }: Pick<SettingsPeriod, 'regions'>) =>
-  seen ? regions.filter(region => seen.includes(region)) : regions
-
-/** Whether more than half of the regions of a monitor see an outage. */
-export const isSeenByMost = (outage: TargetOutage, settings: Pick<SettingsPeriod, 'regions'>): boolean =>
-  listSeeing(outage, settings).length * 2 > settings.regions.length
 
 /** A better attempt is re-checked after this time. */
 const CONFIRMED_AFTER_MS = 5_000

@@ -3,44 +3,24 @@ import { evaluateAlerts } from '../../simulate/oracle/alerts.ts'
 import type {
   Chronicle,
   CommittedTransition,
-  MonitorHistory,
   RecordedFault,
   SentNotification,
 } from '../../simulate/oracle/chronicle.ts'
+import { hourOf, ID, MIN, settingsFrom } from '../../support/simulated-hour.ts'
 
-const [S, MIN] = [1_000, 60_000]
-const HOUR = 60 * MIN
-const ID = 'a monitor'
-
-const settings = (fromMs: number, isPaused: boolean): MonitorHistory['settings'][number] => ({
-  ...{ fromMs, isPaused, regions: ['us-east'], intervalS: 30, timeoutMs: 10_000, retryCount: 2 },
-  ...{ witness: true, isOtherTarget: false },
-})
+const S = 1_000
 
 type Hour = Partial<Chronicle> & { pausedMs?: number }
 
 /** One hour of a monitor with maintenance from minute 10 until minute 20. */
-function hourOf({ pausedMs, ...given }: Hour): Chronicle {
-  const paused = pausedMs === undefined ? [] : [settings(pausedMs, true)]
-  return {
-    ...{
-      seed: 0,
-      beginMs: 0,
-      endMs: HOUR,
-      checks: 100,
-      liveSets: 6,
-      kinds: {},
-      regions: ['us-east'],
-      outages: [],
-      faults: [],
-    },
-    monitors: [{ id: ID, settings: [settings(0, false), ...paused], isSlow: false }],
+function maintainedHour({ pausedMs, ...given }: Hour): Chronicle {
+  const paused = pausedMs === undefined ? [] : [settingsFrom(pausedMs, { isPaused: true })]
+  return hourOf({
+    monitors: [{ id: ID, settings: [settingsFrom(0), ...paused], isSlow: false }],
     windows: [{ monitorId: ID, fromMs: 10 * MIN, toMs: 20 * MIN, storedMs: 0 }],
-    transitions: [],
     notifications: [],
-    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
     ...given,
-  }
+  })
 }
 
 /** "9:30 down" as ms and status. */
@@ -205,7 +185,7 @@ const rows: Row[] = [
 
 for (const [title, transitions, notifications, found, more] of rows) {
   t.test(`the oracle finds ${found.join(', ') || 'nothing wrong'} about alerts: ${title}`, async t => {
-    const { findings } = evaluateAlerts(hourOf({ transitions, notifications, ...more }))
+    const { findings } = evaluateAlerts(maintainedHour({ transitions, notifications, ...more }))
     t.same(
       findings.map(({ what }) => what),
       found,
@@ -216,6 +196,6 @@ for (const [title, transitions, notifications, found, more] of rows) {
 t.test('withheld changes and those that were sent later are counted', async t => {
   const transitions = changed('5 down', '12 up', '15 down', '30 up', '40 degraded')
   const notifications = sent('5 down', '20 up', '20 down', '30 up', '40 degraded')
-  const { figures } = evaluateAlerts(hourOf({ transitions, notifications }))
+  const { figures } = evaluateAlerts(maintainedHour({ transitions, notifications }))
   t.same(figures, { windows: 1, withheld: 2, sentLater: 2 })
 })

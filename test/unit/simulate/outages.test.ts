@@ -10,14 +10,11 @@ import {
   moved,
   outage,
   type Row,
+  settingsFrom,
   TEN,
   testRows,
 } from '../../support/simulated-hour.ts'
 
-const settingsFrom = (fromMs: number, more: Partial<SettingsPeriod> = {}): SettingsPeriod => ({
-  ...{ fromMs, regions: ['us-east', 'eu-west', 'ap-northeast'], intervalS: 30, timeoutMs: 10_000, retryCount: 2 },
-  ...{ witness: true, isPaused: false, isOtherTarget: false, ...more },
-})
 /** The settings change at this time. */
 const changedAt = (...changes: SettingsPeriod[]): Pick<Chronicle, 'monitors'> => ({
   monitors: [{ id: ID, settings: [settingsFrom(0, { isOtherTarget: true }), ...changes], isSlow: false }],

@@ -55,14 +55,6 @@ const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: strin
   [
     'two of three regions lose routes at the same time',
     { transitions: downAfter(30_000), faults: [loss('us-east'), loss('eu-west')] },
-    [],
-  ],
-  [
-    'two of three regions lose routes one after the other',
-    {
-      transitions: downAfter(30_000),
-      faults: [loss('us-east'), { ...loss('eu-west'), fromMs: TEN - 10 * MIN, toMs: TEN - 2 * MIN }],
-    },
     ['false down: 1'],
   ],
 ]

@@ -2,7 +2,8 @@ import type { MonitorHistory, SettingsPeriod, TargetOutage } from '../chronicle.
 import type { Finding } from '../evaluate.ts'
 import { describeCause, extendLimit, isPartialLoss } from '../faults-under-way.ts'
 import type { Detection } from '../figures.ts'
-import { DECISION_MS, isSeenByMost, limitInDoubtMs, limitMs, listSeeing } from '../limits.ts'
+import { DECISION_MS, limitInDoubtMs, limitMs } from '../limits.ts'
+import { isSeenByMost, listSeeing } from './regions-that-see.ts'
 import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 
 /** Number of recent answers that decide whether a target counts as slow. */
@@ -95,9 +96,10 @@ export function findLateReports({ index, monitor }: Scope, detection: Detection)
   const base = { monitorId: monitor.id, index, atMs: outage.fromMs, regions: settings.regions.length, faults }
   const cause = isPlain ? 'no fault under way' : describeCause(faults)
   const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
-  // a shorter outage may be noticed, without a limit
-  if (lastedMs < limitMs - DECISION_MS) return []
-  if (delayMs === null) return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
+  if (delayMs === null) {
+    if (lastedMs < limitMs - DECISION_MS) return []
+    return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
+  }
   if (delayMs <= limitMs) return []
   return [
     { ...base, what: 'late', cause, details: `${about}, down after ${(delayMs / 1000).toFixed(1)} s`, isBroken: true },

@@ -1,9 +1,10 @@
 import type { CommittedTransition, TargetOutage } from '../chronicle.ts'
 import type { Finding } from '../evaluate.ts'
 import { describeCause } from '../faults-under-way.ts'
-import { explainsDegradedMs, explainsDownMs, isSeenByMost, voteMs } from '../limits.ts'
+import { explainsDegradedMs, explainsDownMs, voteMs } from '../limits.ts'
 import { IN_FLIGHT_MS, isDisturbed } from './in-outage.ts'
-import { describeLossCause, isExcused, mayBeMajority } from './partial-loss.ts'
+import { describeSingleRegionCause, isExcused } from './one-region.ts'
+import { isSeenByMost, mayMakeDown } from './regions-that-see.ts'
 import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 import { isFalseUnchecked } from './unchecked.ts'
 
@@ -25,18 +26,20 @@ export function findFalseTransitions(
   })
   if (to === null) return isFalseUnchecked(book, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
   /** Transitions that waited for NATS or PostgreSQL are committed when these are available again. */
-  const heldMs = faults
-    .filter(({ kind }) => /away|restored/.test(kind))
-    .reduce((ms, { fromMs, toMs }) => ms + Math.min(toMs, atMs) - fromMs, 0)
+  const holding = faults.filter(({ kind }) => /away|restored/.test(kind))
+  const heldMs = Math.min(
+    holding.reduce((ms, { fromMs, toMs }) => ms + Math.min(toMs, atMs) - fromMs, 0),
+    Math.max(0, ...holding.map(({ fromMs }) => atMs - fromMs)),
+  )
   const overlapping = (withinMs: number) =>
     outages.filter(({ fromMs, toMs }) => fromMs <= atMs && toMs >= atMs - withinMs - heldMs)
   const mayBeDown = (outage: TargetOutage) =>
     outage.kind !== 'degraded' &&
-    mayBeMajority(outage, monitor.settings, faults, { atMs, heldMs, isFirst: from === null })
+    mayMakeDown(outage, monitor.settings, faults, { atMs, heldMs, isFirst: from === null })
   const found: Finding[] = []
   if (to === 'down' && !overlapping(explainsDownMs(settings)).some(mayBeDown)) {
     const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
-    const why = describeLossCause(book, scope.regions, { settings, atMs, isChanged })
+    const why = regions === 1 ? describeSingleRegionCause(book, scope.regions, { settings, atMs, isChanged }) : null
     // faults in other regions decide whether a witness could answer
     const all = book.all(atMs - explainsDownMs(settings), atMs)
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))

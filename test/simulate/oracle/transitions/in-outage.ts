@@ -6,7 +6,10 @@ import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
 /** A transition that was decided before the end of an outage may be committed after it. */
 export const IN_FLIGHT_MS = 5_000
 
-/** Transitions while a target fails everywhere that no fault explains: `degraded`, and a second `down`. Not judged: an outage that only some regions see. */
+/**
+ * Transitions while a target fails everywhere that no fault explains: `degraded`, and a second `down`. An outage that only some
+ * regions see is not judged.
+ */
 export function findInterruptions(scope: Scope, outage: TargetOutage): Finding[] {
   const { monitor, index } = scope
   const { fromMs, toMs, kind, regions: seeing } = outage
