@@ -1,7 +1,7 @@
 import { createLruCache } from '../../../../shared/lru-cache.ts'
-import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
+import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { now as clockNow, createYieldPoint, nowMs } from '../../../foundation/platform/time/clock.ts'
+import { now as clockNow, createYieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { listStatusTimes } from '../../../insight/analytics/uptime/status-time-store.ts'
 import { listPageComponents } from '../../core/component-store.ts'
 import { sanitizeProjectCss } from '../../core/custom-css/css-actions.ts'
@@ -12,6 +12,7 @@ import type { StoredPage } from '../../core/records.ts'
 import type { LoadedPage, PageView } from '../../core/types.ts'
 import type { Site } from '../site.ts'
 import { DAY_MS, listBarDays } from './days.ts'
+import { createMedianReader } from './median-reader.ts'
 import type { PageData } from './page-data.ts'
 import {
   findPageBySite,
@@ -19,7 +20,6 @@ import {
   listNoticedMaintenance,
   listPageIncidents,
   listPageMaintenance,
-  loadDailyMedians,
   type PublicPage,
 } from './page-data-store.ts'
 import { buildPageView, RECENT_MS } from './page-view.ts'
@@ -28,8 +28,8 @@ import { buildPageView, RECENT_MS } from './page-view.ts'
 const MAX_AGE_MS = 60_000
 /** ClickHouse may be slow or unreachable; the rest of a page does not wait for it. */
 const HISTORY_TIMEOUT_MS = 2_000
-/** How long ClickHouse is not queried after a failure. */
-const CLICKHOUSE_PAUSE_MS = 5_000
+/** How long a page that was shown before waits for ClickHouse. After a second, visitors get the previous page instead. */
+const SHOWN_PAGE_WAIT_MS = 300
 
 type ViewTools = {
   db: Db
@@ -41,27 +41,17 @@ type ViewTools = {
   historyTimeoutMs?: number
 }
 
+type History = {
+  /** the response times of the last read */
+  known: LoadedPage['medians']
+  /** how long the page waits for new ones */
+  waitMs?: number
+}
+
 /** Reads everything that a view shows. While ClickHouse is unreachable, the last known response times are used. */
 function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_MS }: ViewTools) {
-  let clickhouseFailedMs = 0
-
-  async function readMedians(
-    pageId: string,
-    ids: string[],
-    from: Date,
-    known: LoadedPage['medians'],
-  ): Promise<LoadedPage['medians']> {
-    const isKnown = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && ids.every(id => known.ids.has(id))
-    if (isKnown || nowMs() - clickhouseFailedMs < CLICKHOUSE_PAUSE_MS) return known
-    // a page that is slow must not use the reads of its project, nor the other way round
-    const share = { key: `page ${pageId}`, timeoutMs: historyTimeoutMs }
-    const byMonitor = await readAs(clickhouse, share, reads => loadDailyMedians(reads, ids, from)).catch(() => null)
-    if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
-    clickhouseFailedMs = nowMs()
-    return known
-  }
-
-  return async function readData(page: StoredPage, horizon: Horizon, known: LoadedPage['medians']) {
+  const readMedians = createMedianReader(clickhouse, historyTimeoutMs)
+  return async function readData(page: StoredPage, horizon: Horizon, { known, waitMs = historyTimeoutMs }: History) {
     const [groups, components] = await Promise.all([listPageGroups(db, page.id), listPageComponents(db, page.id)])
     const ids = [...new Set(components.flatMap(({ monitor }) => (monitor ? [monitor.id] : [])))]
     const from = new Date(listBarDays(horizon.now)[0]!.startMs)
@@ -70,7 +60,7 @@ function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_M
       listPageIncidents(db, page.projectId, ids, from, horizon.recent),
       listPageMaintenance(db, ids, horizon),
       listNoticedMaintenance(db, page.projectId, ids, horizon),
-      page.showResponseTimes ? readMedians(page.id, ids, from, known) : null,
+      page.showResponseTimes ? readMedians({ pageId: page.id, ids, from, known, waitMs }) : null,
     ])
     const shown = { page, groups, components, times, incidents, maintenance, noticedMaintenance }
     const data: PageData = { ...shown, medians: medians?.byMonitor ?? null }
@@ -96,7 +86,7 @@ export function createViewReader(tools: ViewTools) {
     const isSameImages =
       known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
     const [{ data, medians }, images] = await Promise.all([
-      readData(page, horizon, known?.medians ?? null),
+      readData(page, horizon, known ? { known: known.medians, waitMs: SHOWN_PAGE_WAIT_MS } : { known: null }),
       isSameImages ? known.images : loadPageImages(db, page.id),
     ])
     const pause = createYieldPoint(0)
@@ -130,7 +120,7 @@ export function createPreviewReader(tools: ViewTools) {
   const medians = createLruCache<NonNullable<LoadedPage['medians']>>(MAX_PREVIEWED)
   return async function readPreview(page: StoredPage, customCss: string | null): Promise<PageView> {
     const horizon = toHorizon(now())
-    const read = await readData(page, horizon, medians.get(page.id) ?? null)
+    const read = await readData(page, horizon, { known: medians.get(page.id) ?? null })
     if (read.medians) medians.set(page.id, read.medians)
     return buildPageView(read.data, { origin: publicUrl, path: buildPagePath(page) }, customCss, horizon.now)
   }
