@@ -1,5 +1,5 @@
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
-import { resetDoubt } from '../confirmation/held-vote.ts'
+import { isVoteHeld, resetDoubt } from '../confirmation/held-vote.ts'
 import type { RegionState, RegionTally, VerdictResult } from '../types.ts'
 
 /** How many failures in a row make a region failing. */
@@ -61,8 +61,12 @@ export function advanceStreaks(
   }
 }
 
-/** After a change of the target or the assertions: streaks begin again, state and vote stay. */
+/**
+ * After a change of the target or the assertions: streaks begin again, state and vote stay. A region without a vote
+ * because of a doubt decides like a new one.
+ */
 export function resetStreaks(cell: RegionTally): RegionTally {
+  if (isVoteHeld(cell)) return resetStreaks({ ...cell, state: 'pending' })
   const firstFailure = cell.state === 'failing' ? cell.firstFailure : null
   const { doubt: _, ...rest } = cell
   return { ...rest, failures: 0, notUp: 0, better: 0, firstFailure, secondOpinion: null, ...resetDoubt(cell) }

@@ -82,10 +82,14 @@ export function computeQuorumLostSince(
   if (hasQuorumOfPresent(tally) || tally.voting === 0) return null
   const ends = before.cells.map(cell => computeVoteEndMs(cell, before, policy))
   if (!ends.some(endMs => endMs > nowMs)) return nowMs
-  if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
-  const changes = [nowMs, ...ends, ...listPresenceChanges(policy)].filter(ms => Number.isFinite(ms) && ms <= nowMs)
+  const waitingSinceMs = before.quorumLostSinceMs
+  if (waitingSinceMs !== null && !policy.absences) return waitingSinceMs
+  const presenceChanges = [nowMs, ...listPresenceChanges(policy)]
+  // during a wait, the quorum can exist again only while regions are absent
+  const moments = waitingSinceMs === null ? [...ends, ...presenceChanges] : presenceChanges
+  const changes = moments.filter(ms => ms > (waitingSinceMs ?? Number.NEGATIVE_INFINITY) && ms <= nowMs)
   const hadQuorumUntil = (ms: number) => hasQuorumOfPresent(countVotes(before, policy, ms - 1))
-  return changes.sort((a, b) => b - a).find(hadQuorumUntil) ?? nowMs
+  return changes.sort((a, b) => b - a).find(hadQuorumUntil) ?? waitingSinceMs ?? nowMs
 }
 
 const listPresenceChanges = ({ regions, absences }: Policy): number[] =>

@@ -305,6 +305,15 @@ testRows([
     statuses: 'up@0',
   },
   {
+    says: 'a region in doubt decides like a new one after the target has changed',
+    policy: { ...alone, witness: false },
+    run: `us 0 .  94 x[d,c=2] 95 x[d,c=2,s=94,a=2] 98 .[c=2,s=94,a=3]
+          policy 65 c=2
+          ${fails}`,
+    statuses: 'up@0',
+    regions: 'us=ok',
+  },
+  {
     says: 'without re-checks the first doubted failure waits as well',
     policy: { ...alone, retryCount: 0 },
     run: `us 0 .  60 x[d] 90 x[d]
