@@ -1,16 +1,19 @@
 import { type RunRefusal, Trigger } from '../../shared/checks/result.ts'
-import { findSlotFrom } from '../../shared/checks/slots.ts'
 import { buildRefusedResult } from '../execution/result-builder.ts'
 import { type AssignedMonitor, createRecheckChain } from './assigned-monitors.ts'
 import { resolveChainTime, shiftTimes } from './check-times.ts'
 import { type CheckLoopState, getSubject, setDue } from './loop-state.ts'
+import { findFirstDue } from './slots.ts'
 
 const NO_REQUESTER = { trigger: Trigger.SLOT, runId: '' }
 
-/** Queues a monitor that was assigned: now when a check was requested with the assignment, otherwise at its next slot. */
+/**
+ * Queues a monitor that was assigned: now when a check was requested with the assignment, otherwise at its next slot, or
+ * sooner if the last one may have been lost.
+ */
 export function enqueue(loop: CheckLoopState, monitor: AssignedMonitor, now: number): void {
   if (monitor.assignment.checkAtOnce) startChain(loop, monitor, Trigger.SLOT, '', now)
-  else setDue(loop, monitor, findSlotFrom(monitor.slots, now))
+  else setDue(loop, monitor, findFirstDue(monitor.slots, now))
 }
 
 /** Starts a chain outside the schedule (see `CheckLoop`). */

@@ -66,6 +66,40 @@ t.test('A slot is checked once, even when a clock correction goes back a little'
   )
 })
 
+t.test('A slot that was lost with another probe is checked soon after the monitor moved, and once', async t => {
+  const intervalS = 3600
+  const slotMs = findSlotFrom(computeSlots('m1', 'eu-west', intervalS), Date.UTC(2026, 7, 1))
+  let nowMs = slotMs + 20_000
+  const published: Result[] = []
+  const loop = createCheckLoop({
+    monitors: createAssignedMonitors('eu-west'),
+    clock: { learn: () => 0, nowMs: () => nowMs },
+    run: async () => WELL,
+    publish: result => published.push(result),
+    answer() {},
+    maxConcurrentChecks: 10,
+    log: createLog('test', 'silent'),
+  })
+  t.teardown(() => loop.drain())
+  const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS })]
+  const assign = () => loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
+  assign()
+  nowMs += 30_000
+  loop.clockLearned(0)
+  await waitFor(() => published.length === 1, { label: 'the check' })
+  t.match(published, [{ trigger: Trigger.SLOT, attempt: 1, scheduledAtMs: slotMs + 45_000 }])
+  // the connection was interrupted: the same assignment again
+  assign()
+  nowMs = slotMs + intervalS * 1_000 - 1
+  loop.clockLearned(0)
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(published.length, 1)
+  nowMs = slotMs + intervalS * 1_000 + 100
+  loop.clockLearned(0)
+  await waitFor(() => published.length === 2, { label: 'the next slot' })
+  t.equal(published[1]!.scheduledAtMs, slotMs + intervalS * 1_000)
+})
+
 t.test('A request just after a change joins the check that the change starts', async t => {
   const published: Result[] = []
   const answers: [string, Result][] = []

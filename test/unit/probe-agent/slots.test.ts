@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findMissedSlots } from '../../../probe-agent/schedule/slots.ts'
+import { findFirstDue, findMissedSlots } from '../../../probe-agent/schedule/slots.ts'
 import { computeSlots, findSlotFrom } from '../../../shared/checks/slots.ts'
 
 const SLOTS = { phaseMs: 700, intervalMs: 30_000 }
@@ -42,4 +42,24 @@ t.test('A check that cannot start within its interval is missed, and the oldest 
     [5000, 40_000, [5000], 30_700],
   ]
   for (const [dueMs, nowMs, missed, next] of rows) t.same(findMissedSlots(SLOTS, dueMs, nowMs), { missed, next })
+})
+
+t.test('A monitor with a long interval is checked again soon after it moved, if its last slot is recent', async t => {
+  const hourly = { phaseMs: 0, intervalMs: 3_600_000 }
+  const [hour, s] = [3_600_000, 1_000]
+  const rows: [string, intervalMs: number, sinceSlotMs: number, dueMs: number][] = [
+    ['in its slot', hour, 0, 0],
+    ['just after its slot: last', hour, 1, 30 * s],
+    ['half way', hour, 60 * s, 15 * s],
+    ['two minutes after its slot: at once', hour, 120 * s, 0],
+    ['a slot that is not recent', hour, 121 * s, hour - 121 * s],
+    ['two minutes: the next slot if that is sooner', 120 * s, 110 * s, 2_500],
+    ['90 s', 90 * s, 80 * s, 10 * s],
+    ['a minute: its next slot', 60 * s, 20 * s, 40 * s],
+    ['30 s: its next slot', 30 * s, 20 * s, 10 * s],
+  ]
+  for (const [name, intervalMs, sinceSlotMs, dueMs] of rows) {
+    const nowMs = 720 * hour + sinceSlotMs
+    t.equal(findFirstDue({ ...hourly, intervalMs }, nowMs) - nowMs, dueMs, name)
+  }
 })
