@@ -134,10 +134,16 @@ t.test('A probe whose assignments belong to another live set gets a snapshot', a
   }
 })
 
+const STORED_CELLS: Record<string, object> = {
+  failing: { state: 'failing', doubt: { settledBy: 'probe' } },
+  ok: { state: 'ok' },
+  'in doubt': { state: 'failing', doubt: { settledBy: null } },
+}
+
 t.test('A reconnect causes immediate checks only of monitors without a stored state', async t => {
-  const { fleet, ids, connect } = await setUp(t, 3)
-  const cell = (state: string) => ({ region: 'eu-west', state })
-  for (const [index, state] of ['failing', 'ok'].entries()) {
+  const { fleet, ids, connect } = await setUp(t, 4)
+  const cell = (state: string) => ({ region: 'eu-west', ...STORED_CELLS[state] })
+  for (const [index, state] of ['failing', 'ok', 'in doubt'].entries()) {
     await execute(
       fleet.db,
       'INSERT INTO verdict_states (monitor_id, partition, state, updated_at) VALUES (?, 0, ?::jsonb, now())',
@@ -153,6 +159,7 @@ t.test('A reconnect causes immediate checks only of monitors without a stored st
   t.same(seen, [
     [RegionState.FAILING, false],
     [RegionState.OK, false],
+    [RegionState.PENDING, false],
     [RegionState.PENDING, true],
   ])
 })

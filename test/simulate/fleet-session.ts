@@ -9,6 +9,7 @@ import {
   type ProbeSession,
 } from '../../control-plane/monitoring/fleet/sessions/session.ts'
 import { type SyncMessage, takeMessage } from '../../control-plane/monitoring/fleet/sessions/sync-queue.ts'
+import { isVoteHeld } from '../../control-plane/verdict/core/confirmation/held-vote.ts'
 import type { Hello, Welcome } from '../../proto/gen/probe/v1/fleet.ts'
 import type { Database } from './database.ts'
 
@@ -109,7 +110,9 @@ function storedStates(database: Database, region: string, ids: readonly [string,
   const states = new Map<string, { regionState: string | null }>()
   for (const [id] of ids) {
     const state = database.monitor(id)?.state
-    if (state) states.set(id, { regionState: state.cells.find(cell => cell.region === region)?.state ?? null })
+    if (!state) continue
+    const cell = state.cells.find(one => one.region === region)
+    states.set(id, { regionState: cell === undefined ? null : isVoteHeld(cell) ? 'pending' : cell.state })
   }
   return states
 }

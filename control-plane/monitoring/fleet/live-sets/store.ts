@@ -162,14 +162,19 @@ export async function recordRegionCounts(db: Db, counts: RegionCounts[]): Promis
   )
 }
 
-/** Loads what the verdict has stored of some monitors: the state of one region, null when it has none of that region. */
+/**
+ * Loads what the verdict has stored of some monitors: the state of one region, null when it has none of that region. A region
+ * that fails in doubt is pending: with `failing` its probe would make no re-checks after a change of the target, which ends the
+ * doubt.
+ */
 export async function loadStoredStates(db: Db, region: string, monitorIds: string[]): Promise<StoredStates> {
   if (monitorIds.length === 0) return new Map()
   const rows = await query<{ id: string; regionState: string | null }>(
     db,
     `SELECT monitor_id AS id,
-       (SELECT cell->>'state' FROM jsonb_array_elements(state->'cells') cell WHERE cell->>'region' = :region)
-         AS "regionState"
+       (SELECT CASE WHEN cell->'doubt'->'settledBy' = 'null' AND cell->>'state' = 'failing' THEN 'pending'
+                    ELSE cell->>'state' END
+        FROM jsonb_array_elements(state->'cells') cell WHERE cell->>'region' = :region) AS "regionState"
      FROM verdict_states WHERE monitor_id = ANY (:monitorIds::uuid[])`,
     { region, monitorIds },
   )

@@ -147,7 +147,8 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   if (!hasLaterCheck(cell)) return cell
   // a majority in doubt counts whatever the others see, if each of its regions still fails in a later check
   const failingStill = failing.filter(other => hasLaterCheck(other) && isRechecked(other, policy, nowMs))
-  const known = others.filter(other => isVoting(other) || failingStill.includes(other))
+  const isInDoubt = (other: RegionTally) => isVoteHeld(other) && isRechecked(other, policy, nowMs)
+  const known = others.filter(other => isVoting(other) || isInDoubt(other))
   if (failingStill.length > 0 && (failingStill.length + 1) * 2 > known.length + 1) return settleDoubt(cell, 'region')
   const isSeenWell = (other: RegionTally) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
   const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0

@@ -16,7 +16,7 @@ export function applyWitnessResult(state: MonitorState, check: VerdictResult, po
   const cells = applyWitnessCheck(base, check, policy, nowMs)
   if (cells === base.cells) return neutral
   const voted = { ...base, cells }
-  const decided = decideStatus(base, voted, policy, nowMs)
+  const decided = decideStatus(base, voted, true, policy, nowMs)
   const { quorumLostSinceMs, noMajoritySinceMs } = decided
   const cell = cells.find(({ doubt }) => doubt?.witness?.check === check)!
   const changed = decided.status === base.status ? null : changeStatus(voted, decided, cell.last!, policy, nowMs)

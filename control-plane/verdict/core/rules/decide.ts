@@ -1,4 +1,4 @@
-import { Trigger } from '../../../../proto/gen/probe/v1/result.ts'
+import { Outcome, Trigger } from '../../../../proto/gen/probe/v1/result.ts'
 import { addWitnessRequest, applyDoubt, confirmHeldVotes } from '../confirmation/doubt.ts'
 import {
   buildCheckRequest,
@@ -103,7 +103,7 @@ function count(
     restoredAtMs: base.restoredAtMs,
     cells: isAsking ? renewSecondOpinions(cells, nowMs) : cells,
   }
-  const decided = decideStatus(base, voted, policy, nowMs)
+  const decided = decideStatus(base, voted, result.outcome === Outcome.DOWN, policy, nowMs)
   const isTimed =
     decided.quorumLostSinceMs !== base.quorumLostSinceMs || decided.noMajoritySinceMs !== base.noMajoritySinceMs
   const isAsBefore = decided.status === base.status && (!base.unchecked || decided.quorum === null)

@@ -20,8 +20,15 @@ export type StatusDecision = {
 
 /**
  * The status that the votes in `voted` lead to (docs/design/verdict.md#votes); `before`: without the newest of them.
+ * `isFailure`: the newest result is a failure.
  */
-export function decideStatus(before: MonitorState, voted: MonitorState, policy: Policy, nowMs: number): StatusDecision {
+export function decideStatus(
+  before: MonitorState,
+  voted: MonitorState,
+  isFailure: boolean,
+  policy: Policy,
+  nowMs: number,
+): StatusDecision {
   const tally = countVotes(voted, policy, nowMs)
   const quorumLostSinceMs = computeQuorumLostSince(before, tally, policy, nowMs)
   // an unchecked monitor is decided like a new one
@@ -29,6 +36,8 @@ export function decideStatus(before: MonitorState, voted: MonitorState, policy: 
   const quorum = findQuorum(tally, quorumLostSinceMs, computeReducedQuorumDelayMs(shown, policy), nowMs)
   if (quorum === null) return keepStatus(before, quorumLostSinceMs)
   const vote = decideStatusByVotes(tally)
+  // the votes of others ended, so older failures became a majority: the next failure confirms them
+  if (vote === 'down' && !isFailure && shown !== null && shown !== 'down') return keepStatus(before, quorumLostSinceMs)
   const isMajorityGone = shown === 'down' && vote !== 'down'
   const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
   const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)

@@ -71,7 +71,8 @@ export function decideStatusByVotes({ voting, failing, degraded }: VoteCount): '
 /**
  * Since when the quorum is lost with at least one region voting all the time; null with a quorum, or while no region
  * votes. `before` has the votes before the result taken at `nowMs`, `tally` counts them with it. A moment without any
- * vote restarts the wait, and so does the return of a region that had no probe.
+ * vote restarts the wait. If the others had a quorum while a region had no probe, the wait begins with its return. Further
+ * returns do not restart it, so that it ends.
  */
 export function computeQuorumLostSince(
   before: MonitorState,
@@ -82,14 +83,10 @@ export function computeQuorumLostSince(
   if (hasQuorumOfPresent(tally) || tally.voting === 0) return null
   const ends = before.cells.map(cell => computeVoteEndMs(cell, before, policy))
   if (!ends.some(endMs => endMs > nowMs)) return nowMs
-  const waitingSinceMs = before.quorumLostSinceMs
-  if (waitingSinceMs !== null && !policy.absences) return waitingSinceMs
-  const presenceChanges = [nowMs, ...listPresenceChanges(policy)]
-  // during a wait, the quorum can exist again only while regions are absent
-  const moments = waitingSinceMs === null ? [...ends, ...presenceChanges] : presenceChanges
-  const changes = moments.filter(ms => ms > (waitingSinceMs ?? Number.NEGATIVE_INFINITY) && ms <= nowMs)
+  if (before.quorumLostSinceMs !== null) return before.quorumLostSinceMs
+  const changes = [nowMs, ...ends, ...listPresenceChanges(policy)].filter(ms => Number.isFinite(ms) && ms <= nowMs)
   const hadQuorumUntil = (ms: number) => hasQuorumOfPresent(countVotes(before, policy, ms - 1))
-  return changes.sort((a, b) => b - a).find(hadQuorumUntil) ?? waitingSinceMs ?? nowMs
+  return changes.sort((a, b) => b - a).find(hadQuorumUntil) ?? nowMs
 }
 
 const listPresenceChanges = ({ regions, absences }: Policy): number[] =>

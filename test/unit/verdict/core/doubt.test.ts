@@ -248,6 +248,15 @@ testRows([
     statuses: 'up@0',
   },
   {
+    says: 'two of four regions with a later failure make no majority while another one has just begun to fail in doubt',
+    run: `us 0 . 94 x[d]
+          ${fails}
+          eu 0 . 70 x[d] 71 x[d,s=70,a=2] 74 x[d,s=70,a=3] 104.5 x[d]
+          ap 0 . 60.6 . 100 .
+          uw 0 . 80 x[d] 81 x[d,s=80,a=2] 84 x[d,s=80,a=3] 114 . 119 .`,
+    statuses: 'up@0',
+  },
+  {
     says: 'a region in doubt whose checks became unknown makes no majority',
     run: `us 0 . 60 . 120 . 180 x[d] 181 x[d,s=180,a=2] 184 x[d,s=180,a=3] 214 x[d]
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 120.5 ? 180.5 ?

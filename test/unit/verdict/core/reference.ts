@@ -217,6 +217,8 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
       : failing.length > 0 || degraded.length * 2 > voters.length
         ? 'degraded'
         : 'up'
+  const isConfirmed = now.result.outcome === Outcome.DOWN || status === null || status === 'down'
+  if (vote === 'down' && !isConfirmed) return { ...now, heldSinceMs }
   const decided = { ...now, vote, heldSinceMs } as const
   if (vote !== 'degraded' || status === 'degraded') return { ...decided, status: vote }
   if (status === 'down') {
