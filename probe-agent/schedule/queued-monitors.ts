@@ -1,3 +1,4 @@
+import { computeMaxChainMs } from '../../shared/checks/rechecks.ts'
 import { type RunRefusal, Trigger } from '../../shared/checks/result.ts'
 import { buildRefusedResult } from '../execution/result-builder.ts'
 import { type AssignedMonitor, createRecheckChain } from './assigned-monitors.ts'
@@ -13,8 +14,11 @@ const NO_REQUESTER = { trigger: Trigger.SLOT, runId: '' }
  */
 export function enqueue(loop: CheckLoopState, monitor: AssignedMonitor, now: number): void {
   if (monitor.assignment.checkAtOnce) startChain(loop, monitor, Trigger.SLOT, '', now)
-  else setDue(loop, monitor, findFirstDue(monitor.slots, now))
+  else setDue(loop, monitor, findFirstDue(monitor.slots, computeChainMs(monitor), now))
 }
+
+const computeChainMs = ({ assignment: { spec, retryCount } }: AssignedMonitor): number =>
+  computeMaxChainMs(spec!.timeoutMs, retryCount)
 
 /** Starts a chain outside the schedule (see `CheckLoop`). */
 export function startChain(

@@ -16,19 +16,22 @@ export function findMissedSlots(slots: Slots, dueMs: number, nowMs: number): { m
 
 /** Monitors with a longer interval do not wait for their next slot. */
 const MAX_WAIT_MS = 60_000
-/** How long another probe may have had a monitor without checking it: until its work moved, and the chain that it had begun. */
-const UNCHECKED_MS = 120_000
+/** How long ago the slot of an unfinished chain may be at least. */
+const MIN_UNFINISHED_MS = 120_000
+/** The longest time until the work of a probe that ended has moved. */
+const MOVE_MS = 30_000
 /** The slots of that time are checked again in this time. */
 const CATCH_UP_MS = 30_000
 
 /**
- * When a monitor that was just assigned is due, in ms since 1970. Its last slot may have been lost with the probe that had it
- * before: if the interval is long and the slot recent, it is checked again. The longer ago the slot, the sooner, so that these
- * checks are spread.
+ * When a monitor that was just assigned is due, in ms since 1970. The chain of its last slot may have been lost with the probe
+ * that had it before: if the interval is long and the slot recent, it is checked again. The longer ago the slot, the sooner, so
+ * that these checks are spread. `chainMs`: the longest time of a chain.
  */
-export function findFirstDue(slots: Slots, nowMs: number): number {
+export function findFirstDue(slots: Slots, chainMs: number, nowMs: number): number {
   const nextMs = findSlotFrom(slots, nowMs)
   const agoMs = nowMs - (nextMs - slots.intervalMs)
-  if (slots.intervalMs <= MAX_WAIT_MS || agoMs > UNCHECKED_MS) return nextMs
-  return Math.min(nextMs, Math.ceil(nowMs + (1 - agoMs / UNCHECKED_MS) * CATCH_UP_MS))
+  const unfinishedMs = Math.max(MIN_UNFINISHED_MS, chainMs + MOVE_MS)
+  if (slots.intervalMs <= MAX_WAIT_MS || agoMs > unfinishedMs) return nextMs
+  return Math.min(nextMs, Math.ceil(nowMs + (1 - agoMs / unfinishedMs) * CATCH_UP_MS))
 }

@@ -24,6 +24,10 @@ export function sumRecheckDelaysMs(retryCount: number): number {
   return sum
 }
 
+/** The longest time of a chain, in ms: each attempt takes its whole timeout, and none overlap. */
+export const computeMaxChainMs = (timeoutMs: number, retryCount: number): number =>
+  (retryCount + 1) * timeoutMs + sumRecheckDelaysMs(retryCount)
+
 /** The silence limit for a target that usually answers quickly, in ms. */
 export const computeUsualSilenceMs = (timeoutMs: number): number =>
   Math.min(MAX_SILENCE_MS, timeoutMs * SHARE_OF_TIMEOUT)

@@ -444,7 +444,7 @@ export type Guarantee = {
          */
         shortest: number;
         /**
-         * down_within when many other hosts begin to fail for the region at the same time, so that the failure waits for a second region, in seconds.
+         * down_within when many other hosts begin to fail for the region at the same time, so that the failure waits for a second region. With several regions, for an outage that all of them see, in seconds.
          */
         down_within_in_doubt: number;
     }>;

@@ -47,7 +47,7 @@ t.test('A check that cannot start within its interval is missed, and the oldest 
 t.test('A monitor with a long interval is checked again soon after it moved, if its last slot is recent', async t => {
   const hourly = { phaseMs: 0, intervalMs: 3_600_000 }
   const [hour, s] = [3_600_000, 1_000]
-  const rows: [string, intervalMs: number, sinceSlotMs: number, dueMs: number][] = [
+  const rows: [string, intervalMs: number, sinceSlotMs: number, dueMs: number, chainMs?: number][] = [
     ['in its slot', hour, 0, 0],
     ['just after its slot: last', hour, 1, 30 * s],
     ['half way', hour, 60 * s, 15 * s],
@@ -57,9 +57,11 @@ t.test('A monitor with a long interval is checked again soon after it moved, if 
     ['90 s', 90 * s, 80 * s, 10 * s],
     ['a minute: its next slot', 60 * s, 20 * s, 40 * s],
     ['30 s: its next slot', 30 * s, 20 * s, 10 * s],
+    ['a slot whose chain may be unfinished', hour, 160 * s, 6 * s, 170 * s],
+    ['just after the longest chain and the move', hour, 201 * s, hour - 201 * s, 170 * s],
   ]
-  for (const [name, intervalMs, sinceSlotMs, dueMs] of rows) {
+  for (const [name, intervalMs, sinceSlotMs, dueMs, chainMs = 30 * s] of rows) {
     const nowMs = 720 * hour + sinceSlotMs
-    t.equal(findFirstDue({ ...hourly, intervalMs }, nowMs) - nowMs, dueMs, name)
+    t.equal(findFirstDue({ ...hourly, intervalMs }, chainMs, nowMs) - nowMs, dueMs, name)
   }
 })

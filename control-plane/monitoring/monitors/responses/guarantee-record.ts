@@ -32,7 +32,7 @@ export const GuaranteeRecord = Type.Object(
         message_within: Seconds('From the beginning of the outage until the first alert is sent'),
         shortest: Seconds('The duration from which on every outage is noticed'),
         down_within_in_doubt: Seconds(
-          'down_within when many other hosts begin to fail for the region at the same time, so that the failure waits for a second region',
+          'down_within when many other hosts begin to fail for the region at the same time, so that the failure waits for a second region. With several regions, for an outage that all of them see',
         ),
       }),
       {

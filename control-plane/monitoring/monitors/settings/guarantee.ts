@@ -1,4 +1,5 @@
 import {
+  computeMaxChainMs,
   computeUsualSilenceMs,
   DOUBT_RECHECK_DELAY_MS,
   sumRecheckDelaysMs,
@@ -98,7 +99,7 @@ function computeChainMs(kind: FailureMode, { timeoutMs, retryCount }: CheckPace)
       return waitsMs
     case 'slow':
       // its silence limit may have become the timeout, so attempts may not overlap
-      return (retryCount + 1) * timeoutMs + waitsMs
+      return computeMaxChainMs(timeoutMs, retryCount)
     case 'hanging':
       return timeoutMs + retryCount * computeUsualSilenceMs(timeoutMs)
   }
