@@ -24,13 +24,18 @@ const CLICKHOUSE_PAUSE_MS = 5_000
 /** Pages whose response times arrived late and were not used yet. */
 const MAX_LATE = 200
 
-/**
- * Reads the response times of pages, each within `timeoutMs`. While ClickHouse is slow or unreachable, the last known
- * ones are returned, or null.
- */
-export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number) {
+type MedianReader = {
+  /** While ClickHouse is slow or unreachable, the last known response times are returned, or null. */
+  read(request: MedianRequest): Promise<Medians | null>
+  /** True when response times of the page arrived after its last read. */
+  hasNews(pageId: string): boolean
+}
+
+/** Reads the response times of pages, each within `timeoutMs`. */
+export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number): MedianReader {
   let failedMs = 0
   const late = createLruCache<Medians>(MAX_LATE)
+  const running = new Map<string, { ids: ReadonlySet<string>; loading: Promise<Medians | null> }>()
 
   /** Returns null after a failure. */
   async function load({ pageId, ids, from }: MedianRequest): Promise<Medians | null> {
@@ -42,17 +47,37 @@ export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number) {
     return null
   }
 
-  return async function readMedians(request: MedianRequest): Promise<Medians | null> {
-    const { pageId, ids, waitMs } = request
-    const known = pickNewest(request.known, late.get(pageId) ?? null)
-    const isUsable = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && ids.every(id => known.ids.has(id))
-    if (isUsable || nowMs() - failedMs < CLICKHOUSE_PAUSE_MS) return known
+  /** A query of the page that is running is used if it has all monitors. */
+  function loadOnce(request: MedianRequest): Promise<Medians | null> {
+    const { pageId, ids } = request
+    const known = running.get(pageId)
+    if (known && hasAll(known, ids)) return known.loading
     const loading = load(request)
+    const started = { ids: new Set(ids), loading }
+    running.set(pageId, started)
+    void loading.then(() => running.get(pageId) === started && running.delete(pageId))
+    return loading
+  }
+
+  async function read(request: MedianRequest): Promise<Medians | null> {
+    const { pageId, ids, waitMs } = request
+    const known = pickBest([request.known, late.get(pageId) ?? null], ids)
+    late.delete(pageId)
+    const isUsable = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && hasAll(known, ids)
+    if (isUsable || nowMs() - failedMs < CLICKHOUSE_PAUSE_MS) return known
+    const loading = loadOnce(request)
     const loaded = await withTimeout(loading, waitMs)
     if (loaded === null) void loading.then(medians => medians && late.set(pageId, medians))
     return loaded ?? known
   }
+
+  return { read, hasNews: pageId => late.get(pageId) !== undefined }
 }
 
-const pickNewest = (one: Medians | null, other: Medians | null) =>
-  (other?.loadedMs ?? 0) > (one?.loadedMs ?? 0) ? other : one
+const hasAll = (known: { ids: ReadonlySet<string> }, ids: readonly string[]) => ids.every(id => known.ids.has(id))
+
+/** Those with all monitors, otherwise the newest. */
+function pickBest(candidates: readonly (Medians | null)[], ids: readonly string[]): Medians | null {
+  const newestFirst = candidates.filter(one => one !== null).sort((a, b) => b.loadedMs - a.loadedMs)
+  return newestFirst.find(one => hasAll(one, ids)) ?? newestFirst[0] ?? null
+}

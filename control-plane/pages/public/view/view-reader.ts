@@ -50,8 +50,8 @@ type History = {
 
 /** Reads everything that a view shows. While ClickHouse is unreachable, the last known response times are used. */
 function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_MS }: ViewTools) {
-  const readMedians = createMedianReader(clickhouse, historyTimeoutMs)
-  return async function readData(page: StoredPage, horizon: Horizon, { known, waitMs = historyTimeoutMs }: History) {
+  const medianReader = createMedianReader(clickhouse, historyTimeoutMs)
+  async function readData(page: StoredPage, horizon: Horizon, { known, waitMs = historyTimeoutMs }: History) {
     const [groups, components] = await Promise.all([listPageGroups(db, page.id), listPageComponents(db, page.id)])
     const ids = [...new Set(components.flatMap(({ monitor }) => (monitor ? [monitor.id] : [])))]
     const from = new Date(listBarDays(horizon.now)[0]!.startMs)
@@ -60,12 +60,13 @@ function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_M
       listPageIncidents(db, page.projectId, ids, from, horizon.recent),
       listPageMaintenance(db, ids, horizon),
       listNoticedMaintenance(db, page.projectId, ids, horizon),
-      page.showResponseTimes ? readMedians({ pageId: page.id, ids, from, known, waitMs }) : null,
+      page.showResponseTimes ? medianReader.read({ pageId: page.id, ids, from, known, waitMs }) : null,
     ])
     const shown = { page, groups, components, times, incidents, maintenance, noticedMaintenance }
     const data: PageData = { ...shown, medians: medians?.byMonitor ?? null }
     return { data, medians }
   }
+  return { readData, hasNews: medianReader.hasNews }
 }
 
 const toHorizon = (at: Date): Horizon => ({
@@ -80,7 +81,7 @@ const toHorizon = (at: Date): Horizon => ({
  */
 export function createViewReader(tools: ViewTools) {
   const { db, publicUrl, now = clockNow } = tools
-  const readData = createDataReader(tools)
+  const { readData, hasNews } = createDataReader(tools)
 
   async function load(site: Site, { page, fingerprint }: PublicPage, horizon: Horizon, known: LoadedPage | null) {
     const isSameImages =
@@ -103,7 +104,9 @@ export function createViewReader(tools: ViewTools) {
     const found = await findPageBySite(db, site, horizon)
     if (found === null) return null
     const isSame = known?.fingerprint === found.fingerprint && horizon.now.getTime() - known.loadedMs < MAX_AGE_MS
-    return isSame ? known : load(site, found, horizon, known)
+    return isSame && !(found.page.showResponseTimes && hasNews(found.page.id))
+      ? known
+      : load(site, found, horizon, known)
   }
 }
 
@@ -116,7 +119,7 @@ const MAX_PREVIEWED = 50
  */
 export function createPreviewReader(tools: ViewTools) {
   const { publicUrl, now = clockNow } = tools
-  const readData = createDataReader(tools)
+  const { readData } = createDataReader(tools)
   const medians = createLruCache<NonNullable<LoadedPage['medians']>>(MAX_PREVIEWED)
   return async function readPreview(page: StoredPage, customCss: string | null): Promise<PageView> {
     const horizon = toHorizon(now())
