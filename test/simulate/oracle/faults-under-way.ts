@@ -4,7 +4,7 @@ import type { Chronicle, RecordedFault, SettingsPeriod } from './chronicle.ts'
 const nextSlotMs = (intervalS: number) => Math.max(30_000, intervalS * 1_000)
 const afterMs = (intervalS: number) => 30_000 + nextSlotMs(intervalS)
 /** A probe that takes over does not wait for the next slot for longer. */
-const movesMs = (intervalS: number) => Math.min(90_000, nextSlotMs(intervalS))
+const movesMs = (intervalS: number) => Math.min(120_000, nextSlotMs(intervalS))
 const TAKES_OVER_MS = 20_000
 /** After this time the verdict no longer waits for a region without a probe. */
 const ABSENT_MS = 20_000

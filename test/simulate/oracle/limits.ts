@@ -72,9 +72,15 @@ export const UNCHECKED_WITHIN_MS = 30_000
 
 export const voteMs = (pace: Pace) => 3 * pace.intervalS * 1000 + getTimeoutMs(pace)
 
-/** How long before a `down` an outage may have ended that explains it. */
-export const explainsDownMs = (pace: Pace) => Math.max(200_000, 6 * pace.intervalS * 1000 + 2 * getTimeoutMs(pace))
-export const explainsDegradedMs = (pace: Pace) => Math.max(700_000, explainsDownMs(pace))
+const FAILED_MS = 200_000
+const votesEndMs = (pace: Pace) => Math.max(FAILED_MS, 6 * pace.intervalS * 1000 + 2 * getTimeoutMs(pace))
+
+/**
+ * How long before a `down` an outage may have ended that explains it. `from`: the status before; with one, only a failure makes
+ * a monitor down, while older votes can decide its first status.
+ */
+export const explainsDownMs = (pace: Pace, from: string | null) => (from === null ? votesEndMs(pace) : FAILED_MS)
+export const explainsDegradedMs = (pace: Pace) => Math.max(700_000, votesEndMs(pace))
 
 /** A better attempt is re-checked after this time. */
 const CONFIRMED_AFTER_MS = 5_000

@@ -69,7 +69,9 @@ export function detect(
     probes,
   )
   const isPlain = faults.length === 0 && changedMs.length === 0
-  const lastMs = isEndedByPause ? toMs : toMs + allowedMs
+  const nextMs = outages.find(one => one.fromMs >= toMs)?.fromMs ?? endMs
+  // a `down` in the next outage is the report of that one
+  const lastMs = isEndedByPause ? toMs : Math.min(toMs + allowedMs, nextMs)
   const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= lastMs)
   return {
     outage,

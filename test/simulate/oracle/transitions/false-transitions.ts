@@ -16,7 +16,8 @@ export function findFalseTransitions(
   const { monitor, outages, book, index } = scope
   const { atMs, to, from } = transition
   const settings = settingsAt(monitor, atMs)
-  const faults = book.between(atMs - explainsDownMs(settings), atMs, settings.regions)
+  const explainsMs = explainsDownMs(settings, from)
+  const faults = book.between(atMs - explainsMs, atMs, settings.regions)
   const regions = settings.regions.length
   const cause = describeCause(faults)
   const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
@@ -37,11 +38,12 @@ export function findFalseTransitions(
     outage.kind !== 'degraded' &&
     mayMakeDown(outage, monitor.settings, faults, { atMs, heldMs, isFirst: from === null })
   const found: Finding[] = []
-  if (to === 'down' && !overlapping(explainsDownMs(settings)).some(mayBeDown)) {
+  if (to === 'down' && !overlapping(explainsMs).some(mayBeDown)) {
     const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
-    const why = regions === 1 ? describeSingleRegionCause(book, scope.regions, { settings, atMs, isChanged }) : null
+    const why =
+      regions === 1 ? describeSingleRegionCause(book, scope.regions, { settings, atMs, explainsMs, isChanged }) : null
     // faults in other regions decide whether a witness could answer
-    const all = book.all(atMs - explainsDownMs(settings), atMs)
+    const all = book.all(atMs - explainsMs, atMs)
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
   }
   if (to === 'degraded' && overlapping(explainsDegradedMs(settings)).length === 0)
@@ -49,9 +51,7 @@ export function findFalseTransitions(
   if (to === 'up') {
     /** Without a fault, nothing explains `up` after `down` was reported. */
     const isSure = (outage: TargetOutage) =>
-      !outage.regions &&
-      earlier.some(one => one.to === 'down' && one.atMs >= outage.fromMs) &&
-      !isDisturbed(scope, atMs)
+      earlier.some(one => one.to === 'down' && one.atMs >= outage.fromMs) && !isDisturbed(scope, atMs)
     const broken = outages.find(
       one =>
         one.kind !== 'degraded' &&

@@ -1,6 +1,6 @@
 import type { SettingsPeriod } from '../chronicle.ts'
 import { type FaultIndex, isPartialLoss } from '../faults-under-way.ts'
-import { explainsDownMs, unnoticedMs, witnessMs } from '../limits.ts'
+import { unnoticedMs, witnessMs } from '../limits.ts'
 
 /** Excused causes of a false outage of a monitor with one region, under partial loss. All other false outages are violations. */
 const EXCUSED = {
@@ -21,8 +21,8 @@ const RESTART_LINGERS_MS = 120_000
 
 export const isExcused = (cause: string): boolean => Object.values(EXCUSED).includes(cause)
 
-/** `isChanged`: the monitor was changed within the last 2 minutes. */
-type SingleRegionDown = { settings: SettingsPeriod; atMs: number; isChanged: boolean }
+/** `explainsMs`: how long ago a loss may have ended that explains it. `isChanged`: the monitor was changed within the last 2 minutes. */
+type SingleRegionDown = { settings: SettingsPeriod; atMs: number; explainsMs: number; isChanged: boolean }
 
 /** Why a monitor of one region was down under partial loss; null: there was no partial loss. */
 export function describeSingleRegionCause(
@@ -30,8 +30,8 @@ export function describeSingleRegionCause(
   regions: readonly string[],
   one: SingleRegionDown,
 ): string | null {
-  const { settings, atMs, isChanged } = one
-  const losses = book.between(atMs - explainsDownMs(settings), atMs, settings.regions).filter(isPartialLoss)
+  const { settings, atMs, explainsMs, isChanged } = one
+  const losses = book.between(atMs - explainsMs, atMs, settings.regions).filter(isPartialLoss)
   if (losses.length === 0) return null
   if (losses.some(({ fromMs }) => atMs >= fromMs && atMs <= fromMs + unnoticedMs(settings))) return EXCUSED.beginning
   if (!settings.witness || isWithoutWitness(book, regions, one)) return EXCUSED.noWitness

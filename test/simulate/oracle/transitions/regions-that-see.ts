@@ -26,5 +26,9 @@ export function mayMakeDown(
   const isOfQuorum = ({ regions }: SettingsPeriod, seeing: number) => seeing * 2 > Math.floor(regions.length / 2) + 1
   if (isFirst && known.some(one => isOfQuorum(one, listSeeing(outage, one).length))) return true
   if (!known.some(one => listSeeing(outage, one).length > 0)) return false
-  return faults.some(({ kind, toMs }) => !HARMLESS.test(kind) && toMs >= atMs - heldMs - LINGERS_MS)
+  const concernsOthers = (region: string | null) =>
+    region === null || known.some(one => !listSeeing(outage, one).includes(region))
+  return faults.some(
+    ({ kind, region, toMs }) => !HARMLESS.test(kind) && concernsOthers(region) && toMs >= atMs - heldMs - LINGERS_MS,
+  )
 }
