@@ -4,7 +4,7 @@ import type { Random } from '../chaos/random.ts'
 import { endSilence } from './alerts.ts'
 import type { Database, MonitorRow } from './database.ts'
 import type { Hints } from './hints.ts'
-import type { Settings, SimulatedInstallation } from './installation.ts'
+import { INTERVALS_S, type Settings, type SimulatedInstallation } from './installation.ts'
 import type { Chronicle } from './oracle/chronicle.ts'
 import type { MonitorEdit, SimulationPlan } from './plan.ts'
 import type { Time } from './time.ts'
@@ -118,6 +118,16 @@ function editedSettings(
         ? { ...settings, regions: settings.regions.map(region => (region === gone ? other : region)) }
         : settings
     }
+    case 'region-added': {
+      const [other] = random.shuffled(installation.regions.filter(region => !settings.regions.includes(region)))
+      return other ? { ...settings, regions: [...settings.regions, other] } : settings
+    }
+    case 'region-removed': {
+      const [, ...left] = random.shuffled(settings.regions)
+      return left.length > 0 ? { ...settings, regions: left } : settings
+    }
+    case 'interval':
+      return { ...settings, intervalS: random.pick(INTERVALS_S) }
     default:
       return settings
   }

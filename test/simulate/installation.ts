@@ -36,7 +36,7 @@ export type SimulatedInstallation = {
 const REGION_COUNTS = [1, 1, 2, 2, 3, 3, 3, 6]
 const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
 /** Long intervals are rare, because few of the outages last long enough. */
-const INTERVALS_S = [30, 30, 30, 60, 30, 30, 300, 30, 30, 3_600, 30]
+export const INTERVALS_S = [30, 30, 30, 60, 30, 30, 300, 30, 30, 3_600, 30]
 const RETRIES = [2, 1, 2, 0, 2, 1]
 /** One of this many targets needs half of its timeout to answer. */
 const SLOW_ONE_IN = 12

@@ -22,8 +22,12 @@ export type SimulatedOutage = {
 /** An outage of many hosts, for example of a data centre: those of one group of monitors, and others. */
 type SharedOutage = { group: number; kind: OutageKind; fromMs: number; toMs: number; regions?: readonly string[] }
 
-/** A change of a monitor by a customer. */
-export type MonitorEdit = { index: number; atMs: number; what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' }
+/** A change of a monitor by a customer. `regions`: one is replaced. */
+export type MonitorEdit = {
+  index: number
+  atMs: number
+  what: 'header' | 'target' | 'retries' | 'timeout' | 'regions' | 'interval' | 'region-added' | 'region-removed'
+}
 /** An immediate check that a user requests. */
 type RequestedCheck = { index: number; atMs: number }
 type MonitorPause = { index: number; fromMs: number; toMs: number }
@@ -117,6 +121,7 @@ const APART_MS = 20 * MIN
 const REGIONAL_SHARE = 0.2
 const REGIONAL_SHARED_SHARE = 0.4
 const EDITS_A_YEAR = 24
+const PACE_EDITS_A_YEAR = 12
 const PAUSES_A_YEAR = 4
 const ASKS_A_YEAR = 50
 
@@ -188,7 +193,20 @@ export function createSimulationPlan(
     ...{ kinds: kinds.filter(isClickhouseFault), rates: RATES, share, spread },
     ...{ firstMs: QUIET_MS, lastMs: Math.max(QUIET_MS, endMs - HOUR) },
   })
-  return { outages, shared, edits, pauses, asks, faults: [...faults, ...clickhouse] }
+  const paceRandom = seededRandom(seed ^ 0xed175)
+  const paceEdits = installation.monitors.flatMap(({ index }) =>
+    times(Math.round(PACE_EDITS_A_YEAR * share), () => paceEdit(paceRandom, index, endMs, outages)),
+  )
+  return { outages, shared, edits: [...edits, ...paceEdits], pauses, asks, faults: [...faults, ...clickhouse] }
+}
+
+/** A change of how often, or from how many regions, a monitor is checked. Half of them are made while the target begins to fail. */
+function paceEdit(random: Random, index: number, endMs: number, outages: readonly SimulatedOutage[]): MonitorEdit {
+  const what = random.pick(['interval', 'interval', 'region-added', 'region-removed'] as const)
+  const own = outages.filter(one => one.index === index)
+  const isInChain = random.chance(0.5) && own.length > 0
+  const atMs = isInChain ? random.pick(own).fromMs + random.between(0, MIN) : random.between(QUIET_MS, endMs - HOUR)
+  return { index, atMs, what }
 }
 
 /** A duration with log-uniform distribution: 5 s to 15 s is as likely as 20 to 60 minutes. */
