@@ -6,6 +6,7 @@ import { Outcome, type Result, Trigger } from '../../../proto/gen/probe/v1/resul
 import { computeSlots, findSlotFrom } from '../../../shared/checks/slots.ts'
 import { createLog } from '../../../shared/process/log.ts'
 import { assignment, checkSpec } from '../../support/fleet-server.ts'
+import type { Teardown } from '../../support/teardown.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const OBSERVATION = {
@@ -27,6 +28,21 @@ const WELL = {
   certificate: undefined,
 }
 
+/** A loop by the given clock. Results are added to `published`. */
+function startLoop(t: Teardown, nowMs: () => number, published: Result[], run = async () => WELL) {
+  const loop = createCheckLoop({
+    monitors: createAssignedMonitors('eu-west'),
+    clock: { learn: () => 0, nowMs },
+    run,
+    publish: result => published.push(result),
+    answer() {},
+    maxConcurrentChecks: 10,
+    log: createLog('test', 'silent'),
+  })
+  t.teardown(() => loop.drain())
+  return loop
+}
+
 t.test('A slot is checked once, even when a clock correction goes back a little', async t => {
   const intervalS = 3600
   const slots = computeSlots('m1', 'eu-west', intervalS)
@@ -34,20 +50,16 @@ t.test('A slot is checked once, even when a clock correction goes back a little'
   let nowMs = slotMs - 5
   const published: Result[] = []
   let runs = 0
-  const loop = createCheckLoop({
-    monitors: createAssignedMonitors('eu-west'),
-    clock: { learn: () => 0, nowMs: () => nowMs },
-    async run() {
+  const loop = startLoop(
+    t,
+    () => nowMs,
+    published,
+    async () => {
       runs++
       nowMs = slotMs - 20
       return WELL
     },
-    publish: result => published.push(result),
-    answer() {},
-    maxConcurrentChecks: 10,
-    log: createLog('test', 'silent'),
-  })
-  t.teardown(() => loop.drain())
+  )
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS })]
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   nowMs = slotMs + 1
@@ -71,16 +83,7 @@ t.test('A slot that was lost with another probe is checked soon after the monito
   const slotMs = findSlotFrom(computeSlots('m1', 'eu-west', intervalS), Date.UTC(2026, 7, 1))
   let nowMs = slotMs + 20_000
   const published: Result[] = []
-  const loop = createCheckLoop({
-    monitors: createAssignedMonitors('eu-west'),
-    clock: { learn: () => 0, nowMs: () => nowMs },
-    run: async () => WELL,
-    publish: result => published.push(result),
-    answer() {},
-    maxConcurrentChecks: 10,
-    log: createLog('test', 'silent'),
-  })
-  t.teardown(() => loop.drain())
+  const loop = startLoop(t, () => nowMs, published)
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS })]
   const assign = () => loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   assign()
