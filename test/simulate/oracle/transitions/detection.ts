@@ -69,7 +69,7 @@ export function detect(
     probes,
   )
   const isPlain = faults.length === 0 && changedMs.length === 0
-  const nextMs = outages.find(one => one.fromMs >= toMs)?.fromMs ?? endMs
+  const nextMs = Math.min(endMs, ...outages.filter(one => one.fromMs >= toMs).map(one => one.fromMs))
   // a `down` in the next outage is the report of that one
   const lastMs = isEndedByPause ? toMs : Math.min(toMs + allowedMs, nextMs)
   const down = transitions.find(({ to, atMs }) => to === 'down' && atMs >= fromMs && atMs <= lastMs)
