@@ -1,6 +1,17 @@
 import t from 'tap'
 import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
-import { FIRST_UP, fault, hourOf, MIN, moved, outage, TEN } from '../../support/simulated-hour.ts'
+import {
+  FIRST_UP,
+  fault,
+  HOUR,
+  hourOf,
+  ID,
+  MIN,
+  moved,
+  outage,
+  settingsFrom,
+  TEN,
+} from '../../support/simulated-hour.ts'
 
 const seenFrom = (...regions: string[]) => ({ ...outage(TEN, 5 * MIN), regions })
 const downAfter = (ms: number) => [FIRST_UP, moved(TEN + ms, 'up', 'down'), moved(TEN + 5 * MIN + 20_000, 'down', 'up')]
@@ -48,6 +59,33 @@ const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: strin
     [],
   ],
   [
+    'one of three regions sees an outage, and a probe of that region ends',
+    { outages: [FEW], transitions: downAfter(30_000), faults: [fault('probe-killed', TEN, 10_000, 'us-east')] },
+    ['false down: 1'],
+  ],
+  [
+    'two of three regions see an outage that is reported, degraded, and reported again',
+    {
+      outages: [MOST],
+      transitions: [
+        FIRST_UP,
+        moved(TEN + 30_000, 'up', 'down'),
+        moved(TEN + 2 * MIN, 'down', 'degraded'),
+        moved(TEN + 3 * MIN, 'degraded', 'down'),
+        moved(TEN + 5 * MIN + 20_000, 'down', 'up'),
+      ],
+    },
+    ['reported twice: 1'],
+  ],
+  [
+    'two of three regions see an outage, and the monitor is up in it',
+    {
+      outages: [MOST],
+      transitions: [FIRST_UP, moved(TEN + 30_000, 'up', 'down'), moved(TEN + MIN, 'down', 'up')],
+    },
+    ['false up: 1'],
+  ],
+  [
     'one of three regions loses routes',
     { transitions: downAfter(30_000), faults: [loss('us-east')] },
     ['false down: 1'],
@@ -63,3 +101,28 @@ for (const [title, given, failures] of rows) {
     t.same(evaluateChronicle(hourOf(given)).failures, failures)
   })
 }
+
+/** A monitor that is checked every `intervalS` seconds. */
+const every = (intervalS: number) => [
+  { id: ID, settings: [settingsFrom(0, { intervalS, isOtherTarget: true })], isSlow: false },
+]
+
+t.test('with a long interval, an outage that has ended explains a first down, and no later one', async t => {
+  const isOver = { monitors: every(300), outages: [outage(TEN, 30_000)] }
+  const downAt = (from: string | null) => [moved(TEN + 4 * MIN, from, 'down'), moved(TEN + 5 * MIN, 'down', 'up')]
+  t.same(evaluateChronicle(hourOf({ ...isOver, transitions: downAt(null) })).failures, [])
+  t.same(evaluateChronicle(hourOf({ ...isOver, transitions: [FIRST_UP, ...downAt('up')] })).failures, ['false down: 1'])
+})
+
+t.test('a down in the next outage is not the report of an outage before it', async t => {
+  const [first, second] = [outage(TEN, 5_000), outage(TEN + 25 * MIN, 5 * MIN)]
+  const { failures, outages } = evaluateChronicle(
+    hourOf({
+      endMs: 3 * HOUR,
+      ...{ monitors: every(3_600), outages: [second, first] },
+      transitions: [FIRST_UP, moved(second.fromMs + 30_000, 'up', 'down'), moved(second.toMs + 20_000, 'down', 'up')],
+    }),
+  )
+  t.same(failures, [])
+  t.match(outages, { all: 2, reported: 1, notReported: 1, tooShort: 1 })
+})
