@@ -34,6 +34,17 @@ export function haveOthersAnswered(state: MonitorState, policy: Policy, nowMs: n
   })
 }
 
+/** Whether a region that votes and does not fail has a failed attempt that may still be re-checked. */
+export function isFailureRechecked(state: MonitorState, policy: Policy, nowMs: number): boolean {
+  return state.cells.some(
+    cell =>
+      cell.state !== 'failing' &&
+      cell.failures > 0 &&
+      nowMs < cell.votedAtMs! + computeAnswerWaitMs(policy) &&
+      computeVoteEndMs(cell, state, policy) > nowMs,
+  )
+}
+
 /** A re-check begins after the attempt before it, so its slot does not show when it began. */
 const beganAfter = (result: VerdictResult, dueMs: number) => result.attempt > 1 || result.scheduledAtMs > dueMs
 

@@ -1,4 +1,4 @@
-import { haveOthersAnswered } from '../confirmation/second-opinion.ts'
+import { haveOthersAnswered, isFailureRechecked } from '../confirmation/second-opinion.ts'
 import type { MonitorState, Policy, VerdictStatus } from '../types.ts'
 import {
   computeQuorumLostSince,
@@ -40,9 +40,11 @@ export function decideStatus(
   if (vote === 'down' && !isFailure && shown !== null && shown !== 'down') return keepStatus(before, quorumLostSinceMs)
   const isMajorityGone = shown === 'down' && vote !== 'down'
   const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
-  const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)
-  if (!mayDegrade && before.unchecked) return keepStatus(before, quorumLostSinceMs)
-  const status = mayDegrade ? vote : before.status
+  const mayChange =
+    !(isBetter(vote, shown) && isFailureRechecked(voted, policy, nowMs)) &&
+    (vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs))
+  if (!mayChange && before.unchecked) return keepStatus(before, quorumLostSinceMs)
+  const status = mayChange ? vote : before.status
   return { status, quorum, quorumLostSinceMs, noMajoritySinceMs: status === 'down' ? noMajoritySinceMs : null }
 }
 
@@ -52,6 +54,10 @@ const keepStatus = ({ status, noMajoritySinceMs }: MonitorState, quorumLostSince
   quorumLostSinceMs,
   noMajoritySinceMs,
 })
+
+/** Whether `vote` is better than the status that is shown. */
+const isBetter = (vote: 'up' | 'down' | 'degraded', shown: VerdictStatus): boolean =>
+  (shown === 'down' && vote !== 'down') || (shown === 'degraded' && vote === 'up')
 
 /** Whether the votes are enough for a decision. `reducedAfterMs`: how long the quorum must be lost before those that exist decide. */
 export function findQuorum(

@@ -175,6 +175,42 @@ testRows([
     statuses: 'down@5 degraded@126 down@244 up@305',
   },
   {
+    says: 'the first failed attempt of a region that recovered does not make a monitor degraded',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .  186 x 187 x 190 x
+          eu  0 .  60.5 x 61.5 x 64.5 x  120.5 x  180.5 x`,
+    statuses: 'up@0 down@64.5',
+  },
+  {
+    says: 'a monitor stays down while one region still fails and the other one is re-checked',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .  184 x 188.5 x 191.5 x
+          eu  0 .  60.5 x 61.5 x 64.5 x  120.5 x  188 x`,
+    statuses: 'up@0 down@64.5',
+  },
+  {
+    says: 'a successful re-check of a region that recovered makes a monitor degraded',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .  186 x 187 .
+          eu  0 .  60.5 x 61.5 x 64.5 x  120.5 x  180.5 x`,
+    statuses: 'up@0 down@64.5 degraded@187',
+  },
+  {
+    says: 'a re-check without a result is waited for until timeout + 10 s',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .  186 x
+          eu  0 .  60.5 x 61.5 x 64.5 x  120.5 x  180.5 x  205.9 x  206 x`,
+    statuses: 'up@0 down@64.5 degraded@206',
+  },
+  {
+    says: 'degraded becomes up only after the re-check of another region',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .
+          eu  0 .  60.5 .  124 x 125.5 .`,
+    statuses: 'up@0 degraded@64 up@125.5',
+  },
+  {
+    says: 'down becomes up only after the re-check of another region',
+    run: `us  0 .  60 x 61 x 64 x  120 . 125 .  125.5 x 126.5 .
+          eu  0 .  60.5 x 61.5 x 64.5 x  121 . 126 .`,
+    statuses: 'up@0 down@64.5 up@126.5',
+  },
+  {
     says: 'degraded becomes up when the failing region recovers',
     run: `us  0 .  60 x 61 x 64 x  120 . 125 .
           eu  0 .  60.5 .  120 .`,

@@ -220,6 +220,8 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
   const isConfirmed = now.result.outcome === Outcome.DOWN || status === null || status === 'down'
   if (vote === 'down' && !isConfirmed) return { ...now, heldSinceMs }
   const decided = { ...now, vote, heldSinceMs } as const
+  const isImprovement = (status === 'down' && vote !== 'down') || (status === 'degraded' && vote === 'up')
+  if (isImprovement && voters.some(voter => isRechecked(voter, now))) return decided
   if (vote !== 'degraded' || status === 'degraded') return { ...decided, status: vote }
   if (status === 'down') {
     const isDown = tail(past, one => one.status === 'down')
@@ -231,6 +233,10 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
   }
   const isKnown = degraded.length * 2 > voters.length || haveAnswered(voters, failing, decided)
   return isKnown ? { ...decided, status: 'degraded' } : decided
+}
+
+function isRechecked({ state, newest, mine }: Voter, { policy, atMs }: Judged): boolean {
+  return state !== 'failing' && failuresIn(mine, policy).length > 0 && atMs < newest.atMs + policy.timeoutMs + 10_000
 }
 
 function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { policy, atMs }: Judged): boolean {
