@@ -41,6 +41,8 @@ export type AssignedMonitor = TenantQueueItem & {
   state: RegionState
   concluded: KnownRegionState['concluded']
   chain: RecheckChain | null
+  /** number of chains in a row that ended with `unknown` */
+  unknownChains: number
   responseTimes: ResponseTimes
   lastScheduledMs: number
   /** the scheduled time of the last attempt outside a chain; 0: none yet */
@@ -186,6 +188,7 @@ function createAssignedMonitor(assignment: Assignment, region: string): Assigned
     state: assignment.regionState,
     concluded: null,
     chain: null,
+    unknownChains: 0,
     responseTimes: createResponseTimes(),
     lastScheduledMs: 0,
     lastOutOfBandMs: 0,

@@ -39,6 +39,8 @@ export type CheckRequest = {
 
 /** Maximum wait for the next check of a pending region, whose checks so far were `unknown`. */
 const FIRST_STATE_MS = 30_000
+/** Maximum wait after a chain that ended with `unknown`. It doubles with each further one. */
+const UNKNOWN_RECHECK_MS = 60_000
 
 /**
  * Runs the chains of the monitors: attempts that overlap when the target is silent, published in their order
@@ -102,7 +104,9 @@ function takeResult(
     return
   }
   end(context, monitor, chain, progress.state)
-  if (!monitor.isRetired) context.wakeAtSlot(monitor, getMaxWaitMs(progress.state, checked))
+  if (monitor.isRetired) return
+  monitor.unknownChains = checked.outcome === Outcome.UNKNOWN ? monitor.unknownChains + 1 : 0
+  context.wakeAtSlot(monitor, getMaxWaitMs(monitor, progress.state, checked))
 }
 
 const progressOfChain = (monitor: AssignedMonitor, { state, attempts }: RecheckChain) =>
@@ -181,10 +185,11 @@ function decideWhenDue(context: AttemptsContext, monitor: AssignedMonitor): 'beg
   return 'nothing'
 }
 
-/** The maximum wait for the next check, if its slot is later. */
-function getMaxWaitMs(state: RegionState, last: Result): number | undefined {
+/** The maximum wait for the next check, if its slot is later. `last`: the result that ended the chain. */
+function getMaxWaitMs({ unknownChains }: AssignedMonitor, state: RegionState, last: Result): number | undefined {
   if (state === RegionState.PENDING) return FIRST_STATE_MS
-  return state === RegionState.FAILING && last.doubted ? DOUBT_RECHECK_DELAY_MS : undefined
+  if (state === RegionState.FAILING && last.doubted) return DOUBT_RECHECK_DELAY_MS
+  return unknownChains === 0 ? undefined : UNKNOWN_RECHECK_MS * 2 ** (unknownChains - 1)
 }
 
 const getOutcome = ({ result }: Attempt): Outcome | null => result?.outcome ?? null

@@ -333,3 +333,30 @@ t.test('A region with doubted failures checks again after 30 s, even when its sl
   await sure.time.pass(70_000)
   t.equal(sure.published.length, 3)
 })
+
+t.test(
+  'A check whose resolver or network failed is repeated after 1, 2, 4 ... minutes until the next slot',
+  async t => {
+    const MINUTE_MS = 60_000
+    const answers = [UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UP, UNKNOWN, UP]
+    const scene = play(number => after(2, answers[number - 1] ?? UP), { retryCount: 0 })
+    await scene.time.pass(17 * MINUTE_MS)
+    const waitsMs = scene.startsMs.slice(1).map((ms, i) => ms - scene.startsMs[i]!)
+    t.ok(
+      isAbout(
+        waitsMs.slice(0, 4),
+        [1, 2, 4, 8].map(minutes => minutes * MINUTE_MS),
+      ),
+      `${waitsMs}`,
+    )
+    t.equal(scene.startsMs.length, 5, 'a success waits for its slot')
+    await scene.time.pass(60 * MINUTE_MS)
+    const [slotMs, repeatedMs] = scene.startsMs.slice(5)
+    t.ok(isAbout([repeatedMs! - slotMs!], [MINUTE_MS]), 'after a success the waits begin again')
+
+    const minutely = play(() => after(40, UNKNOWN), { retryCount: 0, intervalS: 60 })
+    await minutely.time.pass(10 * MINUTE_MS)
+    t.ok(minutely.startsMs.length <= 12, `a slot is never later: ${minutely.startsMs}`)
+    t.ok(minutely.startsMs.length >= 10, 'and never left out')
+  },
+)
