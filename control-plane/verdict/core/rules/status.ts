@@ -40,11 +40,9 @@ export function decideStatus(
   if (vote === 'down' && !isFailure && shown !== null && shown !== 'down') return keepStatus(before, quorumLostSinceMs)
   const isMajorityGone = shown === 'down' && vote !== 'down'
   const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
-  const mayChange =
-    !(isBetter(vote, shown) && isFailureRechecked(voted, policy, nowMs)) &&
-    (vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs))
-  if (!mayChange && before.unchecked) return keepStatus(before, quorumLostSinceMs)
-  const status = mayChange ? vote : before.status
+  const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)
+  if (!mayDegrade && before.unchecked) return keepStatus(before, quorumLostSinceMs)
+  const status = mayDegrade ? vote : before.status
   return { status, quorum, quorumLostSinceMs, noMajoritySinceMs: status === 'down' ? noMajoritySinceMs : null }
 }
 
@@ -54,10 +52,6 @@ const keepStatus = ({ status, noMajoritySinceMs }: MonitorState, quorumLostSince
   quorumLostSinceMs,
   noMajoritySinceMs,
 })
-
-/** Whether `vote` is better than the status that is shown. */
-const isBetter = (vote: 'up' | 'down' | 'degraded', shown: VerdictStatus): boolean =>
-  (shown === 'down' && vote !== 'down') || (shown === 'degraded' && vote === 'up')
 
 /** Whether the votes are enough for a decision. `reducedAfterMs`: how long the quorum must be lost before those that exist decide. */
 export function findQuorum(
@@ -72,8 +66,8 @@ export function findQuorum(
 }
 
 /**
- * From down, only after an interval without a failing majority. From up, a failing minority has to wait for the other
- * regions; a degraded majority does not.
+ * From down, only after an interval without a failing majority, and when no region is re-checked that could make it one
+ * again. From up, a failing minority has to wait for the other regions; a degraded majority does not.
  */
 function mayEnterDegraded(
   voted: MonitorState,
@@ -82,6 +76,7 @@ function mayEnterDegraded(
   policy: Policy,
   nowMs: number,
 ): boolean {
-  if (noMajoritySinceMs !== null) return nowMs - noMajoritySinceMs >= policy.intervalMs
+  if (noMajoritySinceMs !== null)
+    return nowMs - noMajoritySinceMs >= policy.intervalMs && !isFailureRechecked(voted, policy, nowMs)
   return tally.degraded * 2 > tally.voting || haveOthersAnswered(voted, policy, nowMs)
 }

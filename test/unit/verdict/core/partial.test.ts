@@ -199,18 +199,6 @@ testRows([
     statuses: 'up@0 down@64.5 degraded@206',
   },
   {
-    says: 'degraded becomes up only after the re-check of another region',
-    run: `us  0 .  60 x 61 x 64 x  120 . 125 .
-          eu  0 .  60.5 .  124 x 125.5 .`,
-    statuses: 'up@0 degraded@64 up@125.5',
-  },
-  {
-    says: 'down becomes up only after the re-check of another region',
-    run: `us  0 .  60 x 61 x 64 x  120 . 125 .  125.5 x 126.5 .
-          eu  0 .  60.5 x 61.5 x 64.5 x  121 . 126 .`,
-    statuses: 'up@0 down@64.5 up@126.5',
-  },
-  {
     says: 'degraded becomes up when the failing region recovers',
     run: `us  0 .  60 x 61 x 64 x  120 . 125 .
           eu  0 .  60.5 .  120 .`,

@@ -220,8 +220,6 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
   const isConfirmed = now.result.outcome === Outcome.DOWN || status === null || status === 'down'
   if (vote === 'down' && !isConfirmed) return { ...now, heldSinceMs }
   const decided = { ...now, vote, heldSinceMs } as const
-  const isImprovement = (status === 'down' && vote !== 'down') || (status === 'degraded' && vote === 'up')
-  if (isImprovement && voters.some(voter => isRechecked(voter, now))) return decided
   if (vote !== 'degraded' || status === 'degraded') return { ...decided, status: vote }
   if (status === 'down') {
     const isDown = tail(past, one => one.status === 'down')
@@ -229,7 +227,9 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
       isDown.filter(one => one.vote !== null),
       one => one.vote !== 'down',
     )[0]
-    return { ...decided, status: gone && atMs - gone.atMs >= policy.intervalMs ? 'degraded' : 'down' }
+    const isRechecking = voters.some(voter => isRechecked(voter, now))
+    const isOver = gone && atMs - gone.atMs >= policy.intervalMs && !isRechecking
+    return { ...decided, status: isOver ? 'degraded' : 'down' }
   }
   const isKnown = degraded.length * 2 > voters.length || haveAnswered(voters, failing, decided)
   return isKnown ? { ...decided, status: 'degraded' } : decided
