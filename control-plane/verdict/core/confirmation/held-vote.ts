@@ -9,20 +9,24 @@ export const isVoteHeld = ({ state, doubt }: RegionTally): boolean => state === 
 export const resetDoubt = ({ state, doubt }: RegionTally): { doubt?: RegionDoubt } =>
   doubt && state === 'failing' ? { doubt: { ...doubt, witness: null } } : {}
 
-/** The doubt after JetStream's clock was set by `stepMs`. Slots move by `slotMs`. */
-export function shiftDoubtTimes({ doubt }: RegionTally, stepMs: number, slotMs: number): { doubt?: RegionDoubt } {
+/** The doubt of a cell with its times mapped: slots, and times at which JetStream took a result. */
+export function mapDoubtTimes(
+  { doubt }: RegionTally,
+  slot: (ms: number) => number,
+  taken: (ms: number) => number,
+): { doubt?: RegionDoubt } {
   if (!doubt) return {}
   const { sinceMs, askedForMs, witness, settledBy } = doubt
   return {
     doubt: {
       settledBy,
-      // by the whole step, also when the clock was set ahead: the next slot must not count as a later check
-      sinceMs: sinceMs + stepMs,
-      askedForMs: askedForMs === null ? null : askedForMs + slotMs,
+      // like a time, also when the clock was set ahead: the next slot must not count as a later check
+      sinceMs: taken(sinceMs),
+      askedForMs: askedForMs === null ? null : slot(askedForMs),
       witness: witness && {
         ...witness,
-        takenAtMs: witness.takenAtMs + stepMs,
-        check: { ...witness.check, scheduledAtMs: witness.check.scheduledAtMs + slotMs },
+        takenAtMs: taken(witness.takenAtMs),
+        check: { ...witness.check, scheduledAtMs: slot(witness.check.scheduledAtMs) },
       },
     },
   }

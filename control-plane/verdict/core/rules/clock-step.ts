@@ -1,4 +1,4 @@
-import { shiftDoubtTimes } from '../confirmation/held-vote.ts'
+import { mapDoubtTimes } from '../confirmation/held-vote.ts'
 import type { MonitorState, RegionTally } from '../types.ts'
 
 /**
@@ -22,34 +22,41 @@ export function shiftStateTimes(state: MonitorState, stepMs: number): MonitorSta
 }
 
 function shiftTallyTimes(cell: RegionTally, stepMs: number): RegionTally {
-  const { fence, firstFailure, secondOpinion: opinion } = cell
   const slot = (ms: number) => ms + Math.min(0, stepMs)
-  const { configVersion, epoch, scheduledAtMs, attempt } = fence
+  const taken = (ms: number) => ms + stepMs
+  const { configVersion, epoch, scheduledAtMs, attempt } = cell.fence
+  const fence = stepMs < 0 ? { configVersion, epoch, scheduledAtMs: slot(scheduledAtMs), attempt } : cell.fence
+  return { ...mapTallyTimes(cell, slot, taken), fence }
+}
+
+/** The cell with its times mapped: slots, and times at which JetStream took a result. The high-water mark stays. */
+function mapTallyTimes(cell: RegionTally, slot: (ms: number) => number, taken: (ms: number) => number): RegionTally {
+  const { votedAtMs, firstFailure, secondOpinion: opinion } = cell
   return {
     ...cell,
-    fence: stepMs < 0 ? { configVersion, epoch, scheduledAtMs: slot(scheduledAtMs), attempt } : fence,
-    votedAtMs: cell.votedAtMs === null ? null : cell.votedAtMs + stepMs,
+    votedAtMs: votedAtMs === null ? null : taken(votedAtMs),
     firstFailure: firstFailure && {
-      atMs: firstFailure.atMs + stepMs,
+      atMs: taken(firstFailure.atMs),
       scheduledAtMs: slot(firstFailure.scheduledAtMs),
     },
-    ...shiftDoubtTimes(cell, stepMs, Math.min(0, stepMs)),
+    ...mapDoubtTimes(cell, slot, taken),
     secondOpinion: opinion && {
       ...opinion,
       scheduledAtMs: slot(opinion.scheduledAtMs),
-      takenAtMs: opinion.takenAtMs + stepMs,
-      renewalAskedAtMs: opinion.renewalAskedAtMs === null ? null : opinion.renewalAskedAtMs + stepMs,
+      takenAtMs: taken(opinion.takenAtMs),
+      renewalAskedAtMs: opinion.renewalAskedAtMs === null ? null : taken(opinion.renewalAskedAtMs),
     },
   }
 }
 
 /** A stored state with times from before JetStream's clock was set back: times ahead of now become now. */
 export function clampStateTimes(state: MonitorState, nowMs: number): MonitorState {
-  const until = (ms: number | null) => (ms === null ? null : Math.min(ms, nowMs))
-  const isAhead = (ms: number | null | undefined) => ms != null && ms > nowMs
+  const clamp = (ms: number) => Math.min(ms, nowMs)
+  const until = (ms: number | null) => (ms === null ? null : clamp(ms))
   const times = [state.statusSinceMs, state.outageSinceMs, state.noMajoritySinceMs, state.quorumLostSinceMs]
-  const cellTimes = state.cells.flatMap(({ votedAtMs, firstFailure }) => [votedAtMs, firstFailure?.atMs])
-  if (![...times, state.askedAtMs, ...cellTimes].some(isAhead)) return state
+  const isAhead = (ms: number | null | undefined) => ms != null && ms > nowMs
+  if (![...times, state.askedAtMs, state.unchecked?.sinceMs, ...state.cells.flatMap(listTimes)].some(isAhead))
+    return state
   return {
     ...state,
     statusSinceMs: until(state.statusSinceMs),
@@ -57,10 +64,14 @@ export function clampStateTimes(state: MonitorState, nowMs: number): MonitorStat
     noMajoritySinceMs: until(state.noMajoritySinceMs),
     quorumLostSinceMs: until(state.quorumLostSinceMs),
     askedAtMs: until(state.askedAtMs),
-    cells: state.cells.map(cell => ({
-      ...cell,
-      votedAtMs: until(cell.votedAtMs),
-      firstFailure: cell.firstFailure && { ...cell.firstFailure, atMs: Math.min(cell.firstFailure.atMs, nowMs) },
-    })),
+    unchecked: state.unchecked && { ...state.unchecked, sinceMs: clamp(state.unchecked.sinceMs) },
+    cells: state.cells.map(cell => mapTallyTimes(cell, clamp, clamp)),
   }
 }
+
+/** The times of a cell that are compared with later ones, except for the high-water mark, which has its own rule. */
+const listTimes = ({ votedAtMs, firstFailure, secondOpinion, doubt }: RegionTally) => [
+  ...[votedAtMs, firstFailure?.atMs, firstFailure?.scheduledAtMs],
+  ...[secondOpinion?.scheduledAtMs, secondOpinion?.takenAtMs, secondOpinion?.renewalAskedAtMs],
+  ...[doubt?.sinceMs, doubt?.askedForMs, doubt?.witness?.takenAtMs, doubt?.witness?.check.scheduledAtMs],
+]

@@ -97,3 +97,40 @@ t.test('results counted by a clock that was ahead delay nothing after a restart'
   t.same(feed(counted.state, [['eu', next + 1_000, false]]).made, ['not_newer'], 'and once only')
   t.equal(clampStateTimes(seen.state, next), seen.state, 'a state without such times stays the same one')
 })
+
+t.test('a second opinion and a doubt from a clock that was ahead do not delay an outage', async t => {
+  const aheadMs = 3_600_000
+  const retries = { ...policy, retryCount: 1, regions: ['us'] }
+  const next = START_MS + 60_000
+  const count = (state: MonitorState, result: VerdictResult, atMs: number) => decide(state, result, retries, atMs)
+  const failed = (atMs: number) => resultAt('us', atMs, false)
+  const aheadAtMs = START_MS + aheadMs
+  let { state } = count(createMonitorState('m-1', 1), resultAt('us', aheadAtMs, true), aheadAtMs)
+  state = count(state, { ...failed(aheadAtMs + 30_000), isDoubted: true }, aheadAtMs + 30_000).state
+  const other = { ...resultAt('us', aheadAtMs + 31_000, true), probeId: 'probe-2', trigger: Trigger.OTHER_PROBE }
+  state = clampStateTimes(count(state, other, aheadAtMs + 31_000).state, next)
+  t.match(state.cells, [{ failures: 1, secondOpinion: { probeId: 'probe-2' }, doubt: { settledBy: null } }])
+  t.ok(findLatestMs(state) <= next, 'no time is ahead')
+  const statuses = [0, 30_000, 60_000].map(laterMs => {
+    const decision = count(state, failed(next + laterMs), next + laterMs)
+    state = decision.state
+    return decision.transition?.to ?? decision.disagreement?.otherProbeId ?? decision.kind
+  })
+  t.same(
+    statuses,
+    ['probe-2', 'probe-2', 'down'],
+    'the other probe is asked again, and no answer ends its contradiction',
+  )
+})
+
+/** The latest time in a state, except for those of the newest result, which is shown as it was. */
+function findLatestMs(state: object): number {
+  return Math.max(
+    ...Object.entries(state).map(([key, value]) => {
+      if (value === null || key === 'fence' || key === 'last') return 0
+      if (typeof value === 'object') return findLatestMs(value)
+      return key.endsWith('Ms') && typeof value === 'number' && key !== 'responseTimeMs' ? value : 0
+    }),
+    0,
+  )
+}
