@@ -35,7 +35,7 @@ t.test('what browsers load contains neither the server nor modules of Node', asy
     for (const { target, isRelative } of byPath.get(path) ?? []) if (isRelative) reached.add(target)
   t.ok(reached.size > 30, `${reached.size} files`)
   const ALLOWED =
-    /^(control-plane\/dashboard\/(browser|core|parts|screens|wall)\/|deploy\/client\/|shared\/(checks\/|assertions\/names\.ts$|secret-names\.ts$|group-by\.ts$|json-path\.ts$)|control-plane\/foundation\/web\/(html\/(mail-layout|text-lines|contrast)|validation\/(date-time|time-zone|visible-text))\.tsx?$)/
+    /^(control-plane\/dashboard\/(browser|core|parts|screens|wall)\/|deploy\/client\/|shared\/(checks\/|assertions\/names\.ts$|secret-names\.ts$|group-by\.ts$|storable-text\.ts$|json-path\.ts$)|control-plane\/foundation\/web\/(html\/(mail-layout|text-lines|contrast)|validation\/(date-time|time-zone|visible-text))\.tsx?$)/
   const shown = [...reached].filter(path => !ALLOWED.test(path))
   const pure = shown.filter(path => isDomain(roomOf(path)) && roleOf(path) === null)
   t.same(

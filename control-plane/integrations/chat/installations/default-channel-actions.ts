@@ -1,3 +1,4 @@
+import { toStorableText } from '../../../../shared/storable-text.ts'
 import { decryptConfig, encryptConfig } from '../../../alerting/channels/config/encrypted-config.ts'
 import {
   insertChannel,
@@ -49,4 +50,4 @@ export async function saveDefaultChannel(
 }
 
 const formatChannelName = (channelName: string, { teamName }: StoredInstallation) =>
-  `${channelName} (${teamName})`.slice(0, 100)
+  toStorableText(`${channelName} (${teamName})`, 100)

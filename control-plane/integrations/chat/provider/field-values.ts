@@ -1,3 +1,5 @@
+import { toStorableText } from '../../../../shared/storable-text.ts'
+
 /** Functions that read values of unknown type from responses of the provider. */
 
 type Fields = Record<string, unknown>
@@ -16,4 +18,4 @@ export const toToken = (value: unknown): string | null =>
   /^[\x21-\x7e]{1,2000}$/.test(toText(value)) ? toText(value) : null
 
 /** A name as one line. */
-export const toLine = (value: unknown): string => toText(value).replace(/\p{C}/gu, ' ').trim().slice(0, 80)
+export const toLine = (value: unknown): string => toStorableText(toText(value).replace(/\p{C}/gu, ' ').trim(), 80)

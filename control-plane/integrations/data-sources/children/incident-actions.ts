@@ -1,3 +1,4 @@
+import { toStorableText } from '../../../../shared/storable-text.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import type { Tx } from '../../../foundation/platform/postgres/client.ts'
 import {
@@ -21,7 +22,7 @@ export async function openSourceIncident(
 ): Promise<string> {
   const id = newId()
   const opening = {
-    title: `Data source ${name} cannot be fetched`.slice(0, MAX_TITLE_CHARACTERS),
+    title: toStorableText(`Data source ${name} cannot be fetched`, MAX_TITLE_CHARACTERS),
     severity: 'minor' as const,
     message: `${failures} consecutive fetches failed. Last error: ${message}. The monitors of this data source are unknown until it can be fetched again.`,
     startedAt: now,

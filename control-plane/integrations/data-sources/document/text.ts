@@ -1,9 +1,8 @@
-/** Replaces what PostgreSQL cannot store: NUL and lone surrogates. */
-export const toStorableText = (text: string): string => text.replace(/\p{Surrogate}|\0/gu, '\ufffd')
+import { toStorableText } from '../../../../shared/storable-text.ts'
 
 /** Formats text of a document as one line of at most `maxLength` characters, without control and direction marks. */
 export function toLine(text: string, maxLength: number): string {
-  const line = toStorableText(text.slice(0, maxLength * 2 + 2))
+  const line = toStorableText(text, maxLength * 2 + 2)
     .replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim()
   const characters = [...line]

@@ -1,5 +1,6 @@
+import { toStorableText } from '../../../../shared/storable-text.ts'
 import { createSearch, findMatches, type PathMatch, type PathSearch } from '../document/matches.ts'
-import { formatValue, type ScalarValue, toLine, toScalar, toStorableText } from '../document/text.ts'
+import { formatValue, type ScalarValue, toLine, toScalar } from '../document/text.ts'
 import type { FieldDefinition } from '../types.ts'
 import { type CompiledField, compileField } from './compiled-field.ts'
 import { renderName } from './name-template.ts'

@@ -1,3 +1,5 @@
+import { toStorableText } from '../../../../shared/storable-text.ts'
+
 /** The content of a vendor's feed, in any format. */
 export type FeedReport = {
   /** overall status; `unknown`: the format has none */
@@ -80,11 +82,7 @@ export function toPlainText(text: string, maxLength: number): string {
     .slice(0, 20_000)
     .replace(/<[^<>]*>/g, ' ')
     .replace(BLANKS, ' ')
-  // a surrogate pair that is cut in two cannot be stored
-  return bare
-    .trim()
-    .slice(0, maxLength)
-    .replace(/\p{Surrogate}/gu, '\ufffd')
+  return toStorableText(bare.trim(), maxLength)
 }
 
 /** White space, direction marks, control characters and unassigned characters. */

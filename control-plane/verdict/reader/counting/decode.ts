@@ -1,5 +1,6 @@
 import { type CheckError, FailureSource, type Result, ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
 import { WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
+import { toStorableText } from '../../../../shared/storable-text.ts'
 import { createInterner } from '../../../foundation/platform/cache/intern.ts'
 import type { VerdictResult } from '../../core/types.ts'
 
@@ -62,5 +63,4 @@ function sanitizeError({ source, code, message }: CheckError): CheckError {
   return { source, code: sanitizeText(code), message: sanitizeText(message) }
 }
 
-/** Cuts long texts and removes NUL, which PostgreSQL cannot store. */
-const sanitizeText = (text: string): string => text.slice(0, MAX_TEXT_LENGTH).replaceAll('\0', '')
+const sanitizeText = (text: string): string => toStorableText(text.replaceAll('\0', ''), MAX_TEXT_LENGTH)

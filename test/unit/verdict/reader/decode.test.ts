@@ -65,6 +65,12 @@ t.test('The error of a result is its own, otherwise the first failed assertion',
   const decoded = toVerdictResult(batch, { ...result, error }).error
   t.equal(decoded?.message.slice(0, 3), 'abx')
   t.ok(decoded!.message.length <= 500)
+  const cut = { source: FailureSource.TARGET, code: 'reset', message: `${'x'.repeat(499)}\u{1f600}` }
+  t.equal(
+    toVerdictResult(batch, { ...result, error: cut }).error?.message,
+    `${'x'.repeat(499)}\ufffd`,
+    'half a character cannot be stored, and neither could a verdict with it',
+  )
   const failedAssertions = [{ type: 'body', operator: 'contains', value: 'OK', actual: 'no' }]
   t.match(toVerdictResult(batch, { ...result, failedAssertions }), {
     responseTimeMs: 2,
