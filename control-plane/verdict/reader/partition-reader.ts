@@ -19,6 +19,7 @@ import {
   savePosition,
   startReading,
 } from './reading-actions.ts'
+import { hasReadAll } from './unchecked/unchecked.ts'
 import { clearUncheckedStatuses } from './unchecked/unchecked-actions.ts'
 
 const MESSAGES_PER_FETCH = 200
@@ -206,7 +207,7 @@ async function countNext(
   const silentMs = monotonicMs() - consumer.heardAtMs()
   await whileWorking(state, messages.length > 0, async () => {
     await countMessages(reading, messages)
-    await clearUncheckedStatuses(reading, silentMs, messages.length < MESSAGES_PER_FETCH)
+    await clearUncheckedStatuses(reading, silentMs, hasReadAll(messages))
   })
   return messages
 }

@@ -29,6 +29,10 @@ export const createReaderCoverage = (): ReaderCoverage => ({
 /** The longest time between two rounds of a working reader. After a longer one it may have missed something. */
 const MAX_ROUND_GAP_MS = 15_000
 
+/** Whether nothing in the stream followed the messages that were read last. A read returns fewer than its limit also with a backlog. */
+export const hasReadAll = (messages: readonly { pending: number }[]): boolean =>
+  messages.length === 0 || messages.at(-1)!.pending === 0
+
 /** To be called each round. `isUpToDate`: the server answers, and the newest results have been read. */
 export function recordRound(coverage: ReaderCoverage, isUpToDate: boolean, nowMs: number): void {
   if (!isUpToDate || nowMs - coverage.lastRoundMs > MAX_ROUND_GAP_MS) coverage.completeSinceMs = null
