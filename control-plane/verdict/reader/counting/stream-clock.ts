@@ -48,11 +48,12 @@ export function computeSetback(beforeMs: number, takenAtMs: number): number {
 
 /** `earlyMs`: how far the message is in the future, by the previous clock. */
 function computeStep(last: NonNullable<StreamClock['last']>, takenAtMs: number, earlyMs: number): number {
-  if (earlyMs > CLOCK_SLACK_MS) return earlyMs
+  // times of states are whole ms, the monotonic clock is more exact
+  if (earlyMs > CLOCK_SLACK_MS) return Math.round(earlyMs)
   const backMs = computeSetback(last.takenAtMs, takenAtMs)
   if (backMs === 0) return 0
   // by the elapsed time if messages are read without delay, otherwise by the difference of both times
-  return last.lateMs < CLOCK_SLACK_MS ? earlyMs : backMs
+  return last.lateMs < CLOCK_SLACK_MS ? Math.round(earlyMs) : backMs
 }
 
 /**

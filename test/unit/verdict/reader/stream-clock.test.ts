@@ -84,6 +84,18 @@ for (const { says, messages, known = (second: number) => second } of rows) {
   })
 }
 
+t.test('a clock is set by whole milliseconds, although the monotonic clock is more exact', async t => {
+  for (const stepMs of [-HOUR_MS, HOUR_MS]) {
+    const time = createStreamClock(NOON_MS, 0.444)
+    detectClockStep(time, NOON_MS, 0.444, NOON_MS)
+    const readMs = 1_000.888
+    // the new time is known before a message shows it, so the offset keeps its fraction
+    const step = detectClockStep(time, NOON_MS + 1_000 + stepMs, readMs, NOON_MS + readMs + stepMs)
+    t.ok(Number.isInteger(step), `${step}`)
+    t.ok(Math.abs(step - stepMs) <= 2, 'and by what it was set')
+  }
+})
+
 t.test('results with the old time count for a minute after a clock was set back', async t => {
   const time = createStreamClock(NOON_MS, 0)
   const read = (readMs: number, takenMs: number) => {
