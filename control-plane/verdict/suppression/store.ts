@@ -83,14 +83,15 @@ export async function listDueSilences(db: Db, now: Date, limit: number): Promise
 
 /**
  * Locks those of the monitors whose silences are due, because monitors are always locked first. Skips monitors that another
- * transaction has locked. The work ends with the transaction, so no lease is needed.
+ * transaction has locked, also one that edits an incident of the monitor. The work ends with the transaction, so no lease is
+ * needed.
  */
 export function lockDueMonitors(tx: Tx, monitorIds: string[], now: Date): Promise<SilencedMonitor[]> {
   return query(
     tx,
     `SELECT a.id, ${CHECK_TIMING} FROM monitors a
      WHERE id IN (SELECT monitor_id FROM silences WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND due_at <= :now)
-     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
+     ORDER BY id FOR UPDATE SKIP LOCKED`,
     { monitorIds, now },
   )
 }
