@@ -3,7 +3,7 @@ import { createConnections } from '../../../shared/egress/index.ts'
 import { createWorkPool, type WorkPool } from '../../foundation/platform/concurrency/work-pool.ts'
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
-import { createSetBackDetector, now, nowMs, sleep } from '../../foundation/platform/time/clock.ts'
+import { createSetBackDetector, now, nowMs, sleep, TIMER_SLACK_MS } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 import { sendMessage } from './attempts/send-actions.ts'
 import type { DeliveryContext, SendContext } from './context.ts'
@@ -215,7 +215,7 @@ function wake(state: DeliveryState): void {
 
 function wakeAt(state: DeliveryState, at: Date): void {
   const waitMs = at.getTime() - nowMs()
-  if (waitMs <= IDLE_INTERVAL_MS) sleep(Math.max(0, waitMs), state.stopping).then(() => wake(state))
+  if (waitMs <= IDLE_INTERVAL_MS) sleep(Math.max(0, waitMs) + TIMER_SLACK_MS, state.stopping).then(() => wake(state))
 }
 
 /** For a delivery that was claimed but not sent: its lane is released. */

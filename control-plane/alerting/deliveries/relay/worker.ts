@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createWorkPool, type WorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { newId, randomFraction } from '../../../foundation/platform/ids.ts'
-import { now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
+import { now, nowMs, sleep, TIMER_SLACK_MS } from '../../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { sendMessage } from '../attempts/send-actions.ts'
 import type { SendContext } from '../context.ts'
@@ -21,8 +21,6 @@ const RETRY_INTERVAL_MS = 10_000
 
 /** Messages that are due within this time share one timer, because thousands of them may wait for hours. */
 const TICK_INTERVAL_MS = 200
-/** A timer may fire slightly early. */
-const TIMER_SLACK_MS = 5
 
 /** How many requests one process has in flight. */
 const MAX_CONCURRENCY = 512

@@ -42,6 +42,9 @@ export function startTimer(ms: number, work: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
+/** A timer may fire a little early: what waits for a time of the database adds this. In ms. */
+export const TIMER_SLACK_MS = 5
+
 /** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
