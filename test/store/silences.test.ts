@@ -255,6 +255,8 @@ t.test('A withheld alert that cannot be sent stops no other, and is tried again 
 t.test('Locked rows of one tenant do not delay the withheld alerts of another', async t => {
   for (const sql of [
     'SELECT FROM monitors WHERE id = ? FOR UPDATE',
+    // a person edits an incident of the monitor
+    'SELECT FROM monitors WHERE id = ? FOR KEY SHARE',
     'SELECT FROM silences WHERE monitor_id = ? FOR UPDATE',
     'SELECT FROM alert_channels WHERE project_id = (SELECT project_id FROM monitors WHERE id = ?) FOR UPDATE',
     `SELECT FROM events WHERE subject = 'monitor:' || ?::text FOR UPDATE`,
