@@ -75,7 +75,7 @@ export async function listDueSilences(db: Db, now: Date, limit: number): Promise
   const rows = await query<{ id: string }>(
     db,
     `SELECT a.id FROM silences s JOIN monitors a ON a.id = s.monitor_id
-     WHERE s.due_at <= :now ORDER BY s.due_at LIMIT :limit FOR NO KEY UPDATE OF a, s SKIP LOCKED`,
+     WHERE s.due_at <= :now ORDER BY s.due_at LIMIT :limit FOR UPDATE OF a, s SKIP LOCKED`,
     { now, limit },
   )
   return rows.map(({ id }) => id)
