@@ -31,7 +31,7 @@ export async function fetchObservation(
 ): Promise<HttpResponse> {
   const plan = buildPlan(spec)
   const keepBody = wantsBody || plan.keepBody
-  const options = { signal, maxBodyBytes: MAX_BODY_BYTES, followRedirects: true, keepBody }
+  const options = { signal, maxBodyBytes: MAX_BODY_BYTES, followRedirects: true, keepBody, acceptMalformed: true }
   const answer = await sendPrepared(plan.prepared, options, egress)
   if (answer.error === null && !plan.hasStatusAssertion) answer.error = statusError(answer.statusCode ?? 0)
   return answer

@@ -3,11 +3,14 @@ import type { Socket } from 'node:net'
 import { createTargetFailure } from '../failure.ts'
 import { enterPhase, type PhaseTimer } from '../phases.ts'
 import { type Body, type BodyOptions, type ReceivedBody, readBody } from './body.ts'
+import { acceptMalformed, findHeaderProblem } from './malformed.ts'
 import type { PreparedRequest } from './prepare.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
 
 type ExchangeOptions = {
+  /** also accepts a response that is not valid HTTP, but that browsers read; on connections that are not kept open only */
+  acceptMalformed: boolean
   body: BodyOptions
   /** filled while the body arrives */
   received: ReceivedBody
@@ -25,15 +28,24 @@ export function exchange(
   options: ExchangeOptions,
 ): Promise<Body | null> {
   enterPhase(phases, 'firstByteUs')
+  const isTolerant = options.acceptMalformed && !hop.keepAlive
   return new Promise((resolve, reject) => {
     let answer: IncomingMessage | null = null
+    const areAcceptable = (headers: string[]) => {
+      const problem = isTolerant ? findHeaderProblem(headers) : null
+      if (problem !== null)
+        reject(createTargetFailure('invalid_response', `the response is not valid HTTP: ${problem}`))
+      return problem === null
+    }
     const receive = (response: IncomingMessage) => {
       answer = response
       enterPhase(phases, 'transferUs')
       try {
         response.on('error', reject)
+        if (!areAcceptable(response.rawHeaders)) return
         if (!options.onHeaders(response)) return resolve(null)
-        readBody(response, options.body, options.received, resolve, reject)
+        const finish = (body: Body) => areAcceptable(response.rawTrailers) && resolve(body)
+        readBody(response, options.body, options.received, finish, reject)
       } catch (error) {
         reject(error)
       }
@@ -50,6 +62,7 @@ export function exchange(
     })
     // without an agent Node closes the connection, whatever the headers say
     request.shouldKeepAlive = hop.keepAlive
+    if (isTolerant) acceptMalformed(request, MAX_HEADER_BYTES)
     request.once('response', receive)
     // Errors after a complete response are ignored.
     request.on('error', error => answer?.complete || reject(error))

@@ -23,6 +23,8 @@ export type SendOptions = {
   followRedirects: boolean
   /** default true; false: the body is only read to measure it, and `body` is its first SAMPLE_BYTES */
   keepBody?: boolean
+  /** default false: only a response that is valid HTTP; see acceptMalformed. Without effect with `keepAlive`. */
+  acceptMalformed?: boolean
   /** reuses and keeps open connections, with `keepAlive`. A broken one is a failure; requests are not repeated. */
   connections?: Connections
 }
@@ -130,6 +132,7 @@ async function exchangeOn(
     const body = await exchange(phases, connection.socket, hop, {
       body: { maxBytes: options.maxBodyBytes, keepAll: options.keepBody ?? true },
       received,
+      acceptMalformed: options.acceptMalformed ?? false,
       onHeaders(response) {
         answer.statusCode = response.statusCode ?? 0
         answer.headers = toHeaders(response)

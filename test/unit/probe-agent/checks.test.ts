@@ -35,6 +35,15 @@ t.test('An http check succeeds with status 200 to 399', async t => {
   }
 })
 
+t.test('A check reads a response that is not valid HTTP but that browsers read', async t => {
+  const port = await startRawServer(t, socket => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\nServer: a\n b\n\nhello'))
+  })
+  const spec = createCheckSpec({ url: `http://127.0.0.1:${port}/` })
+  t.match(await check(spec), { error: null, statusCode: 200 })
+  t.match(await check({ ...spec, type: 'keyword', keyword: 'hello' }), { error: null, statusCode: 200 })
+})
+
 t.test('An assertion on the status replaces the default rule', async t => {
   const target = await startTarget(t)
   target.behave({ kind: 'answer', status: 404 })
