@@ -1,5 +1,6 @@
 import t from 'tap'
 import { CHECKS } from '../../../probe-agent/checks/index.ts'
+import { runCheck } from '../../../probe-agent/execution/run-check.ts'
 import { type Auth, CHECK_TYPES, type CheckSpec, HTTP_METHODS } from '../../../shared/checks/check.ts'
 import { FailureSource } from '../../../shared/checks/result.ts'
 import { createEgress } from '../../../shared/egress/index.ts'
@@ -109,6 +110,22 @@ t.test('A body is kept completely only when an assertion needs it', async t => {
   t.equal((await check(createCheckSpec({ url: target.url }))).body?.length, 4096)
   const assertions = [{ type: 'body', operator: 'contains', value: 'x' }]
   t.equal((await check(createCheckSpec({ url: target.url, assertions }))).body?.length, 10_000)
+})
+
+t.test('A keyword check and an assertion on the body read a page as browsers do', async t => {
+  const target = await startTarget(t)
+  const rows: [contentType: string, body: string][] = [
+    ['text/html; charset=iso-8859-1', '5 \x80'],
+    ['text/html', '<meta charset="iso-8859-1">5 \x80'],
+  ]
+  const assertions = [{ type: 'body', operator: 'contains', value: '5 €' }]
+  for (const [contentType, text] of rows) {
+    target.behave({ kind: 'answer', body: Buffer.from(text, 'latin1'), headers: { 'content-type': contentType } })
+    const spec = createCheckSpec({ type: 'keyword', url: target.url, keyword: '5 €', assertions })
+    const { observation, failedAssertions } = await runCheck(spec, egress)
+    t.equal(observation.error, null, contentType)
+    t.same(failedAssertions, [], contentType)
+  }
 })
 
 t.test('A keyword check searches for its keyword', async t => {
