@@ -11,7 +11,7 @@ import { createSilence, endSilence } from '../../control-plane/verdict/silences/
 import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { createLog } from '../../shared/process/log.ts'
-import { insertChannel, insertMonitors, resultOf } from './verdict.ts'
+import { insertChannel, insertMonitors, type MonitorSpec, resultOf } from './verdict.ts'
 
 const PUBLIC_URL = 'https://picket.example'
 const log = createLog('test', 'silent')
@@ -27,7 +27,7 @@ export function createScenario(db: Db, projectId: string, startMs = Date.UTC(202
   let nowMs = startMs
   const now = () => new Date(nowMs)
 
-  const addMonitors = async (count: number, spec: { retryCount?: number; name?: string } = {}): Promise<string[]> => {
+  const addMonitors = async (count: number, spec: MonitorSpec = {}): Promise<string[]> => {
     const ids = await insertMonitors(db, projectId, count, spec)
     const channelId = await insertChannel(db, projectId, ids)
     // one channel is subscribed to incidents

@@ -1,3 +1,4 @@
+import type { CheckStatus } from '../../../shared/checks/result.ts'
 import type { SuppressionConditions } from './review.ts'
 import type { NotifiedStatus } from './suppressed.ts'
 import { type CheckTiming, computeParentPendingMs } from './timing.ts'
@@ -37,4 +38,12 @@ export function buildSuppressionConditions(
     parentPendingMs: slowest(ancestors.filter(({ isFailing }) => isFailing)),
     parentCheckMs: slowest(ancestors.filter(({ isAskable }) => isAskable)),
   }
+}
+
+/**
+ * True when a check of an ancestor on request proves that it does not fail: at least one region has a result of the target,
+ * and none is `down`. `statuses`: one for each region; `unknown` and `missed` contain no information about the target.
+ */
+export function isFoundHealthy(statuses: readonly CheckStatus[]): boolean {
+  return statuses.some(status => status === 'up' || status === 'degraded') && !statuses.includes('down')
 }

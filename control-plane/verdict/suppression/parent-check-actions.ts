@@ -5,13 +5,15 @@ import { runNow } from '../../monitoring/fleet/on-demand/actions.ts'
 import { isCheckedByProbes } from '../../monitoring/monitors/settings/configuration-issues.ts'
 import { listMonitorsByIds } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
+import { isFoundHealthy } from './ancestors.ts'
 import { listAncestors, markParentsChecked } from './store.ts'
 
 type Tools = { db: Db; nats: Nats }
 
 /**
- * Checks the ancestors of monitors that have just gone down, each once, without waiting for their next slot. If none of
- * a monitor's ancestors fails, its silence is released for review. If one fails, the silence waits for its verdict.
+ * Checks the ancestors of monitors that have just gone down, each once, without waiting for their next slot. If all
+ * of a monitor's ancestors answer and none fails, its silence is released for review. If one fails, or no probe could check
+ * it, the silence waits until its doubt ends.
  * `monitorIds`: as claimed by `claimParentChecks`.
  */
 export async function checkParents(tools: Tools, monitorIds: string[]): Promise<void> {
@@ -19,7 +21,7 @@ export async function checkParents(tools: Tools, monitorIds: string[]): Promise<
   const parentsOf = (id: string) =>
     ancestors.filter(({ monitorId }) => monitorId === id).map(({ ancestorId }) => ancestorId)
   const parents = await listMonitorsByIds(tools.db, [...new Set(ancestors.map(({ ancestorId }) => ancestorId))])
-  const isFailing = new Map(parents.filter(isCheckedByProbes).map(parent => [parent.id, fails(tools, parent)]))
+  const healthy = new Map(parents.filter(isCheckedByProbes).map(parent => [parent.id, checkParent(tools, parent)]))
   const families = new Map<string, { children: string[]; parentIds: string[] }>()
   for (const id of monitorIds) {
     const parentIds = parentsOf(id).sort()
@@ -28,12 +30,14 @@ export async function checkParents(tools: Tools, monitorIds: string[]): Promise<
     families.set(parentIds.join(), family)
   }
   const done = [...families.values()].map(async ({ children, parentIds }) => {
-    const answers = await Promise.all(parentIds.map(id => isFailing.get(id) ?? false))
-    if (!answers.includes(true)) await markParentsChecked(tools.db, children, now())
+    const answers = await Promise.all(parentIds.map(id => healthy.get(id) ?? true))
+    if (!answers.includes(false)) await markParentsChecked(tools.db, children, now())
   })
   await Promise.all(done)
 }
 
-async function fails(tools: Tools, parent: StoredMonitor): Promise<boolean> {
-  return (await runNow(tools, parent)).some(({ status }) => status === 'down')
+/** Returns whether the parent answered and does not fail. */
+async function checkParent(tools: Tools, parent: StoredMonitor): Promise<boolean> {
+  const results = await runNow(tools, parent)
+  return isFoundHealthy(results.map(({ status }) => status))
 }

@@ -216,7 +216,7 @@ export async function claimParentChecks(db: Db, limit: number): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Records that no checked ancestor of these monitors fails, and schedules a review. */
+/** Records that the ancestors of these monitors were checked and none fails, and schedules a review. */
 export async function markParentsChecked(db: Db, monitorIds: string[], now: Date): Promise<void> {
   if (monitorIds.length === 0) return
   await execute(

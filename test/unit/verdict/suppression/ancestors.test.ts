@@ -3,6 +3,7 @@ import {
   type Ancestor,
   buildSuppressionConditions,
   findCause,
+  isFoundHealthy,
 } from '../../../../control-plane/verdict/suppression/ancestors.ts'
 import {
   type CheckTiming,
@@ -78,4 +79,12 @@ t.test('the settings determine how long a monitor may need to go down and to rec
     t.equal(computeParentPendingMs({ ...PACE, ...pace }), parentPendingMs, `${title}: down`)
     t.equal(computeGraceMs({ ...PACE, ...pace }), graceMs, `${title}: back`)
   }
+})
+
+t.test('a check on request finds an ancestor healthy when a region has a result and none fails', async t => {
+  t.equal(isFoundHealthy(['up']), true)
+  t.equal(isFoundHealthy(['degraded', 'unknown']), true)
+  t.equal(isFoundHealthy(['up', 'down']), false)
+  t.equal(isFoundHealthy(['unknown', 'missed']), false)
+  t.equal(isFoundHealthy([]), false)
 })
