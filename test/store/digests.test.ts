@@ -2,8 +2,19 @@ import fc from 'fast-check'
 import t from 'tap'
 import { DELIVERIES_OF_MONITOR } from '../../control-plane/alerting/deliveries/log/about.ts'
 import { closeDueDigests } from '../../control-plane/alerting/routing/digests/actions.ts'
-import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { lockGrouping } from '../../control-plane/alerting/routing/digests/store.ts'
+import { startDigestWorker } from '../../control-plane/alerting/routing/digests/worker.ts'
+import {
+  createPostgres,
+  execute,
+  isLockTimeout,
+  query,
+  type Tx,
+} from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import {
   type Change,
   insertSubscribedChannel,
@@ -15,6 +26,7 @@ import {
 } from '../support/publishing.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -173,6 +185,48 @@ t.test('The digest of a deleted channel is deleted', async t => {
   await publish(down(ids), at(0))
   await execute(db, 'DELETE FROM alert_channels WHERE id = ?', [chat])
   t.equal(await closeDueDigests(db, at(60)), null)
+})
+
+const HELD_LOCKS: [title: string, hold: (tx: Tx, projectId: string) => Promise<unknown>][] = [
+  ['the grouping', (tx, projectId) => lockGrouping(tx, [projectId])],
+  [
+    'the channels',
+    (tx, projectId) => query(tx, 'SELECT FROM alert_channels WHERE project_id = ? FOR UPDATE', [projectId]),
+  ],
+]
+for (const [title, hold] of HELD_LOCKS) {
+  t.test(`A transaction that holds ${title} of a project does not delay the digests of another`, async t => {
+    const [held, free] = [await scene(20), await scene(20)]
+    await held.publish(down(held.ids), at(0))
+    await free.publish(down(free.ids), at(1))
+    const holder = await openTransaction(db)
+    await hold(holder, held.tenant.projectId)
+    const skipped: string[] = []
+    const skip = (error: unknown, projectId: string) => void skipped.push(`${isLockTimeout(error)} ${projectId}`)
+    t.same(await closeDueDigests(db, at(11), { skip }), at(10), 'it is still due')
+    t.same(skipped, [`true ${held.tenant.projectId}`])
+    t.same(eventsOf(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
+    t.same(await listLoggedDeliveries(db, held.chat), [])
+    await holder.rollback()
+    t.equal(await closeDueDigests(db, at(11)), null)
+    t.same(eventsOf(await listLoggedDeliveries(db, held.chat)), ['monitor.digest 20'])
+  })
+}
+
+t.test('The worker tries a project whose lock was held again, and sends the digests of others meanwhile', async t => {
+  const [held, free] = [await scene(20), await scene(20)]
+  await held.publish(down(held.ids), at(0))
+  await free.publish(down(free.ids), at(1))
+  await execute(db, `UPDATE digests SET due_at = due_at - interval '100 years' WHERE closed_at IS NULL`)
+  const holder = await openTransaction(db)
+  await lockGrouping(holder, [held.tenant.projectId])
+  const worker = startDigestWorker({ db, log: createLog('test', 'silent'), metrics: createMetrics() })
+  t.teardown(() => worker.stop())
+  const hasDigest = async (chat: string) => (await listLoggedDeliveries(db, chat)).length === 1
+  await waitFor(() => hasDigest(free.chat), { label: 'the digest of the other project' })
+  t.equal(await hasDigest(held.chat), false)
+  await holder.rollback()
+  await waitFor(() => hasDigest(held.chat), { label: 'the digest of the project that was held' })
 })
 
 t.test('1,000 changes in one transaction need as many statements as 20, for any number of deliveries', async t => {

@@ -1,5 +1,5 @@
 import { newId } from '../../../foundation/platform/ids.ts'
-import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { enqueueDeliveries } from '../../deliveries/queue/enqueue-actions.ts'
 import type { NewDelivery } from '../../deliveries/types.ts'
 import { parseIncidentSubject, parseMonitorSubject } from '../../events/catalog.ts'
@@ -136,18 +136,43 @@ async function addToDigests(tx: Tx, changes: NewDelivery[], now: Date): Promise<
   )
 }
 
-/** Sends the digests that are due. Returns when the next one is due. */
-export async function closeDueDigests(db: Db, now: Date): Promise<Date | null> {
+/** How long one project may wait for a lock that another transaction holds, while others have digests to send. */
+const LOCK_TIMEOUT_MS = 1_000
+
+/** `skip` gets the error of a project whose digests could not be sent; it throws to end the round. */
+type ClosingLimits = { signal?: AbortSignal; skip?: (error: unknown, projectId: string) => void }
+
+/**
+ * Sends the digests that are due, each project in a transaction of its own and once. A project whose lock another transaction holds,
+ * or that fails, is passed to `skip`, and the next one has its turn. Returns when the next digest is due, also one of a
+ * skipped project.
+ */
+export async function closeDueDigests(
+  db: Db,
+  now: Date,
+  { signal, skip = rethrow }: ClosingLimits = {},
+): Promise<Date | null> {
   const due = await findNextDigestDue(db)
   if (due === null || due > now) return due
-  for (const projectId of await listProjectsWithDueDigests(db, now)) {
-    await db.transaction(tx => closeProjectDigests(tx, projectId, now))
+  const handled: string[] = []
+  for (;;) {
+    const projectIds = await listProjectsWithDueDigests(db, now, handled)
+    if (projectIds.length === 0) return findNextDigestDue(db)
+    for (const projectId of projectIds) {
+      if (signal?.aborted) return findNextDigestDue(db)
+      handled.push(projectId)
+      await db.transaction(tx => closeProjectDigests(tx, projectId, now)).catch(error => skip(error, projectId))
+    }
   }
-  return findNextDigestDue(db)
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
 
 /** A transaction that adds to these digests waits for the lock, and then finds them closed. */
 async function closeProjectDigests(tx: Tx, projectId: string, now: Date): Promise<void> {
+  await setLockTimeout(tx, LOCK_TIMEOUT_MS)
   await lockGrouping(tx, [projectId])
   const due = await loadDueDigests(tx, projectId, now)
   if (due.length === 0) return

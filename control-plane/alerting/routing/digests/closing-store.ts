@@ -2,13 +2,14 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import type { EventRow } from '../../events/catalog.ts'
 import { type DigestChange, isDigestible } from '../../events/digest.ts'
 
-/** Projects that have a digest to send, the longest due first, at most 100. */
-export async function listProjectsWithDueDigests(db: Db, now: Date): Promise<string[]> {
+/** Projects that have a digest to send, the longest due first, at most 100. Leaves out `except`. */
+export async function listProjectsWithDueDigests(db: Db, now: Date, except: string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
-    `SELECT project_id AS id FROM digests WHERE closed_at IS NULL AND due_at <= ?
+    `SELECT project_id AS id FROM digests
+     WHERE closed_at IS NULL AND due_at <= :now AND project_id <> ALL (:except::uuid[])
      GROUP BY project_id ORDER BY min(due_at) LIMIT 100`,
-    [now],
+    { now, except },
   )
   return rows.map(row => row.id)
 }
