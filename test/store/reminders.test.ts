@@ -131,7 +131,6 @@ const ENDS: [title: string, sql: string][] = [
   ['an incident that a person resolved', `UPDATE incidents SET resolved_at = now() WHERE cause_monitor_id = ?`],
   ['a paused monitor', `UPDATE monitors SET is_paused = true WHERE id = ?`],
   ['a deleted monitor', `UPDATE monitors SET deleted_at = now() WHERE id = ?`],
-  ['a monitor that is only degraded', `UPDATE monitors SET status = 'degraded' WHERE id = ?`],
   ['a deleted rule', `DELETE FROM alert_rules WHERE monitor_id = ?`],
   ['a rule that wants no outages any more', `UPDATE alert_rules SET on_down = false WHERE monitor_id = ?`],
 ]
@@ -143,8 +142,53 @@ for (const [title, sql] of ENDS) {
     await execute(db, sql, [ids[0]!])
     await remind(60)
     t.equal(await received(), 'DOWN 1')
+    t.same(await query(db, 'SELECT FROM reminders WHERE monitor_id = ?', ids), [], 'no row is left')
   })
 }
+
+for (const status of ['degraded', null]) {
+  t.test(
+    `Reminders wait while a monitor is ${status ?? 'without a status'} and go on when it is down again`,
+    async t => {
+      const { fail, recover, received, ids } = await scene()
+      const setStatus = (value: string | null) =>
+        execute(db, 'UPDATE monitors SET status = ? WHERE id = ?', [value, ids[0]!])
+      await fail(0)
+      await remind(30)
+      await setStatus(status)
+      await remind(60)
+      await remind(90)
+      t.equal(await received(), 'DOWN 1')
+      await setStatus('down')
+      await remind(119)
+      t.equal(await received(), 'DOWN 1', 'in the old rhythm')
+      await remind(120)
+      t.equal(await received(), 'DOWN 1 2')
+      await recover(121)
+      await remind(150)
+      t.equal(await received(), 'DOWN 1 2 UP')
+      t.same(await query(db, 'SELECT FROM reminders WHERE monitor_id = ?', ids), [])
+    },
+  )
+}
+
+t.test('An outage that is sent again after degraded has one reminder, an interval later', async t => {
+  const { fail, recover, received, ids, tenant } = await scene()
+  await fail(0)
+  await execute(db, `UPDATE monitors SET status = 'degraded' WHERE id = ?`, ids)
+  await remind(30)
+  await execute(db, `UPDATE monitors SET status = 'down' WHERE id = ?`, ids)
+  const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE cause_monitor_id = ?', ids)
+  const again = { id: incident!.id, title: '', status: '', severity: '', started_at: '' }
+  await publishChanges(db, tenant, [{ monitorId: ids[0]!, status: 'down', incident: again }], at(40))
+  await remind(60)
+  t.equal(await received(), 'DOWN DOWN')
+  await remind(70)
+  await remind(70)
+  t.equal(await received(), 'DOWN DOWN 1')
+  await recover(71)
+  await remind(100)
+})
 
 t.test('The reminders of a suppressed monitor are deferred', async t => {
   const { fail, recover, received, ids, tenant } = await scene()

@@ -9,6 +9,7 @@ import {
   computeFirstReminderAt,
   computeNextReminderAt,
   type DueReminder,
+  isDeferred,
   isStillDue,
 } from './reminder.ts'
 import { claimDueReminders, deleteReminders, insertRemindersForOpenIncidents, updateReminders } from './store.ts'
@@ -38,7 +39,7 @@ export async function rescheduleReminder(tx: Tx, before: StoredRule, after: Stor
  * 1. Claim at most `limit` reminders. Monitors that another transaction holds are skipped. The claimed ones cannot recover
  *    before the end of the transaction, so no reminder follows a recovery.
  * 2. Delete the reminders of outages that ended.
- * 3. Queue the others, except for suppressed monitors.
+ * 3. Queue the others, except for monitors that are suppressed or not `down`.
  * 4. Set the next times.
  * Returns how many it claimed.
  */
@@ -53,13 +54,13 @@ export async function sendDueReminders(db: Db, limit: number, now: Date): Promis
     )
     await enqueueReminders(
       tx,
-      current.filter(reminder => !reminder.isSilenced),
+      current.filter(reminder => !isDeferred(reminder)),
       now,
     )
-    const updates = current.map(({ ruleId, dueAt, everyMinutes, isSilenced }) => ({
-      ruleId,
-      dueAt: computeNextReminderAt(dueAt, everyMinutes, now),
-      wasSent: !isSilenced,
+    const updates = current.map(reminder => ({
+      ruleId: reminder.ruleId,
+      dueAt: computeNextReminderAt(reminder.dueAt, reminder.everyMinutes, now),
+      wasSent: !isDeferred(reminder),
     }))
     await updateReminders(tx, updates)
     return due.length

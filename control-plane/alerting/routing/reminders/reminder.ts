@@ -59,12 +59,18 @@ export type DueReminder = {
   data: MonitorEventData
 }
 
-/** False when the outage has ended or is acknowledged, or the rule no longer sends reminders. */
+/**
+ * False when the outage has ended or is acknowledged, or the rule no longer sends reminders. `degraded` and a lost status do
+ * not end an outage: the monitor may be `down` again without another event.
+ */
 export function isStillDue(reminder: DueReminder): reminder is DueReminder & { everyMinutes: number } {
   const { monitor, everyMinutes, onDown, isDeleted, isResolved, isAcknowledged } = reminder
-  const isDown = monitor.status === 'down' && !monitor.isPaused && !isDeleted
-  return isDown && !isResolved && !isAcknowledged && onDown && everyMinutes !== null
+  const isInOutage = monitor.status !== 'up' && !monitor.isPaused && !isDeleted
+  return isInOutage && !isResolved && !isAcknowledged && onDown && everyMinutes !== null
 }
+
+/** True when a reminder that is still due is not sent this time: the monitor is suppressed, or not `down` now. */
+export const isDeferred = ({ isSilenced, monitor }: DueReminder): boolean => isSilenced || monitor.status !== 'down'
 
 /** The event of a reminder: the data of the `monitor.down`, with the current monitor and incident. */
 export function buildReminderEvent(

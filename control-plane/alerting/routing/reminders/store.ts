@@ -111,7 +111,7 @@ const CLAIM = `
     AND r.due_at <= :now
   ORDER BY r.due_at LIMIT :limit FOR UPDATE OF r SKIP LOCKED`
 
-/** `wasSent` false: the monitor was suppressed, and the reminder is deferred. */
+/** `wasSent` false: the monitor was suppressed or not `down`, and the reminder is deferred. */
 type ReminderUpdate = { ruleId: string; dueAt: Date; wasSent: boolean }
 
 export async function updateReminders(tx: Tx, updates: ReminderUpdate[]): Promise<void> {

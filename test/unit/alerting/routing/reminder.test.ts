@@ -5,6 +5,7 @@ import {
   buildReminders,
   computeNextReminderAt,
   type DueReminder,
+  isDeferred,
   isStillDue,
 } from '../../../../control-plane/alerting/routing/reminders/reminder.ts'
 
@@ -72,7 +73,6 @@ const due: DueReminder = {
 
 const ENDS: [title: string, change: Partial<DueReminder>][] = [
   ['the recovery', { monitor: { ...due.monitor, status: 'up' } }],
-  ['a partial recovery', { monitor: { ...due.monitor, status: 'degraded' } }],
   ['a pause', { monitor: { ...due.monitor, isPaused: true } }],
   ['the deletion of the monitor', { isDeleted: true }],
   ['the end of the incident', { isResolved: true }],
@@ -84,6 +84,19 @@ t.ok(isStillDue(due), 'a lasting outage is sent again')
 for (const [title, change] of ENDS) {
   t.test(`${title} ends the reminders`, async t => t.notOk(isStillDue({ ...due, ...change })))
 }
+
+for (const status of ['degraded', null]) {
+  t.test(`A monitor that is ${status ?? 'without a status'} during an outage defers the reminders`, async t => {
+    const reminder = { ...due, monitor: { ...due.monitor, status } }
+    t.ok(isStillDue(reminder))
+    t.ok(isDeferred(reminder))
+  })
+}
+
+t.test('A silence defers the reminders, and an outage without one does not', async t => {
+  t.ok(isDeferred({ ...due, isSilenced: true }))
+  t.notOk(isDeferred(due))
+})
 
 t.test('A reminder has the current monitor and incident, in the shape of a monitor.down', async t => {
   const event = buildReminderEvent('e2', due, at(30))
