@@ -26,6 +26,8 @@ export type VerdictResult = {
   error: CheckError | null
   /** true for a failure that many other hosts of the probe began to have at the same time */
   isDoubted?: true
+  /** when a queued ping arrived; its `scheduledAtMs` may be later */
+  arrivedAtMs?: number
 }
 
 /** The part of a monitor's configuration that the rules use. Immutable; replaced when the configuration changes. */

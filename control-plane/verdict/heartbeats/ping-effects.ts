@@ -5,6 +5,7 @@ import { createMonitorState } from '../core/rules/state.ts'
 import type { MonitorState, StatusTransition } from '../core/types.ts'
 import { toObservation, toSingleSourceMonitor } from './observation.ts'
 import { computeAllowedMs, isEvaluated } from './overdue.ts'
+import { findNewestDecidingMs, isOlder } from './ping-order.ts'
 import { buildFailureMessage, buildOverdueMessage } from './text.ts'
 import type { Heartbeat, LockedHeartbeat, Ping, PingArrival } from './types.ts'
 
@@ -28,14 +29,13 @@ export const createPingEffects = (locked: LockedHeartbeat): PingEffects => ({
 
 type Content = Pick<Ping, 'kind' | 'exitCode' | 'message' | 'body' | 'arrivalId'>
 
-/** The pings of one moment get times that are a millisecond apart. */
-const MAX_AHEAD_MS = 60_000
+/** How a ping arrived. `queuedAtMs`: when a queued one did; null for others. `isOld`: it does not show the current state. */
+type Arrival = { queuedAtMs: number | null; isOld: boolean; nowMs: number }
 
 /**
  * Applies one ping (docs/design/heartbeats.md#overdue). While the monitor is paused or incomplete, the ping is only
- * stored. The same applies to a queued ping that is older than a stored one, because it does not show the current
- * state; a stored one that is far ahead of `nowMs` is from before PostgreSQL's clock was set back, and does not count.
- * The deadline after a queued ping counts from now: later pings may still be queued.
+ * stored. The same applies to a queued ping that does not show the current state (ping-order.ts). The deadline after a
+ * queued ping counts from now: later pings may still be queued.
  */
 export function applyPing(
   effects: PingEffects,
@@ -45,9 +45,11 @@ export function applyPing(
 ): PingEffects {
   const message = signal.kind === 'fail' ? buildFailureMessage(signal, body) : null
   const content = { ...signal, message, body, arrivalId: id ?? null }
-  const lastPingAtMs = effects.locked.heartbeat.lastPingAtMs ?? 0
-  const isOld = isKept === true && receivedAtMs < lastPingAtMs && lastPingAtMs <= nowMs + MAX_AHEAD_MS
-  return addPing(effects, content, receivedAtMs, { isOld, deadlineFromMs: isKept === true ? nowMs : receivedAtMs })
+  if (isKept !== true) return addPing(effects, content, receivedAtMs)
+  const { heartbeat, state } = effects.locked
+  const newestMs = signal.kind === 'start' ? heartbeat.lastPingAtMs : findNewestDecidingMs(heartbeat, state)
+  const isOld = isOlder(receivedAtMs, newestMs, nowMs)
+  return addPing(effects, content, receivedAtMs, { queuedAtMs: receivedAtMs, isOld, nowMs })
 }
 
 /** Applies a success that did not arrive in time. It counts like a ping that reports a failure. */
@@ -64,21 +66,29 @@ function addPing(
   { locked, pings, change, dueBeforeMs }: PingEffects,
   content: Content,
   receivedAtMs: number,
-  { isOld, deadlineFromMs } = { isOld: false, deadlineFromMs: receivedAtMs },
+  arrival: Arrival = { queuedAtMs: null, isOld: false, nowMs: receivedAtMs },
 ): PingEffects {
   const { monitor, state } = locked
   const heartbeat = state === null ? resetHeartbeat(locked.heartbeat) : locked.heartbeat
-  const ping = buildPing(locked, heartbeat, content, receivedAtMs)
+  const { queuedAtMs, isOld, nowMs } = arrival
+  // a start that is newer than a queued ping begins the next run
+  const endsRun = queuedAtMs === null || !isOlder(queuedAtMs, heartbeat.runStartedAtMs, nowMs)
+  const ping = buildPing(locked, heartbeat, content, receivedAtMs, endsRun)
   const isCounted = isEvaluated(monitor) && ping.kind !== 'log' && !isOld
-  const decision = isCounted ? decidePing(locked, ping) : null
-  const moved =
-    decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state, deadlineFromMs)
+  const decision = isCounted ? decidePing(locked, ping, queuedAtMs) : null
+  const moved = decision === null ? heartbeat : advanceHeartbeat(heartbeat, locked, ping, decision.state, arrival)
+  const runStartedAtMs = endsRun ? moved.runStartedAtMs : heartbeat.runStartedAtMs
   const isSeen = ping.kind !== 'overdue'
   return {
     locked: {
       monitor,
       state: decision?.state ?? state,
-      heartbeat: { ...moved, pings: ping.number, lastPingAtMs: isSeen ? ping.at.getTime() : moved.lastPingAtMs },
+      heartbeat: {
+        ...moved,
+        runStartedAtMs,
+        pings: ping.number,
+        lastPingAtMs: isSeen ? ping.at.getTime() : moved.lastPingAtMs,
+      },
     },
     pings: [...pings, ping],
     change: decision?.mustStore ? mergeChange(change, locked, decision) : change,
@@ -95,10 +105,12 @@ function buildPing(
   heartbeat: Heartbeat,
   content: Content,
   receivedAtMs: number,
+  mayEndRun: boolean,
 ): Ping {
   const decidedAtMs = state?.cells[0]?.fence.scheduledAtMs ?? 0
   const atMs = Math.max(receivedAtMs, (heartbeat.lastPingAtMs ?? 0) + 1, decidedAtMs + 1)
-  const endsRun = (content.kind === 'success' || content.kind === 'fail') && heartbeat.runStartedAtMs !== null
+  const endsRun =
+    mayEndRun && (content.kind === 'success' || content.kind === 'fail') && heartbeat.runStartedAtMs !== null
   return {
     ...content,
     monitorId: monitor.id,
@@ -110,37 +122,47 @@ function buildPing(
 
 type PingDecision = { state: MonitorState; transition: StatusTransition | null; mustStore: boolean }
 
-/** The state of a monitor that begins with a start is stored, so that its success is awaited. */
-function decidePing({ monitor, state }: LockedHeartbeat, ping: Ping): PingDecision {
+/**
+ * The state of a monitor that begins with a start is stored, so that its success is awaited. That of each failure is,
+ * because queued pings are compared with its time.
+ */
+function decidePing({ monitor, state }: LockedHeartbeat, ping: Ping, queuedAtMs: number | null): PingDecision {
   const observation = toObservation(ping)
   if (observation === null) {
     const begun = state ?? createMonitorState(monitor.id, monitor.configVersion)
     return { state: begun, transition: null, mustStore: state === null }
   }
-  const decision = decideSingleSource(HEARTBEAT_REGION, toSingleSourceMonitor(monitor), state, observation)
+  const arrived = queuedAtMs === null ? observation : { ...observation, arrivedAtMs: queuedAtMs }
+  const decision = decideSingleSource(HEARTBEAT_REGION, toSingleSourceMonitor(monitor), state, arrived)
   // pings are not read again after a restart
-  return { ...decision, mustStore: decision.store !== 'no' || state === null }
+  return { ...decision, mustStore: decision.store !== 'no' || state === null || ping.kind === 'fail' }
 }
 
 /**
  * Sets the deadline of the next success, from the previous success or the first start. A later start does not change
  * it: a job may run for as long as interval and grace allow. After PostgreSQL's clock was set back, pings are later than
- * they arrived, and the deadline counts from the arrival (`deadlineFromMs`).
+ * they arrived, and the deadline counts from the arrival. For queued pings, last success and start of the run are the
+ * times of their arrival, because later queued pings are compared with them.
  */
 function advanceHeartbeat(
   heartbeat: Heartbeat,
   { monitor }: LockedHeartbeat,
   ping: Ping,
   state: MonitorState,
-  deadlineFromMs: number,
+  { queuedAtMs, nowMs }: Arrival,
 ): Heartbeat {
   const atMs = ping.at.getTime()
-  const dueAtMs = deadlineFromMs + computeAllowedMs(monitor)!
-  if (ping.kind === 'success') return { ...heartbeat, lastSuccessAtMs: atMs, runStartedAtMs: null, dueAtMs }
+  const dueAtMs = nowMs + computeAllowedMs(monitor)!
+  if (ping.kind === 'success')
+    return { ...heartbeat, lastSuccessAtMs: queuedAtMs ?? atMs, runStartedAtMs: null, dueAtMs }
   if (ping.kind === 'fail') return { ...heartbeat, runStartedAtMs: null, dueAtMs: null }
   if (ping.kind === 'overdue') return { ...heartbeat, dueAtMs: null }
   const isWaiting = state.status !== 'down'
-  return { ...heartbeat, runStartedAtMs: atMs, dueAtMs: isWaiting ? (heartbeat.dueAtMs ?? dueAtMs) : null }
+  return {
+    ...heartbeat,
+    runStartedAtMs: queuedAtMs ?? atMs,
+    dueAtMs: isWaiting ? (heartbeat.dueAtMs ?? dueAtMs) : null,
+  }
 }
 
 function mergeChange(

@@ -12,6 +12,8 @@ export type SingleSourceObservation = {
   outcome: Outcome
   responseTimeMs: number
   error: CheckError | null
+  /** when a queued one arrived; missing for others */
+  arrivedAtMs?: number
 }
 
 /** Decides an observation with thresholds of 1 and a vote that does not expire. `state` is null for the first one. */

@@ -149,14 +149,22 @@ t.test('The deadline after a queued ping counts from when it is stored, because 
 
 t.test('After the clock was set back, deadlines count from the arrival, and queued pings count', async t => {
   const nowMs = 1_800_000_000_000
-  const ahead = { ...fresh(), heartbeat: { ...fresh().heartbeat, pings: 1, lastPingAtMs: nowMs + 2 * HOUR * 1_000 } }
+  const withPingAt = (ms: number) => ({
+    ...fresh(),
+    heartbeat: { ...fresh().heartbeat, pings: 1, lastPingAtMs: ms, lastSuccessAtMs: ms },
+  })
+  const ahead = withPingAt(nowMs + 2 * HOUR * 1_000)
   const success = { signal: SIGNS['.']!, body: null }
   for (const arrival of [success, { ...success, id, isKept: true }]) {
     const { locked, change } = applyPing(createPingEffects(ahead), arrival, nowMs, nowMs)
     t.equal(locked.heartbeat.dueAtMs, nowMs + 31 * HOUR * 1_000)
     t.equal(change?.state.status, 'up')
   }
-  const just = { ...ahead, heartbeat: { ...ahead.heartbeat, lastPingAtMs: nowMs } }
-  const { change } = applyPing(createPingEffects(just), { ...success, id, isKept: true }, nowMs - 5_000, nowMs)
+  const { change } = applyPing(
+    createPingEffects(withPingAt(nowMs)),
+    { ...success, id, isKept: true },
+    nowMs - 5_000,
+    nowMs,
+  )
   t.equal(change, null, 'it is older than a stored one')
 })
