@@ -70,6 +70,39 @@ t.test('The certificate that ends first counts among those of the regions', asyn
   t.same((await readExpiryDates(db, id)).ssl, day(90), 'a region that is not asked any more does not count')
 })
 
+t.test(
+  'The certificate of a region that has seen none for 3 days does not count, while another region sees one',
+  async t => {
+    const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })
+    const renewed = { fingerprint: 'cc', ends: day(90) }
+    await observeCertificate(db, id, start, { ends: day(20) })
+    await observeCertificate(db, id, start, { region: 'eu-west', ends: day(20) })
+    await observeCertificate(db, id, day(1), { ...renewed, isSteady: true })
+    await observeCertificate(db, id, day(3), { ...renewed, isSteady: true })
+    t.same((await readExpiryDates(db, id)).ssl, day(20), 'the other region may see it still')
+    await observeCertificate(db, id, day(4), { ...renewed, isSteady: false })
+    t.same((await readExpiryDates(db, id)).ssl, day(20), 'the other region may not have been recorded yet')
+    await observeCertificate(db, id, day(4.2), { ...renewed, isSteady: true })
+    t.same((await readExpiryDates(db, id)).ssl, day(90))
+    await observeCertificate(db, id, day(5), { ...renewed, isSteady: false })
+    t.same((await readExpiryDates(db, id)).ssl, day(90), 'also after a restart')
+    for (const at of [13, 17, 19, 21]) await look(day(at))
+    t.same(await readExpiryWarnings(db, id), [], 'nothing is sent about the old one')
+    await observeCertificate(db, id, day(22), { region: 'eu-west', fingerprint: 'dd', ends: day(40) })
+    t.same((await readExpiryDates(db, id)).ssl, day(40), 'the region counts again when it sees one')
+  },
+)
+
+t.test('A certificate that all regions see rarely keeps counting', async t => {
+  const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })
+  await observeCertificate(db, id, start, { ends: day(80) })
+  await observeCertificate(db, id, start, { region: 'eu-west', fingerprint: 'bb', ends: day(20) })
+  await observeCertificate(db, id, day(15), { ends: day(80), isSteady: false })
+  await observeCertificate(db, id, day(15), { region: 'eu-west', fingerprint: 'bb', ends: day(20), isSteady: false })
+  await observeCertificate(db, id, day(15.2), { ends: day(80), isSteady: true })
+  t.same((await readExpiryDates(db, id)).ssl, day(20))
+})
+
 t.test('Reading results again, and alternating certificates, cause no second warning', async t => {
   const { id } = await insertExpiryMonitor(db, projectId)
   const ends = day(13)

@@ -15,6 +15,7 @@ import { buildExpiryEvent } from './expiry-event.ts'
 import {
   claimDueWatches,
   type DueExpiryWatch,
+  deleteUnseenCertificates,
   type ExpiryWarning,
   hasDueWatch,
   listWarnings,
@@ -33,17 +34,18 @@ const SUPPRESSED_RETRY_MS = 600_000
 const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
 /**
- * Stores certificates that probes saw, in one transaction. Known certificates change nothing. Returns the monitors
- * whose certificates were not stored, because other transactions have locked them.
+ * Stores certificates that probes saw, in one transaction. Of known certificates, only the time changes. Deletes
+ * those of regions that have seen none for days. Returns the monitors whose certificates were not stored, because other
+ * transactions have locked them.
  */
 export async function storeCertificates(db: Db, seen: ObservedCertificate[], now: Date): Promise<string[]> {
   const ids = [...new Set(seen.map(({ monitorId }) => monitorId))]
   return db.transaction(async tx => {
     const { free, locked } = await tryLockMonitors(tx, ids)
-    await upsertCertificates(
-      tx,
-      seen.filter(({ monitorId }) => free.includes(monitorId)),
-    )
+    const stored = seen.filter(({ monitorId }) => free.includes(monitorId))
+    await upsertCertificates(tx, stored)
+    const steady = new Set(stored.flatMap(({ monitorId, isSteady }) => (isSteady ? monitorId : [])))
+    if (steady.size > 0) await deleteUnseenCertificates(tx, [...steady])
     await watchEarliestCertificates(tx, free, now)
     return locked
   })

@@ -42,6 +42,23 @@ export async function upsertCertificates(tx: Tx, seen: ObservedCertificate[]): P
   )
 }
 
+/**
+ * Deletes the certificates of regions that have seen none for 3 days while another region of the monitor has, on locked
+ * monitors (docs/design/heartbeats.md#certificates).
+ */
+export async function deleteUnseenCertificates(tx: Tx, monitorIds: string[]): Promise<void> {
+  await execute(
+    tx,
+    `DELETE FROM certificates_seen c USING (
+       SELECT s.monitor_id, max(s.seen_at) AS seen_at
+       FROM certificates_seen s JOIN monitors m ON m.id = s.monitor_id AND s.region = ANY (m.regions)
+       WHERE s.monitor_id = ANY (?::uuid[]) GROUP BY s.monitor_id
+     ) newest
+     WHERE c.monitor_id = newest.monitor_id AND c.seen_at < newest.seen_at - interval '3 days'`,
+    [monitorIds],
+  )
+}
+
 /** Watches and shows the certificate that ends first among those of a monitor's regions, on locked monitors. */
 export async function watchEarliestCertificates(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
   await execute(

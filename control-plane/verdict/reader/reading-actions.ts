@@ -41,7 +41,7 @@ export type ReaderTools = CountingTools & {
   meters: VerdictMetrics
   publicUrl: string
   liveSets: KnownLiveSets
-  /** stores certificates; known ones change nothing. Returns the monitors whose rows were locked. */
+  /** stores certificates; of known ones, only the time changes. Returns the monitors whose rows were locked. */
   storeCertificates: (seen: ObservedCertificate[]) => Promise<string[]>
 }
 

@@ -15,7 +15,7 @@ export type BatchEffects = {
   /** states to send to the probes */
   regionStates: { monitorId: string; region: string; state: RegionState }[]
   disagreements: NewDisagreement[]
-  /** certificates not seen before, by monitor and region */
+  /** certificates to store: new ones, and known ones about once a day, by monitor and region */
   certificates: Map<string, ObservedCertificate>
   /** the counters for the current region, by kind */
   counts: ResultCounts

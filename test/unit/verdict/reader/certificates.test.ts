@@ -1,5 +1,6 @@
 import t from 'tap'
 import {
+  type KnownCertificates,
   type ObservedCertificate,
   recordCertificate,
 } from '../../../../control-plane/verdict/reader/counting/certificates.ts'
@@ -10,10 +11,12 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 type Step = { cert?: string; ends?: number; minute?: number; version?: number; region?: string; noted: boolean }
+type Check = Omit<Step, 'noted'>
 
-function run(steps: Step[]): boolean[] {
-  const known = new Map<string, ObservedCertificate>()
-  return steps.map(({ cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east' }) => {
+/** Returns for each check what is recorded; undefined: nothing. */
+function record(checks: Check[]): (ObservedCertificate | undefined)[] {
+  const known: KnownCertificates = new Map()
+  return checks.map(({ cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east' }) => {
     const noted = new Map<string, ObservedCertificate>()
     const scheduledAtMs = START_MS + minute * MINUTE_MS
     const certificate = {
@@ -26,9 +29,52 @@ function run(steps: Step[]): boolean[] {
     }
     const result = resultOf('m', { up: true, certificate, scheduledAtMs, configVersion: version })
     recordCertificate(known, noted, region, result, scheduledAtMs)
-    return noted.size > 0
+    const [one] = noted.values()
+    return one && { ...one }
   })
 }
+
+const run = (steps: Step[]) => record(steps).map(one => one !== undefined)
+
+/** The hours at which checks every `minutes` record the certificate, and a `*` where the region is steady. */
+function recordEvery(minutes: number, hours: [from: number, to: number][]): string[] {
+  const checks = hours.flatMap(([from, to]) =>
+    Array.from({ length: ((to - from) * 60) / minutes + 1 }, (_, i) => ({ minute: from * 60 + i * minutes })),
+  )
+  return record(checks).flatMap(one =>
+    one ? `${Math.round((one.seenAtMs - START_MS) / 3_600_000)}${one.isSteady ? '*' : ''}` : [],
+  )
+}
+
+t.test(
+  'a certificate that stays the same is recorded again when its region is steady, and then once a day',
+  async t => {
+    for (const minutes of [1, 5, 60]) {
+      const times = recordEvery(minutes, [[0, 24 * 10]])
+      t.same(times.slice(0, 2), ['0', '3*'], `${minutes} min`)
+      t.ok(times.length >= 10 && times.length <= 14, `${times}`)
+      t.ok(times.slice(1).every(time => time.endsWith('*')))
+    }
+  },
+)
+
+t.test(
+  'a certificate that is seen again after days is recorded at once, and its region is steady 3 hours later',
+  async t => {
+    const times = recordEvery(60, [
+      [0, 4],
+      [240, 244],
+    ])
+    t.same(times, ['0', '3*', '240', '243*'])
+  },
+)
+
+t.test('a region that is checked with long gaps is never steady, and recorded no more often than others', async t => {
+  const hours = Array.from({ length: 60 }, (_, i): [number, number] => [i * 4, i * 4])
+  const times = recordEvery(60, hours)
+  t.ok(times.length <= 13, `${times}`)
+  t.notOk(times.some(time => time.endsWith('*')))
+})
 
 t.test('a certificate is recorded if it differs from the known one', async t => {
   const rows: [what: string, steps: Step[]][] = [
@@ -87,7 +133,7 @@ t.test('a certificate is recorded if it differs from the known one', async t => 
 })
 
 t.test('a result from the future, or without a certificate, records nothing', async t => {
-  const known = new Map<string, ObservedCertificate>()
+  const known: KnownCertificates = new Map()
   const noted = new Map<string, ObservedCertificate>()
   const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs: START_MS, names: [], fingerprint: 'aa' }
   recordCertificate(known, noted, 'us-east', resultOf('m', { up: true }), START_MS)
