@@ -86,3 +86,21 @@ t.test('A pause resolves the incident about failed fetches', async t => {
   t.match(await incidents(), [{ status: 'resolved' }])
   t.match(await read(), { consecutive_failures: 0 })
 })
+
+t.test('GET /monitors 200: the last check of a monitor is the last fetch of its source, however long ago', async t => {
+  serve({ services: { web: true, mail: true } })
+  const { id, fetched } = await create({ name: 'Daily' })
+  const { fields } = await fetched()
+  const [web, mail] = fields[0].child_monitors.map((one: { monitor_id: string }) => one.monitor_id)
+  t.equal((await call('POST', `/monitors/${mail}/pause`)).status, 200)
+  await execute(
+    api.db,
+    `UPDATE data_sources SET next_fetch_at = now() + interval '1 day', last_fetched_at = '2026-01-02T03:04:05Z' WHERE id = ?`,
+    [id],
+  )
+  const at = '2026-01-02T03:04:05.000Z'
+  t.equal((await call('GET', `/monitors/${web}`)).body.data.last_checked_at, at)
+  const listed: { id: string; last_checked_at: string | null }[] = (await call('GET', '/monitors')).body.data
+  t.equal(listed.find(one => one.id === web)?.last_checked_at, at)
+  t.not(listed.find(one => one.id === mail)?.last_checked_at, at, 'a paused monitor was not checked by that fetch')
+})

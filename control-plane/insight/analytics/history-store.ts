@@ -53,6 +53,17 @@ export async function loadLastCheckedAt(
   return new Map(rows.map(row => [row.id, new Date(Number(row.ms))]))
 }
 
+/** The last fetch of the data source of each monitor that shows one of its values; paused monitors are left out. */
+export async function listLastFetches(db: Db, projectId: string, monitorIds: string[]): Promise<Map<string, Date>> {
+  const rows = await query<{ id: string; at: Date }>(
+    db,
+    `SELECT m.id, s.last_fetched_at AS at FROM monitors m JOIN data_sources s ON s.id = m.data_source_id
+     WHERE m.project_id = ? AND m.id = ANY (?::uuid[]) AND NOT m.is_paused AND s.last_fetched_at IS NOT NULL`,
+    [projectId, monitorIds],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
 /** The status at `from`, and the changes from there to `to`. */
 export async function loadStatusHistory(
   db: Db,

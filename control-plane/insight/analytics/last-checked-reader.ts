@@ -4,7 +4,7 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { nowMs, withTimeout } from '../../foundation/platform/time/clock.ts'
 import type { LastCheckedAt, MonitoringStateReader } from '../../monitoring/monitors/responses/monitor-response.ts'
 import { listLastPings } from '../../verdict/heartbeats/store.ts'
-import { loadLastCheckedAt } from './history-store.ts'
+import { listLastFetches, loadLastCheckedAt } from './history-store.ts'
 
 /** The maximum age of a cached time. */
 const CACHE_TTL_MS = 5_000
@@ -17,8 +17,9 @@ const READ_TIMEOUT_MS = 5_000
 const MAX_IDS_PER_QUERY = 200
 
 /**
- * The last check of monitors: for heartbeats the last ping, from PostgreSQL; for others a cache over ClickHouse, with
- * one query at a time for all callers. Monitors that were not checked, and those for which ClickHouse takes longer than
+ * The last check of monitors: for heartbeats the last ping and for values of data sources the last fetch, from
+ * PostgreSQL; for others, and for paused monitors of data sources, a cache over ClickHouse, with one query at a time for
+ * all callers. Monitors that were not checked, and those for which ClickHouse takes longer than
  * `waitMs`, are left out.
  */
 export function createLastCheckedReader(
@@ -46,10 +47,15 @@ export function createLastCheckedReader(
   })
 
   return async (projectId, monitors) => {
-    const idsOf = (isHeartbeat: boolean) =>
-      monitors.filter(({ type }) => (type === 'heartbeat') === isHeartbeat).map(({ id }) => id)
-    const [heartbeats, checked] = [idsOf(true), idsOf(false)]
-    const times = new Map(heartbeats.length > 0 ? await listLastPings(db, projectId, heartbeats) : [])
+    const idsOf = (some: typeof monitors) => some.map(({ id }) => id)
+    const heartbeats = idsOf(monitors.filter(({ type }) => type === 'heartbeat'))
+    const children = idsOf(monitors.filter(({ dataSource }) => dataSource))
+    const [pings, fetches] = await Promise.all([
+      heartbeats.length > 0 ? listLastPings(db, projectId, heartbeats) : [],
+      children.length > 0 ? listLastFetches(db, projectId, children) : [],
+    ])
+    const times = new Map([...pings, ...fetches])
+    const checked = idsOf(monitors.filter(({ id, type }) => type !== 'heartbeat' && !times.has(id)))
     const oldestMs = nowMs() - CACHE_TTL_MS
     const unknown = checked.filter(id => (cache.get(id)?.readMs ?? 0) < oldestMs)
     for (const id of unknown) wanted.add(id)

@@ -28,7 +28,7 @@ export type MonitoringState = {
  */
 export type MonitoringStateReader = (
   projectId: string,
-  monitors: readonly (Pick<StoredMonitor, 'id' | 'type'> & Partial<Pick<StoredMonitor, 'status'>>)[],
+  monitors: readonly (Pick<StoredMonitor, 'id' | 'type'> & Partial<Pick<StoredMonitor, 'status' | 'dataSource'>>)[],
   options?: { withoutLastCheck?: boolean },
 ) => Promise<MonitoringState>
 
