@@ -23,9 +23,10 @@ export type DnsBehaviour =
   | 'nxdomain'
   | 'servfail'
   | 'servfail-about-aaaa'
+  | 'notimp'
   | 'refused'
 
-const RCODES: Partial<Record<DnsBehaviour, number>> = { servfail: 2, nxdomain: 3, refused: 5 }
+const RCODES: Partial<Record<DnsBehaviour, number>> = { servfail: 2, nxdomain: 3, notimp: 4, refused: 5 }
 
 type DnsServer = {
   port: number

@@ -9,8 +9,11 @@ export type UdpServer = { address: string; port: number }
 type UdpExchange = {
   /** the messages that are not answered yet */
   open: () => Buffer[]
-  /** handles an answer; true when all messages are answered */
-  take: (message: Buffer, from: UdpServer) => boolean
+  /**
+   * Handles an answer. `complete`: all messages are answered. `error`: the server cannot answer, and the next one is asked
+   * without a delay. `open`: anything else.
+   */
+  take: (message: Buffer, from: UdpServer) => 'complete' | 'error' | 'open'
 }
 
 /** Delays before a message is sent again; the last one is repeated. */
@@ -28,6 +31,7 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
     const lost = new Set<UdpServer>()
     let reported: EgressFailure | null = null
     let tries = 0
+    let current: UdpServer | null = null
     let timer: NodeJS.Timeout | undefined
     let isOver = false
 
@@ -51,7 +55,8 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
     }
     function sendNext(): void {
       const left = servers.filter(server => !lost.has(server))
-      sendTo(left[tries % left.length]!)
+      current = left[tries % left.length]!
+      sendTo(current)
       timer = setTimeout(sendNext, RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS.at(-1)!)
       tries++
     }
@@ -67,7 +72,13 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
       socket.once('connect', () => (isSent = true))
       socket.on('error', error => lose(server, isSent ? toNetworkFailure(error) : error))
       socket.on('message', message => {
-        if (!isOver && take(message, server)) end()
+        if (isOver) return
+        const outcome = take(message, server)
+        if (outcome === 'complete') end()
+        else if (outcome === 'error' && server === current) {
+          clearTimeout(timer)
+          sendNext()
+        }
       })
     }
     function sendOpen(socket: Socket, server: UdpServer): void {

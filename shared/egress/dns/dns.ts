@@ -39,17 +39,29 @@ export type DnsQueryResult = {
   replies: DnsReply[]
 }
 
-type PendingQuestion = { question: DnsQuestion; message: Buffer; reply: DnsMessageReply | null; isCut: boolean }
+type PendingQuestion = {
+  question: DnsQuestion
+  message: Buffer
+  reply: DnsMessageReply | null
+  isCut: boolean
+  /** the server of the reply, or of the truncated one */
+  answeredBy: UdpServer | null
+  /** errors of the system's resolvers, used when none of them has a better reply */
+  errors: Map<UdpServer, DnsMessageReply>
+}
+
+/** Replies of a server that cannot resolve the name, or does not do it for this client. Another server may be able to. */
+const SERVER_ERRORS = ['SERVFAIL', 'REFUSED', 'NOTIMP']
 
 /**
  * Queries a server, or the system's resolvers, for records of a name: over UDP, and over TCP after a truncated answer. Never
- * throws; `signal` is the deadline. Failures of a server that the monitor names have the source `target`, those of the
+ * throws; `signal` is the deadline. When one of several resolvers of the system answers with an error, the others are asked. Failures of a server that the monitor names have the source `target`, those of the
  * system's resolvers `resolver`, also while they resolve the name of such a server.
  */
 export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: Egress): Promise<DnsQueryResult> {
   const phases = startPhaseTimer(signal, 'dnsUs')
   const pending = query.types.map(type => createPendingQuestion(query.name, type))
-  const exchange = { answeredBy: null as UdpServer | null, hasInvalidAnswer: false }
+  let hasInvalidAnswer = false
   let error: CheckError | null = null
   let isServerKnown = query.server === null
   try {
@@ -59,51 +71,72 @@ export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: 
     await queryOverUdp(phases, servers, {
       open: () => pending.filter(isOpen).map(({ message }) => message),
       take: (message, from) => {
-        if (take(message, pending)) exchange.answeredBy = from
-        else exchange.hasInvalidAnswer = true
-        return !pending.some(isOpen)
+        const outcome = take(message, from, pending, query.server ? 1 : servers.length)
+        if (outcome === 'invalid') hasInvalidAnswer = true
+        if (outcome === 'error') return 'error'
+        return pending.some(isOpen) ? 'open' : 'complete'
       },
     })
-    for (const one of pending.filter(({ isCut }) => isCut))
-      await repeatOverTcp(phases, one, exchange.answeredBy!, guard)
+    for (const one of pending.filter(({ isCut }) => isCut)) await repeatOverTcp(phases, one, guard)
   } catch (cause) {
     const failure = toEgressFailure(cause)
-    error = toCheckError(isServerKnown ? toDnsFailure(failure, query, exchange.hasInvalidAnswer) : failure)
+    for (const one of pending.filter(isOpen)) useFirstError(one)
+    if (failure.source === FailureSource.INTERNAL || pending.some(({ reply }) => reply === null))
+      error = toCheckError(isServerKnown ? toDnsFailure(failure, query, hasInvalidAnswer) : failure)
   }
   const totalUs = finishPhases(phases)
   const replies = pending.flatMap(({ question: { type }, reply }) => (reply ? [{ type, ...reply }] : []))
-  const { answeredBy } = exchange
+  const answeredBy = pending.findLast(one => one.answeredBy !== null)?.answeredBy ?? null
   const server = answeredBy ? serverText(answeredBy) : ''
   return { error, timings: phases.timings, totalUs, resolvedIp: answeredBy?.address ?? null, server, replies }
 }
 
 function createPendingQuestion(name: string, type: DnsType): PendingQuestion {
   const question = { id: randomInt(0x10000), name, type }
-  return { question, message: encodeQuestion(question), reply: null, isCut: false }
+  return { question, message: encodeQuestion(question), reply: null, isCut: false, answeredBy: null, errors: new Map() }
 }
 
 const isOpen = ({ reply, isCut }: PendingQuestion) => reply === null && !isCut
 
-/** Assigns a message to the question that it answers; false when there is none. */
-function take(message: Buffer, pending: PendingQuestion[]): boolean {
+/**
+ * Assigns a message to the question that it answers; `invalid` when there is none. An error of one of `serverCount` servers is
+ * only recorded, until all of them sent one, or this one sends it again because the others were silent.
+ */
+function take(
+  message: Buffer,
+  from: UdpServer,
+  pending: PendingQuestion[],
+  serverCount: number,
+): 'reply' | 'error' | 'invalid' {
   const id = readResponseId(message)
   for (const one of pending) {
     if (one.question.id !== id || !isOpen(one)) continue
-    if (isTruncated(message)) one.isCut = true
-    else one.reply = decodeReply(message, one.question)
-    if (!isOpen(one)) return true
+    const reply = isTruncated(message) ? null : decodeReply(message, one.question)
+    if (reply === null && !isTruncated(message)) continue
+    if (reply !== null && SERVER_ERRORS.includes(reply.rcode)) {
+      const isRepeated = one.errors.has(from)
+      if (!isRepeated) one.errors.set(from, reply)
+      if (!isRepeated && one.errors.size < serverCount) return 'error'
+      useFirstError(one)
+      return 'reply'
+    }
+    one.reply = reply
+    one.isCut = reply === null
+    one.answeredBy = from
+    return 'reply'
   }
-  return false
+  return 'invalid'
 }
 
-async function repeatOverTcp(
-  phases: PhaseTimer,
-  pending: PendingQuestion,
-  server: UdpServer,
-  egress: Egress,
-): Promise<void> {
+function useFirstError(pending: PendingQuestion): void {
+  const [first] = pending.errors
+  if (first) [pending.answeredBy, pending.reply] = first
+}
+
+async function repeatOverTcp(phases: PhaseTimer, pending: PendingQuestion, egress: Egress): Promise<void> {
   throwIfAborted(phases)
-  pending.reply = decodeReply(await queryOverTcp(phases, server, pending.message, egress), pending.question)
+  const answer = await queryOverTcp(phases, pending.answeredBy!, pending.message, egress)
+  pending.reply = decodeReply(answer, pending.question)
   if (pending.reply === null) throw createInvalidAnswerFailure()
 }
 

@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { FailureSource } from '../../checks/result.ts'
 import { toResolverFailure } from '../failure.ts'
 
 /** The addresses of a name, IPv4 first. Rejects with an EgressFailure of `toResolverFailure`. */
@@ -8,6 +9,8 @@ export type ResolveHost = (name: string) => Promise<string[]>
 
 const QUERY_TIMEOUT_MS = 2000
 const QUERY_TRIES = 3
+/** Answers of a server that cannot resolve the name, or does not do it for this client. Another server may be able to. */
+const SERVER_ERRORS = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP'])
 
 type ResolverOptions = {
   /** DNS servers as `address:port`; default: the system's */
@@ -42,16 +45,48 @@ async function lookUp(name: string): Promise<string[]> {
   }
 }
 
+/** The addresses of a name, or the code of c-ares that tells why there are none. */
+type Answer = { addresses: string[]; code: string | null }
+
 async function query(resolver: Resolver, name: string): Promise<string[]> {
+  let answer = await ask(resolver, name)
+  const servers = resolver.getServers()
+  if (answer.code !== null && SERVER_ERRORS.has(answer.code) && servers.length > 1) {
+    // c-ares returns the first error of a server, and does not tell which server sent it.
+    answer = (await askEach([...servers.slice(1), servers[0]!], name)) ?? answer
+  }
+  if (answer.code !== null) throw toResolverFailure(answer.code)
+  return answer.addresses
+}
+
+async function ask(resolver: Resolver, name: string): Promise<Answer> {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])]
-  if (addresses.length > 0) return addresses
-  const failures = [v4, v6].flatMap(({ status, ...rest }) =>
-    status === 'rejected' ? [toResolverFailure(getErrorCode((rest as PromiseRejectedResult).reason))] : [],
-  )
+  if (addresses.length > 0) return { addresses, code: null }
+  const codes = [v4, v6].flatMap(result => (result.status === 'rejected' ? [getErrorCode(result.reason)] : []))
   // A failing resolver is not evidence about the name, even if the other query was answered.
-  throw failures.find(failure => failure.code !== 'dns_not_found') ?? failures[0] ?? toResolverFailure('ENODATA')
+  return { addresses, code: codes.find(code => !isAboutName(code)) ?? codes[0] ?? 'ENODATA' }
 }
+
+/** Asks all servers at the same time, each once. The first in the list that has addresses, or none for the name, is used. */
+async function askEach(servers: string[], name: string): Promise<Answer | null> {
+  const resolvers = servers.map(server => {
+    const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 1 })
+    resolver.setServers([server])
+    return resolver
+  })
+  try {
+    for (const answer of resolvers.map(resolver => ask(resolver, name))) {
+      const { addresses, code } = await answer
+      if (code === null || isAboutName(code)) return { addresses, code }
+    }
+    return null
+  } finally {
+    for (const resolver of resolvers) resolver.cancel()
+  }
+}
+
+const isAboutName = (code: string) => toResolverFailure(code).source === FailureSource.TARGET
 
 const getErrorCode = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unknown'
 

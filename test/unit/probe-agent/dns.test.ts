@@ -153,6 +153,59 @@ t.test('When the first resolver is silent or refuses, the next one is used', asy
   t.match(error, { code: 'connection_refused', source: FailureSource.TARGET })
 })
 
+t.test(
+  'When a resolver answers with an error, the next one is used, and the error when there is no better reply',
+  async t => {
+    const { TARGET, RESOLVER } = FailureSource
+    const rows: [behaviours: DnsBehaviour[], error: { code: string; source: FailureSource } | null, server: number][] =
+      [
+        [['servfail', 'answer'], null, 1],
+        [['refused', 'answer'], null, 1],
+        [['notimp', 'answer'], null, 1],
+        [['refused', 'servfail', 'answer'], null, 2],
+        [['servfail', 'truncate'], null, 1],
+        [['servfail', 'nxdomain'], { code: 'dns_nxdomain', source: TARGET }, 1],
+        [['nxdomain', 'answer'], { code: 'dns_nxdomain', source: TARGET }, 0],
+        [['servfail', 'refused'], { code: 'dns_servfail', source: RESOLVER }, 0],
+        [['refused', 'servfail'], { code: 'dns_refused', source: RESOLVER }, 0],
+        [['servfail', 'silent'], { code: 'dns_servfail', source: RESOLVER }, 0],
+      ]
+    await Promise.all(
+      rows.map(async ([behaviours, error, expected]) => {
+        const servers = await Promise.all(behaviours.map(() => startDnsServer(t, zone)))
+        for (const [i, { behave }] of servers.entries()) behave(behaviours[i]!)
+        const through = createEgress({ allow: [], nameservers: servers.map(({ port }) => `127.0.0.1:${port}`) })
+        for (const url of [name, `dns:${name}?type=MX`]) {
+          const seen = await look(url, { through })
+          const found = { error, dns: { server: `127.0.0.1:${servers[expected]!.port}` } }
+          t.match(seen, found, `${behaviours} ${url}`)
+        }
+      }),
+    )
+  },
+)
+
+t.test(
+  'An error is final when the deadline passes, when the next resolver refuses, and when the monitor names the server',
+  async t => {
+    const first = await startDnsServer(t, zone)
+    first.behave('servfail')
+    for (const [next, timeoutMs] of [
+      [deaf.port, 1_000],
+      [1, 60_000],
+    ]) {
+      const through = createEgress({ allow: [], nameservers: [`127.0.0.1:${first.port}`, `127.0.0.1:${next}`] })
+      const { error } = await look(name, { through, timeoutMs })
+      t.match(error, { code: 'dns_servfail', source: FailureSource.RESOLVER })
+    }
+    given.behave('servfail')
+    const named = createEgress({ allow: ['127.0.0.0/8'], resolver: async () => ['127.0.0.1', '127.0.0.2'] })
+    const { error } = await look(`dns://ns1.test:${given.port}/${name}?type=A`, { through: named })
+    t.match(error, { code: 'dns_servfail', source: FailureSource.TARGET })
+    t.same(asked(given), ['udp A shop.test'])
+  },
+)
+
 t.test('A server on another machine can be asked: the socket is not bound to the address of the server', async t => {
   const other = await startDnsServer(t, zone, '127.0.0.2')
   const through = createEgress({ allow: ['127.0.0.2'], nameservers: [`127.0.0.2:${other.port}`] })

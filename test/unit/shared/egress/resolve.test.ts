@@ -84,6 +84,25 @@ t.test('Names are resolved by the DNS servers, and each failure has its source',
   await t.rejects(resolve('ill.example'), { code: 'dns_failed', source: RESOLVER })
 })
 
+t.test('When a DNS server answers with SERVFAIL, REFUSED or NOTIMP, the others are asked', async t => {
+  const [servfail, nxdomain, notimp, refused] = await Promise.all([2, 3, 4, 5].map(c => startDnsServer(t, () => c)))
+  const good = await startDnsServer(t, () => ['127.0.0.1'])
+  const resolveWith = (...servers: (string | undefined)[]) =>
+    createResolver({ servers: servers.map(String), hosts: '' })('shop.example')
+  for (const first of [servfail, notimp, refused]) t.same(await resolveWith(first, good), ['127.0.0.1'])
+  t.same(await resolveWith(servfail, refused, good), ['127.0.0.1'])
+  const { TARGET, RESOLVER } = FailureSource
+  await t.rejects(resolveWith(nxdomain, good), { code: 'dns_not_found', source: TARGET }, 'the first answer is final')
+  await t.rejects(resolveWith(refused, nxdomain), { code: 'dns_not_found', source: TARGET })
+  for (const servers of [
+    [servfail, refused],
+    [servfail, '127.0.0.1:1'],
+  ]) {
+    const message = 'the resolver could not answer (ESERVFAIL)'
+    await t.rejects(resolveWith(...servers), { code: 'dns_failed', source: RESOLVER, message }, 'no better answer')
+  }
+})
+
 t.test('A silent resolver ends at the deadline and is not the target’s fault', async t => {
   const egress = createEgress({ allow: [], resolver: () => new Promise(() => {}) })
   const deadline = createDeadline(50)
