@@ -19,7 +19,7 @@ const plans = new WeakMap<CheckSpec, Plan>()
 /** Queries the records of a name. Succeeds when there is a record, or when the `dns_record` assertions hold. */
 export const checkDns: CheckFunction = async (spec, signal, egress) => {
   const plan = buildPlan(spec)
-  const seen = await queryDns(plan, signal, egress)
+  const seen = await queryDns({ ...plan, isOneEnough: !plan.isExplicit }, signal, egress)
   const { timings, totalUs, resolvedIp } = seen
   const dns = toDnsAnswer(seen)
   const error = seen.error ?? errorIn(plan, seen.replies, dns)

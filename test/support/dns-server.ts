@@ -11,7 +11,9 @@ export type DnsBehaviour =
   | 'truncate'
   | 'truncate-and-refuse-tcp'
   | 'silent'
+  | 'silent-about-a'
   | 'silent-about-aaaa'
+  | 'truncate-silent-about-aaaa'
   | 'lose-the-first'
   | 'garbage'
   | 'wrong-id'
@@ -52,7 +54,7 @@ export async function startDnsServer(t: Teardown, zone: Answer[], host = '127.0.
     if (!question) return null
     questions.push(`${over} ${question.type} ${question.name}`)
     const isAaaa = question.type === 'AAAA'
-    if (behaviour === 'silent' || (behaviour === 'silent-about-aaaa' && isAaaa)) return null
+    if (behaviour === 'silent' || behaviour.endsWith(`silent-about-${question.type.toLowerCase()}`)) return null
     if (behaviour === 'lose-the-first' && questions.length === 1) return null
     const rcode = behaviour === 'servfail-about-aaaa' && isAaaa ? 2 : (RCODES[behaviour] ?? 0)
     const isCut = behaviour.startsWith('truncate') && over === 'udp'

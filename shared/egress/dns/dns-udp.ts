@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
+import { startTimeLimit } from '../deadline.ts'
 import { type EgressFailure, pickFailure, toEgressFailure, toNetworkFailure } from '../failure.ts'
 import type { PhaseTimer } from '../phases.ts'
 
@@ -11,10 +12,13 @@ type UdpExchange = {
   open: () => Buffer[]
   /**
    * Handles an answer. `complete`: all messages are answered. `error`: the server cannot answer, and the next one is asked
-   * without a delay. `open`: anything else.
+   * without a delay. `enough`: the other messages may stay without an answer. `open`: anything else.
    */
-  take: (message: Buffer, from: UdpServer) => 'complete' | 'error' | 'open'
+  take: (message: Buffer, from: UdpServer) => 'complete' | 'error' | 'enough' | 'open'
 }
+
+/** How long to wait for the other answers after one that is enough: a lost message is sent again once. */
+const WAIT_FOR_OTHERS_MS = 1500
 
 /** Delays before a message is sent again; the last one is repeated. */
 const RETRY_DELAYS_MS = [1000, 2000, 4000]
@@ -33,6 +37,7 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
     let tries = 0
     let current: UdpServer | null = null
     let timer: NodeJS.Timeout | undefined
+    let stopWaiting: (() => void) | null = null
     let isOver = false
 
     function end(failure?: EgressFailure): void {
@@ -40,6 +45,7 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
       isOver = true
       phases.cancel = null
       clearTimeout(timer)
+      stopWaiting?.()
       for (const socket of sockets.values()) socket.close()
       if (failure) reject(failure)
       else resolve()
@@ -75,6 +81,7 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
         if (isOver) return
         const outcome = take(message, server)
         if (outcome === 'complete') end()
+        else if (outcome === 'enough') stopWaiting ??= startTimeLimit(WAIT_FOR_OTHERS_MS, end)
         else if (outcome === 'error' && server === current) {
           clearTimeout(timer)
           sendNext()

@@ -20,6 +20,8 @@ import { queryOverUdp, type UdpServer } from './dns-udp.ts'
 type DnsQuery = {
   name: string
   types: readonly DnsType[]
+  /** one type with a record is enough: the others may stay without an answer */
+  isOneEnough?: boolean
   /** null: the system's resolvers */
   server: { host: string; port: number } | null
 }
@@ -74,14 +76,17 @@ export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: 
         const outcome = take(message, from, pending, query.server ? 1 : servers.length)
         if (outcome === 'invalid') hasInvalidAnswer = true
         if (outcome === 'error') return 'error'
-        return pending.some(isOpen) ? 'open' : 'complete'
+        if (!pending.some(isOpen)) return 'complete'
+        return query.isOneEnough && pending.some(hasOrMayHaveRecord) ? 'enough' : 'open'
       },
     })
+    useRecordedErrors(pending)
     for (const one of pending.filter(({ isCut }) => isCut)) await repeatOverTcp(phases, one, guard)
+    if (!isComplete(query, pending)) throw createSilenceFailure(query.name)
   } catch (cause) {
     const failure = toEgressFailure(cause)
-    for (const one of pending.filter(isOpen)) useFirstError(one)
-    if (failure.source === FailureSource.INTERNAL || pending.some(({ reply }) => reply === null))
+    useRecordedErrors(pending)
+    if (failure.source === FailureSource.INTERNAL || !isComplete(query, pending))
       error = toCheckError(isServerKnown ? toDnsFailure(failure, query, hasInvalidAnswer) : failure)
   }
   const totalUs = finishPhases(phases)
@@ -97,6 +102,16 @@ function createPendingQuestion(name: string, type: DnsType): PendingQuestion {
 }
 
 const isOpen = ({ reply, isCut }: PendingQuestion) => reply === null && !isCut
+
+function useRecordedErrors(pending: PendingQuestion[]): void {
+  for (const one of pending.filter(isOpen)) useFirstError(one)
+}
+
+const hasRecord = ({ reply, question }: PendingQuestion) => reply?.records.some(({ type }) => type === question.type)
+const hasOrMayHaveRecord = (one: PendingQuestion) => one.isCut || hasRecord(one)
+
+const isComplete = ({ isOneEnough }: DnsQuery, pending: PendingQuestion[]) =>
+  pending.every(({ reply }) => reply !== null) || (isOneEnough === true && pending.some(hasRecord))
 
 /**
  * Assigns a message to the question that it answers; `invalid` when there is none. An error of one of `serverCount` servers is

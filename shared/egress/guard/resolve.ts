@@ -2,6 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { FailureSource } from '../../checks/result.ts'
+import { startTimeLimit } from '../deadline.ts'
 import { toResolverFailure } from '../failure.ts'
 
 /** The addresses of a name, IPv4 first. Rejects with an EgressFailure of `toResolverFailure`. */
@@ -9,6 +10,13 @@ export type ResolveHost = (name: string) => Promise<string[]>
 
 const QUERY_TIMEOUT_MS = 2000
 const QUERY_TRIES = 3
+/**
+ * How long to wait for the other family when one has addresses. IPv6 is not needed then. IPv4 may be the only family that the
+ * probe can reach: a lost datagram is sent again after `QUERY_TIMEOUT_MS`.
+ */
+const WAIT_FOR_OTHER_MS = { v4: QUERY_TIMEOUT_MS + 500, v6: 500 }
+/** Resolvers that are kept for the next names. */
+const MAX_IDLE = 100
 /** Answers of a server that cannot resolve the name, or does not do it for this client. Another server may be able to. */
 const SERVER_ERRORS = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP'])
 
@@ -25,15 +33,26 @@ type ResolverOptions = {
  */
 export function createResolver(options: ResolverOptions = {}): ResolveHost {
   const hosts = parseHosts(options.hosts ?? readHostsFile())
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
-  if (options.servers) resolver.setServers(options.servers)
+  // Each serves one name at a time, because the queries of a resolver can only be cancelled together. Opening one is slow.
+  const idle: Resolver[] = []
   return async name => {
     const known = hosts.get(name)
     if (known) return known
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
     if (!name.includes('.')) return lookUp(name)
-    return query(resolver, name)
+    const resolver = idle.pop() ?? openResolver(QUERY_TRIES, options.servers)
+    try {
+      return await query(resolver, name)
+    } finally {
+      if (idle.length < MAX_IDLE) idle.push(resolver)
+    }
   }
+}
+
+function openResolver(tries: number, servers?: string[]): Resolver {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries })
+  if (servers) resolver.setServers(servers)
+  return resolver
 }
 
 async function lookUp(name: string): Promise<string[]> {
@@ -45,22 +64,32 @@ async function lookUp(name: string): Promise<string[]> {
   }
 }
 
-/** The addresses of a name, or the code of c-ares that tells why there are none. */
+/** The addresses of a name, or the code of c-ares for the reason why there are none. */
 type Answer = { addresses: string[]; code: string | null }
 
 async function query(resolver: Resolver, name: string): Promise<string[]> {
   let answer = await ask(resolver, name)
   const servers = resolver.getServers()
   if (answer.code !== null && SERVER_ERRORS.has(answer.code) && servers.length > 1) {
-    // c-ares returns the first error of a server, and does not tell which server sent it.
+    // c-ares returns the first error of a server, and not which server sent it.
     answer = (await askEach([...servers.slice(1), servers[0]!], name)) ?? answer
   }
   if (answer.code !== null) throw toResolverFailure(answer.code)
   return answer.addresses
 }
 
+/** Asks for both families. When it resolves, no query and no timer is left. */
 async function ask(resolver: Resolver, name: string): Promise<Answer> {
-  const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  let stopWaiting = null as (() => void) | null
+  const waitForOther = (delayMs: number) => (found: string[]) => {
+    stopWaiting ??= startTimeLimit(delayMs, () => resolver.cancel())
+    return found
+  }
+  const [v4, v6] = await Promise.allSettled([
+    resolver.resolve4(name).then(waitForOther(WAIT_FOR_OTHER_MS.v6)),
+    resolver.resolve6(name).then(waitForOther(WAIT_FOR_OTHER_MS.v4)),
+  ])
+  stopWaiting?.()
   const addresses = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])]
   if (addresses.length > 0) return { addresses, code: null }
   const codes = [v4, v6].flatMap(result => (result.status === 'rejected' ? [getErrorCode(result.reason)] : []))
@@ -70,11 +99,7 @@ async function ask(resolver: Resolver, name: string): Promise<Answer> {
 
 /** Asks all servers at the same time, each once. The first in the list that has addresses, or none for the name, is used. */
 async function askEach(servers: string[], name: string): Promise<Answer | null> {
-  const resolvers = servers.map(server => {
-    const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 1 })
-    resolver.setServers([server])
-    return resolver
-  })
+  const resolvers = servers.map(server => openResolver(1, [server]))
   try {
     for (const answer of resolvers.map(resolver => ask(resolver, name))) {
       const { addresses, code } = await answer

@@ -95,7 +95,6 @@ t.test('A failure names what the server did and its source', async t => {
     ['servfail', 'dns_servfail', RESOLVER],
     ['refused', 'dns_refused', RESOLVER],
     ['silent', 'dns_timeout', RESOLVER],
-    ['silent-about-aaaa', 'dns_timeout', RESOLVER],
     ['garbage', 'dns_invalid_response', RESOLVER],
     ['wrong-id', 'dns_invalid_response', RESOLVER],
     ['other-question', 'dns_invalid_response', RESOLVER],
@@ -203,6 +202,41 @@ t.test(
     const { error } = await look(`dns://ns1.test:${given.port}/${name}?type=A`, { through: named })
     t.match(error, { code: 'dns_servfail', source: FailureSource.TARGET })
     t.same(asked(given), ['udp A shop.test'])
+  },
+)
+
+t.test(
+  'A resolver that answers for A and is silent about AAAA does not make a check fail or wait for the deadline',
+  async t => {
+    const { TARGET, RESOLVER } = FailureSource
+    const quiet = await startDnsServer(t, zone)
+    const through = createEgress({ allow: ['127.0.0.1'], nameservers: [`127.0.0.1:${quiet.port}`] })
+    for (const behaviour of ['silent-about-aaaa', 'truncate-silent-about-aaaa'] as const) {
+      for (const url of [name, `dns://127.0.0.1:${quiet.port}/${name}`]) {
+        quiet.behave(behaviour)
+        // long before the deadline
+        const { error, dns } = await look(url, { through, timeoutMs: 60_000 })
+        const values = dns?.records.map(({ value }) => value)
+        t.same({ error, values }, { error: null, values: ['192.0.2.7', '192.0.2.8'] }, `${behaviour} ${url}`)
+        t.ok(quiet.questions.length < 10, 'it does not go on for long')
+      }
+    }
+    quiet.behave('silent-about-aaaa')
+    t.equal((await look(name, { through, timeoutMs: 1_000 })).error, null, 'the deadline is before the end of the wait')
+    for (const [url, source] of [
+      [`dns:${name}?type=AAAA`, RESOLVER],
+      [`dns://127.0.0.1:${quiet.port}/${name}?type=AAAA`, TARGET],
+      ['dns:mail.test', RESOLVER],
+    ] as const) {
+      const { error } = await look(url, { through, timeoutMs: 2_000 })
+      t.match(error, { code: 'dns_timeout', source }, `${url}: a record that is needed is missing`)
+    }
+    const both = [
+      { type: 'dns_record', operator: 'exists', value: 'A' },
+      { type: 'dns_record', operator: 'exists', value: 'AAAA' },
+    ]
+    const { error } = await look(name, { through, timeoutMs: 2_000, assertions: both })
+    t.match(error, { code: 'dns_timeout' }, 'assertions name the type')
   },
 )
 

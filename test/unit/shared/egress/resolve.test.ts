@@ -1,9 +1,11 @@
 import { createServer } from 'node:net'
+import type { Answer } from 'dns-packet'
 import t from 'tap'
 import { FailureSource } from '../../../../shared/checks/result.ts'
 import { parseHosts } from '../../../../shared/egress/guard/resolve.ts'
 import { connectTcp, createDeadline, createEgress, createResolver } from '../../../../shared/egress/index.ts'
 import { startBlackHole } from '../../../support/black-hole.ts'
+import { startDnsServer as startZoneServer } from '../../../support/dns-server.ts'
 import { startDnsServer, startRawServer } from '../../../support/raw-server.ts'
 import { startTcpTarget } from '../../../support/target.ts'
 
@@ -102,6 +104,30 @@ t.test('When a DNS server answers with SERVFAIL, REFUSED or NOTIMP, the others a
     await t.rejects(resolveWith(...servers), { code: 'dns_failed', source: RESOLVER, message }, 'no better answer')
   }
 })
+
+t.test(
+  'A server that is silent about one type does not delay the addresses of the other, and is not asked any more',
+  async t => {
+    const answers: Answer[] = [
+      { type: 'A', name: 'shop.example', ttl: 60, data: '127.0.0.1' },
+      { type: 'AAAA', name: 'shop.example', ttl: 60, data: '::1' },
+    ]
+    for (const [behaviour, addresses] of [
+      ['silent-about-aaaa', ['127.0.0.1']],
+      ['silent-about-a', ['::1']],
+      ['answer', ['127.0.0.1', '::1']],
+    ] as const) {
+      const server = await startZoneServer(t, answers)
+      server.behave(behaviour)
+      const resolve = createResolver({ servers: [`127.0.0.1:${server.port}`], hosts: '' })
+      t.same(await resolve('shop.example'), addresses, behaviour)
+      const count = (type: string) => server.questions.filter(asked => asked === `udp ${type} shop.example`).length
+      t.ok(count('AAAA') <= 2 && count('A') <= 2, `${behaviour}: not after all repetitions, but ${server.questions}`)
+      const resources = process.getActiveResourcesInfo()
+      t.notOk(resources.includes('QUERYWRAP'), `${behaviour}: no query is left of ${resources}`)
+    }
+  },
+)
 
 t.test('A silent resolver ends at the deadline and is not the target’s fault', async t => {
   const egress = createEgress({ allow: [], resolver: () => new Promise(() => {}) })
