@@ -1,5 +1,6 @@
 import type { Assertion } from '../checks/check.ts'
 import { DNS_TYPES, type DnsType, parseDnsType } from '../checks/dns-types.ts'
+import { formatIpv6 } from '../checks/ipv6-text.ts'
 import type { OperatorName } from './names.ts'
 import type { AssertionInput, Expectation } from './types.ts'
 
@@ -12,7 +13,7 @@ const CASE_INSENSITIVE: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 
 /**
  * Parses the value of a `dns_record` assertion. `MX: 10 mail.example.com` applies to records of one type, a text without a
  * type to all records. `exists` and `not_exists` accept a type alone, or nothing. A positive assertion needs one matching
- * record; a negative one needs that no record matches.
+ * record; a negative one needs that no record matches. `equals` and `not_equals` accept any notation of an IPv6 address.
  */
 export function parseDnsExpectation(value: string, takesValue: boolean, operator: OperatorName): Expectation | string {
   const [, word, rest = ''] = TYPED.exec(takesValue ? value : asTyped(value)) ?? []
@@ -25,7 +26,9 @@ export function parseDnsExpectation(value: string, takesValue: boolean, operator
     return 'must be like "MX: 10 mail.example.com", or a text that is compared with every record'
   const isName = type !== null && CASE_INSENSITIVE.includes(type) && LITERAL.includes(operator)
   const expected = isName ? text.toLowerCase().replace(/(?<=[^.])\.$/, '') : text
-  return { read: input => listValues(input, type), expected }
+  if (operator !== 'equals' && operator !== 'not_equals') return { read: input => listValues(input, type), expected }
+  // A record of another type, such as TXT, can contain an address in any notation too.
+  return { read: input => listValues(input, type).map(formatIpv6), expected: formatIpv6(expected) }
 }
 
 /** A type alone, with or without a colon. */

@@ -1,5 +1,6 @@
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
 import { type DnsType, parseDnsType } from '../../checks/dns-types.ts'
+import { formatIpv6 } from '../../checks/ipv6-text.ts'
 import type { DnsRecord } from '../../checks/result.ts'
 import { hasControlCharacter } from '../../control-characters.ts'
 
@@ -59,12 +60,13 @@ function toRecords(answer: Answer): DnsRecord[] {
   return [{ type, name: nameText(answer.name), ttlS, value: visible(formatValue(answer)) }]
 }
 
-/** As in a zone file, except that names have no final dot and texts are unquoted and concatenated. */
+/** As in a zone file, with IPv6 addresses as in RFC 5952, except that names have no final dot and texts are unquoted and concatenated. */
 function formatValue(answer: Answer): string {
   switch (answer.type) {
     case 'A':
-    case 'AAAA':
       return answer.data
+    case 'AAAA':
+      return formatIpv6(answer.data)
     case 'CNAME':
     case 'NS':
       return nameText(answer.data)

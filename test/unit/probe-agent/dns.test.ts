@@ -28,6 +28,10 @@ const zone: Answer[] = [
   { type: 'SRV', name, ttl: 66, data: { priority: 1, weight: 2, port: 5060, target: 'sip.shop.test' } },
   { type: 'CAA', name, ttl: 67, data: { flags: 0, tag: 'issue', value: 'letsencrypt.org' } },
   { type: 'CNAME', name: 'www.shop.test', ttl: 68, data: name },
+  { type: 'AAAA', name: 'v6.test', ttl: 60, data: '2001:db8:0:0:1::' },
+  { type: 'AAAA', name: 'v6.test', ttl: 60, data: '2001:db8:0:5::10' },
+  { type: 'AAAA', name: 'v6.test', ttl: 60, data: '2001:db8:0:1:1:1:1:1' },
+  { type: 'TXT', name: 'v6.test', ttl: 60, data: '2001:DB8::0:A' },
   { type: 'A', name: 'v4.test', ttl: 60, data: '192.0.2.9' },
 ]
 
@@ -323,4 +327,28 @@ t.test('dns_record assertions select the queried types and are evaluated', async
   given.behave('answer')
   await look(`${server}/${name}`, { assertions: [{ type: 'dns_record', operator: 'exists', value: 'SOA' }] })
   t.same(given.questions, ['udp SOA shop.test'])
+})
+
+t.test('An IPv6 address is shown as in RFC 5952, and equals every notation of it', async t => {
+  given.behave('answer')
+  const { dns } = await look(`${server}/v6.test?type=AAAA`)
+  const values = dns?.records.map(({ value }) => value)
+  t.same(values, ['2001:db8:0:0:1::', '2001:db8:0:5::10', '2001:db8:0:1:1:1:1:1'])
+  const rows: [operator: string, value: string, isUp: boolean][] = [
+    ['equals', 'AAAA: 2001:db8:0:0:1::', true],
+    ['equals', 'AAAA: 2001:db8::1:0:0:0', true],
+    ['equals', 'AAAA: 2001:0DB8:0000:0000:0001:0000:0000:0000', true],
+    ['equals', '2001:DB8::1:0:0:0', true],
+    ['equals', '2001:db8::1', false],
+    ['not_equals', 'AAAA: 2001:db8::1:0:0:0', false],
+    ['not_equals', 'AAAA: 2001:db8::1', true],
+    ['equals', 'TXT: 2001:DB8::0:A', true],
+    ['equals', 'TXT: 2001:db8::b', false],
+    ['contains', 'AAAA: 2001:db8:0:0:1', true],
+  ]
+  for (const [operator, value, isUp] of rows) {
+    const assertions = [{ type: 'dns_record', operator, value }]
+    const { outcome } = await runCheck(createCheckSpec({ type: 'dns', url: `${server}/v6.test`, assertions }), egress)
+    t.equal(outcome, isUp ? Outcome.UP : Outcome.DOWN, `${operator} ${value}`)
+  }
 })
