@@ -8,6 +8,8 @@ import { nowUs } from './monotonic.ts'
 export type DeadlineSignal = {
   readonly aborted: boolean
   readonly reason: unknown
+  /** the time until the deadline; an AbortSignal has none */
+  getRemainingMs?: () => number
   addEventListener: (type: 'abort', listener: () => void) => void
   removeEventListener: (type: 'abort', listener: () => void) => void
 }
@@ -62,9 +64,11 @@ export function startTimeLimit(delayMs: number, work: () => void): () => void {
  */
 export function createDeadline(timeoutMs: number): Deadline {
   const listeners = new Set<() => void>()
+  const endUs = nowUs() + timeoutMs * 1000
   const signal = {
     aborted: false,
     reason: undefined as unknown,
+    getRemainingMs: () => Math.max(0, (endUs - nowUs()) / 1000),
     addEventListener: (_type: 'abort', listener: () => void) => void listeners.add(listener),
     removeEventListener: (_type: 'abort', listener: () => void) => void listeners.delete(listener),
   }

@@ -22,7 +22,10 @@ import {
 } from '../phases.ts'
 import type { Egress } from '../types.ts'
 
-/** Timeout of an address while there is another one to try: one lost SYN and its retransmission. */
+/**
+ * Timeout of an address while there is another one to try: one lost SYN and its retransmission. It is shorter when the rest of
+ * the time, in equal parts for the addresses, is less.
+ */
 const ADDRESS_TIMEOUT_MS = 2000
 const MAX_ADDRESSES_TRIED = 4
 
@@ -92,7 +95,7 @@ export async function dial(
   const tried = Math.min(addresses.length, MAX_ADDRESSES_TRIED)
   for (let i = 0; i < tried; i++) {
     try {
-      return await open(phases, { address: addresses[i]!, port, path }, egress, i < tried - 1)
+      return await open(phases, { address: addresses[i]!, port, path }, egress, tried - i)
     } catch (error) {
       throwIfAborted(phases)
       failure = pickFailure(failure, toEgressFailure(error))
@@ -107,7 +110,7 @@ function open(
   phases: PhaseTimer,
   { address, port, path }: Endpoint,
   egress: Egress,
-  hasNext: boolean,
+  addressesLeft: number,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, noDelay: true })
@@ -116,9 +119,12 @@ function open(
       socket.destroy()
       reject(failure)
     }
-    const stopTimer = hasNext
-      ? startTimeLimit(ADDRESS_TIMEOUT_MS, () => fail(createTargetFailure('timeout', 'the target does not respond')))
-      : null
+    const stopTimer =
+      addressesLeft > 1
+        ? startTimeLimit(computeAddressTimeoutMs(phases, addressesLeft), () =>
+            fail(createTargetFailure('timeout', 'the target does not respond')),
+          )
+        : null
     phases.cancel = fail
     // Never removed: an error between two stages would have no listener.
     let isSent = false
@@ -136,6 +142,11 @@ function open(
       }
     })
   })
+}
+
+function computeAddressTimeoutMs({ signal }: PhaseTimer, addressesLeft: number): number {
+  const remainingMs = signal.getRemainingMs?.() ?? Number.POSITIVE_INFINITY
+  return Math.min(ADDRESS_TIMEOUT_MS, remainingMs / addressesLeft)
 }
 
 type TlsResult = { socket: TLSSocket; certificate: X509Certificate | null; failure: EgressFailure | null }
