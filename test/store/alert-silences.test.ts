@@ -1,9 +1,15 @@
 import t from 'tap'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { acknowledgeIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { listSilencedMonitors } from '../../control-plane/verdict/suppression/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { countSuppressions, createScenario, formatEvents, type Scenario } from '../support/silences.ts'
+import { insertStatusPage } from '../support/status-pages.ts'
+import { insertSubscribers } from '../support/subscribers.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { insertChannel } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
 const db = createPostgres(url)
@@ -107,3 +113,53 @@ t.test('A silence has no effect on monitors that it does not contain', async t =
   await house.check([silenced, other], '-')
   t.same([await house.sent(silenced), await house.sent(other)], ['', 'down created'])
 })
+
+t.test(
+  'Who is sent what people do with a withheld incident is sent its end, also when the monitor is paused',
+  async t => {
+    const tools = { db, publicUrl: 'https://picket.example', limits: DEFAULT_LIMITS }
+    const people = await insertTenant(db)
+    const house = createScenario(db, people.projectId)
+    await insertSubscriberOf(people.projectId)
+    const rows: { act: 'nothing' | 'acknowledge' | 'internal' | 'public'; sent: string; toSubscribers: string }[] = [
+      { act: 'nothing', sent: '', toSubscribers: '' },
+      { act: 'acknowledge', sent: 'acknowledged resolved', toSubscribers: '' },
+      { act: 'internal', sent: 'updated resolved', toSubscribers: '' },
+      { act: 'public', sent: 'updated resolved', toSubscribers: 'updated resolved' },
+    ]
+    for (const { act, sent, toSubscribers } of rows) {
+      for (const end of ['recovery', 'pause']) {
+        const id = await one(house)
+        await house.silence([id], 60)
+        await house.check([id], '-')
+        const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE cause_monitor_id = ?', [id])
+        const message = { message: 'We are looking.', is_internal: act === 'internal' }
+        if (act === 'acknowledge') await acknowledgeIncident(tools, people, incident!.id, house.now())
+        else if (act !== 'nothing') await postUpdate(tools, people, incident!.id, message, house.now())
+        if (end === 'recovery') await house.check([id], '+')
+        else await pauseMonitor(tools, people.projectId, id, house.now())
+        t.equal(await house.sent(id), sent, `${act}, ${end}`)
+        t.equal(await listPageNotices(incident!.id), toSubscribers, `${act}, ${end}: subscribers`)
+        await house.leap(60)
+        t.equal(await house.sent(id), sent, `${act}, ${end}: nothing more after the silence`)
+      }
+    }
+  },
+)
+
+/** A confirmed subscriber of a published page. */
+async function insertSubscriberOf(projectId: string): Promise<void> {
+  const pageId = await insertStatusPage(db, projectId, 'acme')
+  const channelId = await insertChannel(db, projectId, [])
+  const rows = [{ id: pageId, config: '00' }]
+  await insertSubscribers(db, { projectId, pageId, channelId, componentIds: null, rows })
+}
+
+async function listPageNotices(incidentId: string): Promise<string> {
+  const rows = await query<{ name: string }>(
+    db,
+    'SELECT e.name FROM page_notices n JOIN events e ON e.id = n.event_id WHERE e.subject = ? ORDER BY e.id',
+    [`incident:${incidentId}`],
+  )
+  return rows.map(({ name }) => name.replace('incident.', '')).join(' ')
+}

@@ -73,7 +73,8 @@ type NewSubscribers = {
   rows: { id: string; config: string }[]
 }
 
-async function insertSubscribers(db: Db, { rows, ...common }: NewSubscribers): Promise<void> {
+/** Inserts confirmed mail subscribers. `config`: the encrypted address, in hex. */
+export async function insertSubscribers(db: Db, { rows, ...common }: NewSubscribers): Promise<void> {
   await query(
     db,
     `INSERT INTO page_subscribers (id, project_id, page_id, channel_id, kind, address_hash, config, component_ids,

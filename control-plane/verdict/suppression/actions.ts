@@ -1,10 +1,10 @@
 import type { EventRow } from '../../alerting/events/catalog.ts'
 import { insertEvents } from '../../alerting/events/store.ts'
-import { routeEvents } from '../../alerting/routing/publishing/publish-actions.ts'
+import { routeEvents, routeToChannels } from '../../alerting/routing/publishing/publish-actions.ts'
 import type { Tx } from '../../foundation/platform/postgres/client.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { computeSilence } from './decisions.ts'
-import { loadEventsToSend } from './sent-events-store.ts'
+import { findMessagesOfPeople, loadEventsToSend } from './sent-events-store.ts'
 import {
   deleteSilences,
   loadSuppressionContexts,
@@ -14,7 +14,7 @@ import {
   storeOutageCauses,
   storeSilences,
 } from './store.ts'
-import { listNotificationsOnRemoval, type SuppressedTransition } from './suppressed.ts'
+import { endsUnknownOutage, listNotificationsOnRemoval, type SuppressedTransition } from './suppressed.ts'
 
 /** A status change of a monitor, with its events: its own and those of its automatic incident. */
 export type StatusChange = {
@@ -32,10 +32,11 @@ export type StatusChange = {
  * 2. Load maintenance periods, silences that people created, and ancestors.
  * 3. Decide for each monitor whether its events are withheld.
  * 4. Store the withheld events, without deliveries.
- * 5. Store the silences, with the steps to send later.
- * 6. Store causes: the nearest ancestor that is down, on transition and incident.
- * 7. Schedule a review of the monitors that depend on one that went down or recovered.
- * 8. Return the events that are not withheld.
+ * 5. Send the end of incidents about which people sent messages.
+ * 6. Store the silences, with the steps to send later.
+ * 7. Store causes: the nearest ancestor that is down, on transition and incident.
+ * 8. Schedule a review of the monitors that depend on one that went down or recovered.
+ * 9. Return the events that are not withheld.
  */
 export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date): Promise<EventRow[]> {
   const ids = changes.map(({ monitor }) => monitor.id)
@@ -52,6 +53,13 @@ export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date)
   await insertEvents(
     tx,
     decided.flatMap(({ silence, events }) => (silence ? events : [])),
+  )
+  await sendKnownIncidentEnds(
+    tx,
+    decided.flatMap(({ silence, transition, events }) =>
+      silence && endsUnknownOutage(silence.withheld, transition) ? events : [],
+    ),
+    now,
   )
   await storeSilences(
     tx,
@@ -81,7 +89,8 @@ function buildCauses(
 
 /**
  * Ends the silences of monitors that leave the verdict. Returns those of `events`, the ends of their automatic
- * incidents, that may be sent: none for an outage that receivers do not know. The caller has locked the monitors.
+ * incidents, that may be sent: none for an outage that receivers do not know, unless people sent messages about the incident;
+ * these are sent here. The caller has locked the monitors.
  */
 export async function endSilences(
   tx: Tx,
@@ -99,5 +108,21 @@ export async function endSilences(
   }
   await deleteSilences(tx, [...silences.keys()])
   await insertEvents(tx, [...suppressed])
+  await sendKnownIncidentEnds(tx, [...suppressed], now)
   return leaving.flatMap(({ events }) => events.filter(event => !suppressed.has(event)))
+}
+
+/**
+ * Sends those of withheld, stored `events` that end an incident about which people sent messages during the silence: receivers that
+ * got these messages get the end. Subscribers of status pages get it only after a public message.
+ */
+async function sendKnownIncidentEnds(tx: Tx, events: EventRow[], now: Date): Promise<void> {
+  const ends = events.filter(({ name }) => name === 'incident.resolved')
+  const messagesOf = await findMessagesOfPeople(
+    tx,
+    ends.map(({ subject }) => subject),
+  )
+  const withMessages = (kind: 'public' | 'internal') => ends.filter(({ subject }) => messagesOf.get(subject) === kind)
+  await routeEvents(tx, withMessages('public'), now)
+  await routeToChannels(tx, withMessages('internal'), now)
 }

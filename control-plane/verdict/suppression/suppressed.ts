@@ -45,6 +45,12 @@ export function suppressTransition(
   return next
 }
 
+/** Whether the last withheld transition ended an outage that receivers do not know, so that its end is not sent. */
+export const endsUnknownOutage = ({ ended }: SuppressedChanges, { to, transitionId }: LastTransition): boolean =>
+  to === 'up' && ended?.transitionId !== transitionId
+
+type LastTransition = Pick<SuppressedTransition, 'to' | 'transitionId'>
+
 function createSuppressedChanges({ from, wasInOutage }: SuppressedTransition): SuppressedChanges {
   return { told: from, outage: wasInOutage ? 'told' : 'none', ended: null, began: null, last: null }
 }

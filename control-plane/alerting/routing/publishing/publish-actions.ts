@@ -31,12 +31,18 @@ export async function publishEvents(tx: Tx, events: EventRow[], now: Date): Prom
  */
 export async function routeEvents(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return
+  await routeToChannels(tx, events, now)
+  await queuePageNotifications(tx, events, now)
+}
+
+/** Delivers events that are stored already to alert channels, and not to subscribers of status pages. */
+export async function routeToChannels(tx: Tx, events: EventRow[], now: Date): Promise<void> {
+  if (events.length === 0) return
   const routed = await routeInline(tx, events, now)
   await insertFanOuts(
     tx,
     events.filter(({ projectId }) => !routed.has(projectId)),
   )
-  await queuePageNotifications(tx, events, now)
 }
 
 /** An event with all of its recipients, or a part of them. */
