@@ -93,17 +93,20 @@ export function buildClaimableSql(leased: LeasedTable, now = ':now'): string {
 export const buildUnleasedSql = ({ dueAt, leaseEnd = dueAt }: LeasedTable, now: string): string =>
   leaseEnd === dueAt ? 'true' : `(t.${leaseEnd} IS NULL OR t.${leaseEnd} <= ${now})`
 
-/** Locks those of the rows whose lease was not lost, in the order of keys. Returns `columns` of them. */
+/**
+ * Locks those of the rows whose lease was not lost, in the order of keys. Returns `columns` of them. `skipsLocked`: leaves out
+ * rows that another transaction has locked instead of waiting.
+ */
 export function lockHeldRows<Row>(
   tx: Tx,
   { table, key, holder }: HeldTable,
   columns: string,
-  held: { keys: string[]; holder: string | number },
+  { skipsLocked = false, ...held }: { keys: string[]; holder: string | number; skipsLocked?: boolean },
 ): Promise<Row[]> {
   return query(
     tx,
     `SELECT ${columns} FROM ${table} t WHERE t.${key} = ANY (:keys) AND t.${holder} = :holder
-     ORDER BY t.${key} FOR NO KEY UPDATE`,
+     ORDER BY t.${key} FOR NO KEY UPDATE ${skipsLocked ? 'SKIP LOCKED' : ''}`,
     held,
   )
 }

@@ -1,6 +1,6 @@
 import type { CheckLiteral } from '../../../alerting/channels/types.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
-import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, setLockTimeout, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { draftMonitor } from '../../../monitoring/monitors/actions.ts'
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import { applyDecisions } from '../../../verdict/core/decision-actions.ts'
@@ -22,15 +22,18 @@ import { type MatchedChild, type Reconciliation, reconcile, reviewMissing, type 
 
 type ApplyTools = { db: Db; secrets: SecretCipher; checkLiteral: CheckLiteral; publicUrl: string }
 
+/** How long a transaction waits for monitors that another one has locked, such as an import of their project. */
+const LOCK_TIMEOUT_MS = 1_000
+
 /** A monitor with its locked row, and what a fetch decides about it. */
 type DecidedChild = { child: TrackedChild; decision: ChildDecision }
 
 /**
  * Stores the result of a fetch in one transaction:
  *
- * 1. Lock the source, if this process still holds its lease and its revision has not changed. Otherwise return false
- *    and store nothing.
- * 2. Lock its monitors.
+ * 1. Lock the source, if this process still holds its lease, its revision has not changed, and no other transaction has locked
+ *    it. Otherwise return false and store nothing.
+ * 2. Lock its monitors. Throws the error of a lock timeout after a second.
  * 3. Create, rename, archive and delete monitors so that they match the document.
  * 4. Store the statuses and everything that follows from them.
  * 5. Open or resolve the incident of the source.
@@ -41,6 +44,7 @@ export function applyFetch(tools: ApplyTools, owner: string, fetch: SourceFetch)
   return tools.db.transaction(async tx => {
     const claimed = await lockClaimed(tx, owner, source)
     if (claimed === null) return false
+    await setLockTimeout(tx, LOCK_TIMEOUT_MS)
     const now = new Date(claimed.nowMs)
     const stored = await lockChildren(tx, source.id)
     const decided =
@@ -203,6 +207,7 @@ export function archiveMissing(
 ): Promise<void> {
   return db.transaction(async tx => {
     if (!(await lockForArchive(tx, sourceId))) return
+    await setLockTimeout(tx, LOCK_TIMEOUT_MS)
     const expired = reviewMissing(await lockChildren(tx, sourceId), now)
     await storeMissing(tx, { missing: [], ...expired }, publicUrl, now)
   })

@@ -83,31 +83,44 @@ export type FetchEnd = {
   keys: number | null
 }
 
-/** Releases claimed sources in one statement. A source that was changed or refreshed meanwhile stays due. */
-export async function endFetches(tx: Tx | Db, owner: string, ended: FetchEnd[]): Promise<void> {
-  if (ended.length === 0) return
-  await execute(
+/**
+ * Releases claimed sources in one statement. A source that was changed or refreshed meanwhile stays due. Sources that another
+ * transaction has locked, such as an import, are not waited for: their ids are returned, and they stay claimed.
+ */
+export async function endFetches(tx: Tx | Db, owner: string, ended: FetchEnd[]): Promise<Set<string>> {
+  if (ended.length === 0) return new Set()
+  const locked = await query<{ id: string }>(
     tx,
-    `UPDATE data_sources s SET lease_owner = NULL, lease_until = NULL,
-       next_fetch_at = CASE WHEN CAST(s.next_fetch_at AS text) = row."dueAt"
-         THEN coalesce(row."nextAt", s.next_fetch_at) ELSE s.next_fetch_at END,
-       last_fetched_at = CASE WHEN row.is_made THEN row.at ELSE s.last_fetched_at END,
-       last_success_at = CASE WHEN row.is_made AND row.error = '' THEN row.at ELSE s.last_success_at END,
-       last_error = CASE WHEN row.is_made THEN nullif(row.error, '') ELSE s.last_error END,
-       document_keys = CASE WHEN row.is_made AND row.error = '' THEN row.keys ELSE s.document_keys END,
-       failures = CASE WHEN NOT row.is_made THEN s.failures WHEN row.error = '' THEN 0
-         ELSE s.failures + row."isFailure"::integer END
-     FROM (
-       SELECT given.*, error IS NOT NULL AND d.revision = given.revision AS is_made
-       FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (id uuid, revision bigint, "dueAt" text,
+    `WITH given AS (
+       SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, revision bigint, "dueAt" text,
          "nextAt" timestamptz, at timestamptz, error text, "isFailure" boolean, keys integer)
-       JOIN data_sources d ON d.id = given.id AND d.lease_owner = :owner ORDER BY d.id FOR NO KEY UPDATE OF d
-     ) AS row WHERE s.id = row.id`,
+     ), held AS (
+       SELECT given.*, error IS NOT NULL AND d.revision = given.revision AS is_made
+       FROM given JOIN data_sources d ON d.id = given.id AND d.lease_owner = :owner
+       ORDER BY d.id FOR NO KEY UPDATE OF d SKIP LOCKED
+     ), written AS (
+       UPDATE data_sources s SET lease_owner = NULL, lease_until = NULL,
+         next_fetch_at = CASE WHEN CAST(s.next_fetch_at AS text) = row."dueAt"
+           THEN coalesce(row."nextAt", s.next_fetch_at) ELSE s.next_fetch_at END,
+         last_fetched_at = CASE WHEN row.is_made THEN row.at ELSE s.last_fetched_at END,
+         last_success_at = CASE WHEN row.is_made AND row.error = '' THEN row.at ELSE s.last_success_at END,
+         last_error = CASE WHEN row.is_made THEN nullif(row.error, '') ELSE s.last_error END,
+         document_keys = CASE WHEN row.is_made AND row.error = '' THEN row.keys ELSE s.document_keys END,
+         failures = CASE WHEN NOT row.is_made THEN s.failures WHEN row.error = '' THEN 0
+           ELSE s.failures + row."isFailure"::integer END
+       FROM held AS row WHERE s.id = row.id
+     )
+     SELECT d.id FROM data_sources d JOIN given ON given.id = d.id
+     WHERE d.lease_owner = :owner AND d.id NOT IN (SELECT id FROM held)`,
     { owner, rows: JSON.stringify(ended) },
   )
+  return new Set(locked.map(({ id }) => id))
 }
 
-/** Locks a source that this process still holds; null when it was changed, deleted or claimed by another process. */
+/**
+ * Locks a source that this process still holds; null when it was changed, deleted or claimed by another process, or when
+ * another transaction has locked it, such as an import.
+ */
 export async function lockClaimed(
   tx: Tx,
   owner: string,
@@ -118,14 +131,14 @@ export async function lockClaimed(
     SOURCES,
     `revision, failures, incident_id AS "incidentId",
      CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS float8) AS "nowMs"`,
-    { keys: [id], holder: owner },
+    { keys: [id], holder: owner, skipsLocked: true },
   )
   return row?.revision === revision ? row : null
 }
 
-/** Locks a source to archive its monitors; false when it does not exist any more. */
+/** Locks a source to archive its monitors; false when it does not exist any more, or another transaction has locked it. */
 export async function lockForArchive(tx: Tx, id: string): Promise<boolean> {
-  return (await query(tx, 'SELECT FROM data_sources WHERE id = ? FOR NO KEY UPDATE', [id])).length === 1
+  return (await query(tx, 'SELECT FROM data_sources WHERE id = ? FOR NO KEY UPDATE SKIP LOCKED', [id])).length === 1
 }
 
 /** Saves the hash of the last result and the source's incident. The caller has locked the source. */

@@ -7,7 +7,7 @@ import { THREAD_WAIT_TIMEOUT_MS } from '../../../foundation/platform/concurrency
 import { cacheDecrypted, type SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
-import { type Db, isContentError } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, isContentError, isLockTimeout, isTenantError } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { ALIGNED, type Loop, type LoopTools } from '../../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-loop.ts'
@@ -34,13 +34,15 @@ type SourceWorkerContext = LoopTools & {
 const IDLE_MS = 10_000
 /** Claims and ends of fetches are batched for this time. */
 const BATCH_INTERVAL_MS = 250
-/** Connections of the pool that this worker may use at the same time. */
-const MAX_CONCURRENT_TRANSACTIONS = 4
+/** Connections that results may use at the same time: half of the pool, which all loops of the role share. */
+const MAX_CONCURRENT_TRANSACTIONS = 2
 /** Maximum time that a source waits for its host. */
 const MAX_HOST_WAIT_MS = 5_000
 /** A deferred source is due again after this: soon when too many wait, later behind a slow host. */
 const DEFER_MS = { full: 2_000, slow: 10_000 }
 const RETRY_AFTER_MS = 5_000
+/** When the end of a fetch is written again whose source another transaction has locked. */
+const LOCKED_DELAY_MS = 1_000
 /** Lease in addition to the timeout: waiting for the thread, requesting the URLs of the document, applying the result. */
 export const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + 20_000
 const REVIEW_INTERVAL_MS = 60_000
@@ -176,21 +178,27 @@ const defer = (state: SourceWorkerState, source: ClaimedSource, reason: keyof ty
 function end(state: SourceWorkerState, outcome: string, fetchEnd: FetchEnd | null): void {
   state.meters.fetches.inc({ outcome })
   if (fetchEnd !== null) state.ended.push(fetchEnd)
-  if (state.isWakeSet) return
-  state.isWakeSet = true
-  sleep(BATCH_INTERVAL_MS, state.stopping).then(state.wakeLoop)
+  wakeAfter(state, BATCH_INTERVAL_MS)
 }
 
-/** Ends that could not be written are kept for the next round. */
+function wakeAfter(state: SourceWorkerState, delayMs: number): void {
+  if (state.isWakeSet) return
+  state.isWakeSet = true
+  sleep(delayMs, state.stopping).then(state.wakeLoop)
+}
+
+/** Ends that could not be written are kept for the next round, also those whose source is locked. */
 async function writeEnded(state: SourceWorkerState): Promise<void> {
   const writing = state.ended
   state.ended = []
   try {
-    await endFetches(state.context.db, state.owner, writing)
+    const locked = await endFetches(state.context.db, state.owner, writing)
+    state.ended.push(...writing.filter(({ id }) => locked.has(id)))
   } catch (error) {
     state.ended.push(...writing)
     throw error
   }
+  if (state.ended.length > 0) wakeAfter(state, LOCKED_DELAY_MS)
 }
 
 /** Archives monitors whose keys have been missing for long, once in a while. */
@@ -199,8 +207,17 @@ async function reviewMissing(state: SourceWorkerState): Promise<void> {
   if (monotonicMs() - state.reviewedMs < REVIEW_INTERVAL_MS) return
   state.reviewedMs = monotonicMs()
   const before = new Date(nowMs() - ARCHIVE_AFTER_MS)
-  for (const id of await listSourcesWithMissing(context.db, before, MAX_SOURCES_PER_REVIEW))
-    await archiveMissing(context, id, now())
+  for (const id of await listSourcesWithMissing(context.db, before, MAX_SOURCES_PER_REVIEW)) {
+    try {
+      await archiveMissing(context, id, now())
+    } catch (err) {
+      if (!isTenantError(err)) throw err
+      context.log.warn(
+        { err, dataSourceId: id },
+        'cannot archive the missing monitors of a data source; retrying in a minute',
+      )
+    }
+  }
 }
 
 const getMetricOutcome = (result: FetchResult, isNew: boolean) => {
@@ -212,9 +229,10 @@ const INTERNAL_FAILURE = { code: 'internal_error', message: 'Picket could not pr
 
 /**
  * Builds the end after an error. When the source itself causes the error, it waits for its next slot. Other errors,
- * such as an unreachable database, are retried soon.
+ * such as an unreachable database or locked monitors, are retried soon.
  */
 function buildErrorEnd(log: Log, source: ClaimedSource, err: unknown): FetchEnd {
+  if (isLockTimeout(err)) return buildRelease(source, now(), RETRY_AFTER_MS)
   const isOfThisSource = isContentError(err)
   log.error({ err, dataSourceId: source.id }, 'could not process a data source')
   if (!isOfThisSource) return buildRelease(source, now(), RETRY_AFTER_MS)
