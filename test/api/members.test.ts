@@ -78,7 +78,9 @@ t.test(
   async t => {
     const { key, userId } = await api.tenant()
     const put = (id: string, role: string) => api.call('PUT', `/members/${id}`, { key, body: { role } })
-    t.match(await put(userId, 'viewer'), { status: 409, body: { error: { message: /last admin/ } } })
+    const lastAdmin = { status: 409, body: { error: { message: /last admin/ } } }
+    t.match(await put(userId, 'viewer'), lastAdmin)
+    t.match(await api.call('DELETE', `/members/${userId}`, { key }), lastAdmin)
     const other = (await invite(key, { email: unique('finn') })).body.data.user_id
     t.match(await put(other, 'admin'), { status: 200, body: { data: { role: 'admin', id: other } } })
     const both = await Promise.all([
