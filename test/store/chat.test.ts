@@ -24,6 +24,7 @@ import { createMetrics } from '../../shared/process/metrics.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { waitFor } from '../support/wait.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 8)
 t.teardown(() => db.destroy())
@@ -83,23 +84,44 @@ t.test('One process renews a token, and another one after its lease expired', as
   await db.raw('DELETE FROM chat_installations')
 })
 
+t.test('Tokens whose renewal waits for a slow provider are renewed once by two processes', async t => {
+  const installed: Awaited<ReturnType<typeof installation>>[] = []
+  for (const token of ['xoxe-1', 'xoxe-2', 'xoxe-3']) installed.push(await installation(token))
+  const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
+  const asked = () => provider.calls('oauth.v2.access').map(({ fields }) => fields.refresh_token)
+  const before = asked().length
+  provider.next('oauth.v2.access', 'hang', ...Array.from({ length: 3 }, () => renewed))
+  const slow = renewTokens(tools, () => now)
+  await waitFor(() => asked().length > before, { label: 'the first call' })
+  // the other process, when the lease of the first call has ended
+  await renewTokens(tools, () => later(31))
+  await slow
+  t.same(asked().slice(before).sort(), ['xoxe-1', 'xoxe-1', 'xoxe-2', 'xoxe-3'])
+  for (const { read, ...owner } of installed) {
+    const { tokens, revokedAt } = await read()
+    t.equal(revokedAt, null)
+    t.equal(decryptChatTokens(tokens, owner, secrets).accessToken, 'xoxb-new')
+  }
+  await db.raw('DELETE FROM chat_installations')
+})
+
 t.test('A token is kept while the provider fails, and renewed later', async t => {
   const { read, ...owner } = await installation()
   provider.next('oauth.v2.access', 500, { ok: true, access_token: 5 }, { ok: false, error: 'bad_client_secret' })
   for (const seconds of [0, 31, 62]) {
-    await renewTokens(tools, later(seconds))
+    await renewTokens(tools, () => later(seconds))
     const { tokens, revokedAt } = await read()
     t.equal(decryptChatTokens(tokens, owner, secrets).accessToken, 'xoxb-old')
     t.equal(revokedAt, null)
   }
   const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
   provider.next('oauth.v2.access', renewed)
-  await renewTokens(tools, later(93))
+  await renewTokens(tools, () => later(93))
   const { tokens, renewAt } = await read()
   t.same(decryptChatTokens(tokens, owner, secrets), { accessToken: 'xoxb-new', refreshToken: 'xoxe-new' })
   t.same(renewAt, later(93 + 36_000))
   const asked = provider.calls('oauth.v2.access').length
-  await renewTokens(tools, later(200))
+  await renewTokens(tools, () => later(200))
   t.equal(provider.calls('oauth.v2.access').length, asked, 'nothing is due')
 })
 
@@ -108,14 +130,14 @@ t.test('An installation whose tokens cannot be decrypted does not affect others'
   await execute(db, `UPDATE chat_installations SET tokens = 'x', renew_at = ? WHERE id = ?`, [later(-60), broken.id])
   const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
   provider.next('oauth.v2.access', renewed)
-  await renewTokens(tools, now)
+  await renewTokens(tools, () => now)
   t.match(decryptChatTokens((await read()).tokens, owner, secrets), { accessToken: 'xoxb-new' })
   await execute(db, 'DELETE FROM chat_installations WHERE id = ?', [broken.id])
 })
 
 t.test('A refused refresh token marks the installation as revoked', async t => {
   const [refused, without] = [await installation(), await installation(null)]
-  await renewTokens(tools, now)
+  await renewTokens(tools, () => now)
   t.same((await refused.read()).revokedAt, now, 'the provider refuses it')
   t.same((await without.read()).revokedAt, now)
 })

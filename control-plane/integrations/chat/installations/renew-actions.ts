@@ -15,13 +15,18 @@ export type RenewTools = { db: Db; secrets: SecretCipher; provider: Provider; se
 
 /** Longer than a call takes. A failed renewal is retried after it. */
 const LEASE_MS = 30_000
-const BATCH_SIZE = 20
+const MAX_RENEWALS = 20
 
-/** Renews tokens that expire soon or were refused as expired. A refresh token works once, so renewals are claimed. */
-export async function renewTokens({ settings, ...tools }: RenewTools, now: Date): Promise<void> {
+/**
+ * Renews tokens that expire soon or were refused as expired, at most 20 of them. A refresh token works once, so renewals are
+ * claimed, each directly before its call: a claim of several would end before the last call.
+ */
+export async function renewTokens({ settings, ...tools }: RenewTools, clockNow: () => Date): Promise<void> {
   if (!settings) return
-  const claimed = await claimRenewals(tools.db, { now, leaseMs: LEASE_MS, limit: BATCH_SIZE })
-  for (const installation of claimed) {
+  for (let i = 0; i < MAX_RENEWALS; i++) {
+    const now = clockNow()
+    const [installation] = await claimRenewals(tools.db, { now, leaseMs: LEASE_MS, limit: 1 })
+    if (!installation) return
     await tryInstallation(tools.log, installation.id, () => renew({ settings, ...tools }, installation, now))
   }
 }
