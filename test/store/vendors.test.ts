@@ -51,12 +51,17 @@ const track = (projectId: string, site: VendorSite, body: DependencyCreate = {},
     at(minute),
   )
 
-/** Runs one round of a worker at a minute. Returns the outcome of each feed that was due. */
-async function read(minute: number, on: Db = db, timeoutMs = 30_000): Promise<string[]> {
+/**
+ * Runs one round of a worker at a minute. Returns the outcome of each feed that was due. `meanwhile`: what happens between the
+ * claims and the requests.
+ */
+async function read(minute: number, on: Db = db, timeoutMs = 30_000, meanwhile = async () => {}): Promise<string[]> {
   const tools = { db: on, egress, timeoutMs, intervalMs: 60_000, jitterMs: () => 0, now: () => at(minute) }
   const due = await claimDueFeeds(on, { now: at(minute), leaseMs: 54_000, limit: 100 })
+  await meanwhile()
   return Promise.all(due.map(feed => refreshFeed(feed, tools)))
 }
+const severitiesOf = async (projectId: string, id: string) => (await findDependency(db, projectId, id))?.severities
 const namesOf = async (id: string) => (await listVendorEvents(db, id)).map(({ name }) => name)
 /** Deletes all dependencies, so that each test begins without due feeds. */
 const deleteAll = () => execute(db, 'DELETE FROM dependencies')
@@ -245,17 +250,40 @@ t.test('A change of components or feed announces no existing incident', async t 
     changeDependency({ db, checkLiteral }, projectId, id, body, at(minute))
   site.report({ ...OUTAGE, components: [{ name: 'Web,EU' }] })
   await read(0)
-  t.match(await findDependency(db, projectId, id), { severities: [] })
+  t.same(await severitiesOf(projectId, id), [])
   await change({ components: ['Web,EU'] }, 0.2)
-  t.match(await findDependency(db, projectId, id), { severities: ['major'] })
+  t.same(await severitiesOf(projectId, id), ['major'])
   next.report({ id: 'n', name: 'Next', components: [{ name: 'Web,EU' }] })
   await change({ status_url: next.statusUrl }, 0.4)
   t.match(await findDependency(db, projectId, id), { severities: [], feedUrl: `${next.statusUrl}api/v2/summary.json` })
   await read(1)
-  t.match(await findDependency(db, projectId, id), { severities: ['major'] })
+  t.same(await severitiesOf(projectId, id), ['major'])
   t.same(await listVendorEvents(db, id), [])
   await deleteAll()
 })
+
+t.test(
+  'An incident of a component that is no longer tracked is closed after two reads, also of the same report',
+  async t => {
+    for (const isDuringRead of [false, true]) {
+      const site = await startVendorSite(t)
+      const { projectId } = await newProject()
+      const id = await track(projectId, site, { components: ['Web'] })
+      const change = (minute: number) =>
+        changeDependency({ db, checkLiteral }, projectId, id, { components: ['EU'] }, at(minute))
+      site.impair('Web')
+      await read(0)
+      t.same(await read(1), ['same'])
+      if (!isDuringRead) await change(1.5)
+      await read(2, db, 30_000, isDuringRead ? () => change(2) : undefined)
+      t.same(await severitiesOf(projectId, id), isDuringRead ? ['critical'] : [])
+      await read(3)
+      t.same(await severitiesOf(projectId, id), [])
+      t.same(await read(4), ['same'])
+      await deleteAll()
+    }
+  },
+)
 
 t.test('A dependency moves to the new address of its vendor in the catalog', async t => {
   const site = await startVendorSite(t)

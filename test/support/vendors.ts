@@ -15,6 +15,8 @@ export type VendorSite = Pick<Target, 'requests' | 'close' | 'open'> & {
   statusUrl: string
   /** makes these incidents the open ones; each report has a new ETag */
   report(...incidents: VendorReport[]): void
+  /** makes a component the only impaired one, without incidents */
+  impair(component: string): void
   /** sets the behaviour of its feed */
   behave(behaviour: Behaviour): void
   /** number of requests of its feed */
@@ -29,11 +31,13 @@ export async function startVendorSite(t: Teardown): Promise<VendorSite> {
   const { url, requests, behaveAt, close, open } = await startTarget(t)
   let reports = 0
   const behave = (behaviour: Behaviour) => behaveAt(SUMMARY, behaviour)
-  const report = (...incidents: VendorReport[]) =>
-    behave({ kind: 'answer', headers: { etag: `"${++reports}"` }, body: JSON.stringify(summaryOf(incidents)) })
+  const answer = (summary: object) =>
+    behave({ kind: 'answer', headers: { etag: `"${++reports}"` }, body: JSON.stringify(summary) })
+  const report = (...incidents: VendorReport[]) => answer(summaryOf(incidents))
+  const impair = (name: string) => answer({ ...summaryOf([]), components: [{ id: 'c', name, status: 'major_outage' }] })
   report()
   const reads = () => requests.filter(({ path }) => path === SUMMARY).length
-  return { statusUrl: url, requests, close, open, report, behave, reads }
+  return { statusUrl: url, requests, close, open, report, impair, behave, reads }
 }
 
 const summaryOf = (incidents: VendorReport[]) => ({

@@ -7,7 +7,7 @@ import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { conflict, found, notFound, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
-import { lockOrCreateFeed, type StoredFeed } from '../feed-reading/feed-store.ts'
+import { lockOrCreateFeed, markUnsettled, type StoredFeed } from '../feed-reading/feed-store.ts'
 import { computeFeedKey } from '../feeds/index.ts'
 import { closeIncidents } from '../incidents/incident-store.ts'
 import { applyReport } from '../incidents/report-actions.ts'
@@ -158,12 +158,17 @@ async function lockOverriddenChannels(tx: Tx, projectId: string, { overrides = [
   if (!ids.every(isId) || !(await holdChannels(tx, projectId, ids))) throw notFound('channel')
 }
 
-/** Applies the stored report of a feed that other dependencies already use. */
+/**
+ * Applies the stored report of a feed that other dependencies already use. Incidents of components that the dependency no
+ * longer tracks are closed by the next reads.
+ */
 async function applyStoredReport(
   tx: Tx,
   dependency: Dependency,
-  { report, type }: StoredFeed,
+  { id, report, type }: StoredFeed,
   now: Date,
 ): Promise<void> {
-  if (report !== null) await applyReport(tx, [dependency], type, report, now)
+  if (report === null) return
+  const isSettled = await applyReport(tx, [dependency], type, report, now)
+  if (!isSettled) await markUnsettled(tx, id)
 }

@@ -1,4 +1,4 @@
-import { type Db, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-reads.ts'
 import {
   buildClaimableSql,
@@ -77,11 +77,11 @@ export type FeedRead = {
 
 /**
  * Stores the result of a read and ends the claim, unless another process has claimed the feed meanwhile. An unchanged
- * report is not written again.
+ * report is not written again. The feed stays unsettled when a change of a dependency made it so after the claim.
  */
 export async function storeRead(
   db: Db,
-  { id, claims, digest }: StoredFeed,
+  { id, claims, digest, isSettled: wasSettled }: StoredFeed,
   { report, ...read }: FeedRead & { isSettled: boolean },
 ): Promise<void> {
   const changed = read.digest === digest ? null : JSON.stringify(report)
@@ -89,10 +89,16 @@ export async function storeRead(
     db,
     FEEDS,
     { key: id, holder: claims },
-    `report = coalesce(:changed, report), digest = :digest, is_settled = :isSettled, etag = :etag,
+    `report = coalesce(:changed, report), digest = :digest, is_settled = :isSettled AND is_settled = :wasSettled,
+     etag = :etag,
      last_modified = :lastModified, read_at = :readAt, next_fetch_at = :nextFetchAt, failures = 0, last_error = NULL`,
-    { changed, ...read },
+    { changed, wasSettled, ...read },
   )
+}
+
+/** Has the report of a feed applied again at each read, also an unchanged one, until no incident waits to be closed. */
+export async function markUnsettled(tx: Tx, id: string): Promise<void> {
+  await execute(tx, 'UPDATE vendor_feeds SET is_settled = false WHERE id = ?', [id])
 }
 
 /** Stores a failed read and ends the claim. The last report stays. */
