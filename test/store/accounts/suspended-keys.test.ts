@@ -4,8 +4,9 @@ import { createApiKey, createAuthenticator, createKeyAs } from '../../../control
 import { DEFAULT_LIMITS } from '../../../control-plane/accounts/plans/plans.ts'
 import { insertOrganization, insertUser } from '../../../control-plane/accounts/registration/store.ts'
 import { newId } from '../../../control-plane/foundation/platform/ids.ts'
-import { createPostgres, query, type Tx } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres, type Db, query, type Tx } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import type { ApiCaller } from '../../../control-plane/foundation/web/auth/authentication.ts'
+import { createWallLink } from '../../../control-plane/insight/live/wall-links/actions.ts'
 import { createDatabase } from '../../support/database.ts'
 import { runWhileLocked } from '../../support/while-held.ts'
 
@@ -49,6 +50,20 @@ t.test('A key that is being created during the proof is suspended with the other
   t.same(await working(), [])
   const all = await query(db, 'SELECT FROM api_keys WHERE project_id = ?', [projectId])
   t.equal(all.length, 2)
+})
+
+t.test('A wall link is refused or deleted when it is created during the proof of the address', async t => {
+  for (const isBefore of [true, false]) {
+    const { projectId, prove, caller } = await founded()
+    const create = (on: Db) => createWallLink(on, caller, { name: 'Office' }, now)
+    if (isBefore) await runWhileLocked(db, create, () => db.transaction(prove))
+    else
+      await t.rejects(
+        runWhileLocked(db, prove, () => create(db)),
+        { status: 401, code: 'api_key_suspended' },
+      )
+    t.same(await query(db, 'SELECT name FROM wall_links WHERE project_id = ?', [projectId]), [])
+  }
 })
 
 t.test('A key that was just deleted cannot create another one', async t => {

@@ -1,8 +1,11 @@
 import { createLruCache } from '../../../../shared/lru-cache.ts'
+import { assertCallerWorks } from '../../../accounts/api-keys/actions.ts'
+import { lockOrganization } from '../../../accounts/members/store.ts'
 import { sha256 } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId, newId, randomToken } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { createYieldPoint, nowMs } from '../../../foundation/platform/time/clock.ts'
+import type { ApiCaller } from '../../../foundation/web/auth/authentication.ts'
 import { createPublicLookup } from '../../../foundation/web/limits/public-lookup.ts'
 import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
 import { buildBoardJson } from '../board/board-body.ts'
@@ -23,16 +26,22 @@ const TOKEN_BYTES = 24
 /** 24 bytes as base64url */
 const TOKEN = /^[\w-]{32}$/
 
-/** Creates a link. Only this result contains its token. Throws 409 when the project has too many. */
+/**
+ * Creates a link. Only this result contains its token. An access review deletes links, so the lock of the organization orders
+ * this with it, as for keys. Throws 401 for a key or session that has ended, and 409 when the project has too many links.
+ */
 export function createWallLink(
   db: Db,
-  projectId: string,
+  caller: ApiCaller,
   { name, query = '' }: WallLinkCreate,
   now: Date,
 ): Promise<{ link: StoredWallLink; token: string }> {
   const token = randomToken(TOKEN_BYTES)
   const link = { id: newId(), name, query, createdAt: now }
+  const { projectId, organizationId } = caller
   return db.transaction(async tx => {
+    await lockOrganization(tx, organizationId)
+    await assertCallerWorks(tx, caller)
     if ((await lockWallLinkCount(tx, projectId)) >= MAX_LINKS)
       throw conflict(`a project can have at most ${MAX_LINKS} wall links; delete one that is not used`)
     await insertWallLink(tx, { ...link, projectId, tokenHash: sha256(token) })

@@ -32,8 +32,12 @@ export function wallLinkRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl:
     record: CreatedWallLink,
     errors: [400, 409],
     create: async request => {
-      const { projectId } = getCaller(request)
-      const { link, token } = await createWallLink(withRequestActor(db, request), projectId, request.body, now())
+      const { link, token } = await createWallLink(
+        withRequestActor(db, request),
+        getCaller(request),
+        request.body,
+        now(),
+      )
       return { ...toWallLinkResponse(link), url: `${publicUrl}/wall/${token}` }
     },
   })
