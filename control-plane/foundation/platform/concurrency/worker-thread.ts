@@ -12,6 +12,8 @@ type ThreadLimits = {
   timeoutMs: number
   /** for the turn of a question */
   waitTimeoutMs?: number
+  /** for the start of the thread, by default a minute */
+  startTimeoutMs?: number
   /** questions of one key */
   maxWaiting: number
   memoryMb: number
@@ -27,7 +29,8 @@ export type ThreadRunner<Q, A> = (key: string, question: Q) => Promise<A>
  * to the bundled program in `dist`. It exists only while there is work for it. Keys take turns.
  */
 export function createThreadRunner<Q, A>(name: string, askedFrom: string, limits: ThreadLimits): ThreadRunner<Q, A> {
-  const { timeoutMs, waitTimeoutMs = THREAD_WAIT_TIMEOUT_MS, maxWaiting, memoryMb, refuse } = limits
+  const { timeoutMs, waitTimeoutMs = THREAD_WAIT_TIMEOUT_MS, startTimeoutMs = START_TIMEOUT_MS } = limits
+  const { maxWaiting, memoryMb, refuse } = limits
   const turns = createFairLimiter({
     ...{
       maxConcurrent: 1,
@@ -44,7 +47,7 @@ export function createThreadRunner<Q, A>(name: string, askedFrom: string, limits
       return () => clearTimeout(timer)
     },
     answerTimeout: { ms: timeoutMs, problem: `it takes more than ${timeoutMs / 1_000} s` },
-    startTimeout: { ms: START_TIMEOUT_MS, problem: 'the worker thread did not start in time' },
+    startTimeout: { ms: startTimeoutMs, problem: 'the worker thread did not start in time' },
     queueLimit: { waiting: 1, problem: 'another question is being processed' },
     idleMs: IDLE_TIMEOUT_MS,
   })

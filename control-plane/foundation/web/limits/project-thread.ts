@@ -12,6 +12,8 @@ type ProjectThreadOptions = {
   timeoutMs?: number
   /** for its turn; default: a minute */
   waitTimeoutMs?: number
+  /** for the start of the thread; default: a minute */
+  startTimeoutMs?: number
   /** the noun for messages, singular and plural */
   one: string
   many: string
@@ -26,10 +28,10 @@ export function createProjectThread<Q, A>(
   askedFrom: string,
   options: ProjectThreadOptions,
 ): ThreadRunner<Q, A> {
-  const { maxWaiting, memoryMb, timeoutMs = ANSWER_TIMEOUT_MS, waitTimeoutMs, one, many } = options
+  const { maxWaiting, memoryMb, timeoutMs = ANSWER_TIMEOUT_MS, waitTimeoutMs, startTimeoutMs, one, many } = options
   const full = `${maxWaiting} ${many} of this project are already waiting; they are processed one at a time`
   const ask = createThreadRunner<Q, A>(name, askedFrom, {
-    ...{ timeoutMs, waitTimeoutMs, maxWaiting, memoryMb },
+    ...{ timeoutMs, waitTimeoutMs, startTimeoutMs, maxWaiting, memoryMb },
     refuse: why => (why === 'late' ? tooBusy(`other ${many} take too long`) : rateLimited(full, RETRY_AFTER_S)),
   })
   return async (projectId, question) => {

@@ -7,6 +7,8 @@ import type { ImportSource } from './read-file.ts'
 /** Heap of the thread. The bytes of the file are outside of it. */
 const MEMORY_MB = 768
 const READ_TIMEOUT_MS = 120_000
+/** From sources, on a busy machine. A job can wait, and without its file it would have to be uploaded again. */
+const START_TIMEOUT_MS = 5 * 60_000
 /** A file that was uploaded is not refused because a few others are read before it. */
 const TURN_TIMEOUT_MS = 15 * 60_000
 
@@ -15,6 +17,7 @@ const inThread = createProjectThread<ReadQuestion, ReadAnswer>('import-worker', 
   memoryMb: MEMORY_MB,
   timeoutMs: READ_TIMEOUT_MS,
   waitTimeoutMs: TURN_TIMEOUT_MS,
+  startTimeoutMs: START_TIMEOUT_MS,
   one: 'file',
   many: 'uploaded files',
 })
