@@ -16,6 +16,8 @@ function listProductionPackages(): string[] {
 const CURRENT_TEST = join(import.meta.dirname, 'process/current-test.ts')
 /** What tap imports as `async-hook-domain`. */
 const ERROR_DOMAIN = join(import.meta.dirname, 'process/error-domain.ts')
+/** What tap imports as `tcompare`. */
+const STRICT_MATCH = join(import.meta.dirname, 'process/strict-match.ts')
 const RUN_GROUP = join(import.meta.dirname, 'process/run-group.ts')
 
 /**
@@ -112,6 +114,7 @@ const externalPackages: Plugin = {
       if (ABSENT_PACKAGES.includes(path)) return { path, external: true }
       if (path === 'async-hook-domain') return { path: ERROR_DOMAIN }
       const isOfPackage = importer.includes('/node_modules/')
+      if (isOfPackage && path === 'tcompare') return { path: STRICT_MATCH }
       if (isOfPackage) return EXTERNAL_PACKAGES.includes(toPackageName(path)) ? { path, external: true } : undefined
       if (path === 'tap' && importer !== CURRENT_TEST && importer !== RUN_GROUP)
         return { path, namespace: 'current test' }

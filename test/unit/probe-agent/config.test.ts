@@ -12,7 +12,7 @@ t.test('A probe needs an address and a token; other settings have defaults', asy
     spoolMaxBytes: 1024 ** 3,
     lateAfterMs: 30_000,
     egressAllow: [],
-    selfTestTargets: [],
+    selfTestTargets: [{ host: 'picket.example.com', port: 9090 }],
     metricsAddress: null,
   })
 })
