@@ -1,16 +1,22 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { all, connectProbe, createTestFleet, FAST, type TestProbe } from '../support/fleet.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createDatabase } from '../support/database.ts'
+import { createDatabaseClock } from '../support/database-clock.ts'
+import { all, connectProbe, createTestFleet, FAST, type TestFleet, type TestProbe } from '../support/fleet.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-// takes about 35 s
+// takes about 45 s
 
 const COUNT = 60
+const HOUR_MS = 3_600_000
 
-async function setUp(t: Teardown, timing = FAST) {
-  const fleet = await createTestFleet(t)
+/** `given`: the fleet, when the test has prepared its database. */
+async function setUp(t: Teardown, timing = FAST, given?: TestFleet) {
+  const fleet = given ?? (await createTestFleet(t))
   const ids = await insertMonitors(fleet.db, fleet.projectId, COUNT, { regions: ['eu-west'] })
   const token = await fleet.token()
   const one = await fleet.start(timing)
@@ -18,6 +24,19 @@ async function setUp(t: Teardown, timing = FAST) {
   const shared = (...probes: TestProbe[]) =>
     waitFor(() => probes.every(probe => probe.assigned.size > 0) && isSplit(ids, probes), { label: 'a fair split' })
   return { fleet, ids, one, connect, shared }
+}
+
+/** The same with a clock of PostgreSQL that the test sets. */
+async function setUpWithClock(t: Teardown, aheadMs: number, timing = FAST) {
+  const { url } = await createDatabase(t)
+  const setter = createPostgres(url, 1)
+  t.teardown(() => setter.destroy())
+  const clock = await createDatabaseClock(setter)
+  await clock.setAhead(aheadMs)
+  const db = createPostgres(url, 20)
+  t.teardown(() => db.destroy())
+  const fleet = await createTestFleet(t, { url, db, secrets: createSecretCipher(randomBytes(32)) })
+  return { clock, ...(await setUp(t, timing, fleet)) }
 }
 
 /** True when exactly one of the probes checks each monitor. */
@@ -141,4 +160,21 @@ t.test('Two fleet processes agree on the live set and the epoch', async t => {
     const rows = await query<{ to: string }>(fleet.db, `SELECT connected_to AS to FROM probes WHERE name = 'a'`)
     t.match(rows[0]?.to, /^fleet-3 /)
   })
+})
+
+t.test('The monitors of a probe that ends after PostgreSQL’s clock was set back move to another one', async t => {
+  const { fleet, clock, connect, shared } = await setUpWithClock(t, HOUR_MS)
+  const [a, b, drained] = [connect('a'), connect('b'), connect('drained')]
+  await shared(a, b, drained)
+  await execute(fleet.db, `UPDATE probes SET drained_until = now() + interval '1 hour' WHERE name = 'drained'`)
+  await shared(a, b)
+  const isRecorded = `SELECT FROM probes WHERE name = 'b' AND last_seen_at > connected_at`
+  await waitFor(async () => (await query(fleet.db, isRecorded)).length > 0, { label: 'a heartbeat of that time' })
+  await clock.setAhead(0)
+  b.cut()
+  await waitFor(() => a.assigned.size === COUNT, { label: 'all monitors at the other probe' })
+  const stillAhead = `SELECT name FROM probes
+    WHERE greatest(last_seen_at, connected_at, drained_until - interval '1 hour') > now()`
+  t.same(await query(fleet.db, stillAhead), [], 'no time of a probe is still to come')
+  t.equal(drained.assigned.size, 0, 'a drain lasts')
 })

@@ -11,8 +11,8 @@ const HEARTBEAT_POSTPONEMENT_SQL = "interval '1 minute'"
 
 /**
  * Work that waits for minutes or hours (docs/design/loops.md#clock-steps). Not listed: deliveries and their lanes
- * (alerting/deliveries/queue/clock-step-store.ts) and partitions (verdict/reader/partitions/partition-store.ts), which
- * shorten their own waits; waits of a day; and times that people choose, such as maintenance.
+ * (alerting/deliveries/queue/clock-step-store.ts), partitions (verdict/reader/partitions/partition-store.ts) and probes
+ * (monitoring/fleet/live-sets/clock-step-store.ts), which shorten their own waits; waits of a day; and times that people choose, such as maintenance.
  */
 export const PLANNED_WAITS: readonly PlannedWait[] = [
   {

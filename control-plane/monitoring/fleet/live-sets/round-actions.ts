@@ -5,6 +5,7 @@ import type { FleetContext } from '../context.ts'
 import { expireRuns } from '../on-demand/in-flight-runs.ts'
 import type { ProbeSession } from '../sessions/session.ts'
 import { type FleetStateListener, updateLiveSets } from './actions.ts'
+import { moveTimesToNow } from './clock-step-store.ts'
 import { applyEpochs, loadEpochs } from './epoch-actions.ts'
 import { createRegionAbsenceRecorder, type RegionAbsenceRecorder } from './region-absence-actions.ts'
 import { markDisconnected, recordActivity, recordRegionCounts } from './store.ts'
@@ -57,11 +58,14 @@ async function refreshLiveSets(
   recordAbsences: RegionAbsenceRecorder,
 ): Promise<void> {
   let read: readonly RegionEpoch[] = []
-  const onRead: FleetStateListener = async ({ epochs, states, history, revoked }) => {
+  const onRead: FleetStateListener = async ({ epochs, states, history, revoked, areTimesAhead }) => {
     read = epochs
     context.followHistory(history)
     context.followRevoked(revoked)
     await recordAbsences(epochs, states)
+    if (!areTimesAhead) return
+    const probes = await moveTimesToNow(context.db)
+    context.log.warn({ probes }, "PostgreSQL's clock was set back; the silence of probes counts from now")
   }
   const changed = await updateLiveSets(context.db, context.timing, {
     canEvict,

@@ -3,6 +3,7 @@ import { HISTORY_POSITION_SQL, type HistoryPosition } from '../../monitors/store
 import type { RegionEpoch } from '../assignments/assignment-table.ts'
 import { REVOKED_PROBES_SQL } from '../probes/enrolment-store.ts'
 import type { StoredStates } from '../sessions/messages.ts'
+import { PROBES_AHEAD_SQL } from './clock-step-store.ts'
 import { EPOCH_ORIGIN_S, MAX_CLOCK_EPOCH } from './epochs.ts'
 import type { ProbeState } from './live-set.ts'
 
@@ -23,7 +24,7 @@ export async function recordActivity(db: Db, seen: ProbeActivity[]): Promise<Map
     db,
     'probe-activity',
     `UPDATE probes SET
-       last_seen_at = GREATEST(last_seen_at, now() - s."silentMs" * interval '1 millisecond'),
+       last_seen_at = LEAST(now(), GREATEST(last_seen_at, now() - s."silentMs" * interval '1 millisecond')),
        health = COALESCE(s.health, probes.health)
      FROM jsonb_to_recordset(?::jsonb) AS s (id uuid, "connectedTo" text, "silentMs" double precision, health jsonb),
        probe_tokens t
@@ -88,13 +89,14 @@ export function listRegionEpochs(db: Db, region: string | null = null): Promise<
 
 /**
  * `history`: the position of the database, which shows changes of monitors. `revoked`: ids of the probes that were revoked
- * within some time.
+ * within some time. `areTimesAhead`: PostgreSQL's clock was set back (clock-step-store.ts).
  */
 export type FleetState = {
   epochs: StoredLiveSet[]
   states: ProbeState[]
   history: HistoryPosition
   revoked: string[]
+  areTimesAhead: boolean
 }
 
 /** Everything that a round of the fleet follows, in one statement. */
@@ -105,10 +107,18 @@ export async function loadFleetState(db: Db, region: string | null, revokedWithi
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS epochs,
        (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states,
        (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history,
-       (SELECT jsonb_agg(r.id) FROM (${REVOKED_PROBES_SQL}) r) AS revoked`,
+       (SELECT jsonb_agg(r.id) FROM (${REVOKED_PROBES_SQL}) r) AS revoked,
+       EXISTS (${PROBES_AHEAD_SQL}) AS "areTimesAhead"`,
     { region, withinMs: revokedWithinMs },
   )
-  return { epochs: row!.epochs ?? [], states: row!.states ?? [], history: row!.history!, revoked: row!.revoked ?? [] }
+  const { epochs, states, history, revoked, areTimesAhead } = row!
+  return {
+    epochs: epochs ?? [],
+    states: states ?? [],
+    history: history!,
+    revoked: revoked ?? [],
+    areTimesAhead: areTimesAhead!,
+  }
 }
 
 /** Locks a region's live set until the transaction ends and returns its probe ids. Creates an empty set when there is none. */

@@ -3,11 +3,9 @@ import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { computeLiveSet } from '../live-sets/live-set.ts'
 import { listProbeStates, lockLiveSet, saveRegionEpoch } from '../live-sets/store.ts'
 import { FLEET_TIMING } from '../timing.ts'
-import { drainProbe, endDrain, listDisagreeingRegions, listDisagreements } from './drain-store.ts'
+import { DRAIN_DURATION_MS, drainProbe, endDrain, listDisagreeingRegions, listDisagreements } from './drain-store.ts'
 import { DISAGREEMENT_WINDOW_MS, findOutlier, MIN_TARGETS_TO_DRAIN } from './outlier.ts'
 
-/** How long a drained probe gets no work. */
-const DRAIN_DURATION_MS = 3_600_000
 const REASON = 'disagrees often'
 
 /**

@@ -6,6 +6,9 @@ import type { NewDisagreement, ProbeDisagreement } from './outlier.ts'
 
 /** Probes belong to the operator, not to a project. Of a tenant's data only the hosts of monitors are read. */
 
+/** How long a drained probe gets no work. */
+export const DRAIN_DURATION_MS = 3_600_000
+
 /** Records which probes contradicted each other. Rows that already exist do not change. */
 export async function insertDisagreements(db: Db | Tx, rows: NewDisagreement[]): Promise<void> {
   if (rows.length === 0) return
