@@ -15,8 +15,8 @@ export type FleetStateListener = (state: FleetState) => Promise<void>
 
 /**
  * Updates the live sets of all regions, or of one, from the state of the probes. Each change is committed with a new epoch
- * in a transaction that locks the region's row, so any number of fleet processes may call this concurrently. `canEvict` as
- * in `computeLiveSet`. `knownEpoch`: the region's epoch in this process; the next epoch is higher even when the database was
+ * in a transaction that locks the region's row, so any number of fleet processes may call this concurrently. `canEvict`
+ * decides as in `computeLiveSet` when the state is read. `knownEpoch`: the region's epoch in this process; the next epoch is higher even when the database was
  * just restored. `onRead` gets what was read. Returns the regions that changed.
  */
 export async function updateLiveSets(
@@ -24,13 +24,19 @@ export async function updateLiveSets(
   timing: FleetTiming,
   {
     region = null,
-    canEvict,
+    canEvict: decide,
     knownEpoch,
     onRead,
-  }: { region?: string | null; canEvict: boolean; knownEpoch: (region: string) => number; onRead?: FleetStateListener },
+  }: {
+    region?: string | null
+    canEvict: (state: FleetState) => boolean
+    knownEpoch: (region: string) => number
+    onRead?: FleetStateListener
+  },
 ): Promise<string[]> {
   const state = await loadFleetState(db, region, computeRevokedWithinMs(timing))
   const { epochs: rows, states } = state
+  const canEvict = decide(state)
   const epochs = new Map(rows.map(row => [row.region, row.probes.map(({ id }) => id)]))
   const probes = new Map<string, ProbeState[]>()
   for (const probe of states) {

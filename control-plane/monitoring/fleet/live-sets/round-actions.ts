@@ -5,14 +5,19 @@ import type { FleetContext } from '../context.ts'
 import { expireRuns } from '../on-demand/in-flight-runs.ts'
 import type { ProbeSession } from '../sessions/session.ts'
 import { type FleetStateListener, updateLiveSets } from './actions.ts'
+import { createClockStepDetector } from './clock-step.ts'
 import { moveTimesToNow } from './clock-step-store.ts'
 import { applyEpochs, loadEpochs } from './epoch-actions.ts'
 import { createRegionAbsenceRecorder, type RegionAbsenceRecorder } from './region-absence-actions.ts'
-import { markDisconnected, recordActivity, recordRegionCounts } from './store.ts'
+import { type FleetState, markDisconnected, recordActivity, recordRegionCounts } from './store.ts'
 
 /** Adds the new probes of a region that can start immediately to its live set. */
 export async function admitProbes(context: FleetContext, region: string): Promise<void> {
-  await updateLiveSets(context.db, context.timing, { region, canEvict: false, knownEpoch: createEpochLookup(context) })
+  await updateLiveSets(context.db, context.timing, {
+    region,
+    canEvict: () => false,
+    knownEpoch: createEpochLookup(context),
+  })
   await loadEpochs(context, region)
 }
 
@@ -22,9 +27,10 @@ const createEpochLookup = (context: FleetContext) => (region: string) =>
 /** Builds a round: it closes silent sessions, records the activity of probes, and evicts and adds live probes. */
 export function createRound(context: FleetContext, takeWake: () => boolean): () => Promise<void> {
   const { timing } = context
-  // since when all activity was recorded in time; only after that an old `last_seen_at` means a silent probe (live-set.ts)
+  // since when all activity was recorded in time, by the clock that measures silence; only after that an old `last_seen_at` means a silent probe (live-set.ts)
   let recordsCompleteSinceMs = monotonicMs()
   let recordedMs = monotonicMs()
+  const wasSet = createClockStepDetector()
   const unassigned = new Map<string, number>()
   const recordAbsences = createRegionAbsenceRecorder(context)
   // in every second round, and in each requested one; `admit` adds a new probe without waiting for a round
@@ -42,8 +48,13 @@ export function createRound(context: FleetContext, takeWake: () => boolean): () 
     await counts()
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) recordsCompleteSinceMs = monotonicMs()
     recordedMs = monotonicMs()
-    const canEvict = recordedMs - recordsCompleteSinceMs > timing.deadAfterMs
     if (isUpdate) {
+      const askedMs = recordedMs
+      const canEvict = ({ nowMs }: FleetState) => {
+        const answeredMs = monotonicMs()
+        if (wasSet({ clockMs: nowMs, askedMs, answeredMs })) recordsCompleteSinceMs = answeredMs
+        return askedMs - recordsCompleteSinceMs > timing.deadAfterMs
+      }
       await refreshLiveSets(context, canEvict, recordAbsences)
       isUpdateDue = false
     }
@@ -54,7 +65,7 @@ export function createRound(context: FleetContext, takeWake: () => boolean): () 
 
 async function refreshLiveSets(
   context: FleetContext,
-  canEvict: boolean,
+  canEvict: (state: FleetState) => boolean,
   recordAbsences: RegionAbsenceRecorder,
 ): Promise<void> {
   let read: readonly RegionEpoch[] = []

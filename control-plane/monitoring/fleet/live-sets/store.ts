@@ -97,6 +97,8 @@ export type FleetState = {
   history: HistoryPosition
   revoked: string[]
   areTimesAhead: boolean
+  /** PostgreSQL's time */
+  nowMs: number
 }
 
 /** Everything that a round of the fleet follows, in one statement. */
@@ -108,16 +110,18 @@ export async function loadFleetState(db: Db, region: string | null, revokedWithi
        (SELECT jsonb_agg(s) FROM (${PROBE_STATES_SQL}) s) AS states,
        (SELECT to_jsonb(h) FROM (${HISTORY_POSITION_SQL}) h) AS history,
        (SELECT jsonb_agg(r.id) FROM (${REVOKED_PROBES_SQL}) r) AS revoked,
-       EXISTS (${PROBES_AHEAD_SQL}) AS "areTimesAhead"`,
+       EXISTS (${PROBES_AHEAD_SQL}) AS "areTimesAhead",
+       extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
     { region, withinMs: revokedWithinMs },
   )
-  const { epochs, states, history, revoked, areTimesAhead } = row!
+  const { epochs, states, history, revoked, areTimesAhead, nowMs } = row!
   return {
     epochs: epochs ?? [],
     states: states ?? [],
     history: history!,
     revoked: revoked ?? [],
     areTimesAhead: areTimesAhead!,
+    nowMs: nowMs!,
   }
 }
 
