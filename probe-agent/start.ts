@@ -185,6 +185,8 @@ function welcome(probe: Probe, fleet: FleetConnection, message: Welcome, onMoved
     log,
   })
   probe.work.welcome(message)
+  // the control plane forgets it when a probe connects again
+  if (probe.isDraining) fleet.send({ $case: 'draining', value: {} })
 }
 
 function receive({ transport, work }: Probe, body: FleetMessageBody): void {
@@ -214,13 +216,12 @@ async function drain(probe: Probe, fleet: FleetConnection): Promise<void> {
   probe.stopTesting()
 }
 
-/** Slots continue until the assignments are removed, so that none is missed. */
+/** Slots continue until the assignments are removed, so that none is missed. Without a connection a reconnect is waited for. */
 async function handOver(probe: Probe, fleet: FleetConnection): Promise<void> {
   probe.work?.stopOnDemandChecks()
   fleet.send({ $case: 'draining', value: {} })
   const untilMs = machine.monotonicMs() + HAND_OVER_TIMEOUT_MS
-  while (fleet.isOpen() && probe.work && probe.work.monitors() > 0 && machine.monotonicMs() < untilMs)
-    await machine.pause(20)
+  while (probe.work && probe.work.monitors() > 0 && machine.monotonicMs() < untilMs) await machine.pause(20)
 }
 
 /** Logs how this probe sends pings. Returns false when it cannot; its ping checks are then `icmp_unavailable`. */

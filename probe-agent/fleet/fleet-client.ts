@@ -39,7 +39,6 @@ type FleetConnectionOptions = {
 export type FleetConnection = {
   /** Sends a message. Without a connection the message is lost. */
   send: (body: NonNullable<ProbeMessage['body']>) => void
-  isOpen: () => boolean
   /** True from the welcome until the stream ends or is silent for too long. */
   isLinked: () => boolean
   /** Ends the stream after everything sent has arrived. */
@@ -86,7 +85,6 @@ export function connectFleet(options: FleetConnectionOptions): FleetConnection {
   openSession(connection)
   return {
     send: body => void connection.session?.stream.write({ body }),
-    isOpen: () => connection.session !== null,
     isLinked: () => connection.session?.isWelcomed ?? false,
     close: () => close(connection),
   }

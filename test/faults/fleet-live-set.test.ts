@@ -135,6 +135,27 @@ t.test('A draining probe loses its work immediately', async t => {
   await waitFor(() => all(b, 'heartbeatAck').length > acks, { label: 'its session to continue' })
 })
 
+t.test('A draining probe loses its work although PostgreSQL refuses the first statement', async t => {
+  const { fleet, connect, shared } = await setUp(t)
+  const [a, b] = [connect('a'), connect('b')]
+  await shared(a, b)
+  await execute(fleet.db, 'CREATE SEQUENCE attempts')
+  await execute(
+    fleet.db,
+    `CREATE FUNCTION refuse_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF nextval('attempts') = 1 THEN RAISE 'refused'; END IF;
+       RETURN NEW;
+     END $$`,
+  )
+  await execute(
+    fleet.db,
+    `CREATE TRIGGER refuse_once BEFORE UPDATE OF is_draining ON probes
+     FOR EACH ROW WHEN (NEW.is_draining) EXECUTE FUNCTION refuse_once()`,
+  )
+  b.send({ $case: 'draining', value: {} })
+  await waitFor(() => a.assigned.size === COUNT && b.assigned.size === 0)
+})
+
 t.test('Two fleet processes agree on the live set and the epoch', async t => {
   const { fleet, connect, one, shared } = await setUp(t)
   const two = await fleet.start(FAST)

@@ -282,6 +282,23 @@ t.test('A probe that is stopped finishes its running checks and sends their resu
   t.equal(target.requests.length, 1, 'no re-check was started')
 })
 
+t.test('A probe that is stopped while it reconnects hands its monitors over', { buffered: true }, async t => {
+  const { nats, fleet, target, probe } = await startParts(t)
+  target.behave({ kind: 'hold' })
+  const spec = checkSpec(target.url, { timeoutMs: 60_000 })
+  await fleet.assign({ upserts: [assignment(hourlyId('eu-west'), spec, { intervalS: 3600, checkAtOnce: true })] })
+  await waitFor(() => target.requests.length === 1)
+  await fleet.stop()
+  await probe.untilEvent('disconnected')
+  const stopped = probe.stop()
+  await probe.untilEvent('draining')
+  const again = await startFleetServer(t, { natsUrl: nats.url, port: fleet.port })
+  await waitFor(() => again.drained(), { label: 'that the control plane knows of it' })
+  target.behave({ kind: 'answer' })
+  target.release()
+  t.equal(await stopped, 0)
+})
+
 t.test(
   'A probe that is stopped while NATS is unreachable keeps its results for the next start',
   { buffered: true },

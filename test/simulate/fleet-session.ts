@@ -48,6 +48,7 @@ export function openSession(
     connectedTo,
     syncQueue: buildSyncQueue(assignments, region, probeId, hello),
     isSending: false,
+    isDrainUnrecorded: false,
     isOpen: true,
     lastMessageMs: nowMs,
     recordedMs: nowMs,

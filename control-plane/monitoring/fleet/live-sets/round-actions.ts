@@ -1,3 +1,4 @@
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { countByRegion, getRegionPlan, type RegionEpoch } from '../assignments/assignment-table.ts'
 import { getOwnedMonitors } from '../assignments/region-plan.ts'
@@ -9,7 +10,7 @@ import { createClockStepDetector } from './clock-step.ts'
 import { moveTimesToNow } from './clock-step-store.ts'
 import { applyEpochs, loadEpochs } from './epoch-actions.ts'
 import { createRegionAbsenceRecorder, type RegionAbsenceRecorder } from './region-absence-actions.ts'
-import { type FleetState, markDisconnected, recordActivity, recordRegionCounts } from './store.ts'
+import { type FleetState, markDisconnected, markDraining, recordActivity, recordRegionCounts } from './store.ts'
 
 /** Adds the new probes of a region that can start immediately to its live set. */
 export async function admitProbes(context: FleetContext, region: string): Promise<void> {
@@ -45,6 +46,9 @@ export function createRound(context: FleetContext, takeWake: () => boolean): () 
       if (startedMs - session.lastMessageMs > timing.deadAfterMs) session.close('silent')
     }
     await recordSessions(context, startedMs)
+    for (const session of context.sessions.values()) {
+      if (session.isDrainUnrecorded) await recordDraining(context.db, session)
+    }
     await counts()
     if (monotonicMs() - recordedMs > timing.deadAfterMs / 2) recordsCompleteSinceMs = monotonicMs()
     recordedMs = monotonicMs()
@@ -113,6 +117,12 @@ function reportUnassigned({ assignments: table, log }: FleetContext, reported: M
     }
     reported.set(region, monitors)
   }
+}
+
+/** Records that the probe of a session is stopping. When this fails, the next round does it. */
+export async function recordDraining(db: Db, session: ProbeSession): Promise<void> {
+  await markDraining(db, session.probeId, session.connectedTo)
+  session.isDrainUnrecorded = false
 }
 
 async function recordSessions(context: FleetContext, atMs: number): Promise<void> {

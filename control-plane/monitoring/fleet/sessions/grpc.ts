@@ -13,7 +13,7 @@ import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { getRegionPlan } from '../assignments/assignment-table.ts'
 import { isPlanned } from '../assignments/region-plan.ts'
 import type { FleetContext } from '../context.ts'
-import { markDraining } from '../live-sets/store.ts'
+import { recordDraining } from '../live-sets/round-actions.ts'
 import { issueNatsCredentials } from '../probes/access-worker.ts'
 import { authenticateProbe, type ProbeIdentity, recordConnection } from '../probes/enrolment-actions.ts'
 import { parseProbeCredentials } from '../probes/probe-credentials.ts'
@@ -129,6 +129,7 @@ function createSession(
     recordedMs: monotonicMs(),
     credentialsEndMs: 0,
     offlineSinceMs: null,
+    isDrainUnrecorded: false,
     health: null,
     canSend: () => session.isOpen && !call.writableNeedDrain,
     async send(body) {
@@ -176,12 +177,13 @@ function handleMessage(context: FleetContext, session: ProbeSession, { body }: P
       return
     case 'draining':
       context.log.info({ probeId: session.probeId, region: session.region, probe: session.name }, 'a probe is draining')
-      markDraining(context.db, session.probeId, session.connectedTo).then(
+      session.isDrainUnrecorded = true
+      recordDraining(context.db, session).then(
         () => context.wake(),
         error =>
           context.log.error(
             { err: error, probeId: session.probeId },
-            'a draining probe could not be marked as draining',
+            'a draining probe could not be marked as draining; this is tried again',
           ),
       )
       return

@@ -35,6 +35,8 @@ export type ProbeSession = {
   credentialsEndMs: number
   /** since when its heartbeats report a failed connectivity test; null: it passes */
   offlineSinceMs: number | null
+  /** it is stopping, and the database does not know it yet */
+  isDrainUnrecorded: boolean
   /** from its newest heartbeat */
   health: StoredProbeHealth | null
   /** False while the stream's buffer is full. Messages that may be lost are not sent then. */
