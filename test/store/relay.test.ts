@@ -242,13 +242,15 @@ t.test('The log keeps the first three and the last ten attempts, and the number 
 
 t.test('An external relay gets the signed request unchanged, by the queue of every webhook', async t => {
   const [relay, receiver] = [await startReceiver(t), await startReceiver(t)]
-  relay.answerWith(500)
+  // a message of an earlier test may still be due for a retry
+  const ownRequests = () => relay.received.filter(({ path }) => path === '/hook/src_42')
+  relay.always(({ path }) => (path === '/hook/src_42' && ownRequests().length === 1 ? 500 : 200))
   queue.startWorker(t, { relayUrl: relay.url })
   const channelId = await queue.channel(receiver.url, { relay_source_id: 'src_42', headers: { 'X-Team': 'ops' } })
   const [id] = await queue.send(channelId, 'monitor:a')
   t.match(await queue.ended(id!), { status: 'delivered', requestUrl: `${relay.url}/src_42`, attempts: { length: 2 } })
-  const [first, second] = relay.received
-  t.match(first, { path: '/hook/src_42', headers: { 'x-team': 'ops', 'x-service-delivery': id } })
+  const [first, second] = ownRequests()
+  t.match(first, { headers: { 'x-team': 'ops', 'x-service-delivery': id } })
   t.equal(second?.rawBody, first?.rawBody)
   t.same(receiver.received, [])
 })
