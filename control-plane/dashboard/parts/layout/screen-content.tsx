@@ -1,6 +1,7 @@
 import type { BoardSelection } from '../../core/board/board.ts'
 import type { OperationError } from '../../core/operations.ts'
 import type { Queries, Result, Results, Screen, ScreenLocation } from '../../core/screen.ts'
+import { Old } from './states.tsx'
 
 /** What a screen is rendered from. */
 export type Shown = {
@@ -10,12 +11,23 @@ export type Shown = {
   board: Result<BoardSelection>
 }
 
-/** A screen, or the reason why it cannot be shown: its record is not there yet, does not exist, or cannot be read. */
+/**
+ * A screen, or the reason why it cannot be shown: its record is not there yet, does not exist, or cannot be read. A record
+ * that was read before stays, with what is typed there.
+ */
 export function ScreenContent({ screen, location, results, board }: Shown) {
   const record = screen.record ? results[screen.record] : null
-  if (!record || record.data !== null) return <screen.Body {...location} results={results} board={board} />
-  return record.error ? <Unavailable error={record.error} /> : <Loading />
+  if (record?.data === null) return record.error ? <Unavailable error={record.error} /> : <Loading />
+  return (
+    <>
+      {record?.error && <Old what="The data of this page" error={explain(record.error)} atMs={record.atMs} />}
+      <screen.Body {...location} results={results} board={board} />
+    </>
+  )
 }
+
+const explain = (error: OperationError) =>
+  error.status === 404 ? { ...error, message: 'the record was deleted, or you have no access any more' } : error
 
 /** The title of the tab. */
 export function buildTitle({ screen, location, results, board }: Shown): string {

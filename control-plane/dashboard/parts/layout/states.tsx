@@ -31,7 +31,7 @@ export const Missing = ({ what, error }: { what: string; error: OperationError }
 )
 
 /** Data that could not be read again. */
-const Old = ({ what, error, atMs }: { what: string; error: OperationError; atMs: number }) => (
+export const Old = ({ what, error, atMs }: { what: string; error: OperationError; atMs: number }) => (
   <p class="missing" role="status">
     {what} are from <Ago at={new Date(atMs).toISOString()} />: {error.message}.
   </p>
