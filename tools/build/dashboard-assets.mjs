@@ -37,7 +37,7 @@ export async function makeDashboardAssets() {
   }
   const { outputFiles, metafile } = await build({
     ...options,
-    plugins: [oneSharedChunk],
+    plugins: [oneSharedChunk, withoutStreamReader],
     entryPoints: { main: `${FOLDER}/browser/main.tsx`, style: `${FOLDER}/browser/styles/index.css` },
   })
   // on its own, so that pages of the dashboard load nothing of it
@@ -83,6 +83,16 @@ const oneSharedChunk = {
       const contents = `import ${JSON.stringify(join(ROOT, FOLDER, 'browser/app.tsx'))}\n${readFileSync(path, 'utf8')}`
       return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
     })
+  },
+}
+
+/** Leaves out how the typed client reads the stream of events: pages follow it by the `EventSource` of the browser. */
+const withoutStreamReader = {
+  name: 'without stream reader',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/deploy\/client\/gen\/core\/serverSentEvents\.gen\.ts$/ }, () => ({
+      contents: "export const createSseClient = () => { throw new Error('use followChanges') }",
+    }))
   },
 }
 
