@@ -32,7 +32,7 @@ t.test(
     const states: object[] = []
     const end = followChanges(
       '/session',
-      () => {},
+      ({ kind }) => states.push({ kind }),
       state => states.push(state),
     )
     const first = Stream.all[0]!
@@ -48,11 +48,13 @@ t.test(
     t.notOk(first.isClosed)
     mock.timers.tick(2)
     t.ok(first.isClosed, 'nothing came')
-    t.same(states, [{ isLive: false }])
+    t.same(states.splice(0), [{ isLive: false }])
     t.same(
       Stream.all.map(({ address }) => address),
       ['/session/api/v1/events', '/session/api/v1/events?since=8.3'],
     )
+    Stream.all[1]!.send('reset', '{"reason":"gap"}', '9')
+    t.same(states, [{ kind: 'reset' }, { isLive: true }], 'it cannot continue there, and goes on from now')
     end()
     t.ok(Stream.all[1]!.isClosed)
     mock.timers.tick(60_000)

@@ -119,10 +119,11 @@ function openStream(options: StreamOptions): void {
   }
   watchUntilSilent()
   signal.addEventListener('abort', end)
-  on('ready', () => onState({ isLive: true }))
   on('server', data => onState(JSON.parse(data) as LiveState))
   on('heartbeat', () => onState({ isHeartbeat: true }))
   for (const kind of KINDS) on(kind, data => onChange(parseChange(kind, data)))
+  // the stream begins with one of them; `reset` is a change too, which is passed on first
+  for (const name of ['ready', 'reset']) on(name, () => onState({ isLive: true }))
   stream.onerror = () => {
     onState({ isLive: false })
     if (stream.readyState === EventSource.CLOSED) openAgain(RETRY_MS)
