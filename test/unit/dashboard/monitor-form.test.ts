@@ -188,6 +188,26 @@ t.test('What two people changed is compared by field', async t => {
   t.same(listDifferences(STORED, STORED, mine), [])
 })
 
+t.test('Credentials that two people changed stay a pair', async t => {
+  const mine: MonitorForm = { ...STORED, auth_config: { ...STORED.auth_config, password: 'new' } }
+  const bearer = { auth_type: 'bearer', auth_config: { token: MASK } } as const
+  const theirs = toMonitorForm({ ...STORED_MONITOR, ...bearer })
+  t.match(listDifferences(STORED, theirs, mine), [
+    { field: 'auth_type', before: 'basic', theirs: 'bearer', mine: 'basic', isConflict: true },
+    { field: 'auth_config', isConflict: true },
+  ])
+  const moved = moveToCurrent(STORED, theirs, mine)
+  t.same(toSavedBodies(theirs, moved), {
+    update: null,
+    auth: { auth_type: 'basic', auth_config: { username: 'ann', password: 'new' } },
+  })
+  const without: MonitorForm = { ...STORED, auth_type: '' }
+  const cleared = toSavedBodies(theirs, moveToCurrent(STORED, theirs, without)).auth
+  t.same(cleared, { auth_type: null, auth_config: null })
+  const other = moveToCurrent(STORED, theirs, { ...STORED, interval_seconds: '30' })
+  t.equal(toSavedBodies(theirs, other).auth, null, 'those of the other person stay')
+})
+
 t.test('A copy has no secrets', async t => {
   const copy = toCopiedForm(STORED_MONITOR)
   t.equal(copy.name, 'Checkout (copy)')

@@ -29,6 +29,12 @@ export function listChangedFields(before: MonitorForm, after: MonitorForm): Moni
 const normalize = (name: MonitorField, fields: MonitorBodyFields): unknown =>
   name === 'regions' || name === 'tags' ? [...(fields[name] ?? [])].sort() : fields[name]
 
+/** The fields that a person changed. Credentials mean something only as a pair: both count when one was changed. */
+function listOwnFields(before: MonitorForm, mine: MonitorForm): MonitorField[] {
+  const changed = listChangedFields(before, mine)
+  return changed.some(name => CREDENTIALS.includes(name)) ? [...changed, ...CREDENTIALS] : changed
+}
+
 /** What has to be sent to save a form. Null: nothing of that operation changed. */
 export function toSavedBodies(
   before: MonitorForm,
@@ -59,7 +65,7 @@ export type Difference = {
 
 /** What another person changed since the form was opened, next to what the form says. Empty: no setting was changed. */
 export function listDifferences(before: MonitorForm, theirs: MonitorForm, mine: MonitorForm): Difference[] {
-  const own = listChangedFields(before, mine)
+  const own = listOwnFields(before, mine)
   const [a, b, c] = [toFields(before), toFields(theirs), toFields(mine)]
   return listChangedFields(before, theirs).map(field => ({
     field,
@@ -73,7 +79,7 @@ export function listDifferences(before: MonitorForm, theirs: MonitorForm, mine: 
 
 /** The form on the settings that are stored now: own changes stay, everything else is theirs. */
 export function moveToCurrent(before: MonitorForm, theirs: MonitorForm, mine: MonitorForm): MonitorForm {
-  const own = listChangedFields(before, mine)
+  const own = listOwnFields(before, mine)
   return { ...theirs, ...Object.fromEntries(own.map(field => [field, mine[field]])) }
 }
 
