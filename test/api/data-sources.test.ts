@@ -106,6 +106,8 @@ t.test('POST /data-sources 400 lists each problem with its path', async t => {
     [{ auth_config: {} }, 'auth_type', /is required with auth_config/],
     [{ auth_type: 'basic', auth_config: { username: 'a' } }, 'auth_config.password', /is required/],
     [{ auth_type: 'bearer', auth_config: { token: '********' } }, 'auth_config.token', /no value is stored/],
+    [{ auth_type: 'bearer', auth_config: { token: '' } }, 'auth_config.token', /must not be empty/],
+    [{ auth_type: 'api_key', auth_config: { header: 'X-Y', value: '' } }, 'auth_config.value', /must not be empty/],
     [{ auth_type: 'api_key', auth_config: { header: 'X Y', value: 'b' } }, 'auth_config', /not a valid header name/],
     [{ root_path: 'a..b' }, 'root_path', /recursive descent/],
     [{ root_path: 'a.*' }, 'root_path', /must not contain wildcards/],

@@ -29,7 +29,10 @@ export function createCredentialRules<T extends string>(shapes: Record<T, Creden
     if (authType === null) return [{ path: 'auth_type', message: 'auth_type is required with auth_config' }]
     if (authConfig === null) return [{ path: 'auth_config', message: 'auth_config is required with auth_type' }]
     const { keys, header, verbatim = [] } = shapes[authType]
-    const problems = keys.flatMap(key => findTextProblems(key, authConfig[key], authType, verbatim.includes(key)))
+    const problems = keys.flatMap(key => [
+      ...findTextProblems(key, authConfig[key], authType, verbatim.includes(key)),
+      ...(authConfig[key] === '' && (verbatim.includes(key) || key === header?.value) ? [buildEmptyProblem(key)] : []),
+    ])
     if (problems.length > 0 || header === undefined) return problems
     const sent = { [String(authConfig[header.name])]: String(authConfig[header.value]) }
     return findHeaderProblems(sent, 'auth_config').map(({ message }) => ({ path: 'auth_config', message }))
@@ -45,6 +48,12 @@ export function createCredentialRules<T extends string>(shapes: Record<T, Creden
 
   return { authProblems, maskAuth, unmaskAuth }
 }
+
+/** A name or a password may be empty; a token or the value of a header would be sent without a secret. */
+const buildEmptyProblem = (key: string): ErrorDetail => ({
+  path: `auth_config.${key}`,
+  message: `auth_config.${key} must not be empty`,
+})
 
 function findTextProblems(key: string, value: unknown, authType: string, isAsIs: boolean): ErrorDetail[] {
   const path = `auth_config.${key}`

@@ -12,8 +12,8 @@ import type { MonitorFields } from './fields.ts'
 /**
  * Finds the problems of a monitor that its schema cannot express: those that depend on several fields, on RE2 or on the
  * egress guard. A missing field is not a problem (see `listConfigurationIssues`). It pauses after each regular expression,
- * because compiling 50 of them can take 100 ms. A stored keyword and stored assertions (`before`) are not validated again:
- * a limit that was introduced later must not prevent other changes.
+ * because compiling 50 of them can take 100 ms. A stored keyword, stored assertions and stored credentials (`before`) are not
+ * validated again: a limit that was introduced later must not prevent other changes.
  */
 export async function findMonitorProblems(
   fields: MonitorFields,
@@ -26,7 +26,7 @@ export async function findMonitorProblems(
     ...findHeaderProblems(fields.headers ?? {}, 'headers'),
     ...findKeywordProblems(fields, before),
     ...(await findAssertionProblems(fields, before, pause)),
-    ...authProblems(fields),
+    ...(hasSameCredentials(fields, before) ? [] : authProblems(fields)),
   ]
 }
 
@@ -42,6 +42,9 @@ export async function findNewMonitorProblems(
     ...(await findMonitorProblems(fields, checkLiteral, pause)),
   ]
 }
+
+const hasSameCredentials = (fields: MonitorFields, before: MonitorFields | null) =>
+  before !== null && fields.authType === before.authType && isDeepStrictEqual(fields.authConfig, before.authConfig)
 
 function findUrlProblems({ type, url }: MonitorFields, checkLiteral: CheckLiteral): ErrorDetail[] {
   if (url === null) return []
