@@ -69,7 +69,7 @@ function Page({ initial }: { initial: DocumentState }) {
     // lists that are not shown still have the record
     else if (deleted) cache.removeQueries({ type: 'inactive' })
     if (/^(list|read|preview|export)/.test(name)) return outcome
-    await waitForRefresh(Promise.all([cache.invalidateQueries(), index.rows && index.refresh()]))
+    await waitForRefresh(Promise.all([cache.invalidateQueries(), index.renew()]))
     return outcome
   }
   const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })
@@ -142,7 +142,7 @@ function useLiveChanges(
       const boards = changes.flatMap(({ board }) => board ?? [])
       if (boards.length > 0) index.apply(boards)
       const isUnknown = changes.some(({ kind, board }) => kind === 'reset' || (kind === 'board' && !board))
-      if (isUnknown && index.rows) void index.refresh()
+      if (isUnknown) void index.renew()
       // after the rows are rendered: the start of a read takes as long as many rows
       setTimeout(() => refreshAfter(cache, changes))
     }

@@ -19,8 +19,10 @@ export type BoardIndex = {
   sorted(): SortedBoard | null
   atMs: number
   error: OperationError | null
-  /** Reads what changed since the last read. */
+  /** Reads what changed since the last read, or waits for a read on its way. */
   refresh(): Promise<void>
+  /** Reads what just changed, also after a read on its way, which may not contain it. Reads nothing before the first use. */
+  renew(): Promise<void> | null
   /** Applies changed monitors that events contain. */
   apply(changes: readonly BoardData[]): void
   /** Calls back after each read. Returns the function that ends it. */
@@ -31,6 +33,8 @@ export type BoardIndex = {
 export function createBoardIndex(execute: Execute): BoardIndex {
   let revision: string | null = null
   let reading: Promise<void> | null = null
+  /** something changed after the request was sent */
+  let isOutdated = false
   let sorted: SortedBoard | null = null
   let sortedRows: Map<string, BoardRow> | null = null
   const listeners = new Set<() => void>()
@@ -51,7 +55,12 @@ export function createBoardIndex(execute: Execute): BoardIndex {
       })
       return reading
     },
+    renew() {
+      isOutdated = true
+      return index.rows || reading ? index.refresh() : null
+    },
     apply(changes) {
+      isOutdated = true
       // before the first read there is nothing to change; the next read covers the change
       if (index.rows === null) return
       index.rows = changes.reduce(applyBoard, index.rows)
@@ -64,15 +73,29 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     },
   }
   async function read(): Promise<void> {
-    const outcome = await execute('readMonitorBoard', revision === null ? {} : { query: { since: revision } })
-    index.error = 'error' in outcome ? outcome.error : null
-    if ('data' in outcome) {
+    // calls of the same moment share the read
+    await null
+    let answers: BoardData[] = []
+    do {
+      isOutdated = false
+      const since = answers[0]?.revision ?? revision
+      const outcome = await execute('readMonitorBoard', since === null ? {} : { query: { since } })
+      index.error = 'error' in outcome ? outcome.error : null
+      if ('data' in outcome) answers.push(outcome.data.data)
+      // an answer older than an event is shown with the next one, which corrects it; that one is shown in any case
+      if (isOutdated && !index.error && answers.length < 2) continue
+      if (!index.error || !index.rows) show(answers)
+      answers = []
+      for (const listener of listeners) listener()
+    } while (isOutdated && !index.error)
+  }
+  function show(answers: readonly BoardData[]): void {
+    for (const answer of answers) {
       if (index.rows === null) performance.mark('picket-index')
-      index.rows = applyBoard(index.rows, outcome.data.data)
+      index.rows = applyBoard(index.rows, answer)
       index.atMs = Date.now()
-      revision = outcome.data.data.revision
+      revision = answer.revision
     }
-    for (const listener of listeners) listener()
   }
   return index
 }
