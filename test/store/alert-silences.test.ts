@@ -121,11 +121,13 @@ t.test(
     const people = await insertTenant(db)
     const house = createScenario(db, people.projectId)
     await insertSubscriberOf(people.projectId)
-    const rows: { act: 'nothing' | 'acknowledge' | 'internal' | 'public'; sent: string; toSubscribers: string }[] = [
+    type Act = 'nothing' | 'acknowledge' | 'internal' | 'public' | 'internal end'
+    const rows: { act: Act; sent: string; toSubscribers: string }[] = [
       { act: 'nothing', sent: '', toSubscribers: '' },
       { act: 'acknowledge', sent: 'acknowledged resolved', toSubscribers: '' },
       { act: 'internal', sent: 'updated resolved', toSubscribers: '' },
       { act: 'public', sent: 'updated resolved', toSubscribers: 'updated resolved' },
+      { act: 'internal end', sent: 'resolved', toSubscribers: '' },
     ]
     for (const { act, sent, toSubscribers } of rows) {
       for (const end of ['recovery', 'pause']) {
@@ -133,7 +135,8 @@ t.test(
         await house.silence([id], 60)
         await house.check([id], '-')
         const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE cause_monitor_id = ?', [id])
-        const message = { message: 'We are looking.', is_internal: act === 'internal' }
+        const text = { message: 'We are looking.', is_internal: act !== 'public' }
+        const message = act === 'internal end' ? { ...text, status: 'resolved' as const } : text
         if (act === 'acknowledge') await acknowledgeIncident(tools, people, incident!.id, house.now())
         else if (act !== 'nothing') await postUpdate(tools, people, incident!.id, message, house.now())
         if (end === 'recovery') await house.check([id], '+')

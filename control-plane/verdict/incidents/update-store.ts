@@ -1,3 +1,4 @@
+import { toIncidentSubject } from '../../alerting/events/catalog.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { IncidentStatus } from './lifecycle.ts'
 
@@ -54,4 +55,36 @@ export async function insertIncidentUpdate(tx: Tx, update: IncidentUpdateRecord,
 export async function findInitialUpdate(tx: Tx, incidentId: string): Promise<IncidentUpdateRecord | null> {
   const sql = `SELECT ${RECORD} FROM incident_updates WHERE incident_id = ? AND is_initial`
   return (await query<IncidentUpdateRecord>(tx, sql, [incidentId]))[0] ?? null
+}
+
+/**
+ * The incidents about which people have sent messages, by subject (`incident:ID`). `internal`: acknowledgements and internal
+ * updates only.
+ */
+export async function findMessagesOfPeople(tx: Tx, subjects: string[]): Promise<Map<string, 'public' | 'internal'>> {
+  if (subjects.length === 0) return new Map()
+  const rows = await query<{ subject: string; isPublic: boolean }>(
+    tx,
+    `SELECT subject, bool_or(name = 'incident.updated' AND data->'update'->>'is_internal' = 'false') AS "isPublic"
+     FROM events WHERE subject = ANY (?::text[]) AND name IN ('incident.updated', 'incident.acknowledged')
+     GROUP BY subject`,
+    [subjects],
+  )
+  return new Map(rows.map(({ subject, isPublic }) => [subject, isPublic ? 'public' : 'internal']))
+}
+
+/**
+ * Whether an incident is about an outage that was withheld from subscribers of status pages, and no public update was sent. The
+ * caller has locked the monitor.
+ */
+export async function isUnknownToSubscribers(tx: Tx, incidentId: string): Promise<boolean> {
+  const untold = await query(
+    tx,
+    `SELECT FROM silences JOIN incidents ON cause_monitor_id = silences.monitor_id
+     WHERE incidents.id = ? AND withheld->>'outage' = 'untold'`,
+    [incidentId],
+  )
+  if (untold.length === 0) return false
+  const subject = toIncidentSubject(incidentId)
+  return (await findMessagesOfPeople(tx, [subject])).get(subject) !== 'public'
 }

@@ -3,8 +3,9 @@ import { insertEvents } from '../../alerting/events/store.ts'
 import { routeEvents, routeToChannels } from '../../alerting/routing/publishing/publish-actions.ts'
 import type { Tx } from '../../foundation/platform/postgres/client.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
+import { findMessagesOfPeople } from '../incidents/update-store.ts'
 import { computeSilence } from './decisions.ts'
-import { findMessagesOfPeople, loadEventsToSend } from './sent-events-store.ts'
+import { loadEventsToSend } from './sent-events-store.ts'
 import {
   deleteSilences,
   loadSuppressionContexts,

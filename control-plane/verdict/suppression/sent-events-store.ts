@@ -39,19 +39,3 @@ async function findOpenIncidents(tx: Tx, events: EventRow[]): Promise<Set<string
   )
   return new Set(rows.map(({ subject }) => subject))
 }
-
-/**
- * The incidents about which people have sent messages, by subject (`incident:ID`). `internal`: acknowledgements and internal
- * updates only.
- */
-export async function findMessagesOfPeople(tx: Tx, subjects: string[]): Promise<Map<string, 'public' | 'internal'>> {
-  if (subjects.length === 0) return new Map()
-  const rows = await query<{ subject: string; isPublic: boolean }>(
-    tx,
-    `SELECT subject, bool_or(name = 'incident.updated' AND data->'update'->>'is_internal' = 'false') AS "isPublic"
-     FROM events WHERE subject = ANY (?::text[]) AND name IN ('incident.updated', 'incident.acknowledged')
-     GROUP BY subject`,
-    [subjects],
-  )
-  return new Map(rows.map(({ subject, isPublic }) => [subject, isPublic ? 'public' : 'internal']))
-}

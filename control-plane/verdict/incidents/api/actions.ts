@@ -1,6 +1,7 @@
 import { assertProjectWithinLimit } from '../../../accounts/plans/actions.ts'
 import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
-import { publishEvents } from '../../../alerting/routing/publishing/publish-actions.ts'
+import { insertEvents } from '../../../alerting/events/store.ts'
+import { publishEvents, routeToChannels } from '../../../alerting/routing/publishing/publish-actions.ts'
 import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
@@ -23,7 +24,12 @@ import {
   getUpdateEventName,
 } from '../lifecycle.ts'
 import { type IncidentRecord, listIncidentsByIds } from '../store.ts'
-import { findInitialUpdate, type IncidentUpdateRecord, insertIncidentUpdate } from '../update-store.ts'
+import {
+  findInitialUpdate,
+  type IncidentUpdateRecord,
+  insertIncidentUpdate,
+  isUnknownToSubscribers,
+} from '../update-store.ts'
 import type { IncidentChange, IncidentCreate, UpdateCreate } from './schemas.ts'
 
 export type IncidentTools = { db: Db; publicUrl: string; limits: InstallationLimits }
@@ -167,7 +173,10 @@ async function store(tx: Tx, before: EditableIncident, after: EditableIncident, 
 
 const isReopened = (before: EditableIncident, status: string) => before.status === 'resolved' && status !== 'resolved'
 
-/** Publishes the event and returns the changed incident. */
+/**
+ * Publishes the event and returns the changed incident. Subscribers of status pages are not sent an internal end of an
+ * outage that was withheld from them.
+ */
 async function publishIncidentEvent(
   tx: Tx,
   name: IncidentEventName,
@@ -177,7 +186,12 @@ async function publishIncidentEvent(
   now: Date,
 ): Promise<IncidentRecord> {
   const [owned] = await listIncidentsByIds(tx, [id])
-  await publishEvents(tx, [buildIncidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)], now)
+  const event = buildIncidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)
+  const isInternalEnd = name === 'incident.resolved' && update?.is_internal === true
+  if (isInternalEnd && (await isUnknownToSubscribers(tx, id))) {
+    await insertEvents(tx, [event])
+    await routeToChannels(tx, [event], now)
+  } else await publishEvents(tx, [event], now)
   return owned!.incident
 }
 
