@@ -54,6 +54,8 @@ export async function notifySubscribers(db: Db, publicUrl: string, now: Date): P
 
 async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, now: Date): Promise<void> {
   await lockNotices(tx, pageId)
+  // before its notices, as an unpublishing request does
+  const page = await findPublishedPage(tx, pageId)
   const stored = await listNotices(tx, pageId, MAX_NOTICES)
   const obsolete = listObsoleteNotices(stored, now)
   await deleteNotices(
@@ -63,7 +65,6 @@ async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, 
   const notices = stored.filter(notice => !obsolete.includes(notice))
   const [oldest] = notices
   if (!oldest || oldest.dueAt > now) return
-  const page = await findPublishedPage(tx, pageId)
   // changes during the time in which a page is unpublished are never sent
   if (!page)
     return deleteNotices(

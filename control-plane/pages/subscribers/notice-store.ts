@@ -52,9 +52,9 @@ export function listNotices(tx: Tx, pageId: string, limit: number): Promise<Page
   )
 }
 
-/** A published page, which cannot be deleted until the transaction ends. */
+/** A published page, which can be neither unpublished nor deleted until the transaction ends. */
 export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage | null> {
-  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR KEY SHARE OF p`
+  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR SHARE OF p`
   return (await query<StoredPage>(tx, sql, [id]))[0] ?? null
 }
 

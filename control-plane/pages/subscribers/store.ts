@@ -28,9 +28,9 @@ export async function listSubscribers(
   return { subscribers, counts: counts! }
 }
 
-/** The project of a page; null unless the page is published. */
+/** The project of a page; null unless the page is published. It stays published until the transaction ends. */
 export async function findPublishedProjectId(tx: Tx, pageId: string): Promise<string | null> {
-  const sql = 'SELECT project_id AS "projectId" FROM status_pages WHERE id = ? AND is_published FOR KEY SHARE'
+  const sql = 'SELECT project_id AS "projectId" FROM status_pages WHERE id = ? AND is_published FOR SHARE'
   return (await query<{ projectId: string }>(tx, sql, [pageId]))[0]?.projectId ?? null
 }
 

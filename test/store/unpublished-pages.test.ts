@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createSigner } from '../../control-plane/foundation/platform/crypto/signer.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { changePage } from '../../control-plane/pages/admin/page-actions.ts'
+import { subscribe } from '../../control-plane/pages/subscribers/actions.ts'
+import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
+import { openIncident } from '../../control-plane/verdict/incidents/api/actions.ts'
+import { createDatabase } from '../support/database.ts'
+import { insertStatusPage } from '../support/status-pages.ts'
+import { insertSubscribers, PUBLIC_URL } from '../support/subscribers.ts'
+import { insertTenant } from '../support/tenant.ts'
+import { insertChannel } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
+import { runWhileLocked } from '../support/while-held.ts'
+
+const { url } = await createDatabase(t)
+const db = createPostgres(url)
+t.teardown(() => db.destroy())
+const secretKey = randomBytes(32)
+const subscribing = {
+  db,
+  secrets: createSecretCipher(secretKey),
+  sign: createSigner(secretKey, 'page subscribers'),
+  limits: DEFAULT_LIMITS,
+}
+
+type Page = { id: string; name: string; publicUrl: string }
+const address = { kind: 'email' as const, text: 'ann@example.com' }
+
+const messages: [string, (page: Page) => Promise<unknown>][] = [
+  ['notice', () => notifySubscribers(db, PUBLIC_URL, new Date())],
+  ['confirmation', page => subscribe(subscribing, page, { address, componentIds: null }, new Date())],
+]
+for (const [name, send] of messages)
+  t.test(`A ${name} that is being queued while its page is unpublished is not sent`, async t => {
+    const tenant = await insertTenant(db)
+    const { projectId } = tenant
+    const id = await insertStatusPage(db, projectId, name)
+    const channelId = await insertChannel(db, projectId, [])
+    await insertSubscribers(db, { projectId, pageId: id, channelId, componentIds: null, rows: [{ id, config: '00' }] })
+    const tools = { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS, checkLiteral: () => null }
+    await openIncident(tools, tenant, { title: 'Outage', message: 'Words.' }, new Date())
+    let unpublishing: Promise<unknown> = Promise.resolve()
+    await runWhileLocked(
+      db,
+      tx => execute(tx, 'LOCK TABLE events IN SHARE MODE'),
+      () => send({ id, name, publicUrl: `${PUBLIC_URL}/status/${name}` }),
+      async () => {
+        unpublishing = changePage(tools, projectId, id, { is_published: false }, new Date())
+        await Promise.race([
+          unpublishing,
+          waitFor(async () => (await countWaiting()) === 2, { label: 'a second wait' }),
+        ])
+      },
+    )
+    await unpublishing
+    const unsent = `SELECT count(*) FILTER (WHERE status <> 'skipped') AS count FROM deliveries WHERE project_id = ?`
+    t.same(await query(db, unsent, [projectId]), [{ count: 0 }])
+  })
+
+async function countWaiting(): Promise<number> {
+  const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return (await query(db, sql)).length
+}
