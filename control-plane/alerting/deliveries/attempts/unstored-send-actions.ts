@@ -31,10 +31,10 @@ export async function sendUnstored(
   now: Date,
 ): Promise<UnstoredOutcome> {
   const { db, egress, mailer } = tools
-  const { prepared, unrenderable, undecrypted } = prepareAll([head], tools, now)
+  const { prepared, unrenderable, unwanted, undecrypted } = prepareAll([head], tools, now)
   const admitted = mailer === null ? null : await db.transaction(tx => admitMails(tx, prepared, tools, now))
   const [ready] = admitted?.sent ?? prepared
-  const [unsent] = [...unrenderable, ...undecrypted, ...(admitted?.held ?? [])]
+  const [unsent] = [...unrenderable, ...unwanted, ...undecrypted, ...(admitted?.held ?? [])]
   if (ready === undefined) return { isDelivered: false, attempt: unsent!.attempt, request: null }
   const connections = createConnections(1)
   try {

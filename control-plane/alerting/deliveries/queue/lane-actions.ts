@@ -48,7 +48,7 @@ type ClaimResult = {
  * 1. Lease due lanes.
  * 2. Render and sign the oldest delivery of each. One that cannot be rendered is logged as failed, one whose channel is not
  *    decrypted is deferred.
- * 3. Skip mails without a confirmed address or beyond a daily limit.
+ * 3. Skip mails without a confirmed address or beyond a daily limit, and notices that a subscriber no longer follows.
  * 4. Defer requests beyond the pace of their event.
  * 5. Store the rendered requests, before any of them is sent.
  * 6. Hand over to the built-in relay what belongs there.
@@ -63,7 +63,8 @@ export async function claimDeliveries(
   const { lanes, cursors } = await claimLanes(tx, claiming, now)
   if (lanes.length === 0)
     return { prepared: [], isMore: false, cursors, withheldMails: 0, uncountedMails: 0, undecrypted: 0, dueAt: [] }
-  const { prepared: ready, unrenderable, undecrypted } = prepareAll(await loadLaneHeads(tx, lanes), tools, now)
+  const heads = await loadLaneHeads(tx, lanes)
+  const { prepared: ready, unrenderable, unwanted, undecrypted } = prepareAll(heads, tools, now)
   const waits = undecrypted.map(({ id, retryAt }) => ({ id, at: retryAt }))
   if (waits.length > 0) await postponeDeliveries(tx, waits, now)
   // without a mail server sending fails with that reason
@@ -78,7 +79,7 @@ export async function claimDeliveries(
     tx,
     [
       ...unrenderable.map(one => ({ ...one, status: 'failed', retryAt: null })),
-      ...held.map(one => ({ ...one, status: 'skipped', retryAt: null })),
+      ...[...held, ...unwanted].map(one => ({ ...one, status: 'skipped', retryAt: null })),
     ],
     now,
   )

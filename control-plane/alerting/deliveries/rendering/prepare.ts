@@ -14,7 +14,7 @@ import type { ChatInstallationRef, QueuedDelivery } from '../queue/lane-store.ts
 import type { Lane } from '../queue/lanes.ts'
 import type { LoggedAttempt } from '../types.ts'
 import { encryptAddress } from './encrypted-address.ts'
-import { createChannelRenderer, createPageRenderer, isPageDelivery } from './render.ts'
+import { createChannelRenderer, createPageRenderer, isPageDelivery, isUnwanted } from './render.ts'
 import { buildSignatureHeaders } from './signature.ts'
 
 /** A delivery that is ready to be sent. Its body is stored in the database before it is sent. */
@@ -146,24 +146,32 @@ function toRelayUrl(message: ChannelMessage, relayUrl: string | null): string {
   return relayUrl === null || source === null ? message.url : `${relayUrl}/${source}`
 }
 
+const UNWANTED_MESSAGE = 'the subscriber no longer follows the affected components'
+
 const DECRYPTION_RETRY_MS = 30_000
 const MAX_UNDECRYPTED_AGE_MS = 24 * 3_600_000
 
 type PreparedBatch<H extends QueuedDelivery> = {
   prepared: (PreparedDelivery & { head: H })[]
   unrenderable: { id: string; attempt: LoggedAttempt }[]
+  /** notices about components that the subscriber no longer follows */
+  unwanted: { id: string; attempt: LoggedAttempt }[]
   /** the keys of this process do not decrypt the channel; those of another process may */
   undecrypted: { id: string; attempt: LoggedAttempt; retryAt: Date }[]
 }
 
 /**
- * Prepares deliveries. One that cannot be rendered (an internal error) does not stop the others. What is older than a day
+ * Prepares deliveries. One that cannot be rendered (an internal error) or is unwanted does not stop the others. What is older than a day
  * and still not decrypted is unrenderable.
  */
 export function prepareAll<H extends QueuedDelivery>(heads: H[], tools: PrepareTools, now: Date): PreparedBatch<H> {
-  const all: PreparedBatch<H> = { prepared: [], unrenderable: [], undecrypted: [] }
+  const all: PreparedBatch<H> = { prepared: [], unrenderable: [], unwanted: [], undecrypted: [] }
   const retryAt = new Date(now.getTime() + DECRYPTION_RETRY_MS)
   for (const head of heads) {
+    if (isUnwanted(head)) {
+      all.unwanted.push({ id: head.id, attempt: buildUnsentAttempt(UNWANTED_MESSAGE, now) })
+      continue
+    }
     try {
       all.prepared.push({ ...prepareDelivery(head, tools, now), head })
     } catch (error) {

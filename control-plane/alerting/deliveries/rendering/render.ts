@@ -27,6 +27,10 @@ export function createPageRenderer(
   return config => kind.render(message, subscriberId ?? '', config, { publicUrl, reminder: null })
 }
 
+/** True for a notice without a change of the components that its subscriber follows now: the choice was changed while it waited. */
+export const isUnwanted = (head: QueuedDelivery): boolean =>
+  isPageDelivery(head) && 'changes' in head.eventData && !head.eventData.changes.some(isChosen(head.componentIds))
+
 const isChosen =
   (componentIds: string[] | null) =>
   ({ components }: PageChange) =>

@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { ChannelKind, Digest, RenderContext } from '../../../../control-plane/alerting/channels/types.ts'
+import type { QueuedDelivery } from '../../../../control-plane/alerting/deliveries/queue/lane-store.ts'
+import { type PrepareTools, prepareAll } from '../../../../control-plane/alerting/deliveries/rendering/prepare.ts'
 import {
   type ChannelDelivery,
   createChannelRenderer,
@@ -90,4 +92,23 @@ t.test('A reminder has the duration of the outage, and other events do not', asy
     reminder: { number: 3, downFor: '2 hours 5 minutes' },
   })
   t.same(renderedOf(head), { event: 'monitor.down', context: { publicUrl: 'http://picket.test', reminder: null } })
+})
+
+t.test('A notice of which the subscriber follows no component any more is not prepared', async t => {
+  const toHead = (id: string, componentIds: string[] | null, components: { id: string }[]) =>
+    ({ id, componentIds, eventName: 'page.notice', eventData: { changes: [{ components }] }, createdAt: NOW }) as never
+  const heads: QueuedDelivery[] = [
+    toHead('other', ['blog'], [{ id: 'shop' }]),
+    toHead('chosen', ['shop'], [{ id: 'shop' }]),
+    toHead('all', null, [{ id: 'shop' }]),
+    toHead('whole page', ['blog'], []),
+  ]
+  const { unwanted, unrenderable } = prepareAll(heads, {} as PrepareTools, NOW)
+  t.match(unwanted, [{ id: 'other', attempt: { error: 'the subscriber no longer follows the affected components' } }])
+  t.equal(unwanted.length, 1)
+  t.same(
+    unrenderable.map(({ id }) => id),
+    ['chosen', 'all', 'whole page'],
+    'the others are rendered, for which this test has no keys',
+  )
 })
