@@ -11,9 +11,10 @@ import { up as removeDeletedComponents } from '../../control-plane/foundation/mi
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { deleteComponent } from '../../control-plane/pages/admin/components/component-actions.ts'
 import { changePage } from '../../control-plane/pages/admin/page-actions.ts'
-import { confirmSubscriber, subscribe } from '../../control-plane/pages/subscribers/actions.ts'
+import { changeChoice, confirmSubscriber, subscribe } from '../../control-plane/pages/subscribers/actions.ts'
 import { deleteOldDeliveries, deleteUnconfirmed } from '../../control-plane/pages/subscribers/cleanup-store.ts'
 import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
+import { findSubscriber } from '../../control-plane/pages/subscribers/store.ts'
 import { openIncident, postUpdate } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { publishOutages } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -114,6 +115,25 @@ t.test('A deleted component leaves the choices of subscribers; who chose nothing
   await open(subscribing, 'Of the blog', [blog.monitorId])
   await sendAll(subscribing)
   t.same((await deliveriesOf(subscribing)).map(({ subscriberId }) => subscriberId).sort(), [one, both].sort())
+})
+
+t.test('A component that was deleted since the form was shown is not stored in a choice', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, tenant, page, tools } = subscribing
+  const [shop, blog] = [await subscribing.addComponent('Shop'), await subscribing.addComponent('Blog')]
+  const both = [shop.componentId, blog.componentId]
+  const [id] = await subscribing.addSubscribers(1)
+  const save = async (chosen: string[]) =>
+    changeChoice(tools, (await findSubscriber(db, null, id!))!, chosen, new Date())
+  const ask = (text: string, componentIds: string[]) =>
+    subscribe(tools, page, { address: { kind: 'email', text }, componentIds }, new Date())
+  await deleteComponent(db, tenant.projectId, page.id, shop.componentId, new Date())
+  t.same(await save(both), [blog.componentId])
+  t.equal(await save([shop.componentId]), 'none')
+  t.equal(await ask('ann@example.com', [shop.componentId]), 'none')
+  t.equal(await ask('ben@example.com', both), 'requested')
+  const stored = await query(db, 'SELECT component_ids AS chosen FROM page_subscribers')
+  t.same(stored, [{ chosen: [blog.componentId] }, { chosen: [blog.componentId] }])
 })
 
 t.test('A form changes the choice of an address only together with a confirmation that is sent', async t => {

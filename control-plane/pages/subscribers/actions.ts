@@ -34,11 +34,13 @@ import {
   ensureMailChannel,
   findPublishedProjectId,
   findSubscriber,
+  holdChosenComponents,
   insertSubscriber,
   insertSubscriberChannel,
   lockSubscriberByAddress,
   markConfirmed,
   removeSubscriber,
+  saveComponentChoice,
   saveConfirmationRequest,
 } from './store.ts'
 import type { StoredSubscriber } from './types.ts'
@@ -60,19 +62,21 @@ type SubscriptionRequest = { address: SubscriberAddress; componentIds: string[] 
 /**
  * Sends an address a confirmation, and nothing else until it is confirmed (docs/design/subscribers.md#confirmation). A
  * repeated request sends at most one message in ten minutes; a confirmed subscriber gets a link to the settings. The
- * result does not reveal which case applied, only whether the page is full. Throws 404 for a page that is not
- * published.
+ * result does not reveal which case applied, only whether the page is full, or has `none` of the chosen components. Throws
+ * 404 for a page that is not published.
  */
 export async function subscribe(
   tools: SubscriberTools,
   page: SubscribedPage,
   request: SubscriptionRequest,
   now: Date,
-): Promise<'requested' | 'full'> {
+): Promise<'requested' | 'full' | 'none'> {
   try {
     return await tools.db.transaction(async tx => {
       const projectId = found(await findPublishedProjectId(tx, page.id), 'status page')
-      return requestConfirmation(tx, tools, { ...page, projectId }, request, now)
+      const componentIds = await holdChosenComponents(tx, page.id, request.componentIds)
+      if (componentIds?.length === 0) return 'none'
+      return requestConfirmation(tx, tools, { ...page, projectId }, { ...request, componentIds }, now)
     })
   } catch (error) {
     // a concurrent request for the same address; one message is enough
@@ -188,6 +192,24 @@ export async function findByManageLink(
   { id, token }: { id: string; token: string },
 ): Promise<StoredSubscriber | null> {
   return findByLink(tools, pageId, id, owner => isValidManageToken(owner, token))
+}
+
+/**
+ * Stores the components that a subscriber chose, without those that were deleted in the meantime, and returns them. `none`:
+ * none is left, and the choice stays as it was.
+ */
+export async function changeChoice(
+  { db }: SubscriberTools,
+  { id, pageId }: StoredSubscriber,
+  chosen: string[] | null,
+  now: Date,
+): Promise<string[] | null | 'none'> {
+  return db.transaction(async tx => {
+    const componentIds = await holdChosenComponents(tx, pageId, chosen)
+    if (componentIds?.length === 0) return 'none'
+    await saveComponentChoice(tx, id, componentIds, now)
+    return componentIds
+  })
 }
 
 /**

@@ -100,6 +100,25 @@ export async function markConfirmed(db: Db, id: string, now: Date): Promise<void
   )
 }
 
+/**
+ * Those of the chosen components that the page still has. They cannot be deleted until the transaction ends, so a deletion
+ * finds them in the choice. Null: all components.
+ */
+export async function holdChosenComponents(
+  tx: Tx,
+  pageId: string,
+  componentIds: string[] | null,
+): Promise<string[] | null> {
+  if (componentIds === null) return null
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT id FROM status_page_components WHERE page_id = :pageId AND id = ANY (CAST(:componentIds AS uuid[]))
+     ORDER BY id FOR KEY SHARE`,
+    { pageId, componentIds },
+  )
+  return rows.map(({ id }) => id)
+}
+
 export async function saveComponentChoice(db: Db, id: string, componentIds: string[] | null, now: Date): Promise<void> {
   await execute(
     db,

@@ -21,6 +21,8 @@ export function parseForm(body: string): SubscriptionForm & { action: string } {
   }
 }
 
+export const NO_COMPONENT = 'Choose at least one component.'
+
 /** The chosen components that are on the page now, null for all, or a problem. */
 export function parseComponentChoice(
   view: PageView,
@@ -30,7 +32,7 @@ export function parseComponentChoice(
   const componentIds = listViewComponents(view)
     .map(component => component.id)
     .filter(id => chosen.includes(id))
-  return componentIds.length > 0 ? { componentIds } : { problem: 'Choose at least one component.' }
+  return componentIds.length > 0 ? { componentIds } : { problem: NO_COMPONENT }
 }
 
 /** True for the body of a one-click unsubscription by a mail program (RFC 8058), in both encodings. */

@@ -10,6 +10,7 @@ import { notFound } from '../../../foundation/web/server/errors.ts'
 import type { PageView } from '../../core/types.ts'
 import {
   buildSubscriberManageUrl,
+  changeChoice,
   confirmSubscriber,
   findByConfirmLink,
   findByManageLink,
@@ -19,11 +20,16 @@ import {
 } from '../../subscribers/actions.ts'
 import { parseAddress } from '../../subscribers/address.ts'
 import { MAX_FORMS_PER_MINUTE } from '../../subscribers/limits.ts'
-import { saveComponentChoice } from '../../subscribers/store.ts'
 import type { StoredSubscriber } from '../../subscribers/types.ts'
 import type { CachedPage } from '../page-cache-reader.ts'
 import { addDocumentRoute, addPageRoute, type PublicPages, type Query } from '../site-routes.ts'
-import { EMPTY_FORM, isOneClickUnsubscribe, parseComponentChoice, parseForm } from './subscription-form.ts'
+import {
+  EMPTY_FORM,
+  isOneClickUnsubscribe,
+  NO_COMPONENT,
+  parseComponentChoice,
+  parseForm,
+} from './subscription-form.ts'
 import {
   renderConfirmationSentPage,
   renderConfirmedPage,
@@ -76,6 +82,7 @@ function subscribeRoutes(app: App, context: SubscriptionContext): void {
     const subscription = { address: parsed.address, componentIds: choice.componentIds }
     const outcome = await subscribe(context, view, subscription, now())
     if (outcome === 'full') return sendHtml(reply.code(409), renderSubscribePage(view, form, FULL))
+    if (outcome === 'none') return sendHtml(reply.code(400), renderSubscribePage(view, form, NO_COMPONENT))
     return sendHtml(reply, renderConfirmationSentPage(view, parsed.address.kind === 'email'))
   })
 }
@@ -132,18 +139,17 @@ function isUnsubscribe(request: FastifyRequest): boolean {
 }
 
 async function saveChoice(
-  { db }: SubscriptionContext,
+  context: SubscriptionContext,
   view: PageView,
   subscriber: StoredSubscriber,
   chosen: string[] | null,
   reply: FastifyReply,
 ) {
   const choice = parseComponentChoice(view, chosen)
-  if ('problem' in choice) {
-    return sendHtml(reply.code(400), renderManagePage(view, { chosen, notice: null, problem: choice.problem }))
-  }
-  await saveComponentChoice(db, subscriber.id, choice.componentIds, now())
-  return sendHtml(reply, renderManagePage(view, { chosen: choice.componentIds, notice: 'Saved.', problem: null }))
+  const saved = 'problem' in choice ? 'none' : await changeChoice(context, subscriber, choice.componentIds, now())
+  if (saved === 'none')
+    return sendHtml(reply.code(400), renderManagePage(view, { chosen, notice: null, problem: NO_COMPONENT }))
+  return sendHtml(reply, renderManagePage(view, { chosen: saved, notice: 'Saved.', problem: null }))
 }
 
 const TOO_MANY = 'Too many requests. Try again in a minute.'
