@@ -146,6 +146,26 @@ t.test('A page that shows none of the remaining monitors is sent the cancellatio
   t.same((await sentTo(subscribing, id)).slice(2), ['announced', 'begun', 'ended'])
 })
 
+t.test('A page that shows only an added monitor is sent the announcement or the beginning', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, tenant } = subscribing
+  const [id] = await subscribing.addSubscribers(1)
+  const elsewhere = await insertMonitor(db, tenant.projectId)
+  const announced = await plan(subscribing, { monitor_ids: [elsewhere] })
+  await run([db], announced.at(8))
+  t.same(await sentTo(subscribing, id), [])
+  await announced.change({ monitor_ids: [elsewhere, announced.monitorId] }, 8.5)
+  for (const hour of [8.5, 10]) await run([db], announced.at(hour))
+  await announced.remove(11)
+  await run([db], announced.at(11))
+  t.same(await sentTo(subscribing, id), ['announced', 'begun', 'ended'])
+  const running = await plan(subscribing, { monitor_ids: [elsewhere] })
+  for (const hour of [8, 10]) await run([db], running.at(hour))
+  await running.change({ monitor_ids: [elsewhere, running.monitorId] }, 11)
+  for (const hour of [11, 12]) await run([db], running.at(hour))
+  t.same((await sentTo(subscribing, id)).slice(3), ['begun', 'ended'])
+})
+
 t.test('A page that shows a remaining monitor is sent nothing about one that was removed', async t => {
   const subscribing = await createSubscriberFixture(t)
   const { db } = subscribing

@@ -77,6 +77,7 @@ async function revisePeriod(
   if (revision === null) return
   if (revision.kind === 'keep') {
     await publishRemoval(tx, { before, after }, last, now)
+    await publishAddition(tx, { before, after }, { ...last, ...pickTimes(revision.period) }, now)
     return movePeriod(tx, windowId, last, revision.period, now)
   }
   await deleteUnsentChange(tx, windowId)
@@ -110,6 +111,20 @@ async function publishRemoval(
     ? { stage: 'ended' as const, period: { ...last, endsAt: now } }
     : { stage: 'cancelled' as const, period: { ...last, ...pickTimes(last.unsentChange ?? last) } }
   await publishStage(tx, { ...before, monitorIds }, { ...removal, exceptMonitorIds: after.monitorIds }, now)
+}
+
+/** The period continues with monitors that were added: pages that show only these are sent its announcement or beginning. */
+async function publishAddition(
+  tx: Tx,
+  { before, after }: { before: MaintenanceWindow; after: MaintenanceWindow },
+  period: NoticedPeriod,
+  now: Date,
+): Promise<void> {
+  const known = new Set(before.monitorIds)
+  const monitorIds = after.monitorIds.filter(id => !known.has(id))
+  if (monitorIds.length === 0 || !before.notifySubscribers) return
+  const stage = period.stages.includes('begun') ? 'begun' : 'announced'
+  await publishStage(tx, { ...after, monitorIds }, { stage, period, exceptMonitorIds: before.monitorIds }, now)
 }
 
 const pickTimes = ({ startsAt, endsAt }: MaintenancePeriod): MaintenancePeriod => ({ startsAt, endsAt })
