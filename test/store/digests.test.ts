@@ -139,6 +139,16 @@ t.test('The settings change the threshold of a project or turn digests off', asy
   t.equal((await listLoggedDeliveries(db, chat)).length, 60)
 })
 
+/** As the worker: what is locked is closed in the next round. */
+async function closeAfterLocks(now: Date): Promise<unknown> {
+  try {
+    return await closeDueDigests(db, now)
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    return closeAfterLocks(now)
+  }
+}
+
 t.test(
   'Concurrent transactions count together, and a change during the closing of a digest is in the next one',
   async t => {
@@ -149,7 +159,7 @@ t.test(
     t.ok(singles <= 10 && singles % 3 === 0, `ten at most, in batches of three: ${singles}`)
     await deliverAll()
     const late = ids.slice(48).map(id => publish(down([id]), at(11)))
-    await Promise.all([closeDueDigests(db, at(11)), closeDueDigests(db, at(11)), ...late])
+    await Promise.all([closeAfterLocks(at(11)), closeAfterLocks(at(11)), ...late])
     await closeDueDigests(db, at(100))
     const digests = (await listLoggedDeliveries(db, chat)).slice(singles)
     t.ok(digests.length === 1 || digests.length === 2, 'two processes send no digest twice')

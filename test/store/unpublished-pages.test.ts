@@ -9,6 +9,7 @@ import { subscribe } from '../../control-plane/pages/subscribers/actions.ts'
 import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-actions.ts'
 import { openIncident } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { createDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/open-transaction.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { insertSubscribers, PUBLIC_URL } from '../support/subscribers.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -27,6 +28,8 @@ const subscribing = {
   limits: DEFAULT_LIMITS,
 }
 
+const tools = { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS, checkLiteral: () => null }
+
 type Page = { id: string; name: string; publicUrl: string }
 const address = { kind: 'email' as const, text: 'ann@example.com' }
 
@@ -34,15 +37,25 @@ const messages: [string, (page: Page) => Promise<unknown>][] = [
   ['notice', () => notifySubscribers(db, PUBLIC_URL, new Date())],
   ['confirmation', page => subscribe(subscribing, page, { address, componentIds: null }, new Date())],
 ]
+/** A published page with one confirmed subscriber, and an incident that it is due to be sent. */
+async function insertWaitingPage(slug: string) {
+  const tenant = await insertTenant(db)
+  const { projectId } = tenant
+  const id = await insertStatusPage(db, projectId, slug)
+  const channelId = await insertChannel(db, projectId, [])
+  await insertSubscribers(db, { projectId, pageId: id, channelId, componentIds: null, rows: [{ id, config: '00' }] })
+  await openIncident(tools, tenant, { title: 'Outage', message: 'Words.' }, new Date())
+  return { id, projectId }
+}
+
+const countPending = async (projectId: string) => {
+  const sql = `SELECT FROM deliveries WHERE project_id = ? AND status = 'pending' AND subscriber_id IS NOT NULL`
+  return (await query(db, sql, [projectId])).length
+}
+
 for (const [name, send] of messages)
   t.test(`A ${name} that is being queued while its page is unpublished is not sent`, async t => {
-    const tenant = await insertTenant(db)
-    const { projectId } = tenant
-    const id = await insertStatusPage(db, projectId, name)
-    const channelId = await insertChannel(db, projectId, [])
-    await insertSubscribers(db, { projectId, pageId: id, channelId, componentIds: null, rows: [{ id, config: '00' }] })
-    const tools = { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS, checkLiteral: () => null }
-    await openIncident(tools, tenant, { title: 'Outage', message: 'Words.' }, new Date())
+    const { id, projectId } = await insertWaitingPage(name)
     let unpublishing: Promise<unknown> = Promise.resolve()
     await runWhileLocked(
       db,
@@ -60,6 +73,20 @@ for (const [name, send] of messages)
     const unsent = `SELECT count(*) FILTER (WHERE status <> 'skipped') AS count FROM deliveries WHERE project_id = ?`
     t.same(await query(db, unsent, [projectId]), [{ count: 0 }])
   })
+
+t.test('A page that an import has locked does not delay the notices of other pages', async t => {
+  const [locked, other] = [await insertWaitingPage('locked'), await insertWaitingPage('other')]
+  const tx = await openTransaction(db)
+  await query(tx, 'SELECT FROM status_pages WHERE id = ? FOR UPDATE', [locked.id])
+  const now = new Date()
+  const next = await notifySubscribers(db, PUBLIC_URL, now)
+  t.equal(await countPending(other.projectId), 1)
+  t.equal(await countPending(locked.projectId), 0)
+  t.ok(next! > now, 'it is tried again later')
+  await tx.rollback()
+  await notifySubscribers(db, PUBLIC_URL, next!)
+  t.equal(await countPending(locked.projectId), 1)
+})
 
 async function countWaiting(): Promise<number> {
   const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`

@@ -9,7 +9,7 @@ import {
 } from '../../alerting/events/page-event.ts'
 import { insertEvents } from '../../alerting/events/store.ts'
 import { newId } from '../../foundation/platform/ids.ts'
-import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, isLockTimeout, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { buildPublicUrl } from '../core/public-url.ts'
 import type { StoredPage } from '../core/records.ts'
 import {
@@ -38,18 +38,27 @@ import {
 /** Per page and turn, so that a page with many subscribers does not delay the others. */
 const MAX_RECIPIENTS_PER_BATCH = 1_000
 const MAX_NOTICES = 200
+/** When a page is tried again that another transaction has locked, such as an import. */
+const LOCKED_DELAY_MS = 1_000
 
 /**
  * Creates deliveries for the due notices of all pages, one batch per page and turn
- * (docs/design/subscribers.md#notices). Returns when the next notice is due.
+ * (docs/design/subscribers.md#notices). A page that is locked does not delay the others. Returns when the next notice is due.
  */
 export async function notifySubscribers(db: Db, publicUrl: string, now: Date): Promise<Date | null> {
   const due = await findNextNoticeDue(db)
   if (due === null || due > now) return due
+  let notBefore = 0
   for (const pageId of await listPagesWithDueNotices(db, now)) {
-    await db.transaction(tx => notifyPageSubscribers(tx, pageId, publicUrl, now))
+    try {
+      await db.transaction(tx => notifyPageSubscribers(tx, pageId, publicUrl, now))
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      notBefore = now.getTime() + LOCKED_DELAY_MS
+    }
   }
-  return findNextNoticeDue(db)
+  const next = await findNextNoticeDue(db)
+  return next && new Date(Math.max(next.getTime(), notBefore))
 }
 
 async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, now: Date): Promise<void> {

@@ -52,9 +52,12 @@ export function listNotices(tx: Tx, pageId: string, limit: number): Promise<Page
   )
 }
 
-/** A published page, which can be neither unpublished nor deleted until the transaction ends. */
+/**
+ * A published page, which can be neither unpublished nor deleted until the transaction ends. Throws the error of a lock timeout at
+ * once when another transaction has locked it.
+ */
 export async function findPublishedPage(tx: Tx, id: string): Promise<StoredPage | null> {
-  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR SHARE OF p`
+  const sql = `SELECT ${PAGE_COLUMNS} FROM status_pages p WHERE p.id = ? AND p.is_published FOR SHARE OF p NOWAIT`
   return (await query<StoredPage>(tx, sql, [id]))[0] ?? null
 }
 
