@@ -238,6 +238,20 @@ t.test('A region that gets its first probe is a hint to read the board', async t
   )
   t.equal((await stream.until('board')).data.changes, null)
   t.notOk((await read()).includes('us-east'))
+  const quiet = await open(key, { headers: { 'last-event-id': stream.lastId } })
+  stream.close()
+  await quiet.until('ready')
+  quiet.close()
+  await execute(db, `DELETE FROM region_epochs WHERE region = 'us-east'`)
+  await waitFor(async () => (await read()).includes('us-east'), { label: 'a region without a probe' })
+  const resumed = await open(key, { from: other, headers: { 'last-event-id': quiet.lastId } })
+  t.same((await resumed.until('ready')).data, { resumed: true })
+  t.equal((await resumed.until('board')).data.changes, null, 'also for a stream that was away meanwhile')
+  t.same(
+    quiet.events.map(({ event }) => event),
+    ['server', 'ready'],
+    'no hint without a change',
+  )
 })
 
 t.test('The typed client reads the stream', async t => {

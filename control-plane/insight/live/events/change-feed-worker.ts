@@ -5,7 +5,7 @@ import { buildBoardJson } from '../board/board-body.ts'
 import type { BoardReader } from '../board/board-reader.ts'
 import { readChanges } from '../change-store.ts'
 import type { ProjectChanges } from '../changes.ts'
-import { formatPosition, isContinuable, type LogPosition } from '../position.ts'
+import { type ClientPosition, formatPosition, hashRegions, isContinuable } from '../position.ts'
 import { buildBoardEvent, buildRecordEvents, identifyLast, MAX_BOARD_LENGTH, MAX_BOARD_ROWS } from './change-events.ts'
 import { formatEvent, type StreamEvent } from './event-text.ts'
 import type { EventStream, StreamRegistry } from './stream-registry.ts'
@@ -23,8 +23,8 @@ type FeedTools = LoopTools & {
 }
 
 /** Streams that have seen the same, so that they receive the same. */
-type StreamGroup = { projectId: string; position: LogPosition | null; version: number; streams: EventStream[] }
-type FeedRound = { position: LogPosition; regions: readonly string[]; areRegionsNew: boolean }
+type StreamGroup = { projectId: string; position: ClientPosition | null; version: number; streams: EventStream[] }
+type FeedRound = { position: ClientPosition; regions: readonly string[] }
 
 /**
  * Sends what changed in the projects that are watched: one query of the log for all of them, and the changed rows of the
@@ -33,21 +33,18 @@ type FeedRound = { position: LogPosition; regions: readonly string[]; areRegions
 export function startChangeFeed({ db, boards, registry, readRegionsWithoutProbe, ...tools }: FeedTools): Loop {
   const sent = tools.metrics.counter('picket_event_stream_events_total', 'Events sent on event streams', ['event'])
   let endedMs = Number.NEGATIVE_INFINITY
-  let known: string | null = null
 
   return startLoop('change-feed', POLL_INTERVAL_MS, tools, async signal => {
     await sleep(Math.max(0, endedMs + MIN_ROUND_GAP_MS - monotonicMs()), signal)
     if (signal.aborted) return
     const groups = groupStreams(registry.list())
-    if (groups.length === 0) {
-      known = null
-      return
-    }
+    if (groups.length === 0) return
     const version = boards.version()
     const ranges = groups.map(({ projectId, position }) => ({ projectId, since: position?.snapshot ?? null }))
-    const { position, changes } = await readChanges(db, ranges)
+    const { position: logged, changes } = await readChanges(db, ranges)
     const regions = await readRegionsWithoutProbe()
-    const round = { position, regions, areRegionsNew: known !== null && known !== regions.join() }
+    const position = { ...logged, regions: hashRegions(regions) }
+    const round = { position, regions }
     const faults: unknown[] = []
     for (const [i, group] of groups.entries()) {
       // a project whose board cannot be read does not stop the others; its streams stay where they are
@@ -57,7 +54,6 @@ export function startChangeFeed({ db, boards, registry, readRegionsWithoutProbe,
       for (const stream of group.streams) sendEvents(stream, events, position, version)
     }
     if (faults.length > 0) throw faults[0]
-    known = regions.join()
     endedMs = monotonicMs()
   })
 }
@@ -66,7 +62,7 @@ function groupStreams(streams: EventStream[]): StreamGroup[] {
   const groups = new Map<string, StreamGroup>()
   for (const stream of streams) {
     const { projectId, position, version } = stream
-    const key = `${projectId} ${position?.snapshot} ${version}`
+    const key = `${projectId} ${position?.snapshot} ${position?.regions} ${version}`
     const group = groups.get(key) ?? { projectId, position, version, streams: [] }
     group.streams.push(stream)
     groups.set(key, group)
@@ -82,7 +78,10 @@ async function buildEvents(
 ): Promise<StreamEvent[]> {
   if (group.position === null) return []
   if (!isContinuable(group.position, round.position)) return [buildResetEvent('unknown_position')]
-  const board = await buildBoard(boards, group, changes.get('monitor') ?? [], round)
+  const areRegionsNew = group.position.regions !== round.position.regions
+  const board = areRegionsNew
+    ? [buildBoardEvent(null)]
+    : await buildBoard(boards, group, changes.get('monitor') ?? [], round)
   return [...board, ...buildRecordEvents(changes)]
 }
 
@@ -90,9 +89,9 @@ async function buildBoard(
   boards: BoardReader,
   { projectId, version }: StreamGroup,
   ids: string[],
-  { position, regions, areRegionsNew }: FeedRound,
+  { position, regions }: FeedRound,
 ): Promise<StreamEvent[]> {
-  if (areRegionsNew || ids.length > MAX_BOARD_ROWS) return [buildBoardEvent(null)]
+  if (ids.length > MAX_BOARD_ROWS) return [buildBoardEvent(null)]
   if (ids.length === 0) return []
   const board = await boards.read(projectId)
   const changed = ids.filter(id => (board.rows.get(id)?.version ?? Number.POSITIVE_INFINITY) > version)
@@ -105,7 +104,7 @@ async function buildBoard(
 const buildResetEvent = (reason: string): StreamEvent => ({ event: 'reset', data: JSON.stringify({ reason }) })
 
 /** Writes the events, after the greeting of a new stream. What follows continues at `position`. */
-function sendEvents(stream: EventStream, events: StreamEvent[], position: LogPosition, version: number): void {
+function sendEvents(stream: EventStream, events: StreamEvent[], position: ClientPosition, version: number): void {
   const { greeting } = stream
   const first =
     greeting === null || events[0]?.event === 'reset'

@@ -6,7 +6,7 @@ import { type ApiCaller, getCaller, hasScope } from '../../../foundation/web/aut
 import type { App } from '../../../foundation/web/server/app.ts'
 import { ApiError } from '../../../foundation/web/server/errors.ts'
 import { responseSchemas, strictObject } from '../../../foundation/web/validation/schemas.ts'
-import { type LogPosition, MAX_POSITION_AGE_MS, MAX_POSITION_LENGTH, parsePosition } from '../position.ts'
+import { type ClientPosition, MAX_POSITION_AGE_MS, MAX_POSITION_LENGTH, parsePosition } from '../position.ts'
 import { EventData } from './event-schemas.ts'
 import { formatEvent, formatRetry } from './event-text.ts'
 import { createOutgoingText } from './outgoing-text.ts'
@@ -120,7 +120,7 @@ function createStream(
 /** A client with a position that can be continued begins there; any other one begins now. */
 function chooseStart(last: string | null, projectId: string): Pick<EventStream, 'position' | 'greeting'> {
   if (last === null) return { position: null, greeting: { resumed: false } }
-  const position: LogPosition | null = parsePosition(last, projectId)
+  const position: ClientPosition | null = parsePosition(last, projectId)
   if (position === null) return { position, greeting: { reason: 'unknown_position' } }
   if (nowMs() - position.atMs >= MAX_POSITION_AGE_MS)
     return { position: null, greeting: { reason: 'position_too_old' } }

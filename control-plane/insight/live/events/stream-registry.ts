@@ -1,6 +1,6 @@
 import { createKeyCounter } from '../../../foundation/platform/concurrency/key-counter.ts'
 import { rateLimited, tooBusy } from '../../../foundation/web/server/errors.ts'
-import type { LogPosition } from '../position.ts'
+import type { ClientPosition } from '../position.ts'
 import type { RESET_REASONS } from './event-schemas.ts'
 
 const MAX_STREAMS_PER_KEY = 10
@@ -16,7 +16,7 @@ export type EventStream = {
   projectId: string
   keyId: string
   /** what the client has seen; null: it begins now */
-  position: LogPosition | null
+  position: ClientPosition | null
   /** rows of the board with a greater version are new to it */
   version: number
   /** the first event that it still has to receive */
