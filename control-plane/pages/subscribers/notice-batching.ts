@@ -18,7 +18,8 @@ const isIncidentNotice = (notice: PageNotice): notice is IncidentNotice => !isMa
 
 /**
  * The notices that are not sent, because they became wrong while they waited: the announcement of maintenance that has
- * begun, an announcement and its changes together with its cancellation, and the beginning or a change of what has ended.
+ * begun, an announcement and its changes together with its cancellation, the beginning or a change of what has ended, and
+ * the end of what nobody was told about.
  */
 export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotice[] {
   const obsolete = new Set<PageNotice>()
@@ -34,6 +35,8 @@ export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotic
     } else if (notice.name === 'maintenance.begun' || notice.name === 'maintenance.changed') {
       if (notice.name === 'maintenance.changed') announcement?.push(notice)
       if (new Date(ends_at) <= now) obsolete.add(notice)
+    } else if (notice.name === 'maintenance.ended' && announcement) {
+      obsolete.add(notice)
     } else if (notice.name === 'maintenance.cancelled' && announcement) {
       for (const one of [...announcement, notice]) obsolete.add(one)
       announced.delete(period)

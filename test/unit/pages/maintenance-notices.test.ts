@@ -52,6 +52,12 @@ const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
   ['a change is sent', [moved(1, LATER)], []],
   ['a change after the end is not sent', [moved(1, EARLIER)], [1]],
   ['a beginning after the end is not sent', [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)], [1]],
+  [
+    'nothing is sent when the announcement, the beginning and the end all wait',
+    [notice(1, 'announced', EARLIER), notice(2, 'begun', EARLIER), notice(3, 'ended', EARLIER)],
+    [1, 2, 3],
+  ],
+  ['the end of what was announced is sent', [notice(1, 'announced', EARLIER, 'sent'), notice(2, 'ended', EARLIER)], []],
 ]
 t.test('Notices about maintenance that became wrong while they waited are not sent', async t => {
   for (const [title, notices, expected] of OBSOLETE) {
