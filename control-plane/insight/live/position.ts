@@ -1,4 +1,4 @@
-import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
+import { REGIONS } from '../../../shared/checks/check.ts'
 
 /**
  * A position in the log of changes: a snapshot of PostgreSQL (`xmin:xmax:xip,…`) and its time. A client that has a position
@@ -16,7 +16,7 @@ export const MAX_POSITION_LENGTH = 1_000
 
 /**
  * The position as clients of a project keep it: opaque, without characters that a URL or a header escapes. It ends
- * with the end of the project's id, because changes of another project would be missing after it, and a hash of the regions.
+ * with the end of the project's id, because changes of another project would be missing after it, and the regions.
  */
 export function formatPosition({ snapshot, atMs, regions }: ClientPosition, projectId: string): string {
   const [xmin = 0, xmax = 0, ...open] = snapshot.split(/[:,]/).filter(Boolean).map(Number)
@@ -30,15 +30,15 @@ export function formatPosition({ snapshot, atMs, regions }: ClientPosition, proj
 const getTag = (projectId: string) => projectId.slice(-8)
 
 /** The `regions` of a position whose client knows these regions without a probe. */
-export const hashRegions = (regionsWithoutProbe: readonly string[]): string =>
-  sha256(regionsWithoutProbe.join()).toString('hex').slice(0, 8)
+export const formatRegions = (regionsWithoutProbe: readonly string[]): string =>
+  REGIONS.reduce((sum, region, i) => sum + (regionsWithoutProbe.includes(region) ? 2 ** i : 0), 0).toString(36)
 
 /** The position of a client of the project; null for any other text. Its `regions` are empty when an older program wrote it. */
 export function parsePosition(text: string, projectId: string): ClientPosition | null {
   const parts =
     text.length > MAX_POSITION_LENGTH
       ? null
-      : /^(\w{1,9})\.(\w{1,10})\.(\w{1,10})\.([0-9a-z-]*)\.(\w{8})(?:\.(\w{8}))?$/.exec(text)
+      : /^(\w{1,9})\.(\w{1,10})\.(\w{1,10})\.([0-9a-z-]*)\.(\w{8})(?:\.(\w{1,11}))?$/.exec(text)
   if (!parts || parts[5] !== getTag(projectId)) return null
   const [seconds = NaN, xmin = NaN, length = NaN] = parts.slice(1, 4).map(parseBase36)
   const offsets = parts[4] ? parts[4].split('-').map(parseBase36) : []

@@ -19,7 +19,7 @@ const isIncidentNotice = (notice: PageNotice): notice is IncidentNotice => !isMa
 /**
  * The notices that are not sent, because they became wrong while they waited: the announcement of maintenance that has
  * begun, an announcement and its changes together with its cancellation, the beginning or a change of what has ended, and
- * the end of what nobody was told about.
+ * the end of what was neither announced nor begun for subscribers.
  */
 export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotice[] {
   const obsolete = new Set<PageNotice>()

@@ -1,5 +1,5 @@
 import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
-import { formatPosition, hashRegions, type LogPosition } from '../position.ts'
+import { formatPosition, formatRegions, type LogPosition } from '../position.ts'
 import type { Board } from './board.ts'
 import { BOARD_COLUMNS } from './board-row.ts'
 
@@ -23,7 +23,7 @@ export async function buildBoardJson(board: Board, scope: BoardScope, pause: Yie
     await pause()
   }
   const head = JSON.stringify({
-    revision: formatPosition({ ...position, regions: hashRegions(regionsWithoutProbe) }, projectId),
+    revision: formatPosition({ ...position, regions: formatRegions(regionsWithoutProbe) }, projectId),
     reset: ids === null,
     regions_without_probe: regionsWithoutProbe,
     removed,

@@ -5,7 +5,7 @@ import { buildBoardJson } from '../board/board-body.ts'
 import type { BoardReader } from '../board/board-reader.ts'
 import { readChanges } from '../change-store.ts'
 import type { ProjectChanges } from '../changes.ts'
-import { type ClientPosition, formatPosition, hashRegions, isContinuable } from '../position.ts'
+import { type ClientPosition, formatPosition, formatRegions, isContinuable } from '../position.ts'
 import { buildBoardEvent, buildRecordEvents, identifyLast, MAX_BOARD_LENGTH, MAX_BOARD_ROWS } from './change-events.ts'
 import { formatEvent, type StreamEvent } from './event-text.ts'
 import type { EventStream, StreamRegistry } from './stream-registry.ts'
@@ -43,7 +43,7 @@ export function startChangeFeed({ db, boards, registry, readRegionsWithoutProbe,
     const ranges = groups.map(({ projectId, position }) => ({ projectId, since: position?.snapshot ?? null }))
     const { position: logged, changes } = await readChanges(db, ranges)
     const regions = await readRegionsWithoutProbe()
-    const position = { ...logged, regions: hashRegions(regions) }
+    const position = { ...logged, regions: formatRegions(regions) }
     const round = { position, regions }
     const faults: unknown[] = []
     for (const [i, group] of groups.entries()) {

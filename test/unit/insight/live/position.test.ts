@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   formatPosition,
-  hashRegions,
+  formatRegions,
   isContinuable,
   MAX_POSITION_LENGTH,
   parsePosition,
@@ -9,7 +9,7 @@ import {
 
 const projectId = '01923456-789a-7bcd-8ef0-123456789abc'
 const atMs = Date.parse('2026-03-01T10:00:00Z')
-const regions = hashRegions(['eu-west'])
+const regions = formatRegions(['eu-west'])
 
 t.test('A position survives its text', async t => {
   for (const snapshot of ['1:1:', '745:745:', '100:205:100,104,204', '9007199254:9007199999:9007199254']) {
