@@ -123,7 +123,7 @@ t.test('The thread that examines documents is built into dist', async t => {
   t.teardown(() => worker.terminate())
   t.same(await once(worker, 'message'), ['ready'])
   const answer = { body: Buffer.from(DOCUMENTS.lists!), headers: HEADERS }
-  const question: Examination = { ...source, answer, now: new Date(0), answers: null, isShown: false }
+  const question: Examination = { ...source, answer, now: new Date(0), answers: null, known: null, isShown: false }
   worker.postMessage({ id: 1, question })
   t.match(await once(worker, 'message'), [{ id: 1, answer: { evaluation: { keys: 1 } } }])
 })

@@ -123,14 +123,18 @@ t.test('A source reports when its document has more keys than monitors are allow
   await truncated(250)
   t.match(await source.read(), {
     truncated: { keys: 250, monitors: 200 },
-    problem: 'the document has 250 keys; only the first 200, in the order of fields and keys, have a monitor',
+    problem:
+      'the document has 250 keys; only 200 have a monitor: those that had one, and then the first in the order of fields and keys',
     child_monitor_count: 200,
     last_error: null,
   })
-  // the first 200 keys are the same, so no monitor changes
-  target.behaveAt('/many', cells(many(260)))
+  const listKeys = async () => (await source.read()).fields[0].child_monitors.map(({ key }: { key: string }) => key)
+  const before = await listKeys()
+  target.behaveAt('/many', cells({ 'a-new-key': 'ok', ...many(260), [before.at(-1)]: 'bad' }))
   await source.refresh()
-  await truncated(260)
+  await truncated(261)
+  t.same(await listKeys(), before, 'a key that comes before them takes the place of no monitor')
+  t.equal((await source.read()).fields[0].child_monitors.at(-1).status, 'down', 'and they are still evaluated')
   target.behaveAt('/many', cells(many(3)))
   await source.refresh()
   await truncated(null)

@@ -153,6 +153,16 @@ t.test('A value becomes a monitor with a verdict, an incident, an alert and an e
   )
 })
 
+t.test('A value that is bad and then only degraded is shown as degraded at once, and its outage goes on', async t => {
+  const source = await createSource()
+  await source.says({ a: 'down' })
+  t.ok(await source.says({ a: 'degraded' }))
+  t.same(statusesOf(await source.monitors()), { a: 'degraded' })
+  t.match(await source.incidents(), [{ status: 'investigating' }])
+  await source.says({ a: 'up' })
+  t.match(await source.incidents(), [{ status: 'resolved' }])
+})
+
 t.test('An unchanged result needs no transaction', async t => {
   const source = await createSource()
   t.ok(await source.says({ a: 'up', b: 'down' }))
@@ -327,6 +337,7 @@ t.test('A paused monitor does not change, and is evaluated again when it is resu
   t.same(await source.events(), [])
   await resumeMonitor(tools, source.projectId, monitor!.id, new Date())
   t.ok((await findNextDueAt(db))! <= new Date(), 'it is due now')
+  t.notOk(await source.fails(), 'the first failure is still confirmed by a second fetch')
   t.ok(await source.says({ a: 'down' }), 'although the result is unchanged')
   t.same(await source.events(), ['monitor.down'])
 })

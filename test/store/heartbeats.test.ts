@@ -153,6 +153,29 @@ t.test('no heartbeat is overdue while no process accepts pings, and deadlines in
   t.same(dailyDueAt, dailyBefore, 'it has its time')
 })
 
+t.test(
+  'a heartbeat whose ping may have come early in a gap, or whose run had started, has its deadline extended',
+  async t => {
+    const [early, running, later] = await createHeartbeats(3)
+    const ids = [early!.id, running!.id, later!.id]
+    await execute(db, 'UPDATE monitors SET heartbeat_interval = 86400, heartbeat_grace = 3600 WHERE id = ANY (?)', [
+      ids,
+    ])
+    for (const { token } of [early!, running!, later!]) await beat(token)
+    // a day less a minute after the last ping
+    await execute(db, "UPDATE heartbeats SET due_at = now() + interval '61 minutes' WHERE monitor_id = ?", [early!.id])
+    await execute(db, 'UPDATE heartbeats SET run_started_at = now() WHERE monitor_id = ?', [running!.id])
+    const dueOf = async (id: string) => (await heartbeatOf(db, id))!.due_at!.getTime()
+    const before = await Promise.all(ids.map(dueOf))
+    await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '40 s'`)
+    await recordIntakeAlive(db)
+    const after = await Promise.all(ids.map(dueOf))
+    t.ok(after[0]! > Date.now() + 24 * 3_600_000, 'an interval and its grace')
+    t.ok(after[1]! > before[1]!)
+    t.equal(after[2], before[2], 'it has its time')
+  },
+)
+
 t.test('the newest thousand pings of each heartbeat are kept', async t => {
   const { id, token } = await create()
   const many = Array.from({ length: 250 }, () => arrivalOf(token, 'log'))

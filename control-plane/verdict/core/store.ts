@@ -148,12 +148,12 @@ export async function listTransitions(
 
 /**
  * Schedules a fetch of the data sources of those of the monitors that are paused, and makes it apply the documents even if
- * they are unchanged.
+ * they are unchanged. A hash that no document has, unlike NULL, leaves the confirmation of failures as it is.
  */
 export async function scheduleFetch(tx: Tx, projectId: string, monitorIds: string[], now: Date): Promise<void> {
   const fetched = await execute(
     tx,
-    `UPDATE data_sources SET seen_hash = NULL, next_fetch_at = :now
+    `UPDATE data_sources SET seen_hash = CASE WHEN seen_hash IS NOT NULL THEN CAST('' AS bytea) END, next_fetch_at = :now
      WHERE id IN (SELECT data_source_id FROM monitors
        WHERE project_id = :projectId AND id = ANY (CAST(:monitorIds AS uuid[])) AND is_paused)`,
     { projectId, monitorIds, now },

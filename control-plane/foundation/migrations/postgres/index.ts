@@ -63,6 +63,7 @@ import * as outageTitles from './0067-outage-titles.ts'
 import * as secretKeyChecks from './0068-secret-key-checks.ts'
 import * as screenshotSettings from './0069-screenshot-settings.ts'
 import * as subscriberChoices from './0070-subscriber-choices.ts'
+import * as dataSourceStates from './0071-data-source-states.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -128,6 +129,7 @@ const MIGRATIONS = {
   '0068-secret-key-checks': secretKeyChecks,
   '0069-screenshot-settings': screenshotSettings,
   '0070-subscriber-choices': subscriberChoices,
+  '0071-data-source-states': dataSourceStates,
 }
 
 type Migration = (typeof MIGRATIONS)[keyof typeof MIGRATIONS]

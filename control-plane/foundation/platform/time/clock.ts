@@ -1,5 +1,7 @@
 /** The only clock of the control plane (docs/design/loops.md#clocks). Pure files have `now` as an argument instead. */
 
+import type { DeadlineSignal } from '../../../../shared/egress/deadline.ts'
+
 let sourceNowMs: () => number | null = () => null
 
 /**
@@ -46,7 +48,7 @@ export function startTimer(ms: number, work: () => void): () => void {
 export const TIMER_SLACK_MS = 5
 
 /** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal?: DeadlineSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal?.aborted) return resolve()
     const done = () => {

@@ -63,7 +63,7 @@ export const toFieldResponse = (field: StoredField, children: ChildMonitor[]) =>
 
 function describeTruncation({ documentKeys: keys }: StoredSource) {
   if (keys === null) return { truncated: null, problem: null }
-  const problem = `the document has ${keys} keys; only the first ${MAX_CHILDREN}, in the order of fields and keys, have a monitor`
+  const problem = `the document has ${keys} keys; only ${MAX_CHILDREN} have a monitor: those that had one, and then the first in the order of fields and keys`
   return { truncated: { keys, monitors: MAX_CHILDREN }, problem }
 }
 

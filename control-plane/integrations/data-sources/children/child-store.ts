@@ -3,6 +3,7 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 import { insertMonitors, lockMonitors } from '../../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import type { MonitorState } from '../../../verdict/core/types.ts'
+import type { ChildKey } from '../evaluation/evaluate.ts'
 import type { StoredChild } from './reconciliation.ts'
 
 type ChildRow = Omit<StoredChild, 'monitor' | 'state'> & { monitorId: string }
@@ -121,6 +122,14 @@ export async function listSourcesWithMissing(db: Db, before: Date, limit: number
   )
   return rows.map(({ id }) => id)
 }
+
+/** The children of a source that are not archived, paused ones included. */
+export const listChildKeys = (db: Db, sourceId: string): Promise<ChildKey[]> =>
+  query(
+    db,
+    `SELECT field_id AS "fieldId", key FROM data_source_children WHERE data_source_id = ? AND archived_at IS NULL`,
+    [sourceId],
+  )
 
 /** A monitor that is neither paused nor archived. History is written for these. */
 export type ActiveChild = { sourceId: string; monitorId: string; configVersion: number; fieldId: string; key: string }

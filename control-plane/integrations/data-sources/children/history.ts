@@ -8,10 +8,10 @@ import {
 } from '../../../../shared/checks/result.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
+import { formatChildKey } from '../evaluation/evaluate.ts'
 import type { SourceFetch } from '../fetching/fetch-result.ts'
 import { OUTCOMES, toCheckError } from './child-decision.ts'
 import type { ActiveChild } from './child-store.ts'
-import { getChildKey } from './reconciliation.ts'
 
 /** Results in one message: about 350 kB at most, below the limit of NATS. */
 const MAX_RESULTS_PER_MESSAGE = 500
@@ -32,9 +32,9 @@ function buildResults(
   { result, startedAt, responseTimeMs }: SourceFetch,
   active: readonly ActiveChild[],
 ): CheckResult[] {
-  const found = new Map('failure' in result ? [] : result.children.map(child => [getChildKey(child), child]))
+  const found = new Map('failure' in result ? [] : result.children.map(child => [formatChildKey(child), child]))
   return active.map(child => {
-    const evaluated = found.get(getChildKey(child))
+    const evaluated = found.get(formatChildKey(child))
     return {
       monitorId: child.monitorId,
       configVersion: child.configVersion,

@@ -1,6 +1,6 @@
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import type { MonitorState } from '../../../verdict/core/types.ts'
-import { type EvaluatedChild, MAX_CHILDREN } from '../evaluation/evaluate.ts'
+import { type EvaluatedChild, formatChildKey, MAX_CHILDREN } from '../evaluation/evaluate.ts'
 
 /** A stored monitor of a source, with its locked row. `archivedAt`: the monitor is archived and marked as deleted. */
 export type StoredChild = {
@@ -41,14 +41,14 @@ const MAX_ARCHIVED_CHILDREN = 200
  * need room, the monitors that have been missing for the longest time are archived early.
  */
 export function reconcile(stored: readonly StoredChild[], found: readonly EvaluatedChild[], now: Date): Reconciliation {
-  const known = new Map(stored.map(child => [getChildKey(child), child]))
-  const created = found.filter(child => !known.has(getChildKey(child)))
+  const known = new Map(stored.map(child => [formatChildKey(child), child]))
+  const created = found.filter(child => !known.has(formatChildKey(child)))
   const matched = found.flatMap(child => {
-    const before = known.get(getChildKey(child))
+    const before = known.get(formatChildKey(child))
     return before ? [{ stored: before, found: child }] : []
   })
-  const foundKeys = new Set(found.map(getChildKey))
-  const absent = stored.filter(child => !foundKeys.has(getChildKey(child)))
+  const foundKeys = new Set(found.map(formatChildKey))
+  const absent = stored.filter(child => !foundKeys.has(formatChildKey(child)))
   const missing = absent.filter(child => child.archivedAt === null).sort(compareMissingSince)
   const excess = Math.max(0, found.length + missing.length - MAX_CHILDREN)
   const archived = missing.filter((child, i) => i < excess || isExpired(child, now))
@@ -84,5 +84,3 @@ function compareMissingSince(a: StoredChild, b: StoredChild): number {
 }
 
 const byId = (a: StoredChild, b: StoredChild) => (a.monitor.id < b.monitor.id ? -1 : 1)
-
-export const getChildKey = ({ fieldId, key }: { fieldId: string | null; key: string }) => `${fieldId} ${key}`

@@ -29,77 +29,91 @@ export type EvaluatedChild = {
   reason: string
 }
 
+/** What identifies a child of a source. */
+export type ChildKey = { fieldId: string | null; key: string }
+export const formatChildKey = ({ fieldId, key }: ChildKey): string => `${fieldId} ${key}`
+
 /** `keys`: the number of keys that could be children. `notes`: sentences about paths without a match and limits that apply. */
 export type Evaluation = { children: EvaluatedChild[]; keys: number; notes: string[] }
 
 /**
  * Evaluates the fields of a source, in their order, on a document from its root. The same content gives the same
- * children, whatever the order of its keys. The time is bounded by the size of the document. Never throws.
+ * children, whatever the order of its keys. The time is bounded by the size of the document. Never throws. `known`: the
+ * children that the source already has (formatChildKey), which come first when the document has more keys than there may
+ * be children.
  */
 export function evaluate(
   root: unknown,
   fields: readonly FieldDefinition[],
   now: Date,
   urlChecks: UrlChecks,
+  known: KnownKeys = NONE,
 ): Evaluation {
   const notes: string[] = []
   const context = { root, now, urlChecks }
-  const { matches, keys } = collectMatches(root, fields, notes)
+  const { matches, keys } = collectMatches(root, fields, known, notes)
   return { children: matches.map(match => evaluateChild(match, context)), keys, notes }
 }
 
-/** Returns the URLs to request before the evaluation: the values of fields whose rule is `http_ok`, each once. */
-export function listUrlsToCheck(root: unknown, fields: readonly FieldDefinition[]): string[] {
-  const { matches } = collectMatches(root, fields, [])
+/** Returns the URLs to request before the evaluation, the values of fields whose rule is `http_ok`, each once, and the number of keys. */
+export function listUrlsToCheck(
+  root: unknown,
+  fields: readonly FieldDefinition[],
+  known: KnownKeys = NONE,
+): { urls: string[]; keys: number } {
+  const { matches, keys } = collectMatches(root, fields, known, [])
   const urlMatches = matches.filter(({ definition }) => definition.ruleType === 'http_ok')
   const urls = urlMatches.flatMap(({ match }) => parseUrl(match.value) ?? [])
-  return [...new Set(urls)]
+  return { urls: [...new Set(urls)], keys }
 }
 
-const MAX_CHILDREN_NOTE = `a data source can have at most ${MAX_CHILDREN} monitors, the first in the order of fields and keys`
+type KnownKeys = ReadonlySet<string>
+const NONE: KnownKeys = new Set()
+
+const MAX_CHILDREN_NOTE = `a data source can have at most ${MAX_CHILDREN} monitors, those that it has and then the first in the order of fields and keys`
 
 const LONG_KEY_NOTE = `a key can have at most ${MAX_KEY_CHARACTERS} characters`
 
-/** A match in the document, with the field that evaluates it. */
-type FieldMatch = { definition: FieldDefinition; key: string; field: CompiledField; match: PathMatch }
+/** A match in the document, with the field that evaluates it. `isKnown`: the source already has this child. */
+type FieldMatch = { definition: FieldDefinition; key: string; isKnown: boolean; field: CompiledField; match: PathMatch }
 
-function collectMatches(root: unknown, fields: readonly FieldDefinition[], notes: string[]) {
-  const matches: FieldMatch[] = []
-  let keys = 0
+/** Collects the matches that become children, and counts those that could. */
+function collectMatches(root: unknown, fields: readonly FieldDefinition[], known: KnownKeys, notes: string[]) {
   const search = createSearch()
-  for (const definition of fields) {
+  const found = fields.flatMap(definition => {
     const field = compileField(definition)
-    if ('problems' in field) continue
-    const found = collectFieldMatches(root, definition, field, MAX_CHILDREN - matches.length, search)
-    matches.push(...found.matches)
-    keys += found.matches.length + found.excess
-    if (found.excess > 0) notes.push(`${definition.path} matches more keys: ${MAX_CHILDREN_NOTE}`)
-    else if (found.isTooLong) notes.push(`${definition.path} matches keys that are left out: ${LONG_KEY_NOTE}`)
-    else if (found.matches.length === 0) notes.push(`${definition.path} matches nothing in the document`)
+    return 'problems' in field ? [] : { definition, ...collectFieldMatches(root, { definition, field, known }, search) }
+  })
+  const candidates = found.flatMap(({ matches }) => matches)
+  let free = MAX_CHILDREN - candidates.filter(({ isKnown }) => isKnown).length
+  const chosen = new Set(candidates.filter(({ isKnown }) => isKnown || free-- > 0))
+  for (const { definition, matches, keys, isTooLong } of found) {
+    if (keys > matches.filter(match => chosen.has(match)).length)
+      notes.push(`${definition.path} matches more keys: ${MAX_CHILDREN_NOTE}`)
+    else if (isTooLong) notes.push(`${definition.path} matches keys that are left out: ${LONG_KEY_NOTE}`)
+    else if (keys === 0) notes.push(`${definition.path} matches nothing in the document`)
   }
   if (search.isExhausted) notes.push('the document is too large; some of its keys were not examined')
-  return { matches, keys }
+  return { matches: [...chosen], keys: found.reduce((sum, { keys }) => sum + keys, 0) }
 }
 
-/** `excess`: the number of keys beyond `maxMatches`. */
-function collectFieldMatches(
-  root: unknown,
-  definition: FieldDefinition,
-  field: CompiledField,
-  maxMatches: number,
-  search: PathSearch,
-) {
+type Collected = { definition: FieldDefinition; field: CompiledField; known: KnownKeys }
+
+/** The known matches of a field and the first others, at most MAX_CHILDREN. `keys`: the number of all. */
+function collectFieldMatches(root: unknown, { definition, field, known }: Collected, search: PathSearch) {
   const matches = new Map<string, FieldMatch>()
   let isTooLong = false
-  let excess = 0
+  let [others, excess] = [0, 0]
   for (const match of findMatches(root, field.path, search)) {
     const key = toStorableText(match.key)
     if (key.length > MAX_KEY_CHARACTERS) isTooLong = true
     if (key.length > MAX_KEY_CHARACTERS || matches.has(key)) continue
-    if (matches.size === maxMatches) excess++
-    else matches.set(key, { definition, key, field, match })
+    const isKnown = known.has(formatChildKey({ fieldId: definition.id, key }))
+    if (!isKnown && others === MAX_CHILDREN) excess++
+    else matches.set(key, { definition, key, isKnown, field, match })
+    if (!isKnown && others < MAX_CHILDREN) others++
   }
-  return { matches: [...matches.values()], excess, isTooLong }
+  return { matches: [...matches.values()], keys: matches.size + excess, isTooLong }
 }
 
 function evaluateChild({ definition, key, field, match }: FieldMatch, context: RuleContext): EvaluatedChild {

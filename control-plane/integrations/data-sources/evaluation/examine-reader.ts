@@ -7,6 +7,7 @@ import type { FailedFetch, RawDocument } from '../document/document.ts'
 import { MAX_CONCURRENT_FETCHES } from '../fetching/fetch-result.ts'
 import { checkUrls } from '../fetching/http-reader.ts'
 import type { FieldDefinition } from '../types.ts'
+import { type ChildKey, formatChildKey } from './evaluate.ts'
 import { type DocumentExamination, type Examination, type ExaminationResult, examine } from './examine.ts'
 
 /** Smaller documents are examined on the main thread: 12 ms at worst. A larger one can block the event loop for a second. */
@@ -27,24 +28,24 @@ type Source = { projectId: string; rootPath: string | null; fields: readonly Fie
 
 /**
  * Evaluates a response, after requesting the URLs that it contains. Meanwhile only the bytes are kept, because the
- * parsed document can be twenty times as large. A preview also returns the document. Never rejects.
+ * parsed document can be twenty times as large. A preview also returns the document. `readKnown` reads the children that
+ * the source has, for a document with too many keys. Rejects only when that fails.
  */
 export async function evaluateRawDocument(
   egress: Egress,
   { projectId, rootPath, fields, timeoutMs }: Source,
   answer: RawDocument,
   caller: keyof typeof THREADS,
-  signal?: DeadlineSignal,
+  { readKnown = async () => [], signal }: { readKnown?: () => Promise<ChildKey[]>; signal?: DeadlineSignal } = {},
 ): Promise<FailedFetch | DocumentExamination> {
-  const examination = { answer, rootPath, fields, isShown: caller === 'preview' }
-  const inThread = (task: Examination) => THREADS[caller](projectId, task)
-  const first = await examineSafely({ ...examination, now: now(), answers: null }, inThread)
-  if (!('urls' in first)) return first
-  const answers = await checkUrls(egress, first.urls, { timeoutMs }, signal)
-  return (await examineSafely({ ...examination, now: now(), answers }, inThread)) as Exclude<
-    ExaminationResult,
-    { urls: string[] }
-  >
+  const needed: Pick<Examination, 'known' | 'answers'> = { known: null, answers: null }
+  for (;;) {
+    const examination = { ...needed, answer, rootPath, fields, now: now(), isShown: caller === 'preview' }
+    const result = await examineSafely(examination, task => THREADS[caller](projectId, task))
+    if ('needsKnown' in result) needed.known = new Set((await readKnown()).map(formatChildKey))
+    else if ('urls' in result) needed.answers = await checkUrls(egress, result.urls, { timeoutMs }, signal)
+    else return result
+  }
 }
 
 async function examineSafely(

@@ -25,7 +25,7 @@ export type ClaimedSource = Pick<
 > & {
   /** in their order */
   fields: FieldDefinition[]
-  /** hash of the last result; null: any result is applied */
+  /** hash of the last result, or empty: any result is applied; null: it was just created or changed as well */
   seenHash: Buffer | null
   /** when it was due, as PostgreSQL prints it, to the microsecond */
   dueAt: string

@@ -1,7 +1,9 @@
 import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
+import { listChildKeys } from '../children/child-store.ts'
 import { decryptSource } from '../configuration/encryption.ts'
 import type { RawDocument } from '../document/document.ts'
 import { evaluateRawDocument } from '../evaluation/examine-reader.ts'
@@ -10,9 +12,11 @@ import type { FetchResult, SourceFetch } from './fetch-result.ts'
 import { requestDocument } from './http-reader.ts'
 import { buildRequestHeaders } from './request-headers.ts'
 
+type FetchTools = { db: Db; egress: Egress; secrets: SecretCipher }
+
 /** Fetches a claimed source, requests the URLs in its document, and evaluates it. Never rejects because of the source. */
 export async function fetchSource(
-  { egress, secrets }: { egress: Egress; secrets: SecretCipher },
+  { db, egress, secrets }: FetchTools,
   source: ClaimedSource,
   signal: DeadlineSignal,
 ): Promise<SourceFetch> {
@@ -20,17 +24,18 @@ export async function fetchSource(
   const headers = buildRequestHeaders(source, decryptSource(source, secrets))
   const answer = await requestDocument(egress, source, headers, signal)
   const responseTimeMs = monotonicMs() - startedMs
-  const result = 'failure' in answer ? answer : await evaluateAnswer(egress, source, answer, signal)
+  const result = 'failure' in answer ? answer : await evaluateAnswer({ db, egress }, source, answer, signal)
   return { source, result, startedAt, endedAt: now(), responseTimeMs }
 }
 
 async function evaluateAnswer(
-  egress: Egress,
+  { db, egress }: Omit<FetchTools, 'secrets'>,
   source: ClaimedSource,
   answer: RawDocument,
   signal: DeadlineSignal,
 ): Promise<FetchResult> {
-  const examined = await evaluateRawDocument(egress, source, answer, 'source', signal)
+  const readKnown = () => listChildKeys(db, source.id)
+  const examined = await evaluateRawDocument(egress, source, answer, 'source', { readKnown, signal })
   if ('failure' in examined) return examined
   const { children, keys } = examined.evaluation
   return { children, keys }

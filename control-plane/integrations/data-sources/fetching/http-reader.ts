@@ -2,7 +2,7 @@ import { type CheckError, FailureSource } from '../../../../shared/checks/result
 import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpRequest } from '../../../foundation/platform/network/http-client.ts'
-import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { buildFailure, type FailedFetch, MAX_DOCUMENT_BYTES, type RawDocument } from '../document/document.ts'
 import type { UrlCheck, UrlChecks } from '../evaluation/rule.ts'
 import { isOkStatus } from '../evaluation/rules.ts'
@@ -47,12 +47,14 @@ function toFailedFetch({ source, code, message }: CheckError): FailedFetch {
 
 const MAX_CONCURRENT_URL_CHECKS = 20
 const URL_CHECK_TIMEOUT_MS = 10_000
+const CONFIRMATION_DELAY_MS = 1_000
 /** For all URLs of one document together. The second 20 URLs can use their full time, too. */
 export const URL_CHECKS_TIMEOUT_MS = 2 * URL_CHECK_TIMEOUT_MS + 1_000
 
 /**
  * Checks whether URLs respond with a status from 200 to 399 (rule `http_ok`), without credentials and without following
- * redirects. `timeoutMs` is for each URL. `isOk` is null after an internal fault, when the time for all URLs ends
+ * redirects. A URL without an answer is requested again 1 s after the others, so that one lost connection does not decide.
+ * `timeoutMs` is for each URL. `isOk` is null after an internal fault, when the time for all URLs ends
  * before that of the URL, and when the egress guard refuses the address. Never rejects.
  */
 export async function checkUrls(
@@ -64,19 +66,33 @@ export async function checkUrls(
   const answers = new Map<string, UrlCheck>()
   const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS)
   const endMs = monotonicMs() + totalTimeoutMs
-  const waiting = [...urls]
-  const work = async () => {
-    for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
-      const leftMs = endMs - monotonicMs()
-      const hasTime = leftMs > 0 && !signal?.aborted
-      answers.set(url, hasTime ? await checkUrl(egress, url, { limitMs, leftMs }, signal) : NOT_CHECKED)
+  const checkAll = async (some: readonly string[], keep: (url: string, answer: UrlAnswer) => void) => {
+    const waiting = [...some]
+    const work = async () => {
+      for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+        const leftMs = endMs - monotonicMs()
+        const hasTime = leftMs > 0 && !signal?.aborted
+        keep(url, hasTime ? await checkUrl(egress, url, { limitMs, leftMs }, signal) : NOT_CHECKED)
+      }
     }
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_URL_CHECKS, some.length) }, work))
   }
-  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_URL_CHECKS, urls.length) }, work))
+  const silent: string[] = []
+  await checkAll(urls, (url, answer) => {
+    answers.set(url, answer)
+    if (answer.isOk === false && answer.isSilent) silent.push(url)
+  })
+  if (silent.length === 0) return answers
+  await sleep(Math.min(CONFIRMATION_DELAY_MS, Math.max(0, endMs - monotonicMs())), signal)
+  await checkAll(silent, (url, answer) => {
+    if (answer !== NOT_CHECKED) answers.set(url, answer)
+  })
   return answers
 }
 
-const NOT_CHECKED: UrlCheck = {
+type UrlAnswer = UrlCheck & { isSilent?: true }
+
+const NOT_CHECKED: UrlAnswer = {
   isOk: null,
   message: 'could not be requested in time, because other URLs took too long',
 }
@@ -87,7 +103,7 @@ async function checkUrl(
   url: string,
   { limitMs, leftMs }: { limitMs: number; leftMs: number },
   signal?: DeadlineSignal,
-): Promise<UrlCheck> {
+): Promise<UrlAnswer> {
   const { error, statusCode } = await httpRequest(
     { method: 'GET', url, headers: {}, body: null, followRedirects: false, keepBody: false },
     { timeoutMs: Math.min(limitMs, leftMs), maxAnswerBytes: 1 },
@@ -98,6 +114,6 @@ async function checkUrl(
   if (statusCode !== null) return { isOk: isOkStatus(statusCode), message: `responds with ${statusCode}` }
   if (leftMs < limitMs && error?.code === 'timeout') return NOT_CHECKED
   const isTargetFault = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
-  if (isTargetFault) return { isOk: false, message: `does not respond: ${error.message}` }
+  if (isTargetFault) return { isOk: false, message: `does not respond: ${error.message}`, isSilent: true }
   return { isOk: null, message: `could not be requested: ${error?.message}` }
 }

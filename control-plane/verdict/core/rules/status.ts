@@ -38,7 +38,8 @@ export function decideStatus(
   const vote = decideStatusByVotes(tally)
   // the votes of others ended, so older failures became a majority: the next failure confirms them
   if (vote === 'down' && !isFailure && shown !== null && shown !== 'down') return keepStatus(before, quorumLostSinceMs)
-  const isMajorityGone = shown === 'down' && vote !== 'down'
+  // a single source has no other regions to wait for
+  const isMajorityGone = policy.expires && shown === 'down' && vote !== 'down'
   const noMajoritySinceMs = isMajorityGone ? (before.noMajoritySinceMs ?? nowMs) : null
   const mayDegrade = vote !== 'degraded' || mayEnterDegraded(voted, tally, noMajoritySinceMs, policy, nowMs)
   if (!mayDegrade && before.unchecked) return keepStatus(before, quorumLostSinceMs)

@@ -43,15 +43,19 @@ export async function loadIntakeGapMs(db: Db): Promise<number> {
   return row!.ms
 }
 
+/** A ping can come before its interval is over: by the grace, and by a tenth of the interval, at most a minute. */
+const EARLINESS_S = 'coalesce(m.heartbeat_grace, 0) + least(coalesce(m.heartbeat_interval, 0) / 10, 60)'
+
 /**
- * Gives heartbeats whose ping was due in a gap a whole interval and grace from the end of the gap. Heartbeats that were
- * overdue before it, or have more time, are not changed.
+ * Gives heartbeats whose ping may have been sent in a gap a whole interval and grace from the end of the gap: it was due,
+ * or soon would be, or a run had started. Heartbeats that were overdue before it, or have more time, are not changed.
  */
 export async function extendDeadlines(tx: Tx, { from, to }: IntakeGap): Promise<number> {
   const extended = await query<{ id: string }>(
     tx,
     `SELECT m.id FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
-     WHERE h.due_at > :from AND h.due_at <= CAST(:to AS timestamptz) + coalesce(m.heartbeat_grace, 0) * interval '1 s'
+     WHERE h.due_at > :from AND (h.run_started_at IS NOT NULL OR
+       h.due_at <= CAST(:to AS timestamptz) + (coalesce(m.heartbeat_grace, 0) + ${EARLINESS_S}) * interval '1 s')
      ORDER BY m.id FOR UPDATE OF m`,
     { from, to },
   )

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { parseDocument } from '../../../../control-plane/integrations/data-sources/document/document.ts'
-import { evaluate, MAX_CHILDREN } from '../../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
+import {
+  evaluate,
+  formatChildKey,
+  MAX_CHILDREN,
+} from '../../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
 import { parseNameTemplate } from '../../../../control-plane/integrations/data-sources/evaluation/name-template.ts'
 
 const NOW = new Date('2026-08-01T12:00:00Z')
@@ -85,6 +89,19 @@ t.test('A source has at most 200 children, which do not depend on the order of k
   const two = evaluated(documentOf(keys.slice(0, 150)), [fieldOf('*', 'x', 'one'), fieldOf('*', 'y', 'two')])
   t.equal(two.children.filter(({ fieldId }) => fieldId === 'two').length, 50)
   t.equal(two.keys, 300, 'of all fields')
+})
+
+t.test('A document with too many keys keeps the children that the source has, and then the first others', async t => {
+  const keys = Array.from({ length: 300 }, (_, i) => `key-${1_000 + i}`)
+  const document = Object.fromEntries(keys.map(key => [key, 1]))
+  const field = fieldOf('*', 'x')
+  const known = new Set(['key-1299', 'key-1250', 'gone'].map(key => formatChildKey({ fieldId: field.id, key })))
+  const { children, keys: count } = evaluate(document, [field], NOW, NONE, known)
+  t.same(
+    children.map(({ key }) => key),
+    [...keys.slice(0, 198), 'key-1250', 'key-1299'],
+  )
+  t.equal(count, 300)
 })
 
 t.test('Keys that become equal when they are stored give one child', async t => {

@@ -126,6 +126,28 @@ t.test('Each URL is checked, a redirect counts as a response and silence does no
   t.same(answers.get('http://10.0.0.1/'), { isOk: null, message }, 'an address that the guard refuses is unknown')
 })
 
+t.test('A URL that loses one connection is requested again, and a status decides at once', async t => {
+  const url = (path: string) => `${target.url}${path}`
+  target.behaveAt('/healthy', { kind: 'answer' })
+  target.behaveOnce({ kind: 'reset', after: 'connect' })
+  t.same((await checkUrls(egress, [url('healthy')], { timeoutMs: 1_000 })).get(url('healthy')), {
+    isOk: true,
+    message: 'responds with 200',
+  })
+  target.behaveAt('/broken', { kind: 'answer', status: 503 })
+  target.behaveAt('/cut', { kind: 'reset', after: 'connect' })
+  const before = target.requests.length
+  const answers = await checkUrls(egress, [url('broken'), url('cut')], { timeoutMs: 1_000 })
+  t.equal(answers.get(url('cut'))?.isOk, false)
+  t.same(
+    target.requests
+      .slice(before)
+      .map(({ path }) => path)
+      .sort(),
+    ['/broken', '/cut', '/cut'],
+  )
+})
+
 t.test('A URL is unknown, not down, when the time for all URLs ends before its own', async t => {
   target.behaveAt('/silent', { kind: 'hang', after: 'connect' })
   const urls = Array.from({ length: 40 }, (_, i) => `${target.url}silent?${i}`)

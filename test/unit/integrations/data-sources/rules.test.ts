@@ -170,10 +170,10 @@ t.test('http_ok accepts a status code, or a URL that responds with one', async t
 t.test('Only URLs of http_ok fields are requested, each of them once', async t => {
   const document = { a: { url: 'https://x.example.com/' }, b: { url: 'https://x.example.com/' }, c: { url: 503 } }
   const fields = [fieldOf('http_ok', {}, null, '*.url'), fieldOf('truthy', {}, null, 'a.url')]
-  t.same(listUrlsToCheck(document, fields), ['https://x.example.com/'])
-  t.same(listUrlsToCheck(document, [fieldOf('truthy', {}, null, '*.url')]), [])
+  t.same(listUrlsToCheck(document, fields).urls, ['https://x.example.com/'])
+  t.same(listUrlsToCheck(document, [fieldOf('truthy', {}, null, '*.url')]).urls, [])
   const broken = { a: { url: 'http://[' }, b: { url: 'http://%' }, c: { url: 'http://x:99999/' } }
-  t.same(listUrlsToCheck(broken, fields), [], 'an invalid URL is not requested')
+  t.same(listUrlsToCheck(broken, fields).urls, [], 'an invalid URL is not requested')
 })
 
 t.test('An invalid rule configuration is refused at its path', async t => {

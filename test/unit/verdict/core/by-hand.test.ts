@@ -149,10 +149,10 @@ testRows([
     statuses: 'up@0 down@3000000 up@6000000',
   },
   {
-    says: 'a child of a data source: degraded at once, and down to degraded after an interval',
+    says: 'a child of a data source: degraded at once, from up and from down',
     policy: { retryCount: 0, expires: false },
-    run: 'us 0 . 60 ~ 120 x 180 ~ 239 ~ 240 ~ 300 .',
-    statuses: 'up@0 degraded@60 down@120 degraded@240 up@300',
+    run: 'us 0 . 60 ~ 120 x 180 ~ 240 ~ 300 x 360 .',
+    statuses: 'up@0 degraded@60 down@120 degraded@180 down@300 up@360',
   },
 ])
 

@@ -26,7 +26,7 @@ const toDefinition = (field: FieldForm, i: number): FieldDefinition => {
 export function evaluateFields(preview: Preview, fields: readonly FieldForm[], nowMs: number): Verdicts | null {
   if (preview.document_note !== null || !fields.every(isKnown)) return null
   const definitions = fields.map(toDefinition)
-  if (listUrlsToCheck(preview.document, definitions).length > 0) return null
+  if (listUrlsToCheck(preview.document, definitions).urls.length > 0) return null
   const { children, notes } = evaluate(preview.document, definitions, new Date(nowMs), new Map())
   return {
     children: children.map(({ fieldId, key, name, typed, outcome, reason }) => ({
