@@ -1,10 +1,13 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
+import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
 import { closeDueDigests } from '../../control-plane/alerting/routing/digests/actions.ts'
 import { sendDueReminders } from '../../control-plane/alerting/routing/reminders/actions.ts'
 import { startReminderWorker } from '../../control-plane/alerting/routing/reminders/worker.ts'
 import { changeRule } from '../../control-plane/alerting/routing/rules/rule-actions.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { changeIncident } from '../../control-plane/verdict/incidents/api/actions.ts'
+import type { IncidentStatus } from '../../control-plane/verdict/incidents/lifecycle.ts'
 import { createSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
@@ -240,6 +243,32 @@ t.test('A change of a rule during an outage starts or ends its reminders', async
   await change({ remind_every_minutes: 5 }, 1_002)
   await remind(2_000)
   t.equal(await received(), 'DOWN 1 2 UP')
+})
+
+t.test('An incident that a person resolved by mistake and reopens reminds again', async t => {
+  const { fail, received, tenant, ids } = await scene()
+  await fail(0)
+  await execute(
+    db,
+    `INSERT INTO verdict_states (monitor_id, partition, state, updated_at) VALUES (?, 0, '{"outageSinceMs": 1}', now())`,
+    [ids[0]!],
+  )
+  const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents WHERE cause_monitor_id = ?', ids)
+  const set = (status: IncidentStatus, minutes: number) =>
+    changeIncident(
+      { db, publicUrl: 'https://picket.test', limits: DEFAULT_LIMITS },
+      { projectId: tenant.projectId, userId: null },
+      incident!.id,
+      { status },
+      at(minutes),
+    )
+  await set('resolved', 10)
+  await remind(30)
+  await set('investigating', 40)
+  await remind(69)
+  t.equal(await received(), 'DOWN')
+  await remind(70)
+  t.equal(await received(), 'DOWN 1')
 })
 
 t.test('A suppressed outage is not sent for the first time as a reminder', async t => {

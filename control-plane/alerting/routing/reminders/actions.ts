@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { enqueueDeliveries } from '../../deliveries/queue/enqueue-actions.ts'
 import { insertEvents } from '../../events/store.ts'
 import { groupIntoDigests } from '../digests/actions.ts'
-import type { StoredRule } from '../rules/rule-store.ts'
+import { listRulesOfMonitors, type StoredRule } from '../rules/rule-store.ts'
 import {
   buildReminderEvent,
   computeFirstReminderAt,
@@ -12,7 +12,13 @@ import {
   isDeferred,
   isStillDue,
 } from './reminder.ts'
-import { claimDueReminders, deleteReminders, insertRemindersForOpenIncidents, updateReminders } from './store.ts'
+import {
+  claimDueReminders,
+  deleteReminders,
+  insertRemindersForOpenIncidents,
+  listCausingMonitors,
+  updateReminders,
+} from './store.ts'
 
 /** Starts the reminders of new rules whose monitors have an open outage. The caller holds the monitors. */
 export async function startReminders(tx: Tx, rules: StoredRule[], now: Date): Promise<void> {
@@ -22,6 +28,12 @@ export async function startReminders(tx: Tx, rules: StoredRule[], now: Date): Pr
       : [],
   )
   await insertRemindersForOpenIncidents(tx, starting)
+}
+
+/** Starts again the reminders of an incident that was reopened during its outage. The caller holds its monitor. */
+export async function restartReminders(tx: Tx, incidentId: string, now: Date): Promise<void> {
+  const monitorIds = await listCausingMonitors(tx, incidentId)
+  if (monitorIds.length > 0) await startReminders(tx, await listRulesOfMonitors(tx, monitorIds), now)
 }
 
 /** Adapts the reminder of an open outage to a changed rule. The caller holds the rule and its monitor. */

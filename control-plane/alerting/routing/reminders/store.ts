@@ -55,6 +55,16 @@ export async function insertRemindersForOpenIncidents(
   )
 }
 
+/** The monitor whose outage an automatic incident is about; none after the outage. */
+export async function listCausingMonitors(tx: Tx, incidentId: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    tx,
+    'SELECT cause_monitor_id AS id FROM incidents WHERE id = ? AND cause_monitor_id IS NOT NULL',
+    [incidentId],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** When the next reminder is due; null when there is none. */
 export async function findNextReminderDue(db: Db): Promise<Date | null> {
   const [row] = await query<{ due: Date | null }>(db, 'SELECT min(due_at) AS due FROM reminders')

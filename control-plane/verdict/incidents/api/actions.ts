@@ -2,6 +2,7 @@ import { assertProjectWithinLimit } from '../../../accounts/plans/actions.ts'
 import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import { insertEvents } from '../../../alerting/events/store.ts'
 import { publishEvents, routeToChannels } from '../../../alerting/routing/publishing/publish-actions.ts'
+import { restartReminders } from '../../../alerting/routing/reminders/actions.ts'
 import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
@@ -167,8 +168,11 @@ async function holdKnownMonitors(tx: Tx, projectId: string, monitorIds: string[]
 
 async function store(tx: Tx, before: EditableIncident, after: EditableIncident, now: Date): Promise<void> {
   // before it is open again, because a monitor may have only one open incident
-  if (isReopened(before, after.status)) await detachFromMonitor(tx, before.id)
+  const reopens = isReopened(before, after.status)
+  if (reopens) await detachFromMonitor(tx, before.id)
   await updateIncident(tx, after, now)
+  // a reminder that was due while the incident was resolved is gone
+  if (reopens) await restartReminders(tx, before.id, now)
 }
 
 const isReopened = (before: EditableIncident, status: string) => before.status === 'resolved' && status !== 'resolved'
