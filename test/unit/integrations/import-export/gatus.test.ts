@@ -132,6 +132,21 @@ t.test('Alerts, groups and maintenance are converted, and other parts get warnin
   t.notMatch(JSON.stringify(file), /hunter2/, 'the password of a mail server is not carried over')
 })
 
+t.test('A slow response of an endpoint with a limit of its response time is alerted, as in Gatus', async t => {
+  const alerts = [{ type: 'slack' }]
+  const { file } = convertGatus({
+    alerting: { slack: { 'webhook-url': 'https://chat.example.com/x' } },
+    endpoints: [
+      { name: 'limited', url: 'https://x.example.com/', conditions: ['[RESPONSE_TIME] < 300'], alerts },
+      { name: 'any time', url: 'https://x.example.com/', conditions: ['[STATUS] == 200'], alerts },
+    ],
+  })
+  t.match(file.monitors, [
+    { name: 'limited', rules: [{ channel: 'slack', on_down: true, on_degraded: true }] },
+    { name: 'any time', rules: [{ channel: 'slack', on_down: true, on_degraded: undefined }] },
+  ])
+})
+
 t.test('Merge keys add values and do not replace values of the entry', async t => {
   const text = `
 defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 204"], client: { timeout: 5s } }

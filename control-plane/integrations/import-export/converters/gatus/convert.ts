@@ -52,7 +52,7 @@ export function convertGatus(body: unknown): ConvertedFile {
   for (const { record, path, convert } of endpoints) {
     const monitor = convert(record, getKey(record), message => warn(path, message))
     if (monitor === null) continue
-    monitors.push({ ...monitor, ...toAlerts(record, alerting, path, warn) })
+    monitors.push({ ...monitor, ...toAlerts(record, monitor, alerting, path, warn) })
     windows.push(...toWindows(record, monitor, path, warn))
   }
   const globalWindow = toWindow(source.maintenance, 'Maintenance', monitors.map(referenceTo), message =>
@@ -79,7 +79,15 @@ const getKey = ({ group, name }: ForeignRecord) =>
 
 const referenceTo = ({ id, name }: MonitorEntry) => id ?? name
 
-function toAlerts(record: ForeignRecord, alerting: Alerting, path: string, warn: WarnAt): Partial<MonitorEntry> {
+function toAlerts(
+  record: ForeignRecord,
+  monitor: MonitorEntry,
+  alerting: Alerting,
+  path: string,
+  warn: WarnAt,
+): Partial<MonitorEntry> {
+  // a slow response is a failure in Gatus, and makes a monitor degraded in Picket
+  const alertsWhenSlow = monitor.assertions?.some(({ type }) => type === 'response_time') ?? false
   const alerts = listRecords(record.alerts ?? [], `${path}.alerts`, warn)
     .map(({ record: own, path }) => ({ own, merged: alerting.withDefaults(own), path }))
     .filter(({ merged }) => merged.enabled !== false)
@@ -88,7 +96,7 @@ function toAlerts(record: ForeignRecord, alerting: Alerting, path: string, warn:
     warnAboutAlert(own, addWarning)
     const rule = alerting.toRule(merged, toText(record.group), addWarning)
     if (rule === null) addWarning(`it alerts by ${merged.type}, which is not a channel of the file${RULE_LEFT_OUT}`)
-    return rule ?? []
+    return rule === null ? [] : [{ ...rule, ...(alertsWhenSlow && { on_degraded: true }) }]
   })
   const ruleOfChannel = new Map(rules.map(rule => [rule.channel, rule]))
   const thresholds = alerts.map(({ merged }) => getThreshold(merged))
