@@ -5,7 +5,8 @@ import { parseCondition } from '../../../../control-plane/integrations/import-ex
 import { convertGatus } from '../../../../control-plane/integrations/import-export/converters/gatus/convert.ts'
 import { parseDurationMs } from '../../../../control-plane/integrations/import-export/converters/gatus/duration.ts'
 import { parseYaml } from '../../../../control-plane/integrations/import-export/file/yaml.ts'
-import { validateAssertion } from '../../../../shared/assertions/evaluate.ts'
+import { evaluate, validateAssertion } from '../../../../shared/assertions/evaluate.ts'
+import type { Observation } from '../../../../shared/checks/result.ts'
 
 const fixture = (name: string) => parseYaml(readFileSync(join(import.meta.dirname, '../../../fixtures/exchange', name)))
 
@@ -34,8 +35,9 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     ['[status] == 200', 'status_code equals 200'],
     ['[RESPONSE_TIME] < 300', 'response_time less_than 300'],
     ['[RESPONSE_TIME] < 1s', 'response_time less_than 1000'],
-    ['[BODY] == pong', 'body equals pong'],
-    ['[BODY] != pat(*error*)', 'body not_matches ^(?s:.*error.*)$'],
+    ['[BODY] == pong', 'body matches ^\\s*(?:pong)\\s*$'],
+    ['[BODY] != any(a.b, c)', 'body not_matches ^\\s*(?:(a\\.b|c))\\s*$'],
+    ['[BODY] != pat(*error*)', 'body not_matches ^\\s*(?:(?s:.*error.*))\\s*$'],
     ['[BODY].status == UP', 'json_path equals $.status: UP'],
     ['[BODY].data[0].id == 1', 'json_path equals $.data[0].id: 1'],
     ['[BODY][0].id > 1', 'json_path greater_than $[0].id: 1'],
@@ -51,6 +53,7 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     ['[BODY].n >= 3', null],
     ['[BODY].a..b == 3', null],
     ['[CONTEXT].id == 3', null],
+    [`[BODY] == ${'x'.repeat(1_001)}`, null],
     ['nonsense', null],
     ['', null],
   ]
@@ -61,6 +64,29 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     t.equal(converted, expected, text)
     if (assertion) t.equal(validateAssertion(assertion), null, `${text} gives a valid assertion`)
     else if (text !== '[CONNECTED] == true') t.ok(note, `${text} has a note`)
+  }
+})
+
+t.test('White space around a body does not count, as in Gatus', async t => {
+  const rows: [string, string, boolean][] = [
+    ['[BODY] == OK', 'OK\n', true],
+    ['[BODY] == OK', '\r\n OK', true],
+    ['[BODY] == OK', 'NOT OK\n', false],
+    ['[BODY] == OK', 'OK\nOK', false],
+    ['[BODY] == 1.0', '1\n', false],
+    ['[BODY] == OK?', 'O\n', false],
+    ['[BODY] != ERROR', 'ERROR\n', false],
+    ['[BODY] != ERROR', 'fine\n', true],
+    ['[BODY] == any(up, ok)', 'ok\n', true],
+    ['[BODY] == any(up, ok)', 'not ok\n', false],
+    ['[BODY] != any(up, ok)', 'ok\n', false],
+    ['[BODY] == pat(OK*done)', '\nOK\nall\ndone\n', true],
+    ['[BODY] == pat(OK*done)', 'not OK, done\n', false],
+  ]
+  for (const [condition, body, passes] of rows) {
+    const { assertions } = parseCondition(condition, 'http')
+    const { verdict } = evaluate(assertions, { body: Buffer.from(body), headers: null } as Observation, 0)
+    t.equal(verdict, passes ? 'passed' : 'failed', `${condition} of ${JSON.stringify(body)}`)
   }
 })
 

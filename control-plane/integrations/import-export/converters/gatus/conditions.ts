@@ -1,3 +1,4 @@
+import { findRegexProblem } from '../../../../../shared/assertions/regex.ts'
 import type { MonitorType } from '../../../../../shared/checks/check.ts'
 import { parseDurationMs } from './duration.ts'
 
@@ -37,7 +38,7 @@ function convertCondition(subject: string, sign: string, value: string, type: Mo
   }
   if (name === 'CONNECTED' || name === 'DNS_RCODE') return implied(name, sign, value)
   if (name === 'BODY' && type === 'dns') return textual('dns_record', '', sign, value)
-  if (name === 'BODY') return textual('body', '', sign, value)
+  if (name === 'BODY') return bodyText(sign, value)
   const has = /^has\(\[BODY\]\.?(.+)\)$/i.exec(subject)?.[1]
   if (has !== undefined) return existence(has, sign, value)
   const path = /^\[BODY\]\.?(.+)$/i.exec(subject)?.[1]
@@ -116,6 +117,18 @@ function textual(type: string, prefix: string, sign: string, value: string): Con
   if (OPERATORS[sign] === undefined) return unsupported(`${sign} is not supported`)
   if (type !== 'json_path' && /^[<>]$/.test(sign)) return unsupported('a text must be compared with == or !=')
   return single(type, OPERATORS[sign]!, `${prefix}${value}`)
+}
+
+/** Gatus compares a body without the white space around it. */
+function bodyText(sign: string, value: string): Condition {
+  const condition = textual('body', '', sign, value)
+  const [compared] = condition.assertions
+  if (!compared) return condition
+  const isText = compared.operator === 'equals' || compared.operator === 'not_equals'
+  const inner = isText ? escaped(compared.value) : compared.value.slice('^'.length, -'$'.length)
+  const expression = `^\\s*(?:${inner})\\s*$`
+  const problem = findRegexProblem(expression)
+  return problem === null ? single('body', sign === '!=' ? 'not_matches' : 'matches', expression) : unsupported(problem)
 }
 
 const parseOptions = (value: string) =>
