@@ -173,6 +173,30 @@ t.test('A slow response of an endpoint with a limit of its response time is aler
   ])
 })
 
+t.test('Maintenance of an endpoint belongs to this endpoint, whatever the groups and names are', async t => {
+  const url = 'https://x.example.com/'
+  const night = [{ start: '03:00', duration: '1h' }]
+  const long = 'n'.repeat(100)
+  const { file } = convertGatus({
+    maintenance: { start: '23:00', duration: '1h' },
+    endpoints: [
+      { group: 'a', name: 'b_c', url },
+      { group: 'a_b', name: 'c', url, 'maintenance-windows': night },
+      { group: 'core', name: `${long}1`, url },
+      { group: 'core', name: `${long}2`, url },
+      { name: 'x', url },
+      { name: '_x', url },
+    ],
+  })
+  const ids = file.monitors?.map(({ id }) => id)
+  t.equal(new Set(ids).size, 6, 'each has an id of its own')
+  t.notOk(ids?.includes('_x'), 'no id is the name of another endpoint')
+  t.same(
+    file.maintenance_windows?.map(({ monitors }) => monitors),
+    [[ids?.[1]], ids],
+  )
+})
+
 t.test('Merge keys add values and do not replace values of the entry', async t => {
   const text = `
 defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 204"], client: { timeout: 5s } }

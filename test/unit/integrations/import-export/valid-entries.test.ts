@@ -31,3 +31,41 @@ t.test('Invalid entries of a long file are left out with a warning', async t => 
     { path: 'monitors[2900]', message: /^Shop 2900: type must be one of .*; it was left out$/ },
   ])
 })
+
+t.test('What refers to an entry that is left out keeps its other references', async t => {
+  const shop = { type: 'http', url: 'https://shop.test/' }
+  const night = { cron: '0 3 * * *', duration_minutes: 60, time_zone: 'UTC' }
+  const { file, warnings } = dropInvalidEntries(
+    {
+      version: 1,
+      alert_channels: [
+        { name: 'Broken', type: 'pigeon', config: {} },
+        { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.test/' } },
+      ],
+      monitors: [
+        { ...shop, id: 'core_odd', name: 'Odd', type: 'smoke signal' },
+        { ...shop, name: 'Shop', parents: ['Odd', 'Router'], rules: [{ channel: 'Broken' }, { channel: 'Ops' }] },
+        { ...shop, name: 'Router' },
+        { ...shop, name: 'Twin' },
+        { ...shop, name: 'Twin', type: 'smoke signal' },
+      ],
+      maintenance_windows: [
+        { ...night, title: 'All', monitors: ['core_odd', 'Shop', 'Twin'] },
+        { ...night, title: 'One', monitors: ['core_odd'] },
+      ],
+    } as unknown as ProjectFile,
+    findFaults,
+  )
+  t.same(file.maintenance_windows, [{ ...night, title: 'All', monitors: ['Shop', 'Twin'] }])
+  t.match(file.monitors?.[0], { name: 'Shop', parents: ['Router'], rules: [{ channel: 'Ops' }] })
+  t.equal(file.monitors?.[0]?.rules?.length, 1)
+  const text = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  for (const sentence of [
+    /^monitors\[1\] Shop: its alert channel Broken was left out; its alert rule was left out$/m,
+    /^monitors\[1\] Shop: its parent Odd was left out$/m,
+    /^maintenance_windows\[0\] All: monitors that were left out are not in its maintenance: core_odd$/m,
+    /^maintenance_windows\[1\] One: none of its monitors is left; it was left out$/m,
+  ]) {
+    t.match(text, sentence)
+  }
+})

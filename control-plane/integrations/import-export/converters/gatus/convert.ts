@@ -49,8 +49,9 @@ export function convertGatus(body: unknown): ConvertedFile {
   ]
   const monitors: MonitorEntry[] = []
   const windows: WindowEntry[] = []
+  const chooseId = createIdChoice(endpoints.map(({ record }) => record))
   for (const { record, path, convert } of endpoints) {
-    const monitor = convert(record, getKey(record), message => warn(path, message))
+    const monitor = convert(record, chooseId(record, path), message => warn(path, message))
     if (monitor === null) continue
     monitors.push({ ...monitor, ...toAlerts(record, monitor, alerting, path, warn) })
     windows.push(...toWindows(record, monitor, path, warn))
@@ -73,9 +74,19 @@ export function convertGatus(body: unknown): ConvertedFile {
   return { file, warnings }
 }
 
-/** Returns the key of an endpoint: group and name. */
-const getKey = ({ group, name }: ForeignRecord) =>
-  `${toText(group) ?? ''}_${toText(name) ?? ''}`.toLowerCase().slice(0, 100)
+/**
+ * Creates a function that returns an id for an endpoint: its group and name, or its path when another endpoint has this id
+ * or name.
+ */
+function createIdChoice(records: readonly ForeignRecord[]) {
+  const taken = new Set(records.map(({ name }) => toName(name, '')))
+  return ({ group, name }: ForeignRecord, path: string): string => {
+    const key = `${toText(group) ?? ''}_${toText(name) ?? ''}`.toLowerCase()
+    const id = taken.has(key) || key.length > 100 ? path : key
+    taken.add(id)
+    return id
+  }
+}
 
 const referenceTo = ({ id, name }: MonitorEntry) => id ?? name
 
