@@ -134,7 +134,7 @@ t.test('Alerts, groups and maintenance are converted, and other parts get warnin
   t.match(monitor('internal_website'), { name: 'website', is_paused: true, interval_seconds: 3_600 })
   t.match(monitor('_dns'), { type: 'dns', url: 'dns://8.8.8.8/example.com?type=MX' })
   t.match(monitor('_graph'), { body: '{"query":"{ users { id } }"}', headers: { 'Content-Type': 'application/json' } })
-  t.match(monitor('core_backup'), { type: 'heartbeat', heartbeat_interval: 1_800, heartbeat_grace: 0 })
+  t.match(monitor('core_backup'), { type: 'heartbeat', heartbeat_interval: 1_800, heartbeat_grace: 3_600 })
   t.match(file.maintenance_windows, [
     { cron: '30 6 * * *', duration_minutes: 90, time_zone: 'UTC', monitors: ['_graph'] },
     { cron: '0 23 * * 1,4', duration_minutes: 60, time_zone: 'Europe/Amsterdam' },
@@ -195,6 +195,31 @@ t.test('Maintenance of an endpoint belongs to this endpoint, whatever the groups
     file.maintenance_windows?.map(({ monitors }) => monitors),
     [[ids?.[1]], ids],
   )
+})
+
+t.test('A heartbeat is down after as many missed intervals as the failure-threshold of Gatus says', async t => {
+  const heartbeat = (interval: string, ...thresholds: number[]) => ({
+    ...{ name: 'job', heartbeat: { interval } },
+    alerts: thresholds.map(threshold => ({ type: 'slack', 'failure-threshold': threshold })),
+  })
+  const { file, warnings } = convertGatus({
+    alerting: { slack: { 'webhook-url': 'https://chat.example.com/x' } },
+    'external-endpoints': [
+      heartbeat('10m', 1),
+      heartbeat('10m', 5),
+      heartbeat('10m', 2, 4),
+      heartbeat('240h', 9),
+      heartbeat('10m'),
+    ],
+  })
+  t.same(
+    file.monitors?.map(monitor => monitor.heartbeat_grace),
+    [0, 2_400, 1_800, 31 * 86_400, 0],
+  )
+  t.notOk(file.monitors?.some(monitor => 'retry_count' in monitor))
+  const text = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  t.match(text, /^external-endpoints\[2\]: all its alerts use the highest failure-threshold, 4$/m)
+  t.match(text, /^external-endpoints\[3\]: its failure-threshold of 9 was changed to a grace of 2678400 s$/m)
 })
 
 t.test('Merge keys add values and do not replace values of the entry', async t => {

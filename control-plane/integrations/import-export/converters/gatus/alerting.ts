@@ -60,8 +60,14 @@ export type Alerting = {
   toRule(merged: ForeignRecord, group: string | null, addWarning: (message: string) => void): RuleEntry | null
 }
 
-/** Returns the consecutive failures before an alert. The default of Gatus is 3. */
-export const getThreshold = (merged: ForeignRecord): number => Number(merged['failure-threshold']) || 3
+/** Returns the highest number of consecutive failures before an alert; null without alerts. The default of Gatus is 3. */
+export function findThreshold(alerts: ForeignRecord[], addWarning: (message: string) => void): number | null {
+  const thresholds = alerts.map(alert => Number(alert['failure-threshold']) || 3)
+  if (thresholds.length === 0) return null
+  const highest = Math.max(1, ...thresholds)
+  if (new Set(thresholds).size > 1) addWarning(`all its alerts use the highest failure-threshold, ${highest}`)
+  return highest
+}
 
 /** Warns about properties of an alert without a counterpart. */
 export function warnAboutAlert(alert: ForeignRecord, addWarning: (message: string) => void): void {

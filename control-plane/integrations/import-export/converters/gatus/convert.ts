@@ -14,7 +14,7 @@ import {
   warnIfCut,
   wrongProductError,
 } from '../foreign-file.ts'
-import { type Alerting, getThreshold, parseAlerting, warnAboutAlert } from './alerting.ts'
+import { type Alerting, findThreshold, parseAlerting, warnAboutAlert } from './alerting.ts'
 import { parseDurationMs } from './duration.ts'
 import { computeRetries, toMonitor } from './endpoint.ts'
 import { toWindow } from './maintenance.ts'
@@ -59,7 +59,7 @@ export function convertGatus(body: unknown): ConvertedFile {
   const globalWindow = toWindow(source.maintenance, 'Maintenance', monitors.map(referenceTo), message =>
     warn('maintenance', message),
   )
-  if (monitors.some(({ type, retry_count = 0 }) => type !== 'heartbeat' && retry_count > 0)) {
+  if (monitors.some(({ retry_count = 0 }) => retry_count > 0)) {
     warn('alerting', 'failure-threshold becomes re-checks, which follow within seconds instead of an interval apart')
   }
   for (const key of Object.keys(source).filter(key => ![...READ, ...OWN_SETTINGS].includes(key))) {
@@ -110,10 +110,26 @@ function toAlerts(
     return rule === null ? [] : [{ ...rule, ...(alertsWhenSlow && { on_degraded: true }) }]
   })
   const ruleOfChannel = new Map(rules.map(rule => [rule.channel, rule]))
-  const thresholds = alerts.map(({ merged }) => getThreshold(merged))
-  const retry =
-    thresholds.length === 0 ? {} : { retry_count: computeRetries(thresholds, message => warn(path, message)) }
-  return { ...retry, rules: [...ruleOfChannel.values()] }
+  const threshold = findThreshold(
+    alerts.map(({ merged }) => merged),
+    message => warn(path, message),
+  )
+  return { ...toPatience(monitor, threshold, message => warn(path, message)), rules: [...ruleOfChannel.values()] }
+}
+
+/** Converts a failure-threshold to re-checks. Each interval in which a heartbeat is missing counts as a failure in Gatus. */
+function toPatience(
+  { type, heartbeat_interval: interval }: MonitorEntry,
+  threshold: number | null,
+  addWarning: (message: string) => void,
+): Partial<MonitorEntry> {
+  if (threshold === null) return {}
+  if (type !== 'heartbeat') return { retry_count: computeRetries(threshold, addWarning) }
+  if (interval == null) return {}
+  const grace = clampWithWarning((threshold - 1) * interval, [0, HEARTBEAT_BOUNDS[1]], clamped =>
+    addWarning(`its failure-threshold of ${threshold} was changed to a grace of ${clamped} s`),
+  )
+  return { heartbeat_grace: grace }
 }
 
 function toWindows(record: ForeignRecord, monitor: MonitorEntry, path: string, warn: WarnAt): WindowEntry[] {

@@ -149,11 +149,9 @@ function warnAboutLost(endpoint: ForeignRecord, type: MonitorEntry['type'], addW
   if (isSet(endpoint.body) && type !== 'http') addWarning('its body was not carried over')
 }
 
-/** Converts the failure thresholds of alerts to re-checks. */
-export function computeRetries(thresholds: number[], addWarning: AddWarning): number {
-  const retries = Math.max(0, ...thresholds.map(threshold => threshold - 1))
-  if (new Set(thresholds).size > 1) addWarning(`all its alerts use the highest failure-threshold, ${retries + 1}`)
-  return clampWithWarning(retries, [0, MAX_RETRIES], clamped =>
+/** Converts a failure-threshold to re-checks. */
+export function computeRetries(threshold: number, addWarning: AddWarning): number {
+  return clampWithWarning(threshold - 1, [0, MAX_RETRIES], clamped =>
     addWarning(`its failure-threshold was changed to ${clamped} re-checks`),
   )
 }
