@@ -32,6 +32,11 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     ['[STATUS] <= 299', 'status_code less_than 300'],
     ['200 <= [STATUS]', 'status_code greater_than 199'],
     ['[STATUS] == any(200, 429)', 'status_code matches ^(200|429)$'],
+    ['[STATUS] != any(500, 503)', 'status_code not_matches ^(500|503)$'],
+    ['[STATUS] == pat(2*)', 'status_code matches ^(?s:2.*)$'],
+    ['[STATUS] != pat(5*)', 'status_code not_matches ^(?s:5.*)$'],
+    ['[STATUS] == ok', null],
+    ['[STATUS] < any(500)', null],
     ['[status] == 200', 'status_code equals 200'],
     ['[RESPONSE_TIME] < 300', 'response_time less_than 300'],
     ['[RESPONSE_TIME] < 1s', 'response_time less_than 1000'],
@@ -220,6 +225,40 @@ t.test('A heartbeat is down after as many missed intervals as the failure-thresh
   const text = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
   t.match(text, /^external-endpoints\[2\]: all its alerts use the highest failure-threshold, 4$/m)
   t.match(text, /^external-endpoints\[3\]: its failure-threshold of 9 was changed to a grace of 2678400 s$/m)
+})
+
+t.test(
+  'A condition that holds when a check fails is not turned into its opposite: its endpoint is left out',
+  async t => {
+    const opposites = [
+      '[CONNECTED] == false',
+      '[CONNECTED] != true',
+      '[DNS_RCODE] == NXDOMAIN',
+      '[DNS_RCODE] != NOERROR',
+    ]
+    const usual = ['[CONNECTED] == true', '[CONNECTED] != false', '[DNS_RCODE] == NOERROR']
+    const { file, warnings } = convertGatus({
+      endpoints: [...opposites, ...usual].map(condition => ({
+        ...{ name: condition, url: 'tcp://x.example.com:80', conditions: [condition] },
+      })),
+    })
+    t.same(
+      file.monitors?.map(({ name }) => name),
+      usual,
+    )
+    t.equal(warnings.length, opposites.length)
+    for (const { message } of warnings) t.match(message, /value of a successful check; it was left out$/)
+  },
+)
+
+t.test('An endpoint accepts any status only if none of its conditions is about the status', async t => {
+  const statusAssertions = (...conditions: string[]) => {
+    const { file } = convertGatus({ endpoints: [{ name: 'x', url: 'https://x.example.com/', conditions }] })
+    return file.monitors?.[0]?.assertions?.map(({ operator, value }) => `${operator} ${value}`)
+  }
+  t.same(statusAssertions(), ['greater_than 0'])
+  t.same(statusAssertions('[STATUS] == pat(2*)'), ['matches ^(?s:2.*)$'])
+  t.same(statusAssertions('[STATUS] == ok'), [], 'the default of Picket, 200 to 399, applies')
 })
 
 t.test('Merge keys add values and do not replace values of the entry', async t => {

@@ -4,8 +4,11 @@ import { parseDurationMs } from './duration.ts'
 
 type Assertion = { type: string; operator: string; value: string }
 
-/** A converted condition. `note`: a difference, or why it could not be converted. */
-type Condition = { assertions: Assertion[]; note?: string; domainCheck?: true }
+/**
+ * A converted condition. `note`: a difference, or why it could not be converted. `isOpposite`: it holds for checks that fail
+ * in Picket.
+ */
+type Condition = { assertions: Assertion[]; note?: string; domainCheck?: true; isOpposite?: true }
 
 const COMPARISON = /^(.+?) (==|!=|<=|>=|<|>) (.+)$/s
 const OPERATORS: Record<string, string> = { '==': 'equals', '!=': 'not_equals', '<': 'less_than', '>': 'greater_than' }
@@ -26,7 +29,7 @@ const isPlaceholder = (text: string) => /^(len\(|has\()?\[[A-Z_]+\]/i.test(text.
 
 function convertCondition(subject: string, sign: string, value: string, type: MonitorType): Condition {
   const name = /^\[([A-Z_]+)\]$/i.exec(subject)?.[1]?.toUpperCase()
-  if (name === 'STATUS') return numeric('status_code', sign, value)
+  if (name === 'STATUS') return statusCode(sign, value)
   if (name === 'RESPONSE_TIME') return responseTime(sign, value)
   if (name === 'CERTIFICATE_EXPIRATION') return certificate(sign, value)
   if (name === 'DOMAIN_EXPIRATION') {
@@ -52,13 +55,13 @@ const single = (type: string, operator: string, value: string, note?: string): C
   ...(note !== undefined && { note }),
 })
 
-/** Converts a comparison of whole numbers, where `<= 299` is `< 300`. */
-function numeric(type: string, sign: string, value: string): Condition {
-  if (/^any\(.*\)$/.test(value) && sign === '==') return single(type, 'matches', `^(${parseOptions(value).join('|')})$`)
+/** Converts a comparison of the status, where `<= 299` is `< 300`. */
+function statusCode(sign: string, value: string): Condition {
+  if (/^(any|pat)\(.*\)$/.test(value)) return textual('status_code', '', sign, value)
   if (!/^-?\d+$/.test(value)) return unsupported(`${value} is not a whole number`)
-  if (sign === '<=') return single(type, 'less_than', String(Number(value) + 1))
-  if (sign === '>=') return single(type, 'greater_than', String(Number(value) - 1))
-  return single(type, OPERATORS[sign]!, value)
+  if (sign === '<=') return single('status_code', 'less_than', String(Number(value) + 1))
+  if (sign === '>=') return single('status_code', 'greater_than', String(Number(value) - 1))
+  return single('status_code', OPERATORS[sign]!, value)
 }
 
 function responseTime(sign: string, value: string): Condition {
@@ -82,10 +85,10 @@ function certificate(sign: string, value: string): Condition {
 
 /** Conditions that hold for every successful check. */
 function implied(name: string, sign: string, value: string): Condition {
-  const isUsual = sign === '==' && value === (name === 'CONNECTED' ? 'true' : 'NOERROR')
-  return isUsual
-    ? { assertions: [] }
-    : unsupported(`[${name}] can only be compared with its value of a successful check`)
+  const isUsual =
+    name === 'CONNECTED' ? value === (sign === '==' ? 'true' : 'false') : sign === '==' && value === 'NOERROR'
+  if (isUsual && /^[!=]=$/.test(sign)) return { assertions: [] }
+  return { ...unsupported(`[${name}] can only be compared with its value of a successful check`), isOpposite: true }
 }
 
 function existence(path: string, sign: string, value: string): Condition {

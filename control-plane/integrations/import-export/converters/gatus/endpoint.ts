@@ -33,6 +33,12 @@ export function toMonitor(endpoint: ForeignRecord, id: string, warn: AddWarning)
     addWarning(`${target}${LEFT_OUT}`)
     return null
   }
+  const conditions = readConditions(endpoint, target.type)
+  const opposite = conditions.find(({ isOpposite }) => isOpposite)
+  if (opposite) {
+    addWarning(`"${opposite.text}": ${opposite.note}${LEFT_OUT}`)
+    return null
+  }
   warnAboutLost(endpoint, target.type, addWarning)
   warnIfCut(endpoint.name, name, addWarning)
   return {
@@ -41,7 +47,7 @@ export function toMonitor(endpoint: ForeignRecord, id: string, warn: AddWarning)
     ...target,
     ...toTimes(endpoint, addWarning),
     ...(target.type === 'http' && toRequest(endpoint)),
-    ...toAssertions(endpoint, target.type, addWarning),
+    ...toAssertions(conditions, target.type, addWarning),
     ...(endpoint.enabled === false && { is_paused: true }),
     tags: toTags([toText(endpoint.group)], addWarning),
   }
@@ -100,20 +106,23 @@ function toRequest(endpoint: ForeignRecord): Partial<MonitorEntry> {
 
 const ANY_STATUS = { type: 'status_code', operator: 'greater_than', value: '0' }
 
+function readConditions({ conditions }: ForeignRecord, type: MonitorEntry['type']) {
+  const texts = Array.isArray(conditions) ? conditions.map(String) : []
+  return texts.map(text => ({ text, ...parseCondition(text, type) }))
+}
+
 function toAssertions(
-  { conditions }: ForeignRecord,
+  converted: ReturnType<typeof readConditions>,
   type: MonitorEntry['type'],
   addWarning: AddWarning,
 ): Partial<MonitorEntry> {
-  const texts = Array.isArray(conditions) ? conditions.map(String) : []
-  const converted = texts.map(text => ({ text, ...parseCondition(text, type) }))
   for (const { text, note, assertions, domainCheck } of converted) {
     if (note !== undefined)
       addWarning(`"${text}": ${note}${assertions.length > 0 || domainCheck ? '' : '; this condition was left out'}`)
   }
   const assertions = converted.flatMap(condition => condition.assertions)
-  // without a condition on the status, Gatus accepts any; the default of Picket would be 200 to 399
-  const isAnyStatus = type === 'http' && !assertions.some(({ type }) => type === 'status_code')
+  // without a condition on the status, Gatus accepts any; the default of Picket is 200 to 399, also for one that was left out
+  const isAnyStatus = type === 'http' && !converted.some(({ text }) => /\[STATUS\]/i.test(text))
   return {
     assertions: [...(isAnyStatus ? [ANY_STATUS] : []), ...assertions],
     ...(converted.some(({ domainCheck }) => domainCheck) && { domain_check: true }),
