@@ -181,6 +181,20 @@ t.test('GET /export?id= returns one record in its section, which an import leave
     })
 })
 
+t.test('A rule gets the channel of the file when the project has another channel of the same name', async t => {
+  const account = await api.account()
+  const mail = { name: 'Ops', type: 'email', config: { to: ['ann@example.com'] } }
+  const hook = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/a' } }
+  const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [{ channel: 'Ops' }] }
+  t.equal((await apply(account, { version: 1, alert_channels: [mail] })).status, 200)
+  const file = { version: 1, alert_channels: [hook], monitors: [monitor] }
+  t.match(await apply(account, file), { status: 200, body: { data: { warnings: [] } } })
+  t.match((await apply(account, file)).body.data, { changes: [] }, 'also when the channel is already stored')
+  const { alert_channels, monitors } = await exported(account)
+  const { id } = alert_channels.find(({ type }: { type: string }) => type === 'webhook')
+  t.match(monitors, [{ rules: [{ channel: id }] }])
+})
+
 t.test('Another interval of a heartbeat moves its deadline', async t => {
   const job = { name: 'Nightly', type: 'heartbeat', heartbeat_interval: 600, heartbeat_grace: 60, rules: [] }
   const account = await api.account()

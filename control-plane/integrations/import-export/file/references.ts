@@ -6,26 +6,45 @@ export type ReferenceTarget = { name: string; id: string | null; writtenId?: str
 /** Resolves a reference to an id. Throws 400 when it matches nothing or several records. */
 export type ResolveReference = (reference: string, path: string) => string | null
 
+type Index = { byName: Map<string, ReferenceTarget[]>; byId: Map<string, ReferenceTarget> }
+
+function buildIndex(targets: readonly ReferenceTarget[]): Index {
+  const index: Index = { byName: new Map(), byId: new Map() }
+  for (const target of targets) {
+    const sharing = index.byName.get(target.name)
+    if (sharing) sharing.push(target)
+    else index.byName.set(target.name, [target])
+    for (const id of [target.id, target.writtenId?.toLowerCase()]) {
+      if (id && !index.byId.has(id)) index.byId.set(id, target)
+    }
+  }
+  return index
+}
+
+/** Finds a record by its name if no other has it, else by its id. */
+function findIn({ byName, byId }: Index, reference: string): ReferenceTarget | undefined {
+  const [first, ...others] = byName.get(reference) ?? []
+  return first && others.length === 0 ? first : byId.get(reference.toLowerCase())
+}
+
 /**
  * Creates a resolver of references, which are names, or ids when several records have the name. `noun` is used in
- * messages. Entries of the file have priority over other records of the project.
+ * messages. Entries of the file (`named`) have priority over records that are only in the project (`others`).
  */
-export function createReferenceResolver(noun: string, named: readonly ReferenceTarget[]): ResolveReference {
-  const byName = new Map<string, ReferenceTarget[]>()
-  const byId = new Map<string, ReferenceTarget>()
-  for (const target of named) {
-    byName.set(target.name, [...(byName.get(target.name) ?? []), target])
-    for (const id of [target.id, target.writtenId?.toLowerCase()]) if (id && !byId.has(id)) byId.set(id, target)
-  }
+export function createReferenceResolver(
+  noun: string,
+  named: readonly ReferenceTarget[],
+  others: readonly ReferenceTarget[],
+): ResolveReference {
+  const ofFile = buildIndex(named)
+  const ofProject = buildIndex(others)
   return (reference, path) => {
-    const several = byName.get(reference) ?? []
-    if (several.length === 1) return several[0]!.id
-    const found = byId.get(reference.toLowerCase())
+    const source = ofFile.byName.has(reference) ? ofFile : ofProject
+    const found = findIn(ofFile, reference) ?? findIn(source, reference)
     if (found) return found.id
+    const count = source.byName.get(reference)?.length ?? 0
     const problem =
-      several.length === 0
-        ? `does not name a known ${noun}`
-        : `is the name of ${several.length} ${noun}s; use the id of one of them`
+      count === 0 ? `does not name a known ${noun}` : `is the name of ${count} ${noun}s; use the id of one of them`
     throw validationError([{ path, message: `${path} "${reference}" ${problem}` }])
   }
 }

@@ -46,7 +46,7 @@ export async function importChannels(run: ImportRun): Promise<ImportedChannels> 
     if (id !== null) subscriptions.push(...(await importSubscriptions(run, entry, id, place)))
   }
   const unnamed = listUnmatched(state.channels, found)
-  const find = createReferenceResolver('alert channel', [...named, ...unnamed])
+  const find = createReferenceResolver('alert channel', named, unnamed)
   return { find, unnamed: file.alert_channels ? unnamed : [], subscriptions }
 }
 

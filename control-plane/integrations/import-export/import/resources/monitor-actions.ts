@@ -42,7 +42,8 @@ export async function importMonitors(run: ImportRun): Promise<ImportedMonitors> 
   }
   await storeNew(run, plans)
   const named = entries.map((entry, i) => ({ name: entry.name, id: plans[i]?.id ?? null, writtenId: entry.id }))
-  const find = createReferenceResolver('monitor', [...named, ...unnamed, ...listSourceMonitors(run)])
+  const ofSources = listSourceMonitors(run)
+  const find = createReferenceResolver('monitor', [...named, ...ofSources.named], [...unnamed, ...ofSources.others])
   const planned = plans.filter(plan => plan !== null)
   warnAboutDuplicates(run, planned)
   for (const plan of planned) await resolveParents(run, plan, find)
@@ -62,16 +63,26 @@ function warnAboutDuplicates({ report }: ImportRun, planned: DraftedMonitor[]): 
   }
 }
 
-/** Lists the monitors of data sources. Those that do not exist yet have no id and get a warning. */
-function listSourceMonitors({ file, state, report }: ImportRun): ReferenceTarget[] {
+/**
+ * Lists the monitors of data sources: those that the file names, and others. Those that do not exist yet have no id and get
+ * a warning.
+ */
+function listSourceMonitors({ file, state, report }: ImportRun) {
   const known = new Set(state.children.map(({ name }) => name))
-  const expected = (file.data_sources ?? []).map(({ monitors = [] }) => monitors.filter(name => !known.has(name)))
+  const written = (file.data_sources ?? []).map(({ monitors = [] }) => monitors)
+  const expected = written.map(monitors => monitors.filter(name => !known.has(name)))
   for (const [index, names] of expected.entries()) {
     if (names.length === 0) continue
     const message = `${names.join(', ')}: does not exist until the data source is fetched; import again after that to add what refers to it`
     report.warnings.push({ path: `data_sources[${index}].monitors`, message })
   }
-  return [...state.children, ...expected.flat().map(name => ({ name, id: null }))]
+  const missing: ReferenceTarget[] = expected.flat().map(name => ({ name, id: null }))
+  const inFile = new Set(written.flat())
+  const isNamed = ({ name }: ReferenceTarget) => inFile.has(name)
+  return {
+    named: [...state.children.filter(isNamed), ...missing],
+    others: state.children.filter(child => !isNamed(child)),
+  }
 }
 
 /** Plans the import of a monitor. Throws 400 for an invalid new monitor. */
