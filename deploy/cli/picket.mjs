@@ -133,8 +133,10 @@ async function applySource(client, options, path, source) {
 }
 
 /** Reads the file for `run`. The values that --env inserts are not printed, in refusals neither. */
-async function withFile({ env, prune }, path, run) {
-  const source = await readSource(path, env ? process.env : null, prune)
+async function withFile({ env, prune, from }, path, run) {
+  // with --prune, each part would delete the resources of the others; parts of another product's file lose their groups
+  const canSplit = !prune && from === 'picket'
+  const source = await readSource(path, env ? process.env : null, canSplit)
   const mask = createMask(source.inserted)
   try {
     return await run({ ...source, mask })

@@ -9,17 +9,17 @@ const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 const VARIABLE_OR_ESCAPE = /(\$?)\$\{([A-Za-z_]\w*)\}/g
 
 /**
- * `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null. Returns the text to send, the names of
+ * `path`: `-` is standard input; `env`: the variables that replace `${NAME}`, or null; `canSplit`: the file may be sent in
+ * parts. Returns the text to send, the names of
  * the variables in it, and the values that were inserted by name. Throws a Refusal.
  */
-export async function readSource(path, env, isPruning) {
+export async function readSource(path, env, canSplit) {
   const written = readText(path)
   const inserted = new Map()
   const replace = (_, value) => replaceVariables(value, env, inserted)
   const text = env === null ? written : JSON.stringify(await readYaml(path, written), replace)
   if (Buffer.byteLength(text) > MAX_BYTES) {
-    // with --prune, each part would delete the resources of the others
-    const advice = isPruning ? 'Upload' : 'Split it and apply the parts without --prune, or upload'
+    const advice = !canSplit ? 'Upload' : 'Split it and apply the parts without --prune, or upload'
     throw new Refusal(`${path} is larger than 1 MiB. ${advice} it on /settings/import.`)
   }
   const isJson = env !== null || path.endsWith('.json')

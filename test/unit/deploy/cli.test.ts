@@ -159,13 +159,15 @@ t.test('apply refuses a file with variables unless --env or --no-env is given', 
   t.same(JSON.parse(requests.at(-1)!.body), { a: `abcd \${TOKEN} \${OTHER}` }, 'an escaped variable is a text')
 })
 
-t.test('The advice for a large file with --prune does not delete resources', async t => {
+t.test('The advice for a large file with --prune or of another product does not lose anything', async t => {
   const path = file('large.yaml', `#${'x'.repeat(2 << 20)}`)
   const env = { PICKET_API_KEY: KEY }
   t.match(await runCli(['plan', path], env), {
     err: /larger than 1 MiB\. Split it and apply the parts without --prune, or upload it on \/settings\/import\.$/m,
   })
-  t.match(await runCli(['plan', path, '--prune'], env), { err: /1 MiB\. Upload it on \/settings\/import\.$/m })
+  const upload = { err: /1 MiB\. Upload it on \/settings\/import\.$/m }
+  t.match(await runCli(['plan', path, '--prune'], env), upload)
+  t.match(await runCli(['plan', path, '--from', 'uptime-kuma'], env), upload, 'a part would lose its groups')
 })
 
 t.test('plan and apply print the names of variables in place of the values that --env inserts', async t => {

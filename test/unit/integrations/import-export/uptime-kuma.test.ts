@@ -65,6 +65,17 @@ t.test('Entries without a counterpart get a warning each and are not converted',
   }
 })
 
+t.test('A monitor whose group is not in the file gets a warning', async t => {
+  const { monitorList } = backup()
+  const [group, shop] = monitorList
+  const lost = /its group is not in this file; it does not get the tag of the group$/
+  const messages = (...records: object[]) =>
+    convertUptimeKuma({ monitorList: records }).warnings.map(({ message }) => message)
+  t.ok(messages({ ...shop, parent: 1 }).some(message => lost.test(message)))
+  t.ok(messages({ ...group, id: 7, parent: 1 }).some(message => lost.test(message)))
+  t.notOk(messages(group, { ...shop, parent: 1 }, { ...shop, parent: null }).some(message => lost.test(message)))
+})
+
 t.test('The content type of a body is that of the record, in any case, else the default of its encoding', async t => {
   const { monitorList } = backup()
   const record = { ...monitorList[1], method: 'POST', body: '{}' }
@@ -82,6 +93,7 @@ t.test('Unusual properties of a record get warnings, and an ordinary record gets
   const { monitorList, notificationList } = backup()
   const plain = {
     ...monitorList[1],
+    parent: null,
     interval: 60,
     maxretries: 0,
     resendInterval: 0,

@@ -30,6 +30,9 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
   const name = toName(record.name, 'Monitor')
   const type = String(record.type)
   const addWarning = (message: string) => warn(`${name}: ${message}`)
+  if (isSet(record.parent) && !context.groups.has(String(record.parent))) {
+    addWarning('its group is not in this file; it does not get the tag of the group')
+  }
   if (type === 'group') {
     addWarning('a group becomes a tag of its monitors')
     return null
