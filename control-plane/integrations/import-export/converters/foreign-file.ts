@@ -33,8 +33,37 @@ export function toText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }
 
-export const toNumber = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) ? value : null
+/** Returns a number, also of a text such as `443`; null for other values. */
+export function toNumber(value: unknown): number | null {
+  if (typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value)) return Number(value)
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** Returns a number, or the default, with a warning when the value is set but is not a number. */
+export function toNumberOr(
+  fallback: number,
+  [name, value]: [name: string, value: unknown],
+  addWarning: (message: string) => void,
+): number {
+  const number = toNumber(value)
+  if (number === null && isSet(value)) addWarning(`its ${name} was not understood; ${fallback} is used`)
+  return number ?? fallback
+}
+
+/** Whether a switch is on: true, 1, or one of them as a text. */
+export const isOn = (value: unknown): boolean => ['true', '1'].includes(String(value))
+
+const MAX_RECIPIENTS = 20
+
+/** Returns addresses without duplicates. Warns when there are more than a channel may have. */
+export function toRecipients(addresses: readonly string[], addWarning: (message: string) => void): string[] {
+  const different = [...new Set(addresses)]
+  const lost = different.slice(MAX_RECIPIENTS)
+  if (lost.length > 0) {
+    addWarning(`only its first ${MAX_RECIPIENTS} recipients were carried over, without ${lost.join(', ')}`)
+  }
+  return different.slice(0, MAX_RECIPIENTS)
+}
 
 /** Returns a valid name: one line of at most 100 characters. */
 export function toName(value: unknown, fallback: string): string {

@@ -261,6 +261,40 @@ t.test('An endpoint accepts any status only if none of its conditions is about t
   t.same(statusAssertions('[STATUS] == ok'), [], 'the default of Picket, 200 to 399, applies')
 })
 
+t.test('Values of Gatus that are not understood, variables and recipients beyond the limit get warnings', async t => {
+  const to = Array.from({ length: 21 }, (_, n) => `a${n}@example.com`).join(',')
+  const alert = { type: 'email', 'failure-threshold': 'many', 'minimum-reminder-interval': 30 }
+  const { file, warnings } = convertGatus({
+    alerting: { email: { to } },
+    endpoints: [
+      {
+        ...{ name: 'one', url: 'https://x.example.com/', interval: 300, client: { timeout: 5 }, headers: 'x' },
+        ...{ conditions: ['[BODY].version == $VERSION'], alerts: [alert] },
+      },
+      {
+        name: 'two',
+        url: 'https://x.example.com/',
+        conditions: '[STATUS] == 200',
+        alerts: [{ 'failure-threshold': '4' }],
+      },
+    ],
+  })
+  t.match(file.monitors, [{ interval_seconds: 60, timeout_ms: 10_000, retry_count: 2 }, { retry_count: 3 }])
+  const text = warnings.map(({ path, message }) => `${path}: ${message}`).join('\n')
+  for (const sentence of [
+    /^alerting.email: only its first 20 recipients were carried over, without a20@example.com$/m,
+    /^endpoints\[0\]: one: its interval is not a duration such as 5m; 60 s is used$/m,
+    /^endpoints\[0\]: one: its timeout is not a duration such as 5m; 10 s is used$/m,
+    /^endpoints\[0\]: one: its headers are invalid; they were left out$/m,
+    /^endpoints\[0\]: one: it contains an environment variable/m,
+    /^endpoints\[0\]: its failure-threshold was not understood; 3 is used$/m,
+    /^endpoints\[0\].alerts\[0\]: its minimum-reminder-interval is not a duration/m,
+    /^endpoints\[1\]: two: its conditions are not a list; they were left out$/m,
+  ]) {
+    t.match(text, sentence)
+  }
+})
+
 t.test('Merge keys add values and do not replace values of the entry', async t => {
   const text = `
 defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 204"], client: { timeout: 5s } }

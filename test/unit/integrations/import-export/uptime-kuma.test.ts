@@ -177,5 +177,79 @@ t.test('A body that is not a backup is refused, and invalid parts of one get war
   }
   const { file, warnings } = convertUptimeKuma(odd)
   t.match(file.monitors, [{ name: '7', type: 'http' }])
-  t.equal(warnings.length, 4)
+  t.equal(warnings.length, 5)
+})
+
+t.test('Numbers, switches, headers and status codes that are written as texts are read', async t => {
+  const http = {
+    type: 'http',
+    name: 'Shop',
+    url: 'https://shop.example.com/',
+    interval: '120',
+    timeout: '48',
+    maxretries: '2',
+  }
+  const { file, warnings } = convertUptimeKuma({
+    monitorList: [
+      { ...http, headers: { 'X-Team': 'ops' }, accepted_statuscodes: '["200-299","404"]', expiryNotification: 1 },
+      { ...http, upsideDown: '1', name: 'Firewall' },
+      {
+        type: 'port',
+        name: 'Database',
+        hostname: 'db.example.com',
+        port: '5432',
+        active: '0',
+        notificationIDList: [2],
+      },
+      { ...http, type: 'keyword', keyword: 'ok', invertKeyword: '0' },
+    ],
+    notificationList: ['One', 'Two', 'Three'].map((name, id) => ({
+      ...{ id, name, active: 1 },
+      config: { type: 'slack', slackwebhookURL: 'https://chat.example.com/x' },
+    })),
+  })
+  t.match(file.monitors, [
+    {
+      ...{ interval_seconds: 120, retry_count: 2, headers: { 'X-Team': 'ops' }, ssl_check: true },
+      assertions: [{ value: '^(2\\d\\d|404)$' }],
+    },
+    { url: 'db.example.com:5432', is_paused: true, rules: [{ channel: 'Three' }] },
+    { keyword_type: 'contains' },
+  ])
+  t.same(
+    warnings.map(({ path }) => path),
+    ['monitorList[1]', 'monitorList'],
+    'only the monitor that is upside down, and the note about retries',
+  )
+})
+
+t.test('Values that are not understood, and recipients beyond the limit, get warnings', async t => {
+  const to = Array.from({ length: 22 }, (_, n) => `a${n}@example.com`).join(',')
+  const { file, warnings } = convertUptimeKuma({
+    monitorList: [
+      {
+        ...{ type: 'http', name: 'Shop', url: 'https://shop.example.com/', headers: ['x'], interval: 'often' },
+        ...{ accepted_statuscodes: ['2xx'], maxretries: {}, resendInterval: 'x', notificationIDList: 5, timeout: 'x' },
+      },
+      { type: 'port', name: 'Database', hostname: 'db.example.com', port: 'postgres' },
+      { type: 'push', name: 'Backup', interval: 60, retryInterval: 'x' },
+    ],
+    notificationList: [{ id: 1, name: 'Mail', config: { type: 'smtp', smtpTo: to } }],
+  })
+  t.match(file.alert_channels, [{ config: { to: to.split(',').slice(0, 20) } }])
+  const text = warnings.map(({ path, message }) => `${path} ${message}`).join('\n')
+  for (const sentence of [
+    /^notificationList\[0\] Mail: only its first 20 recipients .*, without a20@example.com, a21@example.com$/m,
+    /^monitorList\[0\] Shop: its interval was not understood; 60 is used$/m,
+    /^monitorList\[0\] Shop: its timeout was not understood; 48 is used$/m,
+    /^monitorList\[0\] Shop: its number of retries was not understood; 0 is used$/m,
+    /^monitorList\[0\] Shop: its resend interval was not understood; 0 is used$/m,
+    /^monitorList\[0\] Shop: its headers are invalid/m,
+    /^monitorList\[0\] Shop: its accepted status codes were not all understood/m,
+    /^monitorList\[0\] Shop: its list of notifications was not understood; its alert rule was left out$/m,
+    /^monitorList\[1\] Database: its port was not understood; 443 is used$/m,
+    /^monitorList\[2\] Backup: its retry interval was not understood; 60 is used$/m,
+  ]) {
+    t.match(text, sentence)
+  }
 })

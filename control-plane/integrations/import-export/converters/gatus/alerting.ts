@@ -8,24 +8,27 @@ import {
   listRecords,
   REMINDER_BOUNDS,
   toName,
+  toNumberOr,
+  toRecipients,
   toText,
   type WarnAt,
 } from '../foreign-file.ts'
-import { parseDurationMs } from './duration.ts'
+import { toDurationMs } from './duration.ts'
 import { hasVariable, VARIABLE_WARNING } from './template-values.ts'
 
+type AddWarning = (message: string) => void
 type ChannelTarget = Pick<ChannelEntry, 'type' | 'config'>
 
 /** Converts the configuration of each provider; null when it has no target. */
-const PROVIDERS: Record<string, (config: ForeignRecord) => ChannelTarget | null> = {
+const PROVIDERS: Record<string, (config: ForeignRecord, addWarning: AddWarning) => ChannelTarget | null> = {
   slack: config => chat('chat_a', config),
   discord: config => chat('chat_b', config),
   teams: config => chat('chat_c', config),
   'teams-workflows': config => chat('chat_c', config),
   mattermost: config => chat('chat_a', config),
-  email(config) {
+  email(config, addWarning) {
     const to = (toText(config.to) ?? '').split(',').flatMap(address => address.trim() || [])
-    return to.length === 0 ? null : { type: 'email', config: { to: [...new Set(to)].slice(0, 20) } }
+    return to.length === 0 ? null : { type: 'email', config: { to: toRecipients(to, addWarning) } }
   },
   custom(config) {
     const url = toText(config.url)
@@ -62,7 +65,9 @@ export type Alerting = {
 
 /** Returns the highest number of consecutive failures before an alert; null without alerts. The default of Gatus is 3. */
 export function findThreshold(alerts: ForeignRecord[], addWarning: (message: string) => void): number | null {
-  const thresholds = alerts.map(alert => Number(alert['failure-threshold']) || 3)
+  const thresholds = alerts.map(
+    alert => toNumberOr(3, ['failure-threshold', alert['failure-threshold']], addWarning) || 3,
+  )
   if (thresholds.length === 0) return null
   const highest = Math.max(1, ...thresholds)
   if (new Set(thresholds).size > 1) addWarning(`all its alerts use the highest failure-threshold, ${highest}`)
@@ -104,7 +109,8 @@ export function parseAlerting(source: unknown, warn: WarnAt): Alerting {
 const channelName = (kind: string, group: string | null) => toName(group === null ? kind : `${kind} (${group})`, kind)
 
 function toReminder(alert: ForeignRecord, addWarning: (message: string) => void): Partial<RuleEntry> {
-  const minutes = (parseDurationMs(alert['minimum-reminder-interval']) ?? 0) / 60_000
+  const minutes =
+    toDurationMs(0, ['minimum-reminder-interval', alert['minimum-reminder-interval']], addWarning) / 60_000
   if (minutes === 0) return {}
   const onClamped = (clamped: number) =>
     addWarning(`its reminder interval of ${minutes} min was changed to ${clamped} min`)
@@ -119,11 +125,11 @@ function toChannels(kind: string, config: unknown, warn: WarnAt): ChannelEntry[]
   }
   if (NOTES[kind] !== undefined) warn(path, NOTES[kind])
   warnAboutProvider(kind, config, path, warn)
-  const target = PROVIDERS[kind]!(config)
+  const target = PROVIDERS[kind]!(config, message => warn(path, message))
   const own = target ? [{ name: channelName(kind, null), ...target }] : []
   if (target === null) warn(path, `${kind} has no target${LEFT_OUT}`)
   const overrides = listRecords(config.overrides ?? [], `${path}.overrides`, warn).flatMap(({ record, path }) => {
-    const ofGroup = PROVIDERS[kind]!({ ...config, ...record })
+    const ofGroup = PROVIDERS[kind]!({ ...config, ...record }, message => warn(path, message))
     const group = toText(record.group)
     if (ofGroup !== null && group !== null) return [{ name: channelName(kind, group), ...ofGroup }]
     warn(path, `this override has no group or no target${LEFT_OUT}`)

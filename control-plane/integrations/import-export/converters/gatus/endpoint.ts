@@ -14,7 +14,7 @@ import {
   warnIfCut,
 } from '../foreign-file.ts'
 import { parseCondition } from './conditions.ts'
-import { parseDurationMs } from './duration.ts'
+import { toDurationMs } from './duration.ts'
 import { hasPlaceholder, hasVariable, VARIABLE_WARNING } from './template-values.ts'
 
 type AddWarning = (message: string) => void
@@ -78,8 +78,9 @@ function dnsTarget(server: string, dns: ForeignRecord): Target {
 }
 
 function toTimes({ interval, client }: ForeignRecord, addWarning: AddWarning) {
-  const seconds = (parseDurationMs(interval) ?? INTERVAL_MS) / 1_000
-  const timeoutMs = (isRecord(client) ? parseDurationMs(client.timeout) : null) ?? TIMEOUT_MS
+  const seconds = toDurationMs(INTERVAL_MS, ['interval', interval], addWarning) / 1_000
+  const timeout = isRecord(client) ? client.timeout : undefined
+  const timeoutMs = toDurationMs(TIMEOUT_MS, ['timeout', timeout], addWarning)
   return {
     interval_seconds: clampWithWarning(seconds, INTERVAL_BOUNDS, clamped =>
       addWarning(`its interval of ${seconds} s was changed to ${clamped} s`),
@@ -153,7 +154,11 @@ function warnAboutLost(endpoint: ForeignRecord, type: MonitorEntry['type'], addW
   for (const [key, name] of LOST) if (endpoint[key] != null) addWarning(`${name} were not carried over`)
   const client = isRecord(endpoint.client) ? endpoint.client : {}
   for (const [key, message] of LOST_OF_CLIENT) if (client[key] != null && client[key] !== false) addWarning(message)
-  if (hasVariable([endpoint.url, endpoint.headers, endpoint.body])) addWarning(VARIABLE_WARNING)
+  if (hasVariable([endpoint.url, endpoint.headers, endpoint.body, endpoint.conditions, endpoint.dns]))
+    addWarning(VARIABLE_WARNING)
+  if (isSet(endpoint.headers) && !isRecord(endpoint.headers)) addWarning('its headers are invalid; they were left out')
+  if (isSet(endpoint.conditions) && !Array.isArray(endpoint.conditions))
+    addWarning('its conditions are not a list; they were left out')
   if (hasPlaceholder(endpoint.body)) addWarning('placeholders in its body are not replaced')
   if (isSet(endpoint.body) && type !== 'http') addWarning('its body was not carried over')
 }

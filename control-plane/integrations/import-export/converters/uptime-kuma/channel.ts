@@ -1,6 +1,6 @@
 import type { ChannelEntry } from '../../file/project-file.ts'
 import { LEFT_OUT } from '../../import/import-report.ts'
-import { type ForeignRecord, isRecord, isSet, toName, toText } from '../foreign-file.ts'
+import { type ForeignRecord, isOn, isRecord, isSet, toName, toRecipients, toText } from '../foreign-file.ts'
 
 type Config = { type: ChannelEntry['type']; config: Record<string, unknown> }
 type AddWarning = (message: string) => void
@@ -38,8 +38,8 @@ export function toChannel(record: ForeignRecord, warn: AddWarning): ChannelEntry
   }
   const lost = Object.keys(config).filter(key => isSet(config[key]) && !KNOWN.test(key))
   if (lost.length > 0) addWarning(`its ${lost.join(', ')} was not carried over`)
-  if (record.active === false) addWarning('the notification was inactive; the channel is active')
-  return { name, ...channel, is_default: config.isDefault === true || record.isDefault === true }
+  if (record.active != null && !isOn(record.active)) addWarning('the notification was inactive; the channel is active')
+  return { name, ...channel, is_default: isOn(config.isDefault) || isOn(record.isDefault) }
 }
 
 function chat(type: ChannelEntry['type'], address: unknown): Config | null {
@@ -63,7 +63,7 @@ function toMail(config: ForeignRecord, addWarning: AddWarning): Config | null {
     .filter(address => address !== '')
   if (to.length === 0) return null
   addWarning("mail is sent by Picket's mail server, not by the configured one")
-  return { type: 'email', config: { to: [...new Set(to)].slice(0, 20) } }
+  return { type: 'email', config: { to: toRecipients(to, addWarning) } }
 }
 
 function parsed(text: unknown): ForeignRecord | null {

@@ -4,6 +4,8 @@ import {
   clampWithWarning,
   type ForeignRecord,
   INTERVAL_BOUNDS,
+  isOn,
+  isRecord,
   isSet,
   listRecords,
   MAX_RETRIES,
@@ -11,6 +13,7 @@ import {
   TIMEOUT_BOUNDS,
   toName,
   toNumber,
+  toNumberOr,
   toTags,
   toText,
   warnIfCut,
@@ -41,7 +44,7 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
     addWarning(`monitors of type ${type} are not supported${LEFT_OUT}`)
     return null
   }
-  if (record.upsideDown === true || record.upsideDown === 1) {
+  if (isOn(record.upsideDown)) {
     addWarning(`upside down mode is not supported${LEFT_OUT}`)
     return null
   }
@@ -53,18 +56,17 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
     name,
     ...(type !== 'push' && toTimes(record, addWarning)),
     ...target,
-    ...(isTrue(record.active) ? {} : { is_paused: true }),
+    ...(record.active === undefined || isOn(record.active) ? {} : { is_paused: true }),
     tags: toTags([...(context.groups.get(String(record.parent)) ?? []), ...ownTags(record)], addWarning),
     rules: toRules(record, context.channels, addWarning),
   }
 }
 
-const isTrue = (value: unknown) => value === true || value === 1 || value === undefined
-
 function toTimes(record: ForeignRecord, addWarning: AddWarning) {
-  const interval = toNumber(record.interval) ?? 60
-  const timeoutMs = (toNumber(record.timeout) || interval * 0.8) * 1_000
-  const retries = toNumber(record.maxretries) ?? 0
+  const interval = toNumberOr(60, ['interval', record.interval], addWarning)
+  const usualTimeout = interval * 0.8
+  const timeoutMs = (toNumberOr(usualTimeout, ['timeout', record.timeout], addWarning) || usualTimeout) * 1_000
+  const retries = toNumberOr(0, ['number of retries', record.maxretries], addWarning)
   const seconds = clampWithWarning(interval, INTERVAL_BOUNDS, clamped =>
     addWarning(`its interval of ${interval} s was changed to ${clamped} s`),
   )
@@ -86,12 +88,20 @@ function ownTags(record: ForeignRecord): (string | null)[] {
   })
 }
 
-/** Converts `notificationIDList` (`{ "1": true }`) and `resendInterval` (checks between reminders). */
+/** Reads `{ "1": true }` and `[1]`. */
+function readNotificationIds(list: unknown, addWarning: AddWarning): string[] {
+  if (Array.isArray(list)) return [...new Set(list.map(String))]
+  if (isRecord(list)) return Object.keys(list).filter(id => list[id])
+  if (isSet(list)) addWarning(`its list of notifications was not understood${RULE_LEFT_OUT}`)
+  return []
+}
+
+/** Converts `notificationIDList` and `resendInterval` (checks between reminders). */
 function toRules(record: ForeignRecord, channels: ConversionContext['channels'], addWarning: AddWarning) {
-  const ids = Object.entries((record.notificationIDList ?? {}) as object).flatMap(([id, isOn]) => (isOn ? [id] : []))
+  const ids = readNotificationIds(record.notificationIDList, addWarning)
   const missing = ids.filter(id => !channels.has(id))
   for (const id of missing) addWarning(`its notification ${id} is not a channel of the file${RULE_LEFT_OUT}`)
-  const resend = toNumber(record.resendInterval) ?? 0
+  const resend = toNumberOr(0, ['resend interval', record.resendInterval], addWarning)
   const minutes = (resend * (toNumber(record.interval) ?? 60)) / 60
   const onClamped = (clamped: number) =>
     addWarning(`its reminder interval of ${minutes} min was changed to ${clamped} min`)

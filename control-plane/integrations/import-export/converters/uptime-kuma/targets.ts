@@ -1,7 +1,16 @@
 import { parseJsonPath } from '../../../../../shared/assertions/json-path.ts'
 import type { MonitorEntry } from '../../file/project-file.ts'
 import { LEFT_OUT } from '../../import/import-report.ts'
-import { clampWithWarning, type ForeignRecord, HEARTBEAT_BOUNDS, isRecord, toNumber, toText } from '../foreign-file.ts'
+import {
+  clampWithWarning,
+  type ForeignRecord,
+  HEARTBEAT_BOUNDS,
+  isOn,
+  isRecord,
+  isSet,
+  toNumberOr,
+  toText,
+} from '../foreign-file.ts'
 
 type AddWarning = (message: string) => void
 type Target = Omit<MonitorEntry, 'name'>
@@ -12,17 +21,20 @@ export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, addWarnin
   http: (record, addWarning) => ({
     type: 'http',
     ...toRequest(record, addWarning),
-    assertions: statusAssertions(record),
+    assertions: statusAssertions(record, addWarning),
   }),
   keyword: (record, addWarning) => ({
     type: 'keyword',
     ...toRequest(record, addWarning),
-    assertions: statusAssertions(record),
+    assertions: statusAssertions(record, addWarning),
     ...(toText(record.keyword) !== null && { keyword: toText(record.keyword)! }),
-    keyword_type: record.invertKeyword ? 'not_contains' : 'contains',
+    keyword_type: isOn(record.invertKeyword) ? 'not_contains' : 'contains',
   }),
   'json-query': toJsonQuery,
-  port: record => ({ type: 'tcp', url: `${toHost(record)}:${toNumber(record.port) ?? 443}` }),
+  port: (record, addWarning) => ({
+    type: 'tcp',
+    url: `${toHost(record)}:${toNumberOr(443, ['port', record.port], addWarning)}`,
+  }),
   ping: record => ({ type: 'ping', url: toHost(record) }),
   dns: toDns,
   push: toHeartbeat,
@@ -45,8 +57,8 @@ function toRequest(record: ForeignRecord, addWarning: AddWarning): Partial<Targe
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(body !== null && { body }),
     ...toAuth(record, addWarning),
-    ...(record.expiryNotification === true && { ssl_check: true }),
-    ...(record.domainExpiryNotification === true && { domain_check: true }),
+    ...(isOn(record.expiryNotification) && { ssl_check: true }),
+    ...(isOn(record.domainExpiryNotification) && { domain_check: true }),
   }
 }
 
@@ -61,17 +73,11 @@ function contentType(record: ForeignRecord, body: string | null): Record<string,
   return body === null || type === undefined ? {} : { 'Content-Type': type }
 }
 
-/** Converts headers, which are JSON as text. */
+/** Converts headers, which are JSON as text, or an object. */
 function toHeaders({ headers }: ForeignRecord, addWarning: AddWarning): Record<string, string> {
-  const text = toText(headers)
-  if (text === null) return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value))
-      return Object.fromEntries(Object.entries(value).map(([name, header]) => [name, String(header)]))
-  } catch {
-    // warned about below, like other values that are not objects
-  }
+  if (!isSet(headers) || (typeof headers === 'string' && headers.trim() === '')) return {}
+  const value = parseJson(headers)
+  if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([name, header]) => [name, String(header)]))
   addWarning('its headers are invalid; they were left out')
   return {}
 }
@@ -90,9 +96,22 @@ function toAuth(record: ForeignRecord, addWarning: AddWarning): Partial<Target> 
   return {}
 }
 
+/** Parses JSON as text, and returns other values and texts as they are. */
+function parseJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
 /** Converts `["200-299", "404"]` to one range or one regular expression. */
-function statusAssertions(record: ForeignRecord): Assertion[] {
-  const accepted = Array.isArray(record.accepted_statuscodes) ? record.accepted_statuscodes : ['200-299']
+function statusAssertions(record: ForeignRecord, addWarning: AddWarning): Assertion[] {
+  const written = parseJson(record.accepted_statuscodes)
+  const accepted = Array.isArray(written) ? written : isSet(written) ? [written] : ['200-299']
+  const unknown = accepted.filter(text => !/^[1-9]\d\d(-[1-9]\d\d)?$/.test(String(text)))
+  if (unknown.length > 0) addWarning('its accepted status codes were not all understood; check its assertion')
   const ranges = accepted.flatMap(text => {
     const [, first, last = first] = /^([1-9]\d\d)(?:-([1-9]\d\d))?$/.exec(String(text)) ?? []
     return first === undefined ? [] : [[Number(first), Number(last)] as const]
@@ -148,14 +167,14 @@ function toJsonQuery(record: ForeignRecord, addWarning: AddWarning): Target {
   return {
     type: 'http',
     ...toRequest(record, addWarning),
-    assertions: [...statusAssertions(record), ...(isKept ? [assertion] : [])],
+    assertions: [...statusAssertions(record, addWarning), ...(isKept ? [assertion] : [])],
   }
 }
 
 function toDns(record: ForeignRecord, addWarning: AddWarning): Target | null {
   const [server, ...others] = (toText(record.dns_resolve_server) ?? '').split(',').map(address => address.trim())
   if (others.length > 0) addWarning(`only its first resolver, ${server}, is used`)
-  const port = toNumber(record.port) ?? 53
+  const port = toNumberOr(53, ['port', record.port], addWarning)
   const at = server ? `${server.includes(':') ? `[${server}]` : server}${port === 53 ? '' : `:${port}`}/` : ''
   const type = toText(record.dns_resolve_type) ?? 'A'
   if (type !== 'PTR') return { type: 'dns', url: `dns://${at}${toHost(record)}?type=${type}` }
@@ -166,9 +185,10 @@ function toDns(record: ForeignRecord, addWarning: AddWarning): Target | null {
 /** Converts a push monitor. Its ping address is new, because it is a secret of each server. */
 function toHeartbeat(record: ForeignRecord, addWarning: AddWarning): Target {
   addWarning('it gets a new ping address; update the sender of the pings')
-  const interval = toNumber(record.interval) ?? 60
+  const interval = toNumberOr(60, ['interval', record.interval], addWarning)
   const onClamped = (clamped: number) => addWarning(`its interval of ${interval} s was changed to ${clamped} s`)
-  const grace = (toNumber(record.maxretries) ?? 0) * (toNumber(record.retryInterval) || interval)
+  const retries = toNumberOr(0, ['number of retries', record.maxretries], addWarning)
+  const grace = retries * (toNumberOr(interval, ['retry interval', record.retryInterval], addWarning) || interval)
   return {
     type: 'heartbeat',
     heartbeat_interval: clampWithWarning(interval, HEARTBEAT_BOUNDS, onClamped),
