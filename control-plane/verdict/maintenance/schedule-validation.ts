@@ -5,8 +5,13 @@ import { createPeriodFinder, findNextPeriod, findPeriodAt, type MaintenanceSched
 /** The longest period: seven days. */
 export const MAX_WINDOW_MINUTES = 7 * 24 * 60
 const MINUTE_MS = 60_000
-/** How many consecutive periods are compared: more than a year of daily ones, to cover daylight saving time. */
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** How many consecutive periods are compared, from now and from before each change of clocks in this many days. */
 const MAX_COMPARED_PERIODS = 370
+const MAX_COMPARED_DAYS = 370
+/** Clocks change by less. */
+const MAX_CLOCK_CHANGE_MS = 3 * HOUR_MS
 
 /** The errors in the schedule of a window that is created or rescheduled at `now`. */
 export function validateSchedule(schedule: MaintenanceSchedule, now: Date): ErrorDetail[] {
@@ -49,11 +54,29 @@ function validateRecurring(schedule: MaintenanceSchedule, now: Date): ErrorDetai
 /** Periods must not touch: together they could suppress alerts without an end. */
 function overlaps(schedule: MaintenanceSchedule, now: Date): boolean {
   const findNext = createPeriodFinder(schedule)
-  let before = findNext(now)
-  for (let i = 0; i < MAX_COMPARED_PERIODS && before !== null; i++) {
-    const after = findNext(before.startsAt)
-    if (after !== null && after.startsAt <= before.endsAt) return true
-    before = after
+  const touchFrom = (from: Date, until = Number.POSITIVE_INFINITY) => {
+    let before = findNext(from)
+    for (let i = 0; i < MAX_COMPARED_PERIODS && before !== null && before.startsAt.getTime() <= until; i++) {
+      const after = findNext(before.startsAt)
+      if (after !== null && after.startsAt <= before.endsAt) return true
+      before = after
+    }
+    return false
   }
-  return false
+  const leadMs = schedule.durationMinutes! * MINUTE_MS + MAX_CLOCK_CHANGE_MS
+  const touchNear = (atMs: number) => touchFrom(new Date(atMs - leadMs), atMs + MAX_CLOCK_CHANGE_MS)
+  return touchFrom(now) || listClockChanges(schedule.timeZone!, now).some(touchNear)
+}
+
+/** When the clocks of the zone change in the days from `now`, at most an hour late, in ms. */
+function listClockChanges(timeZone: string, now: Date): number[] {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+  const offsetAt = (ms: number) => format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')!.value
+  const days = Array.from({ length: MAX_COMPARED_DAYS }, (_, i) => now.getTime() + i * DAY_MS)
+  return days.flatMap(dayMs => {
+    const before = offsetAt(dayMs)
+    if (before === offsetAt(dayMs + DAY_MS)) return []
+    const hours = Array.from({ length: 24 }, (_, i) => dayMs + (i + 1) * HOUR_MS)
+    return hours.find(ms => offsetAt(ms) !== before) ?? []
+  })
 }

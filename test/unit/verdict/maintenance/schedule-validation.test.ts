@@ -55,6 +55,15 @@ t.test('two times a day are accepted before a change of clocks', async t => {
   for (const day of ['2026-03-01', '2026-08-01']) t.same(validateSchedule(twice, new Date(day)), [], day)
 })
 
+t.test('periods that touch when clocks change are refused on any day, also with several periods a day', async t => {
+  const twice = { ...NIGHTLY, cron: '30 1,3 * * *', durationMinutes: 100 }
+  for (const day of ['2026-02-01', '2026-06-01', '2026-11-21'])
+    t.match(validateSchedule(twice, new Date(day)), [{ path: 'duration_minutes' }], day)
+  t.same(validateSchedule({ ...twice, timeZone: 'UTC' }, NOW), [])
+  const often = { ...NIGHTLY, cron: '*/5 * * * *', durationMinutes: 4 }
+  t.same(validateSchedule(often, NOW), [])
+})
+
 t.test('a plan contains the current period from now on and the next one', async t => {
   t.same(planPeriodsFrom(ONCE, NOW), { periods: [{ startsAt: at(1), endsAt: at(2) }], plannedAt: at(1) })
   const running = { ...ONCE, startsAt: at(-1) }
