@@ -65,6 +65,16 @@ t.test('Entries without a counterpart get a warning each and are not converted',
   }
 })
 
+t.test('A keyword that looks like JSON without spaces gets a warning', async t => {
+  const http = { type: 'keyword', name: 'Shop', url: 'https://shop.example.com/' }
+  const warnsAbout = (keyword: string) =>
+    convertUptimeKuma({ monitorList: [{ ...http, keyword }] }).warnings.some(({ message }) =>
+      /: Uptime Kuma removes the spaces of JSON before it searches; check the keyword/.test(message),
+    )
+  for (const keyword of ['"status":"ok"', 'true,"x', '{"a', '["a']) t.ok(warnsAbout(keyword), keyword)
+  for (const keyword of ['OK', '"ok"', 'a: b', '[a]']) t.notOk(warnsAbout(keyword), keyword)
+})
+
 t.test('A monitor whose group is not in the file gets a warning', async t => {
   const { monitorList } = backup()
   const [group, shop] = monitorList

@@ -23,13 +23,7 @@ export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, addWarnin
     ...toRequest(record, addWarning),
     assertions: statusAssertions(record, addWarning),
   }),
-  keyword: (record, addWarning) => ({
-    type: 'keyword',
-    ...toRequest(record, addWarning),
-    assertions: statusAssertions(record, addWarning),
-    ...(toText(record.keyword) !== null && { keyword: toText(record.keyword)! }),
-    keyword_type: isOn(record.invertKeyword) ? 'not_contains' : 'contains',
-  }),
+  keyword: toKeyword,
   'json-query': toJsonQuery,
   port: (record, addWarning) => ({
     type: 'tcp',
@@ -38,6 +32,22 @@ export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, addWarnin
   ping: record => ({ type: 'ping', url: toHost(record) }),
   dns: toDns,
   push: toHeartbeat,
+}
+
+function toKeyword(record: ForeignRecord, addWarning: AddWarning): Target {
+  const keyword = toText(record.keyword)
+  if (keyword !== null && /":|,"|[{[]"/.test(keyword)) {
+    addWarning(
+      'Uptime Kuma removes the spaces of JSON before it searches; check the keyword, or use a json_path assertion',
+    )
+  }
+  return {
+    type: 'keyword',
+    ...toRequest(record, addWarning),
+    assertions: statusAssertions(record, addWarning),
+    ...(keyword !== null && { keyword }),
+    keyword_type: isOn(record.invertKeyword) ? 'not_contains' : 'contains',
+  }
 }
 
 /** Returns the host. An IPv6 address has brackets, because a port may follow. */
