@@ -3,6 +3,15 @@
 /** An error that is printed as one sentence, without a stack. */
 export class Refusal extends Error {}
 
+/** No answer of Picket has come. `fact`: one sentence; `advice`: what to do when the call changes nothing. */
+class NoAnswer extends Refusal {
+  constructor(fact, advice) {
+    super(`${fact} ${advice}`)
+    this.fact = fact
+  }
+}
+
+const OUTCOME_UNKNOWN = 'It is not known whether the changes were made; run picket plan.'
 const TIMEOUT_MS = 120_000
 
 /** A client for the address and key in the environment. Throws a Refusal when one of them is missing or invalid. */
@@ -19,10 +28,15 @@ export function createClient({ PICKET_URL = 'http://localhost:8080', PICKET_API_
     /** imports a file; returns the changes, or with `isDryRun` the changes it would make */
     async importFile({ type, text }, { from, prune, isDryRun }) {
       const query = new URLSearchParams({ from, prune, dry_run: isDryRun })
-      const answer = await ask(`/import?${query}`, { method: 'POST', body: text, headers: { 'content-type': type } })
-      const { data } = parseJson(answer, api)
-      if (!Array.isArray(data?.changes)) throw new Refusal(formatForeign(200, new URL(api).origin))
-      return data
+      try {
+        const answer = await ask(`/import?${query}`, { method: 'POST', body: text, headers: { 'content-type': type } })
+        const { data } = parseJson(answer, api)
+        if (!Array.isArray(data?.changes)) throw foreignAnswer(200, new URL(api).origin)
+        return data
+      } catch (error) {
+        if (isDryRun || !(error instanceof NoAnswer)) throw error
+        throw new Refusal(`${error.fact} ${OUTCOME_UNKNOWN}`)
+      }
     },
   }
 }
@@ -55,15 +69,19 @@ async function send(url, key, { headers, ...request }) {
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { ...headers, authorization: `Bearer ${key}` },
   }).catch(error => {
-    throw new Refusal(`${origin} does not respond (${formatCause(error)}). Check PICKET_URL.`)
+    const fact = `${origin} does not respond (${formatCause(error)}).`
+    const isUnsent = ['ECONNREFUSED', 'ENOTFOUND'].includes(error.cause?.code)
+    throw isUnsent ? new Refusal(`${fact} ${CHECK_ADDRESS}`) : new NoAnswer(fact, CHECK_ADDRESS)
   })
   const text = await answer.text().catch(error => {
-    throw new Refusal(
-      `The connection to ${origin} failed before the end of the answer (${formatCause(error)}). Run picket plan to see the current state.`,
+    throw new NoAnswer(
+      `The connection to ${origin} failed before the end of the answer (${formatCause(error)}).`,
+      'Run picket plan to see the current state.',
     )
   })
   if (answer.ok && /^application\/(json|yaml)/.test(answer.headers.get('content-type') ?? '')) return text
-  throw new Refusal(formatError(answer.status, parseError(text), origin))
+  const refused = parseError(text)
+  throw refused ? new Refusal(formatError(answer.status, refused)) : foreignAnswer(answer.status, origin)
 }
 
 const formatCause = error => error.cause?.code ?? error.cause?.message ?? error.message
@@ -72,7 +90,7 @@ function parseJson(text, url) {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refusal(formatForeign(200, new URL(url).origin))
+    throw foreignAnswer(200, new URL(url).origin)
   }
 }
 
@@ -86,8 +104,7 @@ function parseError(text) {
   }
 }
 
-function formatError(status, error, origin) {
-  if (!error) return formatForeign(status, origin)
+function formatError(status, error) {
   if (error.code === 'unauthorized') {
     if (/base address/.test(error.message)) return `${error.message}. Check PICKET_URL.`
     return 'PICKET_API_KEY is not a valid API key of this server.'
@@ -97,4 +114,6 @@ function formatError(status, error, origin) {
   return [`Refused (${status}), nothing was changed:`, ...details.map(({ message }) => `  ${message}`)].join('\n')
 }
 
-const formatForeign = (status, origin) => `${origin} answered ${status}, but not as a Picket server. Check PICKET_URL.`
+const CHECK_ADDRESS = 'Check PICKET_URL.'
+const foreignAnswer = (status, origin) =>
+  new NoAnswer(`${origin} answered ${status}, but not as a Picket server.`, CHECK_ADDRESS)

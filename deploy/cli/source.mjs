@@ -35,7 +35,11 @@ function readText(path) {
   if (/^(fffe|feff)/.test(bytes.toString('hex', 0, 2))) {
     throw new Refusal(`${path} is encoded in UTF-16; save it as UTF-8.`)
   }
-  return bytes.toString('utf8')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new Refusal(`${path} is not valid UTF-8; save it as UTF-8.`)
+  }
 }
 
 function readBytes(path) {

@@ -141,6 +141,27 @@ t.test('apply --yes prints the changes that were made when they differ from the 
   )
 })
 
+t.test('apply says that the result is not known when no answer of Picket comes to its change', async t => {
+  const unknown = /\. It is not known whether the changes were made; run picket plan\.\n$/
+  for (const lose of [
+    (response: ServerResponse) => response.destroy(),
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"data":')
+      setImmediate(() => response.destroy())
+    },
+    answer(504, '<h1>Gateway Timeout</h1>', 'text/html'),
+    answer(200, { data: [] }),
+  ]) {
+    const { env, requests } = await serve(t, creates('Shop'), lose)
+    t.match(await runCli(['apply', empty, '--yes'], env), { code: 1, err: unknown })
+    t.same(requests.map(isWrite), [false, true])
+    const planned = await serve(t, lose)
+    t.notMatch((await runCli(['plan', empty], planned.env)).err, unknown, 'a plan changes nothing')
+  }
+  const refused = await serve(t, creates('Shop'), answer(402, { error: { code: 'plan_limit', message: 'too many' } }))
+  t.match(await runCli(['apply', empty, '--yes'], refused.env), { code: 1, err: 'Refused (402): too many.\n' })
+})
+
 t.test('apply refuses a file with variables unless --env or --no-env is given', async t => {
   const { env, requests } = await serve(t, creates('Shop'))
   const path = file('variables.yaml', `a: "\${TOKEN} $\${TOKEN} $\${OTHER}"\n`)
@@ -252,6 +273,16 @@ t.test('A file in UTF-16 is refused with the name of its encoding', async t => {
     code: 1,
     err: /is encoded in UTF-16; save it as UTF-8\.$/m,
   })
+})
+
+t.test('A file that is not UTF-8 is refused, because its letters would be replaced', async t => {
+  const { env, requests } = await serve(t, creates('Café'))
+  const path = file('latin1.yaml', Buffer.from('name: Café\n', 'latin1'))
+  t.match(await runCli(['plan', path], env), { code: 1, err: /latin1\.yaml is not valid UTF-8; save it as UTF-8\.$/m })
+  t.same(requests, [])
+  const marked = file('marked.yaml', '\ufeffname: Café\n')
+  t.match(await runCli(['plan', marked], env), { code: 2, err: '' })
+  t.equal(requests.at(-1)!.body, '\ufeffname: Café\n')
 })
 
 t.test('No document starts the command line with npx, which can download another program', async t => {
