@@ -2,7 +2,7 @@ import type { Component, Components, Incident, Incidents, ScheduledMaintenance, 
 import t from 'tap'
 import type { ComponentStatus, OverallStatus } from '../../../control-plane/pages/core/types.ts'
 import { STATUSPAGE_FILES } from '../../../control-plane/pages/public/feeds/statuspage.ts'
-import { componentView, pageView } from '../../support/page-view.ts'
+import { componentView, incidentView, pageView } from '../../support/page-view.ts'
 
 /** The types of a Statuspage client: every field that they name is defined. */
 function holds<Shape extends object>(
@@ -149,4 +149,42 @@ t.test('Each component has a status of Statuspage', async t => {
     const view = pageView({ sections: [{ kind: 'component', component: componentView({ status }) }] })
     t.equal(STATUSPAGE_FILES['components.json'](view).components[0]?.status, expected)
   }
+})
+
+/** The same record, which counts how often its properties are read. */
+const counting = <T extends object>(record: T, count: () => void): T =>
+  new Proxy(record, {
+    get(target, key) {
+      count()
+      return Reflect.get(target, key)
+    },
+  })
+
+t.test('A page with many empty groups and incidents is read a fixed number of times per file', async t => {
+  let reads = 0
+  const count = () => reads++
+  const components = Array.from({ length: 300 }, (_, i) => counting(componentView({ id: `c${i}` }), count))
+  const empty = { name: 'Empty', description: null, isCollapsed: false, status: 'unknown' as const, components: [] }
+  const incidents = Array.from({ length: 500 }, (_, i) =>
+    counting(incidentView({ id: `i${i}`, componentIds: [`c${i % 300}`] }), count),
+  )
+  const view = pageView({
+    sections: [
+      ...components.map(component => ({ kind: 'component' as const, component })),
+      ...Array.from({ length: 100 }, (_, i) => ({ kind: 'group' as const, group: { ...empty, id: `g${i}` } })),
+    ],
+    openIncidents: incidents.slice(0, 100),
+    pastIncidents: incidents.slice(100),
+  })
+  for (const [name, make] of Object.entries(STATUSPAGE_FILES)) {
+    reads = 0
+    make(view)
+    t.ok(reads <= (components.length + incidents.length) * 30, `${name} reads ${reads} properties`)
+  }
+  const made = STATUSPAGE_FILES['incidents.json'](view).incidents
+  t.same(
+    made[301]?.components.map(({ id }) => id),
+    ['c1'],
+    'an incident has its own components only',
+  )
 })

@@ -13,19 +13,34 @@ import { findLastChange, findLastIncidentChange } from './changed-at.ts'
 
 /** The files below `api/v2/`, in the format of Statuspage (docs/design/status-pages.md#feeds-badges-and-embeds). */
 export const STATUSPAGE_FILES = {
-  'summary.json': (view: PageView) => ({
-    page: toPage(view),
-    status: toStatus(view),
-    components: toComponents(view),
-    incidents: view.openIncidents.map(incident => toIncident(view, incident)),
-    scheduled_maintenances: view.maintenance.map(one => toMaintenance(view, one)),
-  }),
-  'status.json': (view: PageView) => ({ page: toPage(view), status: toStatus(view) }),
-  'components.json': (view: PageView) => ({ page: toPage(view), components: toComponents(view) }),
-  'incidents.json': (view: PageView) => ({
-    page: toPage(view),
-    incidents: [...view.openIncidents, ...view.pastIncidents].map(incident => toIncident(view, incident)),
-  }),
+  'summary.json': (view: PageView) => {
+    const scope = toScope(view)
+    return {
+      page: toPage(scope),
+      status: toStatus(view),
+      components: scope.components,
+      incidents: view.openIncidents.map(incident => toIncident(scope, incident)),
+      scheduled_maintenances: view.maintenance.map(one => toMaintenance(scope, one)),
+    }
+  },
+  'status.json': (view: PageView) => ({ page: toPage(toScope(view)), status: toStatus(view) }),
+  'components.json': (view: PageView) => {
+    const scope = toScope(view)
+    return { page: toPage(scope), components: scope.components }
+  },
+  'incidents.json': (view: PageView) => {
+    const scope = toScope(view)
+    const incidents = [...view.openIncidents, ...view.pastIncidents]
+    return { page: toPage(scope), incidents: incidents.map(incident => toIncident(scope, incident)) }
+  },
+}
+
+/** What all parts of a file need, computed once: both walk the whole page. */
+type Scope = { view: PageView; changedAt: string; components: ReturnType<typeof toComponents> }
+
+function toScope(view: PageView): Scope {
+  const changedAt = findLastChange(view)
+  return { view, changedAt, components: toComponents(view, changedAt) }
 }
 
 /** Statuspage has no value for unknown, so it is `operational`. */
@@ -37,12 +52,12 @@ const STATUSES: Record<ComponentStatus | 'maintenance', string> = {
   unknown: 'operational',
 }
 
-const toPage = (view: PageView) => ({
+const toPage = ({ view, changedAt }: Scope) => ({
   id: view.id,
   name: view.name,
   url: view.publicUrl,
   time_zone: 'Etc/UTC',
-  updated_at: findLastChange(view),
+  updated_at: changedAt,
 })
 
 /** Statuspage has no indicator for unknown. `picket_stale_since` is null while the status is current. */
@@ -55,14 +70,14 @@ const toStatus = ({ overall, staleSince }: PageView) => ({
 
 type ListPosition = { groupId: string | null; position: number }
 
-/** Groups and components in one list, each group before its components. */
-function toComponents(view: PageView) {
+/** Groups and components in one list, each group before its components. `changedAt`: the last change of the page. */
+function toComponents(view: PageView, changedAt: string) {
   return view.sections.flatMap((section, i) => {
     const position = i + 1
     if (section.kind === 'component') return [toComponent(view, section.component, { groupId: null, position })]
     const { group } = section
     return [
-      toGroup(view, group, position),
+      toGroup(view, group, { position, changedAt }),
       ...group.components.map((one, j) => toComponent(view, one, { groupId: group.id, position: j + 1 })),
     ]
   })
@@ -77,12 +92,12 @@ const toComponent = (view: PageView, component: ComponentView, { groupId, positi
   group: false,
 })
 
-function toGroup(view: PageView, group: GroupView, position: number) {
+function toGroup(view: PageView, group: GroupView, { position, changedAt }: { position: number; changedAt: string }) {
   const updatedAt =
     group.components
       .map(one => one.updatedAt)
       .sort()
-      .at(-1) ?? findLastChange(view)
+      .at(-1) ?? changedAt
   return {
     ...toRecord(view, group, position),
     status: toGroupStatus(group),
@@ -117,7 +132,14 @@ const toRecord = (view: PageView, { id, name, description }: ComponentView | Gro
   only_show_if_degraded: false,
 })
 
-function toIncident(view: PageView, incident: IncidentView) {
+/** The listed components of `ids`. */
+function pickComponents({ components }: Scope, ids: readonly string[]) {
+  const wanted = new Set(ids)
+  return components.filter(({ id }) => wanted.has(id))
+}
+
+function toIncident(scope: Scope, incident: IncidentView) {
+  const { view } = scope
   const { id, title, status, severity, startedAt, resolvedAt, updates, componentIds } = incident
   return {
     id,
@@ -132,7 +154,7 @@ function toIncident(view: PageView, incident: IncidentView) {
     shortlink: buildIncidentUrl(view, id),
     page_id: view.id,
     incident_updates: updates.map(update => toUpdate(id, update)),
-    components: toComponents(view).filter(component => componentIds.includes(component.id)),
+    components: pickComponents(scope, componentIds),
   }
 }
 
@@ -153,9 +175,10 @@ function toUpdate(incidentId: string, { id, status, message, at }: UpdateView) {
 }
 
 function toMaintenance(
-  view: PageView,
+  scope: Scope,
   { id, name, description, isRunning, startsAt, endsAt, componentIds }: MaintenanceView,
 ) {
+  const { view } = scope
   const status = isRunning ? 'in_progress' : 'scheduled'
   const update = { id, status, message: description ?? '', at: startsAt }
   return {
@@ -171,7 +194,7 @@ function toMaintenance(
     shortlink: view.publicUrl,
     page_id: view.id,
     incident_updates: description === null ? [] : [{ ...toUpdate(id, { ...update, status: 'identified' }), status }],
-    components: toComponents(view).filter(component => componentIds.includes(component.id)),
+    components: pickComponents(scope, componentIds),
     scheduled_for: startsAt,
     scheduled_until: endsAt,
   }
