@@ -1,4 +1,5 @@
 import t from 'tap'
+import { TEMPLATE_NAMES } from '../../../control-plane/pages/core/types.ts'
 import {
   formatDateRange,
   formatLongDate,
@@ -6,6 +7,7 @@ import {
   listPastDays,
   truncateToMinute,
 } from '../../../control-plane/pages/templates/dates.ts'
+import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
 import { formatPercent } from '../../../control-plane/pages/templates/labels.ts'
 import { groupPastDays } from '../../../control-plane/pages/templates/parts/incidents/past-days.ts'
 import { NOW, ordinaryView } from '../../support/status-page-view.ts'
@@ -37,7 +39,7 @@ t.test('Incidents are listed on the day of their start, and days without inciden
     groupPastDays(view).map(block =>
       'date' in block ? `${block.date} ${block.incidents.length}` : `${block.from}..${block.to}`,
     )
-  const view = ordinaryView()
+  const view = { ...ordinaryView(), openIncidents: [] }
   t.same(brief(view), [
     '2026-11-20..2026-11-21',
     '2026-11-19 1',
@@ -49,7 +51,29 @@ t.test('Incidents are listed on the day of their start, and days without inciden
   const early = { ...view.pastIncidents[0]!, startedAt: '2026-10-02T00:00:00.000Z' }
   t.same(
     brief({ ...view, pastIncidents: [early] }),
-    ['2026-11-08..2026-11-21', '2026-10-02 1'],
+    ['2026-11-20..2026-11-21', '2026-10-02 1'],
     'what began long ago comes last',
   )
+  const long = { ...early, startedAt: '2026-11-10T23:00:00.000Z', resolvedAt: '2026-11-15T01:00:00.000Z' }
+  t.same(
+    brief({ ...view, pastIncidents: [long] }),
+    ['2026-11-16..2026-11-21', '2026-11-10 1', '2026-11-08..2026-11-09'],
+    'the later days of a long incident are not quiet',
+  )
+  const open = { ...early, startedAt: '2026-11-19T12:00:00.000Z', resolvedAt: null }
+  t.same(brief({ ...view, openIncidents: [open], pastIncidents: [] }), ['2026-11-08..2026-11-18'])
+  t.same(brief({ ...view, openIncidents: [{ ...open, startedAt: early.startedAt }], pastIncidents: [] }), [])
+})
+
+t.test('No template says that there was no incident on a day on which one was open', async t => {
+  const [incident] = ordinaryView().openIncidents
+  const view = { ...ordinaryView(), pastIncidents: [] }
+  for (const template of TEMPLATE_NAMES) {
+    const quiet = (startedAt: string) =>
+      renderPage({ ...view, template, openIncidents: [{ ...incident!, startedAt }] }).html.match(
+        /class="quiet"[^>]*>(<b>.*?<\/b>)/g,
+      )
+    t.match(quiet('2026-11-20T09:00:00.000Z'), [/8–19 Nov/], template)
+    t.equal(quiet('2026-10-02T09:00:00.000Z'), null, template)
+  }
 })

@@ -7,21 +7,29 @@ const PAST_DAYS = 14
 /** A day with incidents, or a run of days without any. */
 type PastDays = { date: string; incidents: IncidentView[] } | { from: string; to: string }
 
+type Shown = Pick<PageView, 'at' | 'openIncidents' | 'pastIncidents'>
+
 /**
  * The last fourteen UTC days, newest first, with incidents on the day of their start; earlier ones come last.
- * Consecutive days without incidents are combined.
+ * Consecutive days without incidents are combined. A later day of a longer incident is left out: it was not quiet.
  */
-export function groupPastDays({ at, pastIncidents }: Pick<PageView, 'at' | 'pastIncidents'>): PastDays[] {
+export function groupPastDays({ at, openIncidents, pastIncidents }: Shown): PastDays[] {
   const byDay = groupBy(pastIncidents, incident => getUtcDay(incident.startedAt))
   const window = listPastDays(at, PAST_DAYS)
   const older = [...byDay.keys()].filter(date => !window.includes(date) && date < (window.at(-1) ?? '')).sort()
+  const troubled = [...openIncidents, ...pastIncidents].map(({ startedAt, resolvedAt }) => ({
+    from: getUtcDay(startedAt),
+    to: getUtcDay(resolvedAt ?? at),
+  }))
   const blocks: PastDays[] = []
+  let run: { from: string; to: string } | null = null
   for (const date of [...window, ...older.reverse()]) {
     const incidents = byDay.get(date)
-    const last = blocks.at(-1)
+    const isQuiet = !incidents && !troubled.some(({ from, to }) => from <= date && date <= to)
     if (incidents) blocks.push({ date, incidents })
-    else if (last && 'from' in last) last.from = date
-    else blocks.push({ from: date, to: date })
+    if (isQuiet && run) run.from = date
+    else if (isQuiet) blocks.push((run = { from: date, to: date }))
+    else run = null
   }
   return blocks
 }
