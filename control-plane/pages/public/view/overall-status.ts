@@ -14,7 +14,7 @@ const FROM_BEST: readonly OverallStatus[] = [
 
 /**
  * The sentence at the top of a page: the worst of its components and its open manual incidents. Unknown components are
- * left out while any status is known (docs/design/status-pages.md#overall-status).
+ * left out while any status is known, but all systems are down only when all are known (docs/design/status-pages.md#overall-status).
  */
 export function computeOverallStatus(
   components: readonly DisplayStatus[],
@@ -39,7 +39,7 @@ function summarizeComponents(components: readonly DisplayStatus[]): Overall {
   const known = components.filter(status => status !== 'unknown')
   const has = (status: (typeof known)[number]) => known.includes(status)
   if (known.length === 0) return { status: 'unknown', sentence: 'The status is unknown' }
-  if (known.every(status => status === 'outage')) return { status: 'outage', sentence: 'All systems are down' }
+  if (components.every(status => status === 'outage')) return { status: 'outage', sentence: 'All systems are down' }
   if (has('outage')) return { status: 'partial_outage', sentence: 'Some systems are down' }
   if (has('degraded')) return { status: 'degraded', sentence: 'Some systems are degraded' }
   if (has('maintenance')) return { status: 'maintenance', sentence: 'Maintenance is under way' }
