@@ -155,3 +155,20 @@ t.test('A blank name or title is "Untitled", because Atom and RSS require a text
     t.same(new Set([...textsOf(rss, 'title'), ...textsOf(atom, 'title', 'name')]), new Set(['Untitled']))
   }
 })
+
+t.test(
+  'An incident without public updates has the time at which it was resolved, and no time of internal states',
+  async t => {
+    const shown = (change: Parameters<typeof incidentView>[0]) => {
+      const view = pageView({ openIncidents: [incidentView({ updates: [], ...change })], pastIncidents: [] })
+      return parseRssFeed(renderRss(view)).items?.[0]?.description
+    }
+    t.match(
+      shown({ status: 'resolved', resolvedAt: '2026-08-01T14:00:00.000Z' }),
+      '<strong>Resolved</strong>, <small>1 Aug 2026, 14:00 UTC</small>',
+    )
+    t.match(shown({ status: 'investigating' }), '<strong>Investigating</strong>, <small>1 Aug 2026, 11:58 UTC</small>')
+    t.match(shown({ status: 'identified' }), '<p><strong>Identified</strong></p>')
+    t.match(shown({ status: 'monitoring' }), '<p><strong>Monitoring</strong></p>')
+  },
+)

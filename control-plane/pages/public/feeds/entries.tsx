@@ -36,8 +36,8 @@ const isSamePeriod = (noticed: NoticedMaintenanceView, { id, endsAt }: Maintenan
 const getWindowId = ({ id }: { id: string }) => id.slice(0, id.lastIndexOf('-'))
 
 function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry {
-  const { id, title, status, startedAt, updates, postmortem, componentNames } = incident
-  const shown = updates.length > 0 ? updates : [{ status, at: startedAt, message: '' }]
+  const { id, title, startedAt, updates, postmortem, componentNames } = incident
+  const shown = updates.length > 0 ? updates : [toOnlyState(incident)]
   return {
     id: `urn:uuid:${id}`,
     title,
@@ -55,6 +55,13 @@ function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry 
     updatedAt: findLastIncidentChange(incident),
   }
 }
+
+/** The state of an incident without public updates. The times of the states between its start and its end are internal. */
+const toOnlyState = ({ status, startedAt, resolvedAt }: IncidentView): ShownUpdate => ({
+  status,
+  at: resolvedAt ?? (status === 'investigating' ? startedAt : null),
+  message: '',
+})
 
 function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry {
   const { id, name, description, startsAt, endsAt, componentNames } = one
@@ -109,10 +116,17 @@ const Postmortem = ({ text, publishedAt }: NonNullable<IncidentView['postmortem'
   </>
 )
 
-const Update = ({ status, at, message }: Omit<UpdateView, 'id'>) => (
+type ShownUpdate = Pick<UpdateView, 'status' | 'message'> & { at: string | null }
+
+const Update = ({ status, at, message }: ShownUpdate) => (
   <>
     <p>
-      <strong>{formatState(status)}</strong>, <small>{formatDateTime(at)}</small>
+      <strong>{formatState(status)}</strong>
+      {at !== null && (
+        <>
+          , <small>{formatDateTime(at)}</small>
+        </>
+      )}
     </p>
     <Paragraph text={message} />
   </>
