@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TEMPLATE_NAMES } from '../../../control-plane/pages/core/types.ts'
+import { type ComponentView, TEMPLATE_NAMES } from '../../../control-plane/pages/core/types.ts'
 import {
   formatDateRange,
   formatLongDate,
@@ -10,7 +10,7 @@ import {
 import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
 import { formatPercent } from '../../../control-plane/pages/templates/labels.ts'
 import { groupPastDays } from '../../../control-plane/pages/templates/parts/incidents/past-days.ts'
-import { NOW, ordinaryView } from '../../support/status-page-view.ts'
+import { dayOf, NOW, ordinaryView } from '../../support/status-page-view.ts'
 
 t.test('Uptime is truncated, so 100 means no downtime at all', async t => {
   const cases: [number, string][] = [
@@ -76,4 +76,17 @@ t.test('No template says that there was no incident on a day on which one was op
     t.match(quiet('2026-11-20T09:00:00.000Z'), [/8–19 Nov/], template)
     t.equal(quiet('2026-10-02T09:00:00.000Z'), null, template)
   }
+})
+
+t.test('A bar speaks of other days only when there are some', async t => {
+  const [section] = ordinaryView().sections
+  if (section?.kind !== 'component') return t.fail('the first section is a component')
+  const restOf = (days: NonNullable<ComponentView['days']>) => {
+    const sections = [{ ...section, component: { ...section.component, days } }]
+    return renderPage(ordinaryView({ sections })).html.match(/class="rest"[^>]*>(.*?)</)?.[1] ?? null
+  }
+  const unknown = Array.from({ length: 90 }, (_, i) => dayOf(i, 'unknown'))
+  t.equal(restOf(unknown), null, 'a new monitor has no operational day')
+  t.equal(restOf([...unknown.slice(1), dayOf(89, 'operational')]), 'All other days: operational.')
+  t.equal(restOf(unknown.map((_, i) => dayOf(i, 'operational'))), 'Operational on every day.')
 })

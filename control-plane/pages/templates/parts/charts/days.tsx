@@ -50,13 +50,15 @@ export const PillBar = ({ days }: Days) => (
 
 export function DayList({ days }: Days) {
   const runs = listNotableRuns(days)
-  const isQuiet = runs.length === 0
+  const listed = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0)
   return (
     <ul class="day-list">
       {runs.map(run => (
         <DayLine days={days} run={run} />
       ))}
-      <li class="rest">{isQuiet ? 'Operational on every day.' : 'All other days: operational.'}</li>
+      {listed < days.length && (
+        <li class="rest">{listed === 0 ? 'Operational on every day.' : 'All other days: operational.'}</li>
+      )}
     </ul>
   )
 }

@@ -27,9 +27,12 @@ export function groupPastDays({ at, openIncidents, pastIncidents }: Shown): Past
     const incidents = byDay.get(date)
     const isQuiet = !incidents && !troubled.some(({ from, to }) => from <= date && date <= to)
     if (incidents) blocks.push({ date, incidents })
-    if (isQuiet && run) run.from = date
-    else if (isQuiet) blocks.push((run = { from: date, to: date }))
-    else run = null
+    if (isQuiet && run) {
+      run.from = date
+      continue
+    }
+    run = isQuiet ? { from: date, to: date } : null
+    if (run) blocks.push(run)
   }
   return blocks
 }
