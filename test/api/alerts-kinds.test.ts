@@ -1,4 +1,5 @@
 import t from 'tap'
+import { decryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
 import { alertLogRoutes } from '../../control-plane/alerting/deliveries/log/routes.ts'
 import { startDeliveryWorker } from '../../control-plane/alerting/deliveries/worker.ts'
 import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
@@ -95,6 +96,31 @@ t.test('POST /alerts/channels 400 names the invalid field in the config of each 
     )
   }
   t.equal((await call('GET /alerts/channels')).body.meta.total, 0)
+})
+
+t.test('Secrets within objects and lists of a config are masked, and kept when they are sent back', async t => {
+  const secret = { api_key: 'hush', deep: [{ token: 'hush', note: 'seen' }], password: { parts: ['hush'] } }
+  const config = { url: 'https://hooks.example.com/x', more: secret }
+  const { id } = await create(api, 'webhook', config)
+  const read = async () => (await call(`GET /alerts/channels/${id}`)).body.data.config
+  const masked = { api_key: '********', deep: [{ token: '********', note: 'seen' }], password: '********' }
+  t.same((await read()).more, masked)
+  const stored = async () => {
+    const [row] = await query<{ id: string; projectId: string; config: Buffer }>(
+      api.db,
+      'SELECT id, project_id AS "projectId", config FROM alert_channels WHERE id = ?',
+      [id],
+    )
+    return decryptConfig(row!, api.secrets)
+  }
+  t.match(await call(`PUT /alerts/channels/${id}`, { config: { ...config, more: masked } }), { status: 200 })
+  t.same(await stored(), config)
+  const moved = { ...config, more: { deep: [{}, { token: '********' }] } }
+  t.match(await call(`PUT /alerts/channels/${id}`, { config: moved }), {
+    status: 400,
+    body: { error: { details: [{ path: 'config.more.deep[1].token' }] } },
+  })
+  t.same(await stored(), config)
 })
 
 t.test(

@@ -42,6 +42,17 @@ t.test('POST /monitors 201: a heartbeat monitor has a ping URL and no issues, ot
   t.equal(http.body.data.ping_url, null)
 })
 
+t.test('POST /ping/{token} 200 with any Content-Type, also an invalid one', async t => {
+  const { url } = await create()
+  for (const type of ['', 'text', 'text/plain charset=utf-8', 'application/json,application/json'])
+    for (const sent of ['done', undefined])
+      t.match(
+        await ping(url, '/log', { method: 'POST', headers: { 'content-type': type }, ...(sent && { body: sent }) }),
+        { status: 200, text: 'OK' },
+        `Content-Type "${type}"`,
+      )
+})
+
 t.test('GET, HEAD and POST /ping/{token} 200 OK is a success', async t => {
   const { id, url } = await create()
   for (const method of ['GET', 'HEAD', 'POST']) {

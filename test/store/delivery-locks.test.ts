@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { MAIL_LIMITS } from '../../control-plane/accounts/email/daily-limits/limits.ts'
+import { MAIL_LIMITS, MAIL_RULES } from '../../control-plane/accounts/email/daily-limits/limits.ts'
 import { reserveMails } from '../../control-plane/accounts/email/daily-limits/store.ts'
 import { encryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
 import { lockPaces } from '../../control-plane/alerting/deliveries/limits/pace-store.ts'
+import { sendTest } from '../../control-plane/alerting/routing/alert-channels/actions.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createMailer } from '../../control-plane/foundation/platform/mail/mailer.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -80,6 +81,39 @@ t.test('A channel that a transaction holds locked does not delay the deliveries 
   await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the delivery whose channel was locked' })
   t.equal(patient.waiting.length, 1, 'it was sent once')
 })
+
+t.test(
+  'A test of a failing channel waits for the results that are being stored, and never deadlocks with them',
+  async t => {
+    const projectId = await outage('http://127.0.0.1:9/')
+    const [channel] = await query<{ id: string; organizationId: string }>(
+      db,
+      `SELECT c.id, p.organization_id AS "organizationId" FROM alert_channels c JOIN projects p ON p.id = c.project_id
+     WHERE c.project_id = ?`,
+      [projectId],
+    )
+    const { id, organizationId } = channel!
+    const secrets = createSecretCipher(secretKey)
+    const tools = { db, secrets, publicUrl: 'https://picket.test', sendsMail: false, mailRules: MAIL_RULES }
+    const test = () => sendTest(tools, { projectId, organizationId }, id, new Date())
+    await test()
+    // what a worker locks that stores results
+    const worker = await openTransaction(db)
+    await query(worker, 'SELECT FROM alert_channels WHERE id = ? FOR KEY SHARE', [id])
+    await query(worker, 'SELECT FROM delivery_lanes WHERE channel_id = ? FOR UPDATE', [id])
+    const tested = test()
+    await waitFor(async () => {
+      const [row] = await query<{ count: number }>(
+        db,
+        'SELECT count(*)::integer AS count FROM pg_locks WHERE NOT granted',
+      )
+      return row!.count > 0
+    })
+    await query(worker, 'SELECT FROM alert_channels WHERE id = ? FOR NO KEY UPDATE', [id])
+    await worker.rollback()
+    t.match(await tested, /^whd_/)
+  },
+)
 
 t.test('Counters of mails that a transaction holds locked delay no mail and no webhook of any tenant', async t => {
   const [smtp, receiver, metrics] = [await startSmtp(t), await startReceiver(t), createMetrics()]

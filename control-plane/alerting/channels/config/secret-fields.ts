@@ -1,21 +1,40 @@
 import { isSensitiveName, MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import type { ErrorDetail } from '../../../foundation/web/server/errors.ts'
 
-/** Masks the values of a config whose name says that they are secrets. */
-export function maskSecrets<Config extends object>(config: Config): Config {
-  const shown = Object.entries(config).map(([name, value]) => [name, isSensitiveName(name) ? MASK : value])
-  return Object.fromEntries(shown) as Config
+/** Masks the values of a config whose name says that they are secrets, also within objects and lists. */
+export const maskSecrets = <Config extends object>(config: Config): Config => maskValue(config) as Config
+
+function maskValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskValue)
+  if (!isObject(value)) return value
+  return mapEntries(value, (name, inner) => (isSensitiveName(name) ? MASK : maskValue(inner)))
 }
 
-/** Replaces masks in a config that was sent back by the stored values. Returns `problems` for masks without a stored value. */
+/**
+ * Replaces masks in a config that was sent back by the stored values at the same places. Returns `problems` for masks
+ * without a stored value.
+ */
 export function unmaskSecrets<Config extends object>(sent: Config, stored: object, path: string) {
-  const known = new Map(Object.entries(stored))
-  const masked = Object.entries(sent).flatMap(([name, value]) =>
-    value === MASK && isSensitiveName(name) ? [name] : [],
-  )
-  const kept = masked.map(name => [name, known.get(name) ?? MASK])
-  const problems: ErrorDetail[] = masked
-    .filter(name => !known.has(name))
-    .map(name => ({ path: `${path}.${name}`, message: `${name} is masked, but no value is stored; send the value` }))
-  return { config: { ...sent, ...Object.fromEntries(kept) } as Config, problems }
+  const problems: ErrorDetail[] = []
+  const unmask = (value: unknown, known: unknown, at: string): unknown => {
+    if (Array.isArray(value)) {
+      return value.map((inner, i) => unmask(inner, Array.isArray(known) ? known[i] : undefined, `${at}[${i}]`))
+    }
+    if (!isObject(value)) return value
+    const ofName = new Map(isObject(known) ? Object.entries(known) : [])
+    return mapEntries(value, (name, inner) => {
+      if (inner !== MASK || !isSensitiveName(name)) return unmask(inner, ofName.get(name), `${at}.${name}`)
+      if (ofName.has(name)) return ofName.get(name)
+      const message = `${name} is masked, but no value is stored; send the value`
+      problems.push({ path: `${at}.${name}`, message })
+      return inner
+    })
+  }
+  return { config: unmask(sent, stored, path) as Config, problems }
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const mapEntries = (value: object, change: (name: string, inner: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(name, inner)]))

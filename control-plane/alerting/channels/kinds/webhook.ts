@@ -44,11 +44,12 @@ export const webhook = defineKind({
   mask: maskWebhook,
   maskForReadOnly: config => ({ ...maskWebhook(config), url: maskUrl(config.url) }),
   unmask(sent, stored) {
-    const free = unmaskSecrets(sent, stored ?? {}, 'config')
+    const { headers: sentHeaders, ...rest } = sent
+    const free = unmaskSecrets(rest, stored ?? {}, 'config')
     const { url, problems: urlProblems } = unmaskUrl(sent.url, stored?.url ?? null, 'url')
     const known = { config: { ...free.config, url }, problems: [...free.problems, ...urlProblems] }
-    if (!sent.headers) return known
-    const { headers, problems } = unmaskHeaders(sent.headers, stored?.headers ?? null, 'config.headers')
+    if (!sentHeaders) return known
+    const { headers, problems } = unmaskHeaders(sentHeaders, stored?.headers ?? null, 'config.headers')
     return { config: { ...known.config, headers }, problems: [...known.problems, ...problems] }
   },
   render(envelope, config) {

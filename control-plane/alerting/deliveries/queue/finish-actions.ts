@@ -1,5 +1,5 @@
 import { groupBy } from '../../../../shared/group-by.ts'
-import { type Db, isLockTimeout, setLockTimeout } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, isDeadlock, isLockTimeout, setLockTimeout } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { type FinishedAttempt, finishDeliveries } from './lane-actions.ts'
 
@@ -14,7 +14,7 @@ type FinishResult = { statuses: string[]; retries: Date[]; unwritten: FinishedAt
 /**
  * Records the results of requests (see finishDeliveries):
  * 1. Write all of them in one transaction.
- * 2. If another transaction holds a needed row for too long, write them in one transaction for each project, so that
+ * 2. If another transaction holds a needed row for too long, or after a deadlock, write them in one transaction for each project, so that
  *    locked rows of a project delay that project only.
  * 3. Return what could not be written. After another error, for example without PostgreSQL, or when the time is over,
  *    the remaining projects are returned without being tried.
@@ -42,15 +42,15 @@ export async function finishByProject(
     await finish(finished)
     return written
   } catch (error) {
-    if (!isLockTimeout(error)) {
+    if (!isOfLocks(error)) {
       keep(finished, error)
       return written
     }
     written.error = error
   }
   const untilMs = monotonicMs() + ALL_LOCKS_TIMEOUT_MS
-  // after an error other than a lock timeout, the others would fail too
-  const isOver = () => monotonicMs() > untilMs || !isLockTimeout(written.error)
+  // after an error that is not about locks, the others would fail too
+  const isOver = () => monotonicMs() > untilMs || !isOfLocks(written.error)
   const failed: FinishedAttempt[] = []
   for (const some of groupBy(finished, ({ prepared }) => prepared.projectId).values()) {
     if (isOver()) keep(some, written.error)
@@ -64,3 +64,5 @@ export async function finishByProject(
   keep(failed, written.error)
   return written
 }
+
+const isOfLocks = (error: unknown) => isLockTimeout(error) || isDeadlock(error)

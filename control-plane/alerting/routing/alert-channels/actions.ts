@@ -19,6 +19,7 @@ import type { ChannelCreate, ChannelUpdate } from '../schemas.ts'
 import { type ConfigTools, listMaskedPaths, resolveConfig } from './config.ts'
 import { bindRelaySource, releaseRelaySource } from './relay-source-store.ts'
 import {
+  holdChannel,
   holdChatInstallation,
   insertChannel,
   listAllChannels,
@@ -161,7 +162,7 @@ export async function sendTest(
 ): Promise<string> {
   const { db, secrets, publicUrl } = tools
   return await db.transaction(async tx => {
-    const channel = found(isId(id) && (await lockChannel(tx, projectId, id)), 'channel')
+    const channel = found(isId(id) && (await holdChannel(tx, projectId, id)), 'channel')
     if (channel.isPaused) throw conflict('the channel is paused; resume it before testing it')
     const event = buildTestEvent(channel, { id: newId(), publicUrl, now })
     await insertEvents(tx, [event])

@@ -70,7 +70,14 @@ export async function findChannel(db: Db, projectId: string, id: string): Promis
   return row ?? null
 }
 
-/** The same, locked until the transaction ends. Rules can still be linked to it. */
+/** The same, not deleted until the transaction ends. It can be changed and paused meanwhile. */
+export async function holdChannel(tx: Tx, projectId: string, id: string): Promise<StoredChannel | null> {
+  const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND ${IS_PROJECT_CHANNEL_SQL} FOR KEY SHARE`
+  const [row] = await query<StoredChannel>(tx, sql, [projectId, id])
+  return row ?? null
+}
+
+/** The same, locked until the transaction ends. Rules can still be linked to it. Deliveries must not be queued after it. */
 export async function lockChannel(tx: Tx, projectId: string, id: string): Promise<StoredChannel | null> {
   const sql = `SELECT ${COLUMNS} FROM alert_channels WHERE project_id = ? AND id = ? AND ${IS_PROJECT_CHANNEL_SQL} FOR NO KEY UPDATE`
   const [row] = await query<StoredChannel>(tx, sql, [projectId, id])

@@ -37,7 +37,10 @@ export function pingRoutes(app: App, { pingsPerMinute, ...tools }: PingContext):
   const accept = createPingIntake(tools, createGroupCommit(store, GROUPS))
   const limits = createPingLimits(pingsPerMinute)
 
-  // accept a body of any content type; read and drop what exceeds the limit
+  // accept a body of any content type, also an invalid one, which Fastify refuses before its parser; read and drop what exceeds the limit
+  app.addHook('onRequest', async request => {
+    delete request.headers['content-type']
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (_request: unknown, body: AsyncIterable<Buffer>) => readBody(body))
   app.setErrorHandler(answerText)

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000
 type Reading = [askedMs: number, answeredMs: number, aheadMs: number]
 
 const ROWS: [title: string, readings: Reading[], steps: boolean[]][] = [
-  ['the first reading is no step', [[0, 10, 5 * HOUR_MS]], [false]],
+  ['the first reading does not count as a step', [[0, 10, 5 * HOUR_MS]], [false]],
   [
     'a steady clock is not set',
     [
@@ -45,7 +45,7 @@ const ROWS: [title: string, readings: Reading[], steps: boolean[]][] = [
     [false, false, false],
   ],
   [
-    'an answer that took 30 s is no step, before and after it',
+    'an answer that took 30 s does not count as a step',
     [
       [0, 10, 0],
       [1_000, 31_000, 0],
