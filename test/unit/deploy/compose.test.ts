@@ -245,3 +245,30 @@ t.test('Caddy sends a request again only when no control plane received it', asy
   t.equal(canaries.length, 1)
   t.ok(canaries[0]!.includes('lb_retry_match {'), 'the planned failure of a canary is not repeated')
 })
+
+t.test('Caddy starts while control planes migrate a large database, and a migration may take an hour', async t => {
+  const controlPlanes = named('control-plane')
+  const started = controlPlanes.map(([name]) => [name, { condition: 'service_started' }])
+  t.same(compose.services.caddy.depends_on, Object.fromEntries(started))
+  for (const [name, { healthcheck }] of controlPlanes) t.same(healthcheck, { start_period: '1h' }, name)
+  t.match(
+    textOf('deploy/images/control-plane.Dockerfile'),
+    /^HEALTHCHECK .*--interval/m,
+    'the image has the rest of it',
+  )
+})
+
+t.test('An upgrade and a new key restart one control plane after the other', async t => {
+  const document = textOf('docs/deployment.md')
+  const [, upgrades = ''] = /^## Upgrades$(.*?)^## /ms.exec(document) ?? []
+  const steps = named('control-plane').map(([name]) => `docker compose up -d --no-deps --wait ${name}`)
+  t.ok(upgrades.includes(steps.join(' && ')))
+  const probes = [...upgrades.matchAll(/^docker compose --profile probes up -d --no-deps --wait (.*)$/gm)].map(found =>
+    found[1]!.split(' '),
+  )
+  const all = named('probe').map(([name]) => name)
+  t.same(probes.flat().sort(), all.sort(), 'each probe is restarted')
+  t.ok(probes.every(names => names.length === 2 && new Set(names.map(name => name.slice(0, 13))).size === 2))
+  const [, newKey = ''] = /^## A new SECRET_KEY$(.*?)^## /ms.exec(document) ?? []
+  t.match(newKey, '(#upgrades)')
+})
