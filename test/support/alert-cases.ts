@@ -7,8 +7,8 @@ const EVALUATION_S = 60
 const BEGIN = (15 * 60) / STEP_S
 const AFTER = (45 * 60) / STEP_S
 
-/** Values: a constant, or an increase of `{ by }` in 15 seconds. */
-type Values = number | { by: number } | 'gone'
+/** Values: a constant, also only a minute later, or an increase of `{ by }` in 15 seconds. */
+type Values = number | { aMinuteLater: number } | { by: number } | 'gone'
 export type Series = Record<string, Values>
 
 const at = (job: string, name: string, labels = '') =>
@@ -32,6 +32,9 @@ const rounds = (of: string, outcome = 'ok') => loop('picket_loop_rounds_total', 
 const OWNED = control('picket_verdict_partitions_owned')
 const FINDINGS = control('picket_health_findings', 'subject="postgres"')
 const RESULTS = control('picket_verdict_results_total', 'kind="counted"')
+/** Results that the probes of two control planes lost since their start. */
+const LOST = control('picket_probe_dropped_results', 'region="us-east"')
+const LOST_OF_SECOND = LOST.replace('picket-1', 'picket-2')
 const ASSIGNED = control('picket_fleet_assignments', 'region="us-east"')
 const GIB = 1024 ** 3
 
@@ -44,7 +47,8 @@ export const HEALTHY: Series = {
   [probe('picket_probe_agent_fleet_connected')]: 1,
   [probe('picket_probe_agent_results_dropped_total')]: 0,
   [control('picket_probe_spool_results', 'region="us-east"')]: 0,
-  [control('picket_probe_dropped_results', 'region="us-east"')]: 12,
+  [LOST]: 12,
+  [LOST_OF_SECOND]: 5,
   [OWNED]: 16,
   [lag(0)]: 0.4,
   [lag(1)]: 4,
@@ -127,8 +131,13 @@ export const CASES: Case[] = [
     [control('picket_probe_spool_results', 'region="us-east"')]: { by: 100 },
   }),
   one('PicketRegionLosesResults', 2, 'the spool of a probe is full', {
-    [control('picket_probe_dropped_results', 'region="us-east"')]: { by: 100 },
+    [LOST]: { by: 100 },
   }),
+  one('PicketRegionLosesResults', 2, 'a probe loses one result', { [LOST]: 13 }),
+  ...[2, 4, 12].map(minutes => ({
+    ...{ fault: 'a probe changes its control plane within a minute', minutes, alerts: [] },
+    series: { [LOST]: 0, [LOST_OF_SECOND]: { aMinuteLater: 17 } },
+  })),
   one('PicketRegionSilent', 21, 'connected probes of one region publish nothing, those of another do', {
     [kinds('counted')]: 0,
     [kinds('history')]: 0,
@@ -234,10 +243,11 @@ export const CASES: Case[] = [
 /** Samples in promtool's notation: healthy before the fault, then the values of the fault. A counter continues from its value. */
 function samples(healthy: Values, then: Values): string {
   const perStep = ({ by }: { by: number }) => (by * STEP_S) / 15
-  const [start, rise] = typeof healthy === 'object' ? [0, perStep(healthy)] : [Number(healthy), 0]
+  const [start, rise] = typeof healthy === 'object' && 'by' in healthy ? [0, perStep(healthy)] : [Number(healthy), 0]
   const last = start + rise * (BEGIN - 1)
   const before = `${start}+${rise}x${BEGIN - 1}`
   if (then === 'gone') return `${before} stale`
+  if (typeof then === 'object' && 'aMinuteLater' in then) return `${before} ${last}+0x1 ${then.aMinuteLater}+0x${AFTER}`
   if (typeof then === 'object') return `${before} ${last + perStep(then)}+${perStep(then)}x${AFTER}`
   // a counter that stops keeps its value; a gauge gets the new value
   return `${before} ${rise > 0 && then === 0 ? last : then}+0x${AFTER}`
