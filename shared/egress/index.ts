@@ -34,7 +34,7 @@ const MAX_CACHED_DECISIONS = 20_000
 type EgressOptions = {
   /** CIDRs that are allowed although they are private or reserved (EGRESS_ALLOW) */
   allow: string[]
-  /** parts of this installation, as `address:port`, that are refused even if `allow` covers them (EGRESS_DENY) */
+  /** parts of this installation (addresses or ranges, with or without a port) that are refused even if `allow` covers them (EGRESS_DENY) */
   deny?: string[]
   resolver?: ResolveHost
   /** PEM certificates that are trusted in addition to the public authorities */
@@ -62,11 +62,9 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   function assertAllowed(address: string, port: number | null, path: string | null = null): void {
-    if (isOwnAddress !== null && port !== null && isOwnAddress(address, port, path)) {
-      throw createTargetFailure(
-        'blocked_target',
-        `${address} port ${port} is part of this Picket installation and cannot be a target`,
-      )
+    if (isOwnAddress?.(address, port, path)) {
+      const place = port === null ? address : `${address} port ${port}`
+      throw createTargetFailure('blocked_target', `${place} is part of this Picket installation and cannot be a target`)
     }
     const reason = getBlockReason(address)
     if (reason !== null) throw createTargetFailure('blocked_target', formatBlocked(address, reason))

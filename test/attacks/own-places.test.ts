@@ -143,9 +143,69 @@ t.test('An own address is refused in IPv4 and IPv6 form, and no other address', 
   egress.assertAllowed('192.0.2.8', 5432)
   egress.assertAllowed('192.0.2.7', 80)
   egress.assertAllowed('192.0.2.7', null)
-  for (const deny of ['4222', 'nats:4222', '127.0.0.1', '::1:4222', '127.0.0.1:99999', 'x=127.0.0.1:1']) {
-    t.throws(() => createEgress({ ...options, deny: [deny] }), /^EGRESS_DENY contains/, deny)
+  const wrong = ['4222', 'nats:4222', '::1:4222', '::1', 'fd00::/8', '127.0.0.1:99999', 'x=127.0.0.1:1']
+  for (const deny of [...wrong, '10.0.0.0/33', '10.0.0.0/', '[fd00::/129]', '[fd00::]/8', '[::ffff:10.0.0.0/104]']) {
+    t.throws(() => createEgress({ ...options, deny: [deny] }), /^EGRESS_DENY contains .* 10\.0\.0\.0\/8:4222/, deny)
   }
+})
+
+t.test('A network of the installation can be refused as a range, for every port or for one', async t => {
+  const deny = [
+    '172.30.31.0/24',
+    '192.0.2.0/28:4222',
+    '[2001:db8::/32]',
+    '[2001:db9::/32]:4222',
+    '198.51.100.7',
+    '[2001:dba::7]',
+  ]
+  const egress = createEgress({ ...options, deny })
+  const isRefused = (address: string, port: number | null) => {
+    try {
+      egress.assertAllowed(address, port)
+      return false
+    } catch (error) {
+      t.match(error, { code: 'blocked_target' })
+      return true
+    }
+  }
+  for (const port of [22, 5432, null]) {
+    for (const address of [
+      '172.30.31.0',
+      '172.30.31.255',
+      '::ffff:172.30.31.9',
+      '64:ff9b::172.30.31.9',
+      '2001:db8:ffff::1',
+    ])
+      t.ok(isRefused(address, port), `${address} ${port}`)
+    for (const address of ['198.51.100.7', '2001:dba::7']) t.ok(isRefused(address, port), `${address} ${port}`)
+    for (const address of ['172.30.30.255', '172.30.32.0', '2001:db7::1', '198.51.100.8', '2001:dba::8'])
+      t.notOk(isRefused(address, port), `${address} ${port}`)
+  }
+  for (const address of ['192.0.2.15', '2001:db9::1']) {
+    t.ok(isRefused(address, 4222), address)
+    for (const port of [80, null]) t.notOk(isRefused(address, port), `${address} ${port}`)
+  }
+  t.notOk(isRefused('192.0.2.16', 4222))
+  t.notOk(isRefused('127.0.0.1', 4222), 'a range is not this machine')
+})
+
+t.test('A range of the own API keeps canaries and ping URLs open, unless another entry refuses them', async t => {
+  const api = createEgress({
+    ...options,
+    deny: ['api=172.30.31.0/24:8080', 'api=198.51.100.7', '203.0.113.0/24', 'api=203.0.113.5:8080'],
+  })
+  for (const address of ['172.30.31.4', '198.51.100.7']) {
+    for (const path of ['/canary/eu-west', '/ping/x']) api.assertAllowed(address, 8080, path)
+    for (const path of ['/', null]) t.throws(() => api.assertAllowed(address, 8080, path), { code: 'blocked_target' })
+  }
+  t.throws(() => api.assertAllowed('203.0.113.5', 8080, '/canary/eu-west'), { code: 'blocked_target' })
+})
+
+t.test('A loopback address without a port means every port of this machine', async t => {
+  const egress = createEgress({ ...options, deny: ['127.0.0.1'] })
+  for (const address of ['127.0.0.1', '127.0.0.9', '::1', '0.0.0.0'])
+    for (const port of [22, 5432, null]) t.throws(() => egress.assertAllowed(address, port), { code: 'blocked_target' })
+  egress.assertAllowed('192.0.2.7', 22)
 })
 
 t.test('npm start does not allow private ranges when other machines can reach it', async t => {

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
+import { createEgress } from '../../../shared/egress/index.ts'
+import { readList } from '../../../shared/process/env.ts'
 import { ROOT, textOf, VERSION, variablesOf, yamlOf } from '../../support/deployment.ts'
 
 type Part = {
@@ -271,4 +273,19 @@ t.test('An upgrade and a new key restart one control plane after the other', asy
   t.ok(probes.every(names => names.length === 2 && new Set(names.map(name => name.slice(0, 13))).size === 2))
   const [, newKey = ''] = /^## A new SECRET_KEY$(.*?)^## /ms.exec(document) ?? []
   t.match(newKey, '(#upgrades)')
+})
+
+t.test('Checks and webhooks do not reach the containers of compose, whatever EGRESS_ALLOW opens', async t => {
+  const networks = Object.values<{ ipam: { config: [{ subnet: string }] } }>(compose.networks)
+  const subnets = networks.map(({ ipam }) => ipam.config[0].subnet)
+  t.equal(subnets.length, 2)
+  for (const [name, { environment = {} }] of [...named('control-plane'), ...named('probe')]) {
+    const [own, ofOperator] = environment.EGRESS_DENY!.split(/,(?=\$)/)
+    t.equal(ofOperator, '$' + '{EGRESS_DENY:-}', `${name} keeps what the operator refuses`)
+    const egress = createEgress({ allow: ['0.0.0.0/0'], deny: readList({ EGRESS_DENY: `${own},` }, 'EGRESS_DENY') })
+    for (const subnet of subnets)
+      for (const host of ['1', '4', '254'])
+        t.throws(() => egress.assertAllowed(subnet.replace(/0\/24$/, host), 5432), { code: 'blocked_target' }, name)
+    egress.assertAllowed('172.30.32.1', 5432)
+  }
 })
