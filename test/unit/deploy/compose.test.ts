@@ -289,3 +289,20 @@ t.test('Checks and webhooks do not reach the containers of compose, whatever EGR
     egress.assertAllowed('172.30.32.1', 5432)
   }
 })
+
+t.test('The chapter on backups has a command for each data store, and names all that is not in one', async t => {
+  const [, backups = ''] = /^## Backups$(.*?)^### /ms.exec(textOf('docs/deployment.md')) ?? []
+  const { POSTGRES_USER, POSTGRES_DB } = compose.services.postgres.environment
+  const { CLICKHOUSE_DB } = compose.services.clickhouse.environment
+  t.match(backups, `pg_dump -U ${POSTGRES_USER} -Fc ${POSTGRES_DB} >`)
+  t.match(backups, `pg_restore -U ${POSTGRES_USER} -d ${POSTGRES_DB} `)
+  t.match(backups, `BACKUP DATABASE ${CLICKHOUSE_DB} TO File(`)
+  t.match(backups, `RESTORE DATABASE ${CLICKHOUSE_DB} FROM File(`)
+  // the image allows backups in this folder of the data
+  t.match(backups, `clickhouse:${compose.services.clickhouse.volumes[0].split(':')[1]}/backups/`)
+  for (const item of ['SECRET_KEY', 'NATS_OPERATOR_SEED', '.env', 'files/domain-connect.pem', 'SCREENSHOT_STORE=s3://'])
+    t.ok(backups.includes(item), item)
+  t.match(backups, 'mkdir -p backups keys')
+  for (const ignored of ['.gitignore', '.dockerignore'])
+    for (const folder of ['backups', 'keys']) t.match(textOf(ignored), `deploy/compose/${folder}`, ignored)
+})
