@@ -1,3 +1,4 @@
+import { REGIONS } from '../../../shared/checks/check.ts'
 import type { Metrics } from '../../../shared/process/metrics.ts'
 import { initializeCounter } from '../../../shared/process/zero-counters.ts'
 import type { VerdictChange } from '../core/decision-actions.ts'
@@ -10,13 +11,16 @@ export function createVerdictMetrics(metrics: Metrics) {
   const setAside = metrics.counter('picket_verdict_set_aside_total', 'Messages and results that could not be read', [
     'what',
   ])
+  const ofRegions = metrics.counter(
+    'picket_verdict_region_results_total',
+    'Results read, by region and what became of them',
+    ['region', 'kind'],
+  )
+  // an alert detects the first one, also when it is the first result of its region in this process
+  for (const region of REGIONS) ofRegions.inc({ region, kind: 'refused_epoch' }, 0)
   return {
     results: metrics.counter('picket_verdict_results_total', 'Results read, by what became of them', ['kind']),
-    ofRegions: metrics.counter(
-      'picket_verdict_region_results_total',
-      'Results read, by region and what became of them',
-      ['region', 'kind'],
-    ),
+    ofRegions,
     setAside: initializeCounter(setAside, 'what', ['message', 'result', 'decision']),
     doubted: metrics.counter(
       'picket_verdict_doubted_results_total',

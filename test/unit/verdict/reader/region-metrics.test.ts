@@ -4,6 +4,7 @@ import {
   selectRegionCounts,
 } from '../../../../control-plane/verdict/reader/counting/batch-effects.ts'
 import { createVerdictMetrics, recordEffects } from '../../../../control-plane/verdict/reader/metrics.ts'
+import { REGIONS } from '../../../../shared/checks/check.ts'
 import { createMetrics } from '../../../../shared/process/metrics.ts'
 
 t.test(
@@ -28,3 +29,14 @@ t.test(
       )
   },
 )
+
+t.test('The first forged result of a region raises the alert, also when the region had no results before', async t => {
+  const metrics = createMetrics()
+  createVerdictMetrics(metrics)
+  const { text } = await metrics.render()
+  for (const region of REGIONS)
+    t.match(
+      text,
+      new RegExp(`^picket_verdict_region_results_total\\{region="${region}",kind="refused_epoch"\\} 0$`, 'm'),
+    )
+})
