@@ -158,12 +158,16 @@ t.test('An open page shows changes without a reload and keeps the other parts', 
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   await page.clock.install()
-  await page.goto(site.show(ordinaryView()))
+  const ordinary = ordinaryView()
+  // another incident of the same day, so that the days with incidents stay the same
+  const { startedAt } = ordinary.openIncidents[0]!
+  const pastIncidents = [{ ...ordinary.pastIncidents[0]!, startedAt, resolvedAt: startedAt }, ...ordinary.pastIncidents]
+  await page.goto(site.show({ ...ordinary, pastIncidents }))
   await page.locator('.group > summary').last().click()
   await page.locator('.days > summary').first().focus()
   await page.evaluate('document.querySelector("#past").mark = document.querySelector("#past .day").mark = true')
   const sentence = 'All systems are operational'
-  site.show(ordinaryView({ openIncidents: [], overall: { status: 'operational', sentence } }))
+  site.show(ordinaryView({ openIncidents: [], pastIncidents, overall: { status: 'operational', sentence } }))
   await page.clock.fastForward(60_000)
   await page.getByText(sentence).waitFor()
   t.equal(await page.locator('#open').textContent(), '', 'the incident is resolved')
