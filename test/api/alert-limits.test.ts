@@ -37,6 +37,17 @@ for (const [plan, limit] of [
   })
 }
 
+t.test('POST /alerts/channels 404 for an unknown chat installation also at the limit of the plan', async t => {
+  const { key, projectId } = await api.tenant('free')
+  await insertManyChannels(api.db, { projectId, monitorIds: [], url: 'http://127.0.0.1:9/', secretKey, count: 10 })
+  const config = { installation_id: projectId, channel_id: 'C1' }
+  const { status, body } = await api.call('POST', '/alerts/channels', {
+    key,
+    body: { name: 'Chat', type: 'chat_a', config },
+  })
+  t.match({ status, body }, { status: 404, body: { error: { message: /chat installation/ } } })
+})
+
 t.test('POST /alerts/channels 402 for every concurrent request beyond the limit', async t => {
   const { key } = await api.tenant('free')
   const answers = await Promise.all(Array.from({ length: 14 }, (_, i) => addChannel(key, `Hook ${i}`)))
@@ -75,6 +86,13 @@ t.test('POST /alerts/rules 402 for the 21st rule of a monitor, also when a rule 
   const elsewhere = (await addRule(key, other, free)).body.data
   const moved = await api.call('PUT', `/alerts/rules/${elsewhere.id}`, { key, body: { monitor_id: full } })
   t.equal(moved.status, 402)
+  const { data } = (await api.call('GET', `/alerts/rules?monitor_id=${full}`, { key })).body
+  const channelOfFull = data[0].alert_channel_id
+  t.equal((await addRule(key, full, channelOfFull)).status, 402, 'before the 409 for a pair that has a rule')
+  const body = { monitor_id: full, alert_channel_id: channelOfFull }
+  t.equal((await api.call('PUT', `/alerts/rules/${elsewhere.id}`, { key, body })).status, 402)
+  t.equal((await api.call('DELETE', `/alerts/rules/${data[1].id}`, { key })).status, 200)
+  t.equal((await addRule(key, full, channelOfFull)).status, 409, 'with room for another rule')
 })
 
 t.test('POST /import 402 for a file with channels, or rules of a monitor, beyond the limit', async t => {

@@ -35,15 +35,15 @@ type DomainRequest = { tools: DomainTools; caller: ApiCaller; pageId: string }
 
 /** What a domain still needs. Changes nothing. Throws 400, 403, 404. */
 export async function analyzeDomain({ tools, caller, pageId }: DomainRequest, text: string): Promise<DomainAnalysis> {
-  const page = await findEntitledPage(tools, caller, pageId)
   const domain = parseRequestedDomain(tools, text)
+  const page = await findEntitledPage(tools, caller, pageId)
   return analyze(tools, page, domain, await lookUpDnsFacts(domain, tools.settings.target, tools.lookUpContext))
 }
 
 /** A signed URL with which the DNS provider sets the records. Throws 422 when Domain Connect is unavailable. */
 export async function launchDomainConnect({ tools, caller, pageId }: DomainRequest, text: string, now: Date) {
-  const page = await findEntitledPage(tools, caller, pageId)
   const domain = parseRequestedDomain(tools, text)
+  const page = await findEntitledPage(tools, caller, pageId)
   const { connect, target } = tools.settings
   if (connect === null) throw domainConnectUnavailable('Domain Connect is not configured on this server')
   const { zone } = await lookUpDnsFacts(domain, target, tools.lookUpContext)
@@ -75,8 +75,8 @@ export async function launchDomainConnect({ tools, caller, pageId }: DomainReque
 /** Sets the domain of a page and verifies it. Returns what is missing. Throws 400, 403, 404. */
 export async function setCustomDomain(request: DomainRequest, text: string, now: Date): Promise<DomainAnalysis> {
   const { tools, caller, pageId } = request
-  const page = await findEntitledPage(tools, caller, pageId)
   const domain = parseRequestedDomain(tools, text)
+  const page = await findEntitledPage(tools, caller, pageId)
   await tools.db.transaction(async tx => {
     await assertPlanAllowsDomains(tx, caller.organizationId)
     await setDomain(tx, page.id, domain, now)
@@ -86,8 +86,9 @@ export async function setCustomDomain(request: DomainRequest, text: string, now:
 
 /** Verifies again. Throws 404 when the page has no domain, 409 when the domain is verified for another page. */
 export async function verifyDomain({ tools, caller, pageId }: DomainRequest, now: Date): Promise<DomainAnalysis> {
-  const page = await findEntitledPage(tools, caller, pageId)
+  const page = await findPage(tools, caller, pageId)
   if (page.domain === null) throw notFound('custom domain')
+  await assertPlanAllowsDomains(tools.db, caller.organizationId)
   return verifyAndSave(tools, page, page.domain, now)
 }
 

@@ -72,10 +72,10 @@ export async function createChannel(tools: ChannelTools, caller: Owner, body: Ch
     updatedAt: now,
   }
   await db.transaction(async tx => {
+    await holdInstallation(tx, channel)
     await assertWithinLimit(tx, organizationId, 'alertChannels', 1, limits)
     await lockHosts(tx, projectId)
     await assertHostLimit(tx, tools, channel)
-    await holdInstallation(tx, channel)
     await insertChannel(tx, channel)
     await bindRelay(tx, tools, channel, config)
     await requestNewConfirmations(tx, tools, organizationId, listMailRecipients(type, config), now)
@@ -105,10 +105,11 @@ export function changeChannel(tools: ChannelTools, caller: ApiCaller, id: string
       assertMayRedirectSecrets(caller, listMaskedPaths(body.config, 'config'))
     // an unchanged config would be reported as changed if it were encrypted again
     if (isDeepStrictEqual(stored, config)) return after
-    await bindRelay(tx, tools, before, config)
     const chatInstallationId = getChatInstallationId(before.type, config)
     const changed = { ...after, config: encryptConfig(config, before, secrets), chatInstallationId }
+    if (chatInstallationId !== before.chatInstallationId) await holdInstallation(tx, changed)
     if (getChannelHost(before, secrets) !== getChannelHost(changed, secrets)) await assertHostLimit(tx, tools, changed)
+    await bindRelay(tx, tools, before, config)
     await endChannelTrust(tx, organizationId, id, listMailRecipients(before.type, stored).map(normalizeAddress), now)
     await requestNewConfirmations(tx, tools, organizationId, listMailRecipients(before.type, config), now)
     return changed
@@ -188,7 +189,6 @@ async function changeLockedChannel(
     const stored = found(isId(id) && (await lockChannel(tx, projectId, id)), 'channel')
     const changed = await change(stored, tx)
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
-    if (channel.chatInstallationId !== stored.chatInstallationId) await holdInstallation(tx, channel)
     await updateChannel(tx, channel)
     return channel
   })

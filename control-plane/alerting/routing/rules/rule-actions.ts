@@ -44,8 +44,8 @@ export async function createRules(
   const rules = bodies.map(body => buildRule(projectId, body, now))
   return await db.transaction(async tx => {
     await lockPairs(tx, projectId, rules)
+    await assertRoomForRules(tx, rules, limit)
     await refuseDuplicatePairs(() => insertRules(tx, rules))
-    await assertRuleLimit(tx, rules, limit)
     await startReminders(tx, rules, now)
     return rules
   })
@@ -84,16 +84,19 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
         body.remind_every_minutes === undefined ? locked.remindEveryMinutes : body.remind_every_minutes,
       updatedAt: isEmptyUpdate(body) ? locked.updatedAt : now,
     }
+    if (monitorId !== locked.monitorId) await assertRoomForRules(tx, [rule], limit)
     await refuseDuplicatePairs(() => updateRule(tx, rule))
-    if (monitorId !== locked.monitorId) await assertRuleLimit(tx, [rule], limit)
     await rescheduleReminder(tx, locked, rule, now)
     return rule
   })
 }
 
-/** Throws 402 when a monitor now has more rules than `limit`. The monitors are locked. */
-async function assertRuleLimit(tx: Tx, rules: { monitorId: string }[], limit: number): Promise<void> {
-  const refusal = checkRuleLimit(await countRules(tx, [...new Set(rules.map(({ monitorId }) => monitorId))]), limit)
+/** Throws 402 when a monitor would have more than `limit` rules with these. The monitors are locked. */
+async function assertRoomForRules(tx: Tx, added: { monitorId: string }[], limit: number): Promise<void> {
+  const ids = added.map(({ monitorId }) => monitorId)
+  const counts = await countRules(tx, [...new Set(ids)])
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const refusal = checkRuleLimit([...counts.values()], limit)
   if (refusal !== null) throw tierLimitReached(refusal)
 }
 

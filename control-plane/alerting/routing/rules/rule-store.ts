@@ -123,10 +123,12 @@ export const lockMonitorsForRules = (tx: Tx, projectId: string, ids: string[]): 
 
 const MONITORS = 'SELECT id FROM monitors WHERE deleted_at IS NULL'
 
-/** How many rules each of the monitors has. */
-export async function countRules(tx: Tx, monitorIds: string[]): Promise<number[]> {
-  const sql = 'SELECT count(*) AS n FROM alert_rules WHERE monitor_id = ANY (?::uuid[]) GROUP BY monitor_id'
-  return (await query<{ n: number }>(tx, sql, [monitorIds])).map(row => row.n)
+/** How many rules each of the monitors has, by its id. Monitors without rules are left out. */
+export async function countRules(tx: Tx, monitorIds: string[]): Promise<Map<string, number>> {
+  const sql = `SELECT monitor_id AS "monitorId", count(*) AS n FROM alert_rules
+    WHERE monitor_id = ANY (?::uuid[]) GROUP BY monitor_id`
+  const rows = await query<{ monitorId: string; n: number }>(tx, sql, [monitorIds])
+  return new Map(rows.map(({ monitorId, n }) => [monitorId, n]))
 }
 
 /** True when the project has all of these channels. Their rows cannot be deleted until the transaction ends. The ids are valid. */
