@@ -121,7 +121,7 @@ t.test(
   },
 )
 
-t.test('PUT /incidents/{id} 200: a new status or severity writes an update and publishes one event', async t => {
+t.test('PUT /incidents/{id} 200: a new status and a new severity each write an update, and publish one event together', async t => {
   const account = await api.account()
   const id = await open(account)
   const { status, body } = await account.call(`PUT /incidents/${id}`, { severity: 'critical' })
@@ -135,13 +135,20 @@ t.test('PUT /incidents/{id} 200: a new status or severity writes an update and p
       author_id: account.userId,
       is_internal: false,
     },
+    {
+      status: 'investigating',
+      message: 'Severity changed from critical to major',
+      author_id: account.userId,
+      is_internal: true,
+    },
     { status: 'investigating', message: 'Severity changed from minor to critical', is_internal: true },
   ])
+  t.equal((await account.call(`GET /incidents/${id}`)).body.data.message, 'Status changed from investigating to identified')
   const events = await listEvents(id)
   t.match(events, [
     { name: 'incident.created' },
     { name: 'incident.updated', data: { incident: { severity: 'critical' }, update: { status: 'investigating' } } },
-    { name: 'incident.updated', data: { incident: { title: 'Cards fail' }, update: { status: 'identified' } } },
+    { name: 'incident.updated', data: { incident: { title: 'Cards fail' }, update: { status: 'identified', is_internal: false } } },
   ])
   t.equal(events.length, 3)
 })

@@ -17,8 +17,6 @@ export type AutomaticIncident = {
   started_at: Date
 }
 
-const MAX_TITLE_LENGTH = 200
-
 /** The incident for a monitor that went down. */
 export function buildAutomaticIncident(id: string, outage: MonitorOutage): AutomaticIncident {
   return {
@@ -32,8 +30,8 @@ export function buildAutomaticIncident(id: string, outage: MonitorOutage): Autom
   }
 }
 
-/** The title of an automatic incident. */
-export const formatOutageTitle = (name: string): string => `${name} is down`.slice(0, MAX_TITLE_LENGTH)
+/** The title of an automatic incident. Names have at most 100 characters, titles 200. */
+export const formatOutageTitle = (name: string): string => `${name} is down`
 
 /** The last update of an automatic incident after a recovery. `duration`: "4 minutes 12 seconds". */
 export const formatRecoveryMessage = (monitorName: string, duration: string): string =>
@@ -76,14 +74,21 @@ export function changePostmortem(
 
 type Rating = { status: IncidentStatus; severity: Severity }
 
+type ChangeUpdate = { status: IncidentStatus; message: string; is_internal: boolean }
+
 /**
- * The update that a change of status or severity writes; null if neither changed. An update about a severity is
- * internal, because status pages do not show severities.
+ * The updates that a change of severity and status writes, in this order, so that the one about the status is the newest.
+ * An update about a severity is internal, because status pages do not show severities.
  */
-export function buildChangeUpdate(before: Rating, after: Rating): { message: string; is_internal: boolean } | null {
-  if (before.status !== after.status) {
-    return { message: `Status changed from ${before.status} to ${after.status}`, is_internal: false }
+export function buildChangeUpdates(before: Rating, after: Rating): ChangeUpdate[] {
+  const updates: ChangeUpdate[] = []
+  if (before.severity !== after.severity) {
+    const message = `Severity changed from ${before.severity} to ${after.severity}`
+    updates.push({ status: before.status, message, is_internal: true })
   }
-  if (before.severity === after.severity) return null
-  return { message: `Severity changed from ${before.severity} to ${after.severity}`, is_internal: true }
+  if (before.status !== after.status) {
+    const message = `Status changed from ${before.status} to ${after.status}`
+    updates.push({ status: after.status, message, is_internal: false })
+  }
+  return updates
 }

@@ -18,7 +18,7 @@ import {
 } from '../edit-store.ts'
 import { buildIncidentEvent, type IncidentEventName } from '../incident-event.ts'
 import {
-  buildChangeUpdate,
+  buildChangeUpdates,
   changePostmortem,
   computeResolvedAt,
   getStatusAfterUpdate,
@@ -62,7 +62,8 @@ export async function openIncident(
 }
 
 /**
- * Changes the fields in the body. A new status or severity writes an update and publishes an event; other changes do not.
+ * Changes the fields in the body. A new severity and a new status each write an update; together they publish one event,
+ * with the update about the status. Other changes do neither.
  * Throws 404 for an unknown incident or monitor, 402 over the limit, and 409 for a post-mortem that cannot be published.
  */
 export async function changeIncident(
@@ -76,15 +77,15 @@ export async function changeIncident(
   return withLockedIncident(db, actor.projectId, id, monitorIds ?? [], async (tx, before) => {
     const after = applyChange(before, body, now)
     const { status } = after
-    const change = buildChangeUpdate(before, after)
+    const updates = buildChangeUpdates(before, after).map(content => newUpdate(id, actor, content, now))
+    const newest = updates.at(-1)
     const hasOtherMonitors = monitorIds !== undefined && (await replaceIncidentMonitors(tx, id, monitorIds))
-    if (change === null && !hasOtherMonitors && hasSameTexts(before, after)) return getRecord(tx, id)
+    if (newest === undefined && !hasOtherMonitors && hasSameTexts(before, after)) return getRecord(tx, id)
     if (isReopened(before, status)) await assertProjectWithinLimit(tx, actor.projectId, 'openIncidents', limits)
     await store(tx, before, after, now)
-    if (change === null) return getRecord(tx, id)
-    const update = newUpdate(id, actor, { status, ...change }, now)
-    await insertIncidentUpdate(tx, update, false)
-    return publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, update, publicUrl, now)
+    for (const update of updates) await insertIncidentUpdate(tx, update, false)
+    if (newest === undefined) return getRecord(tx, id)
+    return publishIncidentEvent(tx, getUpdateEventName(before.status, status), id, newest, publicUrl, now)
   })
 }
 

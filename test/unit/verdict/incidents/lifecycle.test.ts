@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   buildAutomaticIncident,
-  buildChangeUpdate,
+  buildChangeUpdates,
   computeResolvedAt,
   formatRecoveryMessage,
   getStatusAfterUpdate,
@@ -22,6 +22,11 @@ t.test('A monitor going down opens a major incident named after it', async t => 
     status: 'investigating',
     started_at: startedAt,
   })
+})
+
+t.test('The title of an automatic incident keeps the whole name of the monitor, also of 100 emoji', async t => {
+  const monitorName = '🔥'.repeat(100)
+  t.equal(buildAutomaticIncident('i', { ...outage, monitorName }).title, `${monitorName} is down`)
 })
 
 t.test('The last update of an automatic incident contains the duration of the outage', async t => {
@@ -58,18 +63,17 @@ t.test('An incident keeps the time at which it was first resolved, never before 
   t.equal(computeResolvedAt(over, 'monitoring', at(7)), null)
 })
 
-t.test(
-  'A change of status says so in a sentence for visitors, one of the severity alone in an internal one',
-  async t => {
-    const before = { status: 'investigating', severity: 'minor' } as const
-    t.equal(buildChangeUpdate(before, before), null)
-    t.same(buildChangeUpdate(before, { ...before, severity: 'critical' }), {
-      message: 'Severity changed from minor to critical',
-      is_internal: true,
-    })
-    t.same(buildChangeUpdate(before, { status: 'monitoring', severity: 'major' }), {
-      message: 'Status changed from investigating to monitoring',
-      is_internal: false,
-    })
-  },
-)
+t.test('A change of status says so in a sentence for visitors, one of the severity in an internal one', async t => {
+  const before = { status: 'investigating', severity: 'minor' } as const
+  const message = 'Severity changed from minor to critical'
+  const severity = { status: 'investigating', message, is_internal: true }
+  const status = {
+    status: 'monitoring',
+    message: 'Status changed from investigating to monitoring',
+    is_internal: false,
+  }
+  t.same(buildChangeUpdates(before, before), [])
+  t.same(buildChangeUpdates(before, { ...before, severity: 'critical' }), [severity])
+  t.same(buildChangeUpdates(before, { ...before, status: 'monitoring' }), [status])
+  t.same(buildChangeUpdates(before, { status: 'monitoring', severity: 'critical' }), [severity, status])
+})
