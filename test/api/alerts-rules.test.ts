@@ -38,7 +38,7 @@ t.test('POST /alerts/rules 201 with the defaults of the specification; PUT and D
   t.match(moved, { status: 200, body: { data: { on_down: false, monitor_id: pair.monitor_id } } })
   t.not(moved.body.data.alert_channel_id, pair.alert_channel_id)
 
-  t.same((await call(`DELETE /alerts/rules/${id}`)).body, { data: { id, deleted: true } })
+  t.same((await call(`DELETE /alerts/rules/${id.toUpperCase()}`)).body, { data: { id, deleted: true } }, 'in lower case')
   t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
 })
 

@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
+import { isId } from '../platform/ids.ts'
 import type { App, HttpReply } from './server/types.ts'
 import {
   buildFullPageMeta,
@@ -141,7 +142,9 @@ export function deleteRoute<Path extends string>(
   const response = responseSchemas(200, DeletedResponse, ...errors)
   app.delete(path, buildRouteOptions(path, operation, { response }), async request => {
     await operation.remove(request as ResourceRequest<Path>)
-    return { data: { id: (request.params as Record<string, string>)[idName], deleted: true } }
+    const id = (request.params as Record<string, string>)[idName] ?? ''
+    // other answers have the ids of records in lower case; other names are not changed
+    return { data: { id: isId(id) ? id.toLowerCase() : id, deleted: true } }
   })
 }
 
