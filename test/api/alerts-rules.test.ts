@@ -42,12 +42,19 @@ t.test('POST /alerts/rules 201 with the defaults of the specification; PUT and D
   t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
 })
 
-t.test('PUT /alerts/rules/{id} 200 sets the interval of reminders; a create refuses it', async t => {
+t.test('PUT /alerts/rules/{id} 200 and POST 201 set the interval of reminders', async t => {
   const { call } = await api.account()
   const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
-  const refused = await call('POST /alerts/rules', { ...pair, remind_every_minutes: 30 })
-  t.match(refused, { status: 400, body: { error: { details: [{ path: 'remind_every_minutes' }] } } })
-  const { id } = (await call('POST /alerts/rules', pair)).body.data
+  const other = await call('POST /alerts/rules', { ...pair, alert_channel_id: await addChannel(call) })
+  t.match(other, { status: 201, body: { data: { remind_every_minutes: null } } }, 'none by default')
+  await call(`DELETE /alerts/rules/${other.body.data.id}`)
+  for (const wrong of [4, 1_441, '30']) {
+    const refused = await call('POST /alerts/rules', { ...pair, remind_every_minutes: wrong })
+    t.match(refused, { status: 400, body: { error: { details: [{ path: 'remind_every_minutes' }] } } }, `${wrong}`)
+  }
+  const created = await call('POST /alerts/rules', { ...pair, remind_every_minutes: 60 })
+  t.match(created, { status: 201, body: { data: { remind_every_minutes: 60 } } })
+  const { id } = created.body.data
   for (const minutes of [5, 1_440, null, 30]) {
     const changed = await call(`PUT /alerts/rules/${id}`, { remind_every_minutes: minutes })
     t.match(changed, { status: 200, body: { data: { remind_every_minutes: minutes, on_down: true } } })
@@ -59,6 +66,19 @@ t.test('PUT /alerts/rules/{id} 200 sets the interval of reminders; a create refu
   const kept = await call(`PUT /alerts/rules/${id}`, { on_degraded: true })
   t.match(kept.body.data, { remind_every_minutes: 30, on_degraded: true })
   t.same((await call('GET /alerts/rules')).body.data, [kept.body.data])
+})
+
+t.test('PUT /alerts/rules/{id} 200 accepts a rule as it was read, and does not change its id and its times', async t => {
+  const { call } = await api.account()
+  const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
+  const { data } = (await call('POST /alerts/rules', pair)).body
+  const others = { id: UNKNOWN, created_at: '2000-01-01T00:00:00.000Z', updated_at: '2000-01-01T00:00:00.000Z' }
+  const empty = await call(`PUT /alerts/rules/${data.id}`, others)
+  t.match(empty, { status: 200, body: { data } }, 'they count as nothing to change')
+  const changed = await call(`PUT /alerts/rules/${data.id}`, { ...data, ...others, on_degraded: true })
+  t.match(changed, { status: 200, body: { data: { ...data, on_degraded: true, updated_at: /^20[^0]/ } } })
+  const unknown = await call(`PUT /alerts/rules/${data.id}`, { ...data, project_id: UNKNOWN })
+  t.match(unknown, { status: 400, body: { error: { details: [{ path: 'project_id' }] } } })
 })
 
 t.test('POST /alerts/rules 409 for a second rule of the same pair, in a create or an update', async t => {

@@ -164,7 +164,7 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
     'POST /alerts/channels': CHANNEL,
     'PUT /alerts/channels/{id}': CHANNEL,
     'POST /alerts/channels/test': CHANNEL,
-    'POST /alerts/rules': { ...rule, ...switches },
+    'POST /alerts/rules': { ...rule, ...switches, remind_every_minutes: 30 },
     'PUT /alerts/rules/{id}': { ...rule, ...switches, remind_every_minutes: 30 },
     'PUT /alerts/settings': {
       is_digest_enabled: true,

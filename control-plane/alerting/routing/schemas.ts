@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import {
   Id,
+  ignoredText,
   Name,
   nullable,
   pageProperties,
@@ -87,8 +88,23 @@ const switches = {
   on_degraded: Type.Optional(Type.Boolean()),
 }
 
+/** The settings of a rule, for a write. Omitted ones get the default or keep their values. */
+export const ruleSettings = {
+  ...switches,
+  remind_every_minutes: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 5,
+        maximum: 1_440,
+        description:
+          'Interval of reminders while the monitor is down and the incident is not acknowledged. Null: no reminders.',
+      }),
+    ),
+  ),
+}
+
 export const RuleCreate = strictObject(
-  { monitor_id: RecordId, alert_channel_id: RecordId, ...switches },
+  { monitor_id: RecordId, alert_channel_id: RecordId, ...ruleSettings },
   { title: 'AlertRuleCreate' },
 )
 export type RuleCreate = Static<typeof RuleCreate>
@@ -97,17 +113,10 @@ export const RuleUpdate = strictObject(
   {
     monitor_id: Type.Optional(RecordId),
     alert_channel_id: Type.Optional(RecordId),
-    ...switches,
-    remind_every_minutes: Type.Optional(
-      nullable(
-        Type.Integer({
-          minimum: 5,
-          maximum: 1_440,
-          description:
-            'Interval of reminders while the monitor is down and the incident is not acknowledged. Null: no reminders.',
-        }),
-      ),
-    ),
+    ...ruleSettings,
+    id: ignoredText,
+    created_at: ignoredText,
+    updated_at: ignoredText,
   },
   { title: 'AlertRuleUpdate' },
 )

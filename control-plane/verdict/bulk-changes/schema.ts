@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { REGIONS } from '../../../shared/checks/check.ts'
-import { RuleUpdate } from '../../alerting/routing/schemas.ts'
+import { ruleSettings } from '../../alerting/routing/schemas.ts'
 import { ERROR_CODES } from '../../foundation/web/server/errors.ts'
 import { Id, lineText, nullable, strictObject, stringEnum } from '../../foundation/web/validation/schemas.ts'
 import { MonitorSelection } from '../../monitoring/monitors/listing/monitor-filter.ts'
@@ -11,7 +11,6 @@ export const MAX_MONITORS = 10_000
 const MAX_RULES = 20
 
 const { interval_seconds, timeout_ms, retry_count, regions, tags } = MonitorUpdate.properties
-const { alert_channel_id: _, monitor_id: __, ...ruleSettings } = RuleUpdate.properties
 
 const RegionList = Type.Array(stringEnum(REGIONS), { uniqueItems: true })
 const TagList = Type.Array(lineText(1, 50), { maxItems: 50 })

@@ -281,6 +281,7 @@ export type AlertRuleCreate = {
     on_down?: boolean;
     on_recovery?: boolean;
     on_degraded?: boolean;
+    remind_every_minutes?: number | null;
 };
 
 export type AlertRuleUpdate = {
@@ -290,6 +291,18 @@ export type AlertRuleUpdate = {
     on_recovery?: boolean;
     on_degraded?: boolean;
     remind_every_minutes?: number | null;
+    /**
+     * Read-only. Ignored in requests.
+     */
+    id?: string;
+    /**
+     * Read-only. Ignored in requests.
+     */
+    created_at?: string;
+    /**
+     * Read-only. Ignored in requests.
+     */
+    updated_at?: string;
 };
 
 export type ChannelSubscription = {

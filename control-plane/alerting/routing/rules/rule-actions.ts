@@ -16,8 +16,6 @@ import {
   updateRule,
 } from './rule-store.ts'
 
-export type NewRule = RuleCreate & Pick<RuleUpdate, 'remind_every_minutes'>
-
 /**
  * Creates a rule. Throws 404 for an unknown monitor or channel, 409 when the pair has a rule, and 402 when the monitor
  * would have more than `limit` rules.
@@ -25,7 +23,7 @@ export type NewRule = RuleCreate & Pick<RuleUpdate, 'remind_every_minutes'>
 export async function createRule(
   db: Db,
   projectId: string,
-  body: NewRule,
+  body: RuleCreate,
   limit: number,
   now: Date,
 ): Promise<StoredRule> {
@@ -37,7 +35,7 @@ export async function createRule(
 export async function createRules(
   db: Db,
   projectId: string,
-  bodies: NewRule[],
+  bodies: RuleCreate[],
   limit: number,
   now: Date,
 ): Promise<StoredRule[]> {
@@ -52,7 +50,7 @@ export async function createRules(
 }
 
 /** The rule that a body describes, with the defaults. */
-export const buildRule = (projectId: string, body: NewRule, now: Date): StoredRule => ({
+export const buildRule = (projectId: string, body: RuleCreate, now: Date): StoredRule => ({
   id: newId(),
   projectId,
   monitorId: body.monitor_id.toLowerCase(),
@@ -67,6 +65,7 @@ export const buildRule = (projectId: string, body: NewRule, now: Date): StoredRu
 
 /** Changes the given fields of a rule. Throws as createRule does, and 404 for an unknown rule. */
 export async function changeRule(db: Db, projectId: string, id: string, body: RuleUpdate, limit: number, now: Date) {
+  const { id: _, created_at, updated_at, ...settings } = body
   return await db.transaction(async tx => {
     const current = found(isId(id) && (await findRule(tx, projectId, id)), 'rule')
     const monitorId = body.monitor_id?.toLowerCase() ?? current.monitorId
@@ -82,7 +81,7 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
       onDegraded: body.on_degraded ?? locked.onDegraded,
       remindEveryMinutes:
         body.remind_every_minutes === undefined ? locked.remindEveryMinutes : body.remind_every_minutes,
-      updatedAt: isEmptyUpdate(body) ? locked.updatedAt : now,
+      updatedAt: isEmptyUpdate(settings) ? locked.updatedAt : now,
     }
     if (monitorId !== locked.monitorId) await assertRoomForRules(tx, [rule], limit)
     await refuseDuplicatePairs(() => updateRule(tx, rule))

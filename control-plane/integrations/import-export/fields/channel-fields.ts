@@ -2,7 +2,7 @@ import { decryptConfig } from '../../../alerting/channels/config/encrypted-confi
 import { type ChannelType, getChannelKind } from '../../../alerting/channels/registry.ts'
 import type { StoredChannel } from '../../../alerting/routing/alert-channels/store.ts'
 import type { StoredRule } from '../../../alerting/routing/rules/rule-store.ts'
-import { ChannelCreate, RuleUpdate } from '../../../alerting/routing/schemas.ts'
+import { ChannelCreate, ruleSettings } from '../../../alerting/routing/schemas.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import type { ChannelEntry, RuleEntry } from '../file/project-file.ts'
 import { pick, type RecordFields, toSnakeKeys } from './fields.ts'
@@ -15,8 +15,6 @@ export const RULE_DEFAULTS: RecordFields = {
   on_degraded: false,
   remind_every_minutes: null,
 }
-
-const { monitor_id, alert_channel_id, ...switches } = RuleUpdate.properties
 
 export const toChannelBody = (entry: ChannelEntry) => pick(entry, ChannelCreate.properties) as ChannelCreate
 
@@ -35,6 +33,6 @@ export function maskChannelFields(fields: RecordFields, isHidden = false): Recor
   return { ...fields, config: (isHidden ? maskForReadOnly : mask)(fields.config as Record<string, unknown>) }
 }
 
-export const toStoredRuleFields = (rule: StoredRule): RecordFields => pick(toSnakeKeys(rule), switches)
+export const toStoredRuleFields = (rule: StoredRule): RecordFields => pick(toSnakeKeys(rule), ruleSettings)
 
-export const toRuleFields = (entry: RuleEntry): RecordFields => ({ ...RULE_DEFAULTS, ...pick(entry, switches) })
+export const toRuleFields = (entry: RuleEntry): RecordFields => ({ ...RULE_DEFAULTS, ...pick(entry, ruleSettings) })

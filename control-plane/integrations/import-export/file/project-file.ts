@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { MAX_OVERRIDES, Overrides } from '../../../alerting/routing/rules/dependency-override.ts'
 import { ALERT_TYPES } from '../../../alerting/routing/rules/subscription.ts'
-import { ChannelCreate, RuleCreate, RuleUpdate, SettingsUpdate } from '../../../alerting/routing/schemas.ts'
+import { ChannelCreate, ruleSettings, SettingsUpdate } from '../../../alerting/routing/schemas.ts'
 import { strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { MonitorCreate } from '../../../monitoring/monitors/settings/schema.ts'
 import { ComponentCreate, PageCreate, PageUpdate } from '../../../pages/admin/schema.ts'
@@ -24,9 +24,7 @@ const Reference = Type.String({
 const listSchema = <T extends Parameters<typeof Type.Array>[0]>(entry: T) =>
   Type.Array(entry, { maxItems: MAX_ENTRIES })
 
-const { on_down, on_recovery, on_degraded } = RuleCreate.properties
-const { remind_every_minutes } = RuleUpdate.properties
-const RuleEntry = strictObject({ channel: Reference, on_down, on_recovery, on_degraded, remind_every_minutes })
+const RuleEntry = strictObject({ channel: Reference, ...ruleSettings })
 export type RuleEntry = Static<typeof RuleEntry>
 
 const ChannelEntry = strictObject({

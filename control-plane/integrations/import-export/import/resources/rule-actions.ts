@@ -1,5 +1,6 @@
-import { changeRule, createRules, type NewRule } from '../../../../alerting/routing/rules/rule-actions.ts'
+import { changeRule, createRules } from '../../../../alerting/routing/rules/rule-actions.ts'
 import { linkDefaultChannels, listRules, type StoredRule } from '../../../../alerting/routing/rules/rule-store.ts'
+import type { RuleCreate } from '../../../../alerting/routing/schemas.ts'
 import { validationError } from '../../../../foundation/web/server/errors.ts'
 import { RULE_DEFAULTS, toRuleFields, toStoredRuleFields } from '../../fields/channel-fields.ts'
 import { describeNewFields, diffFields, omitDefaults, type RecordFields } from '../../fields/fields.ts'
@@ -20,7 +21,7 @@ export async function importRules(
 ): Promise<StoredRule[]> {
   await linkDefaultRules(run, planned)
   const unnamed: StoredRule[] = []
-  const newRules: NewRule[] = []
+  const newRules: RuleCreate[] = []
   for (const monitor of planned.filter(({ entry }) => entry.rules !== undefined)) {
     const stored = run.state.rules.get(monitor.id) ?? []
     const named = await importMonitorRules(run, monitor, stored, find, newRules)
@@ -51,7 +52,7 @@ async function importMonitorRules(
   monitor: PlannedMonitor,
   stored: StoredRule[],
   find: ResolveReference,
-  newRules: NewRule[],
+  newRules: RuleCreate[],
 ) {
   const named = new Set<string>()
   for (const [index, entry] of (monitor.entry.rules ?? []).entries()) {
@@ -73,7 +74,7 @@ async function importMonitorRules(
 const duplicateRuleError = () =>
   validationError([{ path: 'channel', message: 'channel already has a rule for this monitor' }])
 
-function newRule({ report }: ImportRun, entry: RuleEntry, monitorId: string, channelId: string, key: string): NewRule {
+function newRule({ report }: ImportRun, entry: RuleEntry, monitorId: string, channelId: string, key: string): RuleCreate {
   const fields = describeNewFields(omitDefaults(toRuleFields(entry), RULE_DEFAULTS))
   report.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields })
   const { channel, ...switches } = entry
