@@ -10,7 +10,7 @@ type ReportEffects = {
   /** new and changed incidents */
   incidents: VendorIncident[]
   changes: VendorChange[]
-  /** false: an incident is missing from the feed and not closed yet */
+  /** false: an incident is missing from the feed and not closed yet, or waits to be announced */
   isSettled: boolean
 }
 
@@ -29,8 +29,8 @@ export const MAX_NOTIFICATIONS_PER_HOUR = 10
 /**
  * Computes what a report changes for a dependency (docs/design/vendors.md#notifications). An incident is announced once
  * when it begins, once more when it goes from degraded to down, and once when it ends, if it was announced before.
- * Incidents that existed before the dependency are announced only when they get worse. The same report again changes
- * nothing.
+ * Incidents that existed before the dependency are announced only when they get worse. Without a budget the announcement
+ * of a beginning waits; an incident that ends before it is not announced. The same report again changes nothing else.
  */
 export function computeReportEffects(
   dependency: Dependency,
@@ -42,11 +42,15 @@ export function computeReportEffects(
   const incidents: VendorIncident[] = []
   const changes: VendorChange[] = []
   let remaining = budget
+  let isAnyWaiting = false
   for (const [reported, before] of pairs) {
     if (before === null && !isOpen(reported)) continue
     const start = before ?? createIncident(dependency, reported, newId(), now)
-    const isQuiet = (before === null && !dependency.isBaselined) || remaining <= 0
-    const { incident, name } = decideNotification(mergeReported(start, reported, dependency, now), isQuiet, now)
+    const merged = mergeReported(start, reported, dependency, now)
+    const isQuiet = before === null && !dependency.isBaselined
+    const isWaiting = !isQuiet && remaining <= 0 && isWorse(merged)
+    if (isWaiting) isAnyWaiting = true
+    const { incident, name } = isWaiting ? { incident: merged, name: null } : decideNotification(merged, isQuiet, now)
     if (name !== null) changes.push({ name, incident })
     if (name !== null && name !== 'vendor.resolved') remaining--
     if (before === null || hasChanged(before, incident)) incidents.push(incident)
@@ -54,12 +58,13 @@ export function computeReportEffects(
   for (const before of missing) {
     const isOver = before.missing + 1 >= missingReadsBeforeClose
     const after = { ...before, missing: before.missing + 1, ...(isOver && buildResolution(before, now)) }
-    const { incident, name } = decideNotification(after, false, now)
+    // what is missing from the feed does not begin
+    const { incident, name } = isOver ? decideNotification(after, false, now) : { incident: after, name: null }
     if (name !== null) changes.push({ name, incident })
     incidents.push(incident)
   }
-  const isSettled = incidents.every(incident => incident.resolvedAt !== null || incident.missing === 0)
-  return { incidents, changes, isSettled }
+  const isAnyMissing = incidents.some(incident => incident.resolvedAt === null && incident.missing > 0)
+  return { incidents, changes, isSettled: !isAnyMissing && !isAnyWaiting }
 }
 
 const RANK: Record<ImpactLevel, number> = { none: 0, degraded: 1, down: 2 }
@@ -72,6 +77,10 @@ const LEVEL_OF: Record<VendorSeverity, ImpactLevel> = {
 
 export const toImpactLevel = (severity: VendorSeverity): ImpactLevel => LEVEL_OF[severity]
 
+/** True for an open incident that is worse than what was announced or recorded of it. */
+const isWorse = ({ resolvedAt, severity, worst }: VendorIncident): boolean =>
+  resolvedAt === null && RANK[toImpactLevel(severity)] > RANK[worst]
+
 /** Decides whether a change is announced. When `isQuiet`, its level is recorded without an announcement. */
 function decideNotification(
   incident: VendorIncident,
@@ -83,7 +92,7 @@ function decideNotification(
     return { incident: { ...incident, announced: 'end' }, name: 'vendor.resolved' }
   }
   const level = toImpactLevel(incident.severity)
-  if (level === 'none' || RANK[level] <= RANK[incident.worst]) return { incident, name: null }
+  if (level === 'none' || !isWorse(incident)) return { incident, name: null }
   if (isQuiet) return { incident: { ...incident, worst: level }, name: null }
   return { incident: { ...incident, worst: level, announced: 'begin', announcedAt: now }, name: `vendor.${level}` }
 }

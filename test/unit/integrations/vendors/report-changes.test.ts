@@ -47,7 +47,9 @@ function run(minutes: Minute[], dependency: Partial<Dependency> = {}, missingRea
     const { incidents = [], components = [] } = Array.isArray(report) ? { incidents: report } : report
     const current: FeedReport = { status: 'unknown', incidents: incidents.map(toReported), components }
     const now = new Date(START_MS + minute * 60_000)
-    const inThisHour = [...known.values()].filter(({ announcedAt }) => announcedAt !== null).length
+    const hourAgo = now.getTime() - 3_600_000
+    const times = [...known.values()].map(({ announcedAt }) => announcedAt?.getTime() ?? 0)
+    const inThisHour = times.filter(time => time > hourAgo).length
     const budget = MAX_NOTIFICATIONS_PER_HOUR - inThisHour
     const context = { missingReadsBeforeClose, budget, now, newId: () => `i${++ids}` }
     const effects = computeReportEffects(
@@ -151,6 +153,24 @@ t.test('At most ten incidents an hour are announced, and the ends of the others 
   t.equal(announced.flat().filter(line => line.startsWith('degraded')).length, MAX_NOTIFICATIONS_PER_HOUR)
   t.equal(announced.flat().filter(line => line.startsWith('resolved')).length, MAX_NOTIFICATIONS_PER_HOUR)
   t.equal(known.length, 30)
+})
+
+t.test('An incident beyond ten an hour is announced later while it is open, and so is its end', async t => {
+  const ten = Array.from({ length: 10 }, (_, i) => ({ id: `${i}`, title: `Title ${i}` }))
+  const late = { id: 'late x' }
+  const hour = Array.from({ length: 60 }, () => [...ten, late, { id: 'short y' }])
+  const { announced, settled } = run([...hour, [...ten, late], [...ten, late], [...ten, { ...late, ...over }]])
+  t.equal(announced[0]?.length, 10)
+  t.same(announced.slice(1), [...Array(59).fill([]), ['degraded x'], [], ['resolved x']])
+  t.same([settled[0], settled[59]], [false, false], 'an unchanged feed is looked at again')
+})
+
+t.test('An incident that waits to be announced is not announced while it is missing from the feed', async t => {
+  const ten = Array.from({ length: 10 }, (_, i) => ({ id: `${i}`, title: `Title ${i}` }))
+  const hour = Array.from({ length: 60 }, () => [...ten, { id: 'late x' }])
+  const { announced, settled } = run([...hour, ten, ten, ten])
+  t.same(announced.slice(1).flat(), [])
+  t.equal(settled.at(-1), true)
 })
 
 t.test('A report with a missing incident is not settled', async t => {
