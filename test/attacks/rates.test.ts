@@ -22,6 +22,8 @@ t.test(
     }
     t.match(refused[0], { status: 429, body: { error: { code: 'rate_limited', status: 429 } } })
     t.match(refused[0]?.headers.get('retry-after'), /^\d+$/)
+    const shown = ['limit', 'remaining', 'reset'].map(name => refused[0]?.headers.get(`ratelimit-${name}`))
+    t.same(shown, ['100', '0', refused[0]?.headers.get('retry-after')], 'the headers show the limit that refused')
     const others = await Promise.all(Array.from({ length: 4 }, () => api.tenant()))
     for (const { key } of others) t.same(statusesOf(await send(key, 40)), [200], 'a network of valid keys has no limit')
   },

@@ -161,19 +161,17 @@ function addAuthorization(app: App, context: AppContext): void {
     reply.header('cache-control', 'no-store')
     const caller = await authenticateRequest(request, context)
     const use = limit(caller.keyId, nowMs())
-    reply.headers({
-      'ratelimit-limit': use.limit,
-      'ratelimit-remaining': use.remaining,
-      'ratelimit-reset': use.resetSeconds,
-    })
+    showLimit(reply, use)
     if (!use.allowed) throw rateLimited(`more than ${use.limit} requests a minute ${sender(caller)}`, use.resetSeconds)
     // requests beyond the limit of a key do not count against the project
     const all = limitOfProject(caller.projectId, nowMs())
-    if (!all.allowed)
+    if (!all.allowed) {
+      showLimit(reply, all)
       throw rateLimited(
         `more than ${all.limit} requests a minute with all API keys and sessions of this project`,
         all.resetSeconds,
       )
+    }
     if (!request.is404) assertScope(request, caller)
   }
   const isPublicHttps = publicUrl.startsWith('https:')
@@ -184,6 +182,15 @@ function addAuthorization(app: App, context: AppContext): void {
     const refusal = request.is404 ? buildUnknownRouteError(request, publicUrl) : undefined
     if (!isApiRequest(request) || request.routeOptions.config.open) return done(refusal)
     admit(request, reply).then(() => done(refusal), done)
+  })
+}
+
+/** The limit of the key, or of the project when that one refuses. */
+function showLimit(reply: FastifyReply, use: { limit: number; remaining: number; resetSeconds: number }): void {
+  reply.headers({
+    'ratelimit-limit': use.limit,
+    'ratelimit-remaining': use.remaining,
+    'ratelimit-reset': use.resetSeconds,
   })
 }
 
