@@ -169,8 +169,17 @@ t.test('PUT /data-sources/{id} 404 for an unknown or deleted source, and for one
   const other = await api.tenant()
   t.match(await call('PUT', `/data-sources/${id}`, { name: 'x' }, other.key), { status: 404 })
   t.match(await call('DELETE', `/data-sources/${id}`), { status: 200, body: { data: { id, deleted: true } } })
-  for (const gone of [id, uuidv7(), 'x'])
+  for (const gone of [id, uuidv7(), 'x']) {
     t.match(await call('PUT', `/data-sources/${gone}`, { name: 'x' }), { status: 404 })
+    t.match(await call('POST', `/data-sources/${gone}/fields`, FIELD), { status: 404 })
+    const wrong = { url: 'ftp://a.example', root_path: '$.a[*]', fields: [{ ...FIELD, name_template: '{{' }] }
+    const change = await call('PUT', `/data-sources/${gone}`, wrong)
+    t.match(change, { status: 400 }, 'a wrong body comes first')
+    const paths = change.body.error.details.map(({ path }: { path: string }) => path)
+    t.same(paths, ['url', 'root_path', 'fields[0].name_template'])
+    const field = await call('POST', `/data-sources/${gone}/fields`, { ...FIELD, name_template: '{{' })
+    t.match(field, { status: 400, body: { error: { details: [{ path: 'name_template' }] } } })
+  }
 })
 
 t.test('A mask keeps the stored secret, and a write key cannot send it to another origin', async t => {

@@ -14,13 +14,19 @@ import { findFieldProblems } from './validation.ts'
 
 export type FieldTools = { db: Db; publicUrl: string }
 
-/** Adds a field at the end, or at its `display_order`. Throws 404, 400, and 409 when the source has too many fields. */
-export function createField({ db }: FieldTools, projectId: string, sourceId: string, body: FieldCreate, now: Date) {
+/** Adds a field at the end, or at its `display_order`. Throws 400, 404, and 409 when the source has too many fields. */
+export async function createField(
+  { db }: FieldTools,
+  projectId: string,
+  sourceId: string,
+  body: FieldCreate,
+  now: Date,
+) {
+  assertNoProblems(findFieldProblems(toFieldSettings(body, 0)))
   return withLockedSource(db, projectId, sourceId, async (tx, source) => {
     const fields = await listFields(tx, [source.id])
     const order = fields.reduce((last, { displayOrder }) => Math.max(last, displayOrder), -1) + 1
     const field = toStoredField(toFieldSettings(body, order), source, now)
-    assertNoProblems(findFieldProblems(field))
     if (fields.length >= MAX_FIELDS) throw conflict(`a data source can have at most ${MAX_FIELDS} fields`)
     return saveField(tx, source, field, now)
   })

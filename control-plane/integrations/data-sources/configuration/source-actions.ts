@@ -26,7 +26,7 @@ import {
   updateSource,
   wakeWorkers,
 } from './source-store.ts'
-import { findFieldListProblems, findSourceProblems, unmaskSource } from './validation.ts'
+import { findFieldListProblems, findSourceProblems, findUpdateProblems, unmaskSource } from './validation.ts'
 
 type SourceTools = {
   db: Db
@@ -96,9 +96,9 @@ const NEW_SOURCE_STATE = {
 /**
  * Updates the properties in the body. The source is fetched again when its request, its fields or its schedule change, and
  * when it is resumed. A fetch in flight is discarded when it is paused, and its incident is resolved.
- * Returns its id. Throws 404, 400, and 403 when stored secrets would go to another origin (assertMayRedirectSecrets).
+ * Returns its id. Throws 400 for a body that no source can have, 404, 400, and 403 when stored secrets would go to another origin (assertMayRedirectSecrets).
  */
-export function changeSource(
+export async function changeSource(
   tools: SourceTools,
   caller: ApiCaller,
   id: string,
@@ -106,6 +106,8 @@ export function changeSource(
   now: Date,
 ): Promise<string> {
   const { db, secrets, checkLiteral, publicUrl } = tools
+  const faults = findUpdateProblems(body, checkLiteral)
+  if (faults.length > 0) throw validationError(faults)
   return withLockedSource(db, caller.projectId, id, async (tx, stored) => {
     const before: SourceSettings = { ...stored, ...decryptSource(stored, secrets) }
     const { source: after, problems } = unmaskSource(applySourceUpdate(before, body), before)

@@ -2,10 +2,17 @@ import { findUrlProblem } from '../../../alerting/channels/config/url-validation
 import type { CheckLiteral } from '../../../alerting/channels/types.ts'
 import { findHeaderProblems, unmaskHeaders } from '../../../foundation/web/masked-secrets/header-map.ts'
 import type { ErrorDetail } from '../../../foundation/web/server/errors.ts'
+import type { SourceUpdate } from '../api/request-schema.ts'
 import { parsePath } from '../document/path.ts'
 import { compileField } from '../evaluation/compiled-field.ts'
 import { authProblems, unmaskAuth } from './credentials.ts'
-import type { FieldSettings, SourceSettings } from './settings.ts'
+import {
+  applySourceUpdate,
+  type FieldSettings,
+  type SourceSettings,
+  toFieldSettings,
+  toSourceSettings,
+} from './settings.ts'
 
 /** Returns the problems of a source that its schema cannot express. */
 export function findSourceProblems(source: SourceSettings, checkLiteral: CheckLiteral): ErrorDetail[] {
@@ -16,6 +23,19 @@ export function findSourceProblems(source: SourceSettings, checkLiteral: CheckLi
     ...findHeaderProblems(source.headers ?? {}, 'headers'),
     ...authProblems(source),
     ...findRootPathProblems(root),
+  ]
+}
+
+/** Any valid source. */
+const SOME_SOURCE = toSourceSettings({ name: 'Some source', url: 'https://example.com/' })
+
+/** Returns the problems that an update has for any source. Parts of credentials depend on the stored ones. */
+export function findUpdateProblems(body: SourceUpdate, checkLiteral: CheckLiteral): ErrorDetail[] {
+  const { auth_type, auth_config, ...rest } = body
+  const hasBoth = auth_type !== undefined && auth_config !== undefined
+  return [
+    ...findSourceProblems(applySourceUpdate(SOME_SOURCE, hasBoth ? body : rest), checkLiteral),
+    ...findFieldListProblems((body.fields ?? []).map(toFieldSettings)),
   ]
 }
 
