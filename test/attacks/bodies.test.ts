@@ -99,6 +99,7 @@ t.test(
       ['a form', 'name=x', 'application/x-www-form-urlencoded', 415],
       ['text', '{}', 'text/plain', 415],
       ['no known type', '{}', 'nonsense', 415],
+      ['another charset', '{}', `${json}; charset=iso-8859-1`, 415],
     ]
     const complaints: string[] = []
     for (const operation of withBody) {

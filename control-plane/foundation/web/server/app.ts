@@ -19,7 +19,7 @@ import { CONNECTION_LIMITS, closeConnectionsOnShutdown, limitBody, limitBodyTime
 import { createRateLimit } from '../limits/rate-limit.ts'
 import { createRequestQueue } from '../limits/request-queue.ts'
 import { addOpenapi } from '../openapi/openapi.ts'
-import { isStorable, parseBody } from '../validation/body.ts'
+import { assertPlainUtf8, isStorable, parseBody } from '../validation/body.ts'
 import { coerceQuery } from '../validation/query-coercion.ts'
 import { createSchemaCompiler } from '../validation/schema-compiler.ts'
 import type { IsAcceptedHost } from './accepted-hosts.ts'
@@ -79,9 +79,10 @@ export async function createApp(context: AppContext): Promise<App> {
   // schemas validate requests; responses are serialized without validation
   app.setSerializerCompiler(() => data => JSON.stringify(data))
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseBody(body),
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (body.length > 0 && isApiRequest(request)) assertPlainUtf8(request.headers)
+    return parseBody(body)
+  })
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
     if (body.length > 0) throw unsupportedMediaType()
   })

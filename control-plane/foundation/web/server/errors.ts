@@ -88,9 +88,9 @@ export const otherSession = () =>
 /** 409 */
 export const conflict = (message: string) => new ApiError(409, 'conflict', message)
 
-/** 415: the body is not JSON. */
-export const unsupportedMediaType = () =>
-  new ApiError(415, 'unsupported_media_type', 'the body must be JSON, with Content-Type: application/json')
+/** 415: the body is not JSON, or not as it can be read. */
+export const unsupportedMediaType = (message = 'the body must be JSON, with Content-Type: application/json') =>
+  new ApiError(415, 'unsupported_media_type', message)
 
 /** 421: `Host` is not a name of this installation. */
 export const misdirectedRequest = (publicUrl: string) =>

@@ -1,4 +1,5 @@
-import { validationError } from '../server/errors.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { unsupportedMediaType, validationError } from '../server/errors.ts'
 import { measureJson } from './json-size.ts'
 import { joinPath } from './validation-errors.ts'
 
@@ -22,6 +23,18 @@ export function parseBody(bytes: Buffer, limits = BODY_LIMITS): unknown {
   const value = parseJson(decodeUtf8(bytes))
   assertPlain(value, limits)
   return value
+}
+
+const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/gi
+
+/** Throws 415 for a body whose headers say that it is compressed, or in another charset than UTF-8. */
+export function assertPlainUtf8(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding.trim().toLowerCase() !== 'identity')
+    throw unsupportedMediaType('the body must not be compressed; send it without Content-Encoding')
+  for (const [, quoted, plain = ''] of (headers['content-type'] ?? '').matchAll(CHARSET)) {
+    if (!/^utf-?8$/i.test(quoted ?? plain)) throw unsupportedMediaType('the body must be UTF-8; send it without a charset')
+  }
 }
 
 /** True for a text that PostgreSQL can store. */
