@@ -38,7 +38,11 @@ t.test('POST /alerts/rules 201 with the defaults of the specification; PUT and D
   t.match(moved, { status: 200, body: { data: { on_down: false, monitor_id: pair.monitor_id } } })
   t.not(moved.body.data.alert_channel_id, pair.alert_channel_id)
 
-  t.same((await call(`DELETE /alerts/rules/${id.toUpperCase()}`)).body, { data: { id, deleted: true } }, 'in lower case')
+  t.same(
+    (await call(`DELETE /alerts/rules/${id.toUpperCase()}`)).body,
+    { data: { id, deleted: true } },
+    'in lower case',
+  )
   t.equal((await call(`DELETE /alerts/rules/${id}`)).status, 404)
 })
 
@@ -68,18 +72,21 @@ t.test('PUT /alerts/rules/{id} 200 and POST 201 set the interval of reminders', 
   t.same((await call('GET /alerts/rules')).body.data, [kept.body.data])
 })
 
-t.test('PUT /alerts/rules/{id} 200 accepts a rule as it was read, and does not change its id and its times', async t => {
-  const { call } = await api.account()
-  const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
-  const { data } = (await call('POST /alerts/rules', pair)).body
-  const others = { id: UNKNOWN, created_at: '2000-01-01T00:00:00.000Z', updated_at: '2000-01-01T00:00:00.000Z' }
-  const empty = await call(`PUT /alerts/rules/${data.id}`, others)
-  t.match(empty, { status: 200, body: { data } }, 'they count as nothing to change')
-  const changed = await call(`PUT /alerts/rules/${data.id}`, { ...data, ...others, on_degraded: true })
-  t.match(changed, { status: 200, body: { data: { ...data, on_degraded: true, updated_at: /^20[^0]/ } } })
-  const unknown = await call(`PUT /alerts/rules/${data.id}`, { ...data, project_id: UNKNOWN })
-  t.match(unknown, { status: 400, body: { error: { details: [{ path: 'project_id' }] } } })
-})
+t.test(
+  'PUT /alerts/rules/{id} 200 accepts a rule as it was read, and does not change its id and its times',
+  async t => {
+    const { call } = await api.account()
+    const pair = { monitor_id: await addMonitor(call), alert_channel_id: await addChannel(call) }
+    const { data } = (await call('POST /alerts/rules', pair)).body
+    const others = { id: UNKNOWN, created_at: '2000-01-01T00:00:00.000Z', updated_at: '2000-01-01T00:00:00.000Z' }
+    const empty = await call(`PUT /alerts/rules/${data.id}`, others)
+    t.match(empty, { status: 200, body: { data } }, 'they count as nothing to change')
+    const changed = await call(`PUT /alerts/rules/${data.id}`, { ...data, ...others, on_degraded: true })
+    t.match(changed, { status: 200, body: { data: { ...data, on_degraded: true, updated_at: /^20[^0]/ } } })
+    const unknown = await call(`PUT /alerts/rules/${data.id}`, { ...data, project_id: UNKNOWN })
+    t.match(unknown, { status: 400, body: { error: { details: [{ path: 'project_id' }] } } })
+  },
+)
 
 t.test('POST /alerts/rules 409 for a second rule of the same pair, in a create or an update', async t => {
   const { call } = await api.account()

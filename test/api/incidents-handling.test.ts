@@ -121,37 +121,46 @@ t.test(
   },
 )
 
-t.test('PUT /incidents/{id} 200: a new status and a new severity each write an update, and publish one event together', async t => {
-  const account = await api.account()
-  const id = await open(account)
-  const { status, body } = await account.call(`PUT /incidents/${id}`, { severity: 'critical' })
-  t.equal(status, 200)
-  t.match(body.data, { id, severity: 'critical', message: 'Severity changed from minor to critical' })
-  await account.call(`PUT /incidents/${id}`, { status: 'identified', severity: 'major', title: 'Cards fail' })
-  t.match(await updatesOf(account, id), [
-    {
-      status: 'identified',
-      message: 'Status changed from investigating to identified',
-      author_id: account.userId,
-      is_internal: false,
-    },
-    {
-      status: 'investigating',
-      message: 'Severity changed from critical to major',
-      author_id: account.userId,
-      is_internal: true,
-    },
-    { status: 'investigating', message: 'Severity changed from minor to critical', is_internal: true },
-  ])
-  t.equal((await account.call(`GET /incidents/${id}`)).body.data.message, 'Status changed from investigating to identified')
-  const events = await listEvents(id)
-  t.match(events, [
-    { name: 'incident.created' },
-    { name: 'incident.updated', data: { incident: { severity: 'critical' }, update: { status: 'investigating' } } },
-    { name: 'incident.updated', data: { incident: { title: 'Cards fail' }, update: { status: 'identified', is_internal: false } } },
-  ])
-  t.equal(events.length, 3)
-})
+t.test(
+  'PUT /incidents/{id} 200: a new status and a new severity each write an update, and publish one event together',
+  async t => {
+    const account = await api.account()
+    const id = await open(account)
+    const { status, body } = await account.call(`PUT /incidents/${id}`, { severity: 'critical' })
+    t.equal(status, 200)
+    t.match(body.data, { id, severity: 'critical', message: 'Severity changed from minor to critical' })
+    await account.call(`PUT /incidents/${id}`, { status: 'identified', severity: 'major', title: 'Cards fail' })
+    t.match(await updatesOf(account, id), [
+      {
+        status: 'identified',
+        message: 'Status changed from investigating to identified',
+        author_id: account.userId,
+        is_internal: false,
+      },
+      {
+        status: 'investigating',
+        message: 'Severity changed from critical to major',
+        author_id: account.userId,
+        is_internal: true,
+      },
+      { status: 'investigating', message: 'Severity changed from minor to critical', is_internal: true },
+    ])
+    t.equal(
+      (await account.call(`GET /incidents/${id}`)).body.data.message,
+      'Status changed from investigating to identified',
+    )
+    const events = await listEvents(id)
+    t.match(events, [
+      { name: 'incident.created' },
+      { name: 'incident.updated', data: { incident: { severity: 'critical' }, update: { status: 'investigating' } } },
+      {
+        name: 'incident.updated',
+        data: { incident: { title: 'Cards fail' }, update: { status: 'identified', is_internal: false } },
+      },
+    ])
+    t.equal(events.length, 3)
+  },
+)
 
 t.test('PUT /incidents/{id} 200: a title alone, or no change, publishes no event', async t => {
   const account = await api.account()

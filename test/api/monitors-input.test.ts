@@ -227,23 +227,26 @@ t.test(
   },
 )
 
-t.test('A JSON body is accepted as UTF-8 without compression only; anything else is 415 and stores nothing', async t => {
-  const send = (headers: Record<string, string>) => call('POST /monitors', JSON.stringify(valid), headers)
-  for (const charset of ['iso-8859-1', '"UTF-16"', 'us-ascii', '']) {
-    const answer = await send({ 'content-type': `application/json; charset=${charset}` })
-    t.match(answer, { status: 415, body: { error: { code: 'unsupported_media_type', message: /UTF-8/ } } }, charset)
-  }
-  for (const encoding of ['gzip', 'br', 'identity, gzip']) {
-    const answer = await send({ 'content-type': 'application/json', 'content-encoding': encoding })
-    t.match(answer, { status: 415, body: { error: { message: /Content-Encoding/ } } }, encoding)
-  }
-  t.same(await stored(), [])
-  for (const type of ['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON']) {
-    const answer = await send({ 'content-type': type, 'content-encoding': 'Identity' })
-    t.equal(answer.status, 201, type)
-    await call(`DELETE /monitors/${answer.body.data.id}`)
-  }
-})
+t.test(
+  'A JSON body is accepted as UTF-8 without compression only; anything else is 415 and stores nothing',
+  async t => {
+    const send = (headers: Record<string, string>) => call('POST /monitors', JSON.stringify(valid), headers)
+    for (const charset of ['iso-8859-1', '"UTF-16"', 'us-ascii', '']) {
+      const answer = await send({ 'content-type': `application/json; charset=${charset}` })
+      t.match(answer, { status: 415, body: { error: { code: 'unsupported_media_type', message: /UTF-8/ } } }, charset)
+    }
+    for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+      const answer = await send({ 'content-type': 'application/json', 'content-encoding': encoding })
+      t.match(answer, { status: 415, body: { error: { message: /Content-Encoding/ } } }, encoding)
+    }
+    t.same(await stored(), [])
+    for (const type of ['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON']) {
+      const answer = await send({ 'content-type': type, 'content-encoding': 'Identity' })
+      t.equal(answer.status, 201, type)
+      await call(`DELETE /monitors/${answer.body.data.id}`)
+    }
+  },
+)
 
 t.test('PUT /monitors/{id} 400 changes nothing', async t => {
   const created = await call('POST /monitors', { ...valid, headers: { Accept: 'a' } })

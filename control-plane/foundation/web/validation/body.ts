@@ -33,7 +33,8 @@ export function assertPlainUtf8(headers: IncomingHttpHeaders): void {
   if (encoding.trim().toLowerCase() !== 'identity')
     throw unsupportedMediaType('the body must not be compressed; send it without Content-Encoding')
   for (const [, quoted, plain = ''] of (headers['content-type'] ?? '').matchAll(CHARSET)) {
-    if (!/^utf-?8$/i.test(quoted ?? plain)) throw unsupportedMediaType('the body must be UTF-8; send it without a charset')
+    if (!/^utf-?8$/i.test(quoted ?? plain))
+      throw unsupportedMediaType('the body must be UTF-8; send it without a charset')
   }
 }
 

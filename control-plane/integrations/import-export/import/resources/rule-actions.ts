@@ -74,7 +74,13 @@ async function importMonitorRules(
 const duplicateRuleError = () =>
   validationError([{ path: 'channel', message: 'channel already has a rule for this monitor' }])
 
-function newRule({ report }: ImportRun, entry: RuleEntry, monitorId: string, channelId: string, key: string): RuleCreate {
+function newRule(
+  { report }: ImportRun,
+  entry: RuleEntry,
+  monitorId: string,
+  channelId: string,
+  key: string,
+): RuleCreate {
   const fields = describeNewFields(omitDefaults(toRuleFields(entry), RULE_DEFAULTS))
   report.changes.push({ action: 'create', resource: RESOURCE, key, id: null, fields })
   const { channel, ...switches } = entry
