@@ -25,8 +25,10 @@ export type DayView = {
   downSeconds: number
   maintenanceSeconds: number
   unknownSeconds: number
-  /** incidents that affected the component on that day */
+  /** incidents that affected the component on that day, at most 10 */
   incidents: readonly { id: string; title: string }[]
+  /** how many others affected it; absent when there are none */
+  moreIncidents?: number
 }
 
 export type ComponentView = {
@@ -67,8 +69,12 @@ export type IncidentView = {
   updates: readonly UpdateView[]
   /** of a resolved incident; null unless it is published */
   postmortem: { text: string; publishedAt: string } | null
+  /** those that JSON files list */
   componentIds: readonly string[]
+  /** those that pages and feeds name */
   componentNames: readonly string[]
+  /** how many are affected; absent when the lists have all */
+  componentCount?: number
 }
 
 export type MaintenanceView = {
@@ -78,8 +84,12 @@ export type MaintenanceView = {
   isRunning: boolean
   startsAt: string
   endsAt: string
+  /** those that JSON files list */
   componentIds: readonly string[]
+  /** those that pages and feeds name */
   componentNames: readonly string[]
+  /** how many are affected; absent when the lists have all */
+  componentCount?: number
 }
 
 /** A period of maintenance for which notices were sent to subscribers. `id` stays the same when it is moved. */

@@ -1,5 +1,5 @@
 import type { IncidentStatus, Severity } from '../../verdict/incidents/lifecycle.ts'
-import type { DisplayStatus, OverallStatus } from '../core/types.ts'
+import type { DisplayStatus, MaintenanceView, OverallStatus } from '../core/types.ts'
 
 /** A status as one letter: its class in pages and the id of its icon. */
 export type StatusLetter = 'o' | 'd' | 'x' | 'm' | 'u'
@@ -54,3 +54,15 @@ export function formatPercent(percent: number): string {
   const cut = Math.floor(percent * 100 + 1e-9) / 100
   return cut === 100 ? '100' : cut.toFixed(2)
 }
+
+/** How many components of an incident or of maintenance are named. */
+export const MAX_NAMED_COMPONENTS = 20
+
+/** "API, Shop": at most 20 names, then "and 480 more". */
+export function formatComponentNames({ componentNames, componentCount }: AffectedComponents): string {
+  const named = componentNames.slice(0, MAX_NAMED_COMPONENTS)
+  const more = Math.max(componentNames.length, componentCount ?? 0) - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+type AffectedComponents = Pick<MaintenanceView, 'componentNames' | 'componentCount'>

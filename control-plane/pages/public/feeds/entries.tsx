@@ -2,6 +2,7 @@ import { formatDateTime, formatState } from '../../../alerting/channels/notices/
 import { renderHtml } from '../../../foundation/web/html/render.ts'
 import { TextLines } from '../../../foundation/web/html/text-lines.tsx'
 import type { IncidentView, MaintenanceView, NoticedMaintenanceView, PageView, UpdateView } from '../../core/types.ts'
+import { formatComponentNames } from '../../templates/labels.ts'
 import { findLastIncidentChange } from './changed-at.ts'
 import { buildIncidentUrl } from './statuspage.ts'
 
@@ -36,7 +37,7 @@ const isSamePeriod = (noticed: NoticedMaintenanceView, { id, endsAt }: Maintenan
 const getWindowId = ({ id }: { id: string }) => id.slice(0, id.lastIndexOf('-'))
 
 function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry {
-  const { id, title, startedAt, updates, postmortem, componentNames } = incident
+  const { id, title, startedAt, updates, postmortem } = incident
   const shown = updates.length > 0 ? updates : [toOnlyState(incident)]
   return {
     id: `urn:uuid:${id}`,
@@ -48,7 +49,7 @@ function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry 
         {shown.map(update => (
           <Update {...update} />
         ))}
-        <Affected names={componentNames} />
+        <Affected of={incident} />
       </>,
     ),
     publishedAt: startedAt,
@@ -64,7 +65,7 @@ const toOnlyState = ({ status, startedAt, resolvedAt }: IncidentView): ShownUpda
 })
 
 function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry {
-  const { id, name, description, startsAt, endsAt, componentNames } = one
+  const { id, name, description, startsAt, endsAt } = one
   return {
     // a recurring window has one entry per occurrence
     id: `urn:uuid:${id}#${startsAt}`,
@@ -76,7 +77,7 @@ function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry
           <strong>Maintenance</strong>: {formatDateTime(startsAt)} to {formatDateTime(endsAt)}
         </p>
         <Paragraph text={description ?? ''} />
-        <Affected names={componentNames} />
+        <Affected of={one} />
       </>,
     ),
     publishedAt: startsAt,
@@ -139,5 +140,5 @@ const Paragraph = ({ text }: { text: string }) =>
     </p>
   )
 
-const Affected = ({ names }: { names: readonly string[] }) =>
-  names.length === 0 ? null : <p>Affects {names.join(', ')}</p>
+const Affected = ({ of }: { of: Pick<MaintenanceView, 'componentNames' | 'componentCount'> }) =>
+  of.componentNames.length === 0 ? null : <p>Affects {formatComponentNames(of)}</p>

@@ -132,15 +132,18 @@ const toRecord = (view: PageView, { id, name, description }: ComponentView | Gro
   only_show_if_degraded: false,
 })
 
-/** The listed components of `ids`. */
-function pickComponents({ components }: Scope, ids: readonly string[]) {
-  const wanted = new Set(ids)
-  return components.filter(({ id }) => wanted.has(id))
+/** `picket_component_count`: how many are affected; `components` can have fewer (view/affected.ts). */
+function toAffected({ components }: Scope, { componentIds, componentCount }: IncidentView | MaintenanceView) {
+  const wanted = new Set(componentIds)
+  return {
+    components: components.filter(({ id }) => wanted.has(id)),
+    picket_component_count: componentCount ?? componentIds.length,
+  }
 }
 
 function toIncident(scope: Scope, incident: IncidentView) {
   const { view } = scope
-  const { id, title, status, severity, startedAt, resolvedAt, updates, componentIds } = incident
+  const { id, title, status, severity, startedAt, resolvedAt, updates } = incident
   return {
     id,
     name: title,
@@ -154,7 +157,7 @@ function toIncident(scope: Scope, incident: IncidentView) {
     shortlink: buildIncidentUrl(view, id),
     page_id: view.id,
     incident_updates: updates.map(update => toUpdate(id, update)),
-    components: pickComponents(scope, componentIds),
+    ...toAffected(scope, incident),
   }
 }
 
@@ -174,11 +177,9 @@ function toUpdate(incidentId: string, { id, status, message, at }: UpdateView) {
   }
 }
 
-function toMaintenance(
-  scope: Scope,
-  { id, name, description, isRunning, startsAt, endsAt, componentIds }: MaintenanceView,
-) {
+function toMaintenance(scope: Scope, one: MaintenanceView) {
   const { view } = scope
+  const { id, name, description, isRunning, startsAt, endsAt } = one
   const status = isRunning ? 'in_progress' : 'scheduled'
   const update = { id, status, message: description ?? '', at: startsAt }
   return {
@@ -194,7 +195,7 @@ function toMaintenance(
     shortlink: view.publicUrl,
     page_id: view.id,
     incident_updates: description === null ? [] : [{ ...toUpdate(id, { ...update, status: 'identified' }), status }],
-    components: pickComponents(scope, componentIds),
+    ...toAffected(scope, one),
     scheduled_for: startsAt,
     scheduled_until: endsAt,
   }

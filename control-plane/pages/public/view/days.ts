@@ -21,6 +21,12 @@ export function listBarDays(now: Date): BarDay[] {
   })
 }
 
+/** How many incidents a day names; the first number with which the bars of a page have at most MAX_NAMED. */
+const MAX_NAMED_PER_DAY = [10, 3, 1, 0] as const
+const MAX_NAMED = 5_000
+
+type Named = { incidents: { id: string; title: string }[]; more: number }
+
 type Seconds = Pick<DayView, 'upSeconds' | 'degradedSeconds' | 'downSeconds' | 'maintenanceSeconds' | 'unknownSeconds'>
 
 /**
@@ -38,10 +44,14 @@ export function buildBar(
     const key = getSecondsKey(time)
     if (key !== null) forEachCell(time, grid, (i, share) => (seconds[i]![key] += share))
   }
-  const affecting: { id: string; title: string }[][] = days.map(() => [])
+  const affecting: Named[] = days.map(() => ({ incidents: [], more: 0 }))
   for (const { id, title, startedAt, resolvedAt } of incidents) {
     const span = { from: startedAt, to: resolvedAt ?? new Date(days.at(-1)!.endMs), seconds: 0 }
-    forEachCell(span, grid, i => affecting[i]!.push({ id, title }))
+    forEachCell(span, grid, i => {
+      const day = affecting[i]!
+      if (day.incidents.length < MAX_NAMED_PER_DAY[0]) day.incidents.push({ id, title })
+      else day.more++
+    })
   }
   return days.map((day, i) => buildDayView(day, seconds[i]!, affecting[i]!))
 }
@@ -51,11 +61,27 @@ function getSecondsKey({ status, isMaintenance }: MonitorStatusTime): Exclude<ke
   return status && `${status}Seconds`
 }
 
-function buildDayView(day: BarDay, known: Omit<Seconds, 'unknownSeconds'>, incidents: DayView['incidents']): DayView {
+function buildDayView(day: BarDay, known: Omit<Seconds, 'unknownSeconds'>, { incidents, more }: Named): DayView {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = known
   const covered = upSeconds + degradedSeconds + downSeconds + maintenanceSeconds
   const unknownSeconds = Math.max(0, (day.endMs - day.startMs) / 1_000 - covered)
-  return { date: day.date, status: pickDayStatus(known), ...known, unknownSeconds, incidents }
+  return { date: day.date, status: pickDayStatus(known), ...known, unknownSeconds, incidents, ...withMore(more) }
+}
+
+const withMore = (moreIncidents: number) => (moreIncidents > 0 ? { moreIncidents } : {})
+
+/** Bounds the bars of a page: all of them name the same number of incidents per day. Bars can occur twice. */
+export function limitNamedIncidents(bars: readonly (readonly DayView[])[]): DayView[][] {
+  const count = (max: number) =>
+    bars.reduce((sum, bar) => sum + bar.reduce((n, { incidents }) => n + Math.min(incidents.length, max), 0), 0)
+  const max = MAX_NAMED_PER_DAY.find(each => count(each) <= MAX_NAMED) ?? 0
+  return bars.map(bar =>
+    bar.map(day => {
+      const unnamed = Math.max(0, day.incidents.length - max)
+      if (unnamed === 0) return day
+      return { ...day, incidents: day.incidents.slice(0, max), ...withMore((day.moreIncidents ?? 0) + unnamed) }
+    }),
+  )
 }
 
 /** The worst status of the day; without known time, `maintenance` or `unknown`. */

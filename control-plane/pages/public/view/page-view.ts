@@ -8,13 +8,16 @@ import { buildImagePath, buildPublicUrl } from '../../core/public-url.ts'
 import type { StoredComponent } from '../../core/records.ts'
 import type {
   ComponentView,
+  DayView,
   GroupView,
   IncidentView,
   MaintenanceView,
   NoticedMaintenanceView,
   PageView,
 } from '../../core/types.ts'
-import { type BarDay, buildBar, computeBarUptime, listBarDays } from './days.ts'
+import { MAX_NAMED_COMPONENTS } from '../../templates/labels.ts'
+import { type Affected, createAffectedViews, listAffected } from './affected.ts'
+import { type BarDay, buildBar, computeBarUptime, limitNamedIncidents, listBarDays } from './days.ts'
 import { computeOverallStatus } from './overall-status.ts'
 import type { PageData, PageIncident, PageMaintenance, PageNoticedMaintenance } from './page-data.ts'
 
@@ -36,9 +39,10 @@ export function buildPageView(
   const data = { ...stored, incidents }
   const { page } = data
   const index = buildIndex(data, now)
+  const bars = buildBars(data, index)
   const components = data.components.map(component => ({
     component,
-    view: buildComponentView(data, index, component),
+    view: buildComponentView(data, { ...index, bars }, component),
   }))
   const open = data.incidents.filter(({ resolvedAt }) => resolvedAt === null)
   const past = data.incidents.filter(({ resolvedAt }) => resolvedAt && resolvedAt.getTime() > now.getTime() - RECENT_MS)
@@ -63,10 +67,32 @@ export function buildPageView(
       open,
     ),
     sections: buildSections(data, components),
-    openIncidents: open.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('startedAt')),
-    pastIncidents: past.map(incident => buildIncidentView(incident, data.components)).sort(newestFirst('resolvedAt')),
-    maintenance: data.maintenance.map(fact => buildMaintenanceView(fact, data.components, now)),
-    noticedMaintenance: data.noticedMaintenance.map(fact => buildNoticedView(fact, data.components, now)),
+    ...buildEvents(data, open, past, now),
+  }
+}
+
+type Events = Pick<PageView, 'openIncidents' | 'maintenance' | 'pastIncidents' | 'noticedMaintenance'>
+
+/** The current ones first: they list all their components while the page allows it. */
+function buildEvents(data: PageData, open: PageIncident[], past: PageIncident[], now: Date): Events {
+  const describe = createAffectedViews(data.components)
+  const openIncidents = open.map(incident => ({ ...buildIncidentView(incident), ...describe(incident.monitorIds) }))
+  const maintenance = data.maintenance.map(fact => ({
+    ...buildMaintenanceView(fact, now),
+    ...describe(fact.monitorIds),
+  }))
+  const pastIncidents = past.map(incident => ({
+    ...buildIncidentView(incident),
+    ...describe(incident.monitorIds, MAX_NAMED_COMPONENTS),
+  }))
+  const noticedMaintenance = data.noticedMaintenance.map(fact => ({
+    ...buildNoticedView(fact, now),
+    ...describe(fact.monitorIds, MAX_NAMED_COMPONENTS),
+  }))
+  return {
+    openIncidents: openIncidents.sort(newestFirst('startedAt')),
+    pastIncidents: pastIncidents.sort(newestFirst('resolvedAt')),
+    ...{ maintenance, noticedMaintenance },
   }
 }
 
@@ -107,9 +133,27 @@ function buildIndex({ times, incidents, maintenance }: PageData, now: Date): Ind
   }
 }
 
-function buildComponentView({ page, medians }: PageData, index: Index, component: StoredComponent): ComponentView {
+type Bars = ReadonlyMap<string, DayView[]>
+
+/** The bar of each monitor, once for all its components. */
+function buildBars({ components }: PageData, { times, incidents, days }: Index): Bars {
+  const ids = components.flatMap(({ monitor }) => (monitor ? [monitor.id] : []))
+  const bars = new Map(
+    [...new Set(ids)].map(id => [id, buildBar(times.get(id) ?? [], incidents.get(id) ?? [], days)] as const),
+  )
+  const limited = limitNamedIncidents(ids.map(id => bars.get(id)!))
+  return new Map(ids.map((id, i) => [id, limited[i]!]))
+}
+
+type IndexWithBars = Index & { bars: Bars }
+
+function buildComponentView(
+  { page, medians }: PageData,
+  index: IndexWithBars,
+  component: StoredComponent,
+): ComponentView {
   const { id, name, description, monitor } = component
-  const days = monitor && buildBar(index.times.get(monitor.id) ?? [], index.incidents.get(monitor.id) ?? [], index.days)
+  const days = monitor && index.bars.get(monitor.id)!
   // null when hidden, so no document made from the view can contain them
   const medianOf = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
   return {
@@ -148,8 +192,7 @@ function buildSections({ groups }: PageData, components: readonly ComponentWithV
   return [...alone, ...grouped].sort(compareDisplayOrder).map(({ section }) => section)
 }
 
-function buildIncidentView(incident: PageIncident, components: readonly StoredComponent[]): IncidentView {
-  const affected = listAffected(incident.monitorIds, components)
+function buildIncidentView(incident: PageIncident): Omit<IncidentView, keyof Affected> {
   return {
     id: incident.id,
     title: incident.title,
@@ -162,18 +205,11 @@ function buildIncidentView(incident: PageIncident, components: readonly StoredCo
       ...incident.postmortem,
       publishedAt: new Date(incident.postmortem.publishedAt).toISOString(),
     },
-    componentIds: affected.map(({ id }) => id),
-    componentNames: affected.map(({ name }) => name),
   }
 }
 
 /** `id` differs between the periods of one window. */
-function buildMaintenanceView(
-  fact: PageMaintenance,
-  components: readonly StoredComponent[],
-  now: Date,
-): MaintenanceView {
-  const affected = listAffected(fact.monitorIds, components)
+function buildMaintenanceView(fact: PageMaintenance, now: Date): Omit<MaintenanceView, keyof Affected> {
   return {
     id: buildPeriodId(fact.windowId, fact.startsAt),
     name: fact.title,
@@ -181,20 +217,11 @@ function buildMaintenanceView(
     isRunning: fact.startsAt <= now,
     startsAt: fact.startsAt.toISOString(),
     endsAt: fact.endsAt.toISOString(),
-    componentIds: affected.map(({ id }) => id),
-    componentNames: affected.map(({ name }) => name),
   }
 }
 
-const listAffected = (monitorIds: readonly string[], components: readonly StoredComponent[]) =>
-  components.filter(({ monitor }) => monitor !== null && monitorIds.includes(monitor.id))
-
-function buildNoticedView(
-  fact: PageNoticedMaintenance,
-  components: readonly StoredComponent[],
-  now: Date,
-): NoticedMaintenanceView {
-  const { isRunning: _, ...view } = buildMaintenanceView(fact, components, now)
+function buildNoticedView(fact: PageNoticedMaintenance, now: Date): Omit<NoticedMaintenanceView, keyof Affected> {
+  const { isRunning: _, ...view } = buildMaintenanceView(fact, now)
   const toIso = (text: string) => new Date(text).toISOString()
   return {
     ...view,

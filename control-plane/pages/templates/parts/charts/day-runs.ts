@@ -28,8 +28,8 @@ export function listNotableRuns(days: readonly DayView[]): DayRun[] {
 const splitRun = ({ from, to, status }: DayRun): DayRun[] =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ from: from + i, to: from + i, status }))
 
-const isNotable = ({ incidents, downSeconds, degradedSeconds }: DayView) =>
-  incidents.length > 0 || downSeconds > 0 || degradedSeconds > 0
+const isNotable = ({ incidents, moreIncidents, downSeconds, degradedSeconds }: DayView) =>
+  incidents.length > 0 || moreIncidents !== undefined || downSeconds > 0 || degradedSeconds > 0
 
 const ORDER: readonly DisplayStatus[] = ['operational', 'degraded', 'outage', 'maintenance', 'unknown']
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { pluralize } from '../../../../alerting/channels/notices/wording.ts'
 import { formatDuration } from '../../../../alerting/events/duration.ts'
 import type { ComponentView, DayView } from '../../../core/types.ts'
 import { formatDate, formatShortDate } from '../../dates.ts'
@@ -70,10 +71,25 @@ function DayLine({ days, run: { from, to, status } }: Days & { run: DayRun }) {
     <li data-d={from === to ? from : `${from}-${to}`}>
       {when} <b class={STATUS_LETTERS[status]}>{DAY_LABELS[status]}</b>
       {formatDayDurations(last, from === to)}
-      {from === to && last.incidents.map(({ title }) => <i dir="auto">{title}</i>)}
+      {from === to && <Incidents day={last} />}
     </li>
   )
 }
+
+const Incidents = ({ day: { incidents, moreIncidents } }: { day: DayView }) => (
+  <>
+    {incidents.map(({ title }) => (
+      <i dir="auto">{title}</i>
+    ))}
+    {moreIncidents !== undefined && (
+      <i>
+        {incidents.length > 0
+          ? `and ${moreIncidents} more`
+          : `${moreIncidents} ${pluralize(moreIncidents, 'incident')}`}
+      </i>
+    )}
+  </>
+)
 
 function formatDayDurations(day: DayView, isOneDay: boolean): string {
   if (!isOneDay) return ''

@@ -1,7 +1,7 @@
 import { pluralize } from '../../../../alerting/channels/notices/wording.ts'
 import { formatDuration } from '../../../../alerting/events/duration.ts'
 import type { IncidentView, UpdateView } from '../../../core/types.ts'
-import { INCIDENT_LABELS, SEVERITY_LABELS, SEVERITY_LETTERS } from '../../labels.ts'
+import { formatComponentNames, INCIDENT_LABELS, SEVERITY_LABELS, SEVERITY_LETTERS } from '../../labels.ts'
 import type { TemplatePage } from '../../template.ts'
 import { Moment } from '../moment.tsx'
 import { StatusIcon } from '../status-icons.tsx'
@@ -31,7 +31,7 @@ const OpenIncident = ({ incident }: { incident: IncidentView }) => (
     </h3>
     <p class="meta">
       {SEVERITY_LABELS[incident.severity]} · since <Moment at={incident.startedAt} />
-      <Affected names={incident.componentNames} />
+      <Affected incident={incident} />
     </p>
     <Updates updates={incident.updates} />
   </article>
@@ -44,7 +44,7 @@ export const PastIncident = ({ incident }: { incident: IncidentView }) => (
     <p class="meta">
       {SEVERITY_LABELS[incident.severity]}
       {incident.resolvedAt !== null && <> · resolved after {formatIncidentDuration(incident)}</>}
-      <Affected names={incident.componentNames} />
+      <Affected incident={incident} />
     </p>
     {incident.updates.length > 0 && <PastUpdates updates={incident.updates} />}
     {incident.postmortem !== null && <Postmortem {...incident.postmortem} />}
@@ -94,11 +94,11 @@ const Updates = ({ updates }: { updates: readonly UpdateView[] }) => (
   </ol>
 )
 
-const Affected = ({ names }: { names: readonly string[] }) =>
-  names.length === 0 ? null : (
+const Affected = ({ incident }: { incident: IncidentView }) =>
+  incident.componentNames.length === 0 ? null : (
     <>
       {' · '}
-      <span dir="auto">{names.join(', ')}</span>
+      <span dir="auto">{formatComponentNames(incident)}</span>
     </>
   )
 

@@ -1,4 +1,5 @@
 import type { MaintenanceView } from '../../../core/types.ts'
+import { formatComponentNames } from '../../labels.ts'
 import type { TemplatePage } from '../../template.ts'
 import { Moment } from '../moment.tsx'
 import { StatusIcon } from '../status-icons.tsx'
@@ -19,7 +20,7 @@ export function Maintenance({ page: { view, voice } }: { page: TemplatePage }) {
   )
 }
 
-const Window = ({ window: { name, description, isRunning, startsAt, endsAt, componentNames } }: WindowProps) => (
+const Window = ({ window: { name, description, isRunning, startsAt, endsAt, ...affected } }: WindowProps) => (
   <article class="incident window m">
     <h3 dir="auto">
       <StatusIcon sign="m" />
@@ -28,10 +29,10 @@ const Window = ({ window: { name, description, isRunning, startsAt, endsAt, comp
     <p class="meta">
       {isRunning && <b class="running">In progress · </b>}
       <Moment at={startsAt} /> – <Moment at={endsAt} since={startsAt} />
-      {componentNames.length > 0 && (
+      {affected.componentNames.length > 0 && (
         <>
           {' · '}
-          <span dir="auto">{componentNames.join(', ')}</span>
+          <span dir="auto">{formatComponentNames(affected)}</span>
         </>
       )}
     </p>
