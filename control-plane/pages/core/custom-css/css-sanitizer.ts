@@ -1,4 +1,4 @@
-import type { Atrule, CssNode, StyleSheet } from 'css-tree'
+import type { Atrule, CssNode, Raw, StyleSheet, Value } from 'css-tree'
 import generate from 'css-tree/generator'
 import parse from 'css-tree/parser'
 import { tokenize, tokenTypes } from 'css-tree/tokenizer'
@@ -102,7 +102,7 @@ function findProblem(node: CssNode, isNested: boolean): string | null {
         ? `must not load or run anything: ${normalizeName(node.name)}() is not allowed`
         : null
     case 'Declaration':
-      return findDeclarationProblem(normalizeName(node.property), generate(node.value))
+      return findDeclarationProblem(normalizeName(node.property), node.value)
     case 'PseudoClassSelector':
       return hasNesting(node) ? 'must not use & inside a pseudo-class' : null
     case 'NestingSelector':
@@ -120,10 +120,23 @@ function findAtRuleProblem({ name }: Atrule): string | null {
     : `must not use @${normalizeName(name)}; allowed are @media, @supports, @container and @keyframes`
 }
 
-function findDeclarationProblem(property: string, value: string): string | null {
+function findDeclarationProblem(property: string, value: Value | Raw): string | null {
   if (RUNNING_PROPERTIES.has(property)) return `must not use ${property}`
-  const isFixed = property === 'position' && normalizeName(value).includes('fixed')
-  return isFixed ? 'must not use position: fixed, because it can cover the page; absolute and sticky are allowed' : null
+  if (property !== 'position') return null
+  if (normalizeName(generate(value)).includes('fixed')) {
+    return 'must not use position: fixed, because it can cover the page; absolute and sticky are allowed'
+  }
+  const name = findFunction(value)
+  return name && `must not use ${name}() in position, because it can become fixed; write the position itself`
+}
+
+/** The first function in a value. */
+function findFunction(value: Value | Raw): string | null {
+  let name: string | null = null
+  walk(value, node => {
+    if (node.type === 'Function') name ??= normalizeName(node.name)
+  })
+  return name
 }
 
 /** One form for every spelling of a name: escapes decoded, lower case. */
