@@ -54,7 +54,9 @@ t.test('Each document has a content type, an ETag with 304, and a cache time', a
 
 t.test('Other sites may read feeds and JSON, and frame only /embed', async t => {
   for (const [path] of PATHS.filter(([path]) => path !== '/embed')) {
-    t.equal((await get(path)).headers.get('access-control-allow-origin'), '*', path)
+    const { headers } = await get(path)
+    t.equal(headers.get('access-control-allow-origin'), '*', path)
+    t.equal(headers.get('access-control-expose-headers'), 'x-service-stale-since', path)
   }
   t.match((await get('/embed')).headers.get('content-security-policy'), 'frame-ancestors *')
   for (const path of ['', '/subscribe']) {

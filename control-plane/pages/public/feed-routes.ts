@@ -27,7 +27,11 @@ export function feedRoutes(app: App, pages: PublicPages): void {
   addDocumentRoute(app, pages, '/embed', embedDocument, parseTheme)
 }
 
-const ALLOW_ANY_ORIGIN = { 'access-control-allow-origin': '*' }
+/** Programs of other sites may also read whether a document is old. */
+const ALLOW_ANY_ORIGIN = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-service-stale-since',
+}
 /** May also be loaded by sites that are cross-origin isolated. */
 const ALLOW_ANY_SITE = { ...ALLOW_ANY_ORIGIN, 'cross-origin-resource-policy': 'cross-origin' }
 

@@ -137,6 +137,14 @@ t.test('The page has an indicator of Statuspage', async t => {
   t.match(STATUSPAGE_FILES['status.json'](pageView({ staleSince })).status, { picket_stale_since: staleSince })
 })
 
+t.test('Each JSON file says since when it is old', async t => {
+  const staleSince = '2026-11-01T12:00:00.000Z'
+  for (const [name, make] of Object.entries(STATUSPAGE_FILES)) {
+    t.match(make(pageView({ staleSince })).page, { picket_stale_since: staleSince }, name)
+    t.match(make(pageView()).page, { picket_stale_since: null }, name)
+  }
+})
+
 const STATUSES: [ComponentStatus | 'maintenance', string][] = [
   ['operational', 'operational'],
   ['degraded', 'degraded_performance'],

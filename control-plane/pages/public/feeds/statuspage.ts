@@ -52,15 +52,17 @@ const STATUSES: Record<ComponentStatus | 'maintenance', string> = {
   unknown: 'operational',
 }
 
+/** `picket_stale_since`: in each file, null while it is current. */
 const toPage = ({ view, changedAt }: Scope) => ({
   id: view.id,
   name: view.name,
   url: view.publicUrl,
   time_zone: 'Etc/UTC',
   updated_at: changedAt,
+  picket_stale_since: view.staleSince ?? null,
 })
 
-/** Statuspage has no indicator for unknown. `picket_stale_since` is null while the status is current. */
+/** Statuspage has no indicator for unknown. `picket_stale_since` is the same as that of the page. */
 const toStatus = ({ overall, staleSince }: PageView) => ({
   indicator: STATUS_INDICATORS[overall.status],
   description: overall.sentence,
