@@ -39,16 +39,19 @@ export function toNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
+/** Parses a value, or returns the default, and calls `onInvalid` when the value is set but cannot be parsed. */
+export function parseOr<T>(parse: (value: unknown) => T | null, fallback: T, value: unknown, onInvalid: () => void): T {
+  const parsed = parse(value)
+  if (parsed === null && isSet(value)) onInvalid()
+  return parsed ?? fallback
+}
+
 /** Returns a number, or the default, with a warning when the value is set but is not a number. */
-export function toNumberOr(
+export const toNumberOr = (
   fallback: number,
   [name, value]: [name: string, value: unknown],
   addWarning: (message: string) => void,
-): number {
-  const number = toNumber(value)
-  if (number === null && isSet(value)) addWarning(`its ${name} was not understood; ${fallback} is used`)
-  return number ?? fallback
-}
+): number => parseOr(toNumber, fallback, value, () => addWarning(`its ${name} was not understood; ${fallback} is used`))
 
 /** Whether a switch is on: true, 1, or one of them as a text. */
 export const isOn = (value: unknown): boolean => ['true', '1'].includes(String(value))

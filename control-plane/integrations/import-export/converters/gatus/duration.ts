@@ -1,4 +1,4 @@
-import { isSet } from '../foreign-file.ts'
+import { parseOr } from '../foreign-file.ts'
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
@@ -11,14 +11,11 @@ export function parseDurationMs(value: unknown): number | null {
 }
 
 /** Returns a duration in milliseconds, or the default, with a warning when the value is set but is not a duration. */
-export function toDurationMs(
+export const toDurationMs = (
   fallbackMs: number,
   [name, value]: [name: string, value: unknown],
   addWarning: (message: string) => void,
-): number {
-  const ms = parseDurationMs(value)
-  if (ms === null && isSet(value)) {
-    addWarning(`its ${name} is not a duration such as 5m; ${fallbackMs / 1_000} s is used`)
-  }
-  return ms ?? fallbackMs
-}
+): number =>
+  parseOr(parseDurationMs, fallbackMs, value, () =>
+    addWarning(`its ${name} is not a duration such as 5m; ${fallbackMs / 1_000} s is used`),
+  )
