@@ -19,7 +19,7 @@ export async function readSource(path, env, canSplit) {
   const replace = (_, value) => replaceVariables(value, env, inserted)
   const text = env === null ? written : JSON.stringify(await readYaml(path, written), replace)
   if (Buffer.byteLength(text) > MAX_BYTES) {
-    const advice = !canSplit ? 'Upload' : 'Split it and apply the parts without --prune, or upload'
+    const advice = canSplit ? 'Split it and apply the parts without --prune, or upload' : 'Upload'
     throw new Refusal(`${path} is larger than 1 MiB. ${advice} it on /settings/import.`)
   }
   const isJson = env !== null || path.endsWith('.json')

@@ -96,7 +96,8 @@ const NEW_SOURCE_STATE = {
 /**
  * Updates the properties in the body. The source is fetched again when its request, its fields or its schedule change, and
  * when it is resumed. A fetch in flight is discarded when it is paused, and its incident is resolved.
- * Returns its id. Throws 400 for a body that no source can have, 404, 400, and 403 when stored secrets would go to another origin (assertMayRedirectSecrets).
+ * Returns its id. Throws 400 for an invalid body, 404, and 403 when stored secrets would go to
+ * another origin (assertMayRedirectSecrets).
  */
 export async function changeSource(
   tools: SourceTools,
