@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import {
   createPostgres,
@@ -40,6 +41,23 @@ t.test('A query on a dead connection fails, and the pool works afterwards', asyn
   // the three other connections were idle and dead as well
   await useAll()
   t.pass('no query found a dead connection again')
+})
+
+t.test('A connection that is being opened ends with the dead ones, so that no later query waits for it', async t => {
+  const silent = createServer(socket => socket.on('error', () => {}))
+  t.teardown(() => silent.close())
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  const silentUrl = `tcp://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  // the second connection is never answered
+  const relay = await startTcpRelay(t, url, silentUrl, url, url, url, url)
+  const db = createPostgres(relay.url, { max: 4 })
+  t.teardown(() => db.destroy())
+  await query(db, 'SELECT 1')
+  relay.abandon()
+  const [first, second] = await Promise.allSettled([1, 2].map(() => query(db, 'SELECT 1')))
+  t.match(first, { reason: { code: 'ETIMEDOUT' } }, 'the query on the dead connection')
+  t.match(second, { reason: { code: 'ETIMEDOUT' } }, 'the query that needed a new connection')
+  t.same(await query(db, 'SELECT 1 AS one'), [{ one: 1 }])
 })
 
 t.test('Queries on several dead connections end together', async t => {

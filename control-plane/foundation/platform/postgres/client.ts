@@ -70,6 +70,7 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
     connection: {
       connectionString: url,
       application_name: 'picket',
+      stream: connections.openSocket,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

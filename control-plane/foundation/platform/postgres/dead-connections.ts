@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { monotonicMs, sleep } from '../time/clock.ts'
@@ -39,6 +40,8 @@ export function createStaleConnectionSignal(): StaleConnectionSignal {
 }
 
 type DeadConnectionDetector = {
+  /** The socket of a new connection. It is destroyed when older queries failed on dead connections and it is not set up yet. */
+  openSocket(): Socket
   /** Watches a new connection of the pool, which has a unique name. Its queries fail when it is dead. */
   watch(client: pg.Client, name: string): void
   /** False for a connection that may be dead; it is destroyed without a message to the server. */
@@ -78,6 +81,7 @@ export function createDeadConnectionDetector(
   suspicion: StaleConnectionSignal,
 ): DeadConnectionDetector {
   const connections = new Map<pg.Client, WatchedConnection>()
+  const starting = createStartingSockets(suspicion)
   let isChecking = false
   let checkedMs = 0
   let isAsking = false
@@ -116,7 +120,9 @@ export function createDeadConnectionDetector(
   }
 
   return {
+    openSocket: starting.open,
     watch(client, name) {
+      starting.end(getSocket(client) as Socket)
       const watched: WatchedConnection = { client, name, waiting: 0, sentMs: monotonicMs(), aliveMs: monotonicMs() }
       connections.set(client, watched)
       trackQueries(watched, begin)
@@ -138,8 +144,11 @@ export function createDeadConnectionDetector(
  * `ETIMEDOUT`.
  */
 export function destroyConnection(client: pg.Client, why: string): void {
-  getSocket(client).destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
+  destroySocket(getSocket(client), why)
 }
+
+const destroySocket = (socket: Duplex, why: string): unknown =>
+  socket.destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
 
 const getSocket = (client: pg.Client): Duplex =>
   (client as unknown as { connection: { stream: Duplex } }).connection.stream
@@ -154,13 +163,37 @@ function isOverdue(
 }
 
 function destroyWatched({ client, sentMs, waiting }: WatchedConnection, suspicion: StaleConnectionSignal): void {
-  // idle connections that received nothing since this query was sent may be dead as well
-  if (waiting > 0) suspicion.raise(sentMs)
+  // idle connections that received nothing sent after this query may be dead as well
+  if (waiting > 0) suspicion.raise(sentMs + MAX_TRANSIT_MS)
   destroyConnection(client, 'a connection to PostgreSQL does not answer')
 }
 
 type Query = (...args: unknown[]) => unknown
 type Callback = (error: unknown, result: unknown) => void
+
+/**
+ * Sockets of connections that are not set up yet. A dead one would only fail after the connect timeout, and with it a query
+ * that needs a connection by then.
+ */
+function createStartingSockets(suspicion: StaleConnectionSignal) {
+  const openedMs = new Map<Socket, number>()
+  suspicion.onRaise(() => {
+    for (const [socket, ms] of openedMs)
+      if (ms < suspicion.staleBeforeMs()) destroySocket(socket, 'a new connection to PostgreSQL does not answer')
+  })
+  return {
+    open(): Socket {
+      const socket = new Socket()
+      openedMs.set(socket, monotonicMs())
+      socket.on('close', () => void openedMs.delete(socket))
+      return socket
+    },
+    /** `ready` is the socket of a connection that is set up: the same one, or with TLS another one on the same port. */
+    end(ready: Socket): void {
+      for (const socket of openedMs.keys()) if (socket.localPort === ready.localPort) openedMs.delete(socket)
+    },
+  }
+}
 
 /** Records when queries are sent and when data arrives; calls `begin` before each query. knex always passes a callback. */
 function trackQueries(watched: WatchedConnection, begin: () => void): void {
