@@ -31,7 +31,11 @@ export type BoardIndex = {
 
 /** Creates the index. It reads nothing until it is first used. */
 export function createBoardIndex(execute: Execute): BoardIndex {
+  /** what the reads returned, up to `revision`; events are not in it */
+  let known: Map<string, BoardRow> | null = null
   let revision: string | null = null
+  /** events that arrived after the request of the read on its way, whose answer may be older */
+  let newer: BoardData[] = []
   let reading: Promise<void> | null = null
   /** something changed after the request was sent */
   let isOutdated = false
@@ -61,6 +65,7 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     },
     apply(changes) {
       isOutdated = true
+      if (reading) newer.push(...changes)
       // before the first read there is nothing to change; the next read covers the change
       if (index.rows === null) return
       index.rows = changes.reduce(applyBoard, index.rows)
@@ -75,27 +80,21 @@ export function createBoardIndex(execute: Execute): BoardIndex {
   async function read(): Promise<void> {
     // calls of the same moment share the read
     await null
-    let answers: BoardData[] = []
     do {
       isOutdated = false
-      const since = answers[0]?.revision ?? revision
-      const outcome = await execute('readMonitorBoard', since === null ? {} : { query: { since } })
+      newer = []
+      const outcome = await execute('readMonitorBoard', revision === null ? {} : { query: { since: revision } })
       index.error = 'error' in outcome ? outcome.error : null
-      if ('data' in outcome) answers.push(outcome.data.data)
-      // an answer older than an event is shown with the next one, which corrects it; that one is shown in any case
-      if (isOutdated && !index.error && answers.length < 2) continue
-      if (!index.error || !index.rows) show(answers)
-      answers = []
+      if ('data' in outcome) show(outcome.data.data)
       for (const listener of listeners) listener()
     } while (isOutdated && !index.error)
   }
-  function show(answers: readonly BoardData[]): void {
-    for (const answer of answers) {
-      if (index.rows === null) performance.mark('picket-index')
-      index.rows = applyBoard(index.rows, answer)
-      index.atMs = Date.now()
-      revision = answer.revision
-    }
+  function show(answer: BoardData): void {
+    if (index.rows === null) performance.mark('picket-index')
+    known = applyBoard(known, answer)
+    revision = answer.revision
+    index.rows = newer.reduce(applyBoard, known)
+    index.atMs = Date.now()
   }
   return index
 }

@@ -41,7 +41,7 @@ async function startUp() {
   return started
 }
 
-t.test('An answer that is older than an event is not shown before the next one', async t => {
+t.test('An answer that is older than an event does not take the event back', async t => {
   const { index, asked, shown, answer } = await startUp()
   const reading = index.refresh()
   await new Promise(setImmediate)
@@ -51,12 +51,50 @@ t.test('An answer that is older than an event is not shown before the next one',
   t.equal(statusOf(index), 'down', 'the older answer does not take the status back')
   await answer(boardWith('down', '3'))
   await reading
-  t.same(shown, ['down', 'down'])
+  t.same(shown, ['down', 'down', 'down'])
   t.same(asked, [null, '1', '2'])
   t.equal(index.error, null)
 })
 
-t.test('With an event during each read, the second answer is shown', async t => {
+t.test('Of two events during a read the last one is shown until an answer contains both', async t => {
+  const { index, asked, shown, answer } = await startUp()
+  const reading = index.refresh()
+  await new Promise(setImmediate)
+  index.apply([boardWith('down', '3')])
+  await answer(boardWith('up', '2'))
+  index.apply([boardWith('up', '5')])
+  await answer(boardWith('down', '4'))
+  await answer(boardWith('up', '5'))
+  await reading
+  t.same(shown, ['down', 'down', 'up', 'up', 'up'])
+  t.same(asked, [null, '1', '2', '4'])
+})
+
+t.test('A monitor that an event removes does not come back with an older answer', async t => {
+  const { index, answer } = await startUp()
+  const reading = index.refresh()
+  await new Promise(setImmediate)
+  index.apply([boardOf([], { revision: '3', reset: false, removed: ['shop'] })])
+  await answer(boardWith('down', '2'))
+  t.equal(statusOf(index), null)
+  await answer(boardOf([], { revision: '3', reset: false, removed: ['shop'] }))
+  await reading
+  t.equal(statusOf(index), null)
+})
+
+t.test('An event that is older than an answer is replaced by the next one', async t => {
+  const { index, answer } = await startUp()
+  const reading = index.refresh()
+  await new Promise(setImmediate)
+  index.apply([boardWith('degraded', '2')])
+  await answer(boardWith('down', '3'))
+  t.equal(statusOf(index), 'degraded')
+  await answer(boardOf([], { revision: '3', reset: false }))
+  await reading
+  t.equal(statusOf(index), 'down')
+})
+
+t.test('With an event during each read, each answer is shown', async t => {
   const { index, shown, answer, asked } = await startUp()
   const reading = index.refresh()
   for (const revision of ['2', '3', '4']) {
@@ -65,14 +103,14 @@ t.test('With an event during each read, the second answer is shown', async t => 
     await answer(boardWith('degraded', revision))
   }
   t.equal(statusOf(index), 'degraded')
-  t.equal(shown.length, 4, 'three events, and one of three answers')
+  t.equal(shown.length, 6, 'three events and three answers')
   await answer(boardWith('up', '5'))
   await reading
   t.equal(statusOf(index), 'up')
   t.same(asked, [null, '1', '2', '3', '4'])
 })
 
-t.test('When the next read fails, the older answer is not shown, and is read again', async t => {
+t.test('When the next read fails, the event stays, and is read again', async t => {
   const { index, answer, fail, asked } = await startUp()
   const reading = index.refresh()
   await new Promise(setImmediate)
@@ -85,7 +123,7 @@ t.test('When the next read fails, the older answer is not shown, and is read aga
   const again = index.refresh()
   await answer(boardWith('down', '3'))
   await again
-  t.same(asked, [null, '1', '2', '1'])
+  t.same(asked, [null, '1', '2', '2'])
 })
 
 t.test('An event during the first read is read after it', async t => {
@@ -94,10 +132,10 @@ t.test('An event during the first read is read after it', async t => {
   await new Promise(setImmediate)
   index.apply([boardWith('down', '2')])
   await answer(boardWith('up', '1', true))
-  t.same(shown, [])
+  t.same(shown, ['down'], 'the event came after the request')
   await answer(boardWith('down', '2'))
   await reading
-  t.same(shown, ['down'])
+  t.same(shown, ['down', 'down'])
   t.same(asked, [null, '1'])
 
   const failing = startIndex()
