@@ -1761,7 +1761,7 @@ export class Picket extends HeyApiClient {
     /**
      * Upload a file to import
      *
-     * Accepts up to 256 MiB: a Picket file, a backup or a database (`kuma.db`) of Uptime Kuma, or a configuration of Gatus. The response comes when the file is stored; then the import is planned.
+     * Accepts a database (`kuma.db`) of Uptime Kuma of up to 256 MiB, or up to 32 MiB of JSON or YAML: a Picket file, a backup of Uptime Kuma, or a configuration of Gatus. The response comes when the file is stored; then the import is planned.
      */
     public createImport<ThrowOnError extends boolean = false>(options: Options<CreateImportData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateImportResponses, CreateImportErrors, ThrowOnError>({

@@ -100,7 +100,7 @@ function uploadRoute(app: App, jobs: ReturnType<typeof createImportJobs>, db: Jo
       schema: {
         summary: 'Upload a file to import',
         description:
-          'Accepts up to 256 MiB: a Picket file, a backup or a database (`kuma.db`) of Uptime Kuma, or a configuration of Gatus. The response comes when the file is stored; then the import is planned.',
+          'Accepts a database (`kuma.db`) of Uptime Kuma of up to 256 MiB, or up to 32 MiB of JSON or YAML: a Picket file, a backup of Uptime Kuma, or a configuration of Gatus. The response comes when the file is stored; then the import is planned.',
         tags,
         consumes: [OCTETS],
         querystring: UploadQuery,

@@ -110,7 +110,7 @@ function DropPlace({ onFile, chosen }: { onFile(file: File | undefined): void; c
       <span class="soft small">
         {chosen
           ? `${formatBytes(chosen.file.size)}. Choose another file`
-          : 'kuma.db, a backup of Uptime Kuma, a configuration of Gatus or an exported project, up to 256 MiB'}
+          : 'kuma.db, up to 256 MiB, or a backup of Uptime Kuma, a configuration of Gatus or an exported project, up to 32 MiB'}
       </span>
       <input
         type="file"
