@@ -239,6 +239,31 @@ t.test('The worker tries a project whose lock was held again, and sends the dige
   await waitFor(() => hasDigest(held.chat), { label: 'the digest of the project that was held' })
 })
 
+t.test('A project whose digest cannot be stored delays no other, and sends it when the fault is over', async t => {
+  const [broken, free] = [await scene(20), await scene(20)]
+  await broken.publish(down(broken.ids), at(0))
+  await free.publish(down(free.ids), at(1))
+  await execute(
+    db,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
+  )
+  await execute(
+    db,
+    `CREATE TRIGGER refuse BEFORE INSERT ON deliveries FOR EACH ROW
+     WHEN (NEW.project_id = '${broken.tenant.projectId}') EXECUTE FUNCTION refuse()`,
+  )
+  const skipped: string[] = []
+  const skip = (error: unknown, projectId: string) => void skipped.push(`${(error as Error).message} ${projectId}`)
+  t.same(await closeDueDigests(db, at(11), { skip }), at(10), 'it is still due')
+  t.match(skipped.join(), new RegExp(`refused ${broken.tenant.projectId}$`))
+  t.same(eventsOf(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
+  t.same(await listLoggedDeliveries(db, broken.chat), [])
+  await t.rejects(closeDueDigests(db, at(11)), /refused/, 'without a way to skip, the round fails')
+  await execute(db, 'DROP FUNCTION refuse CASCADE')
+  t.equal(await closeDueDigests(db, at(11)), null)
+  t.same(eventsOf(await listLoggedDeliveries(db, broken.chat)), ['monitor.digest 20'])
+})
+
 t.test('1,000 changes in one transaction need as many statements as 20, for any number of deliveries', async t => {
   const { tenant, ids, hook } = await scene(1_000)
   let statements = 0
