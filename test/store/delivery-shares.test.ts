@@ -36,8 +36,16 @@ function claimer() {
   const owner = uuidv7()
   const { leaseMs } = DELIVERY_TIMING
   let cursors: ClaimRequest['cursors'] = new Map()
-  return async (limit: number, held: Record<string, number> = {}) => {
-    const claiming = { owner, leaseMs, limit, fastChannels: [], held: new Map(Object.entries(held)), cursors }
+  return async (limit: number, held: Record<string, number> = {}, mailLimit = limit) => {
+    const claiming = {
+      owner,
+      leaseMs,
+      limit,
+      mailLimit,
+      fastChannels: [],
+      held: new Map(Object.entries(held)),
+      cursors,
+    }
     const claimed = await db.transaction(tx => claimLanes(tx, claiming, new Date()))
     cursors = claimed.cursors
     return claimed.lanes.map(({ channelId }) => channelId)
@@ -77,6 +85,24 @@ t.test('A tenant gets half of the places that the others leave free, and the res
   t.equal(claimed.filter(id => small.ids.has(id)).length, 3)
   await forget()
 })
+
+t.test(
+  'A claim takes no more mails than the process has places for, each tenant in turn, and all the webhooks',
+  async t => {
+    const [big, small, hooks] = [await outage(40, 5), await outage(1, 3), await outage(2, 2)]
+    const mails = [...big.ids, ...small.ids]
+    await execute(db, `UPDATE alert_channels SET type = 'email' WHERE id = ANY (?)`, [mails])
+    const claim = claimer()
+    const first = await claim(256, {}, 10)
+    t.equal(first.filter(id => hooks.ids.has(id)).length, 4)
+    t.equal(first.filter(id => small.ids.has(id)).length, 3)
+    t.equal(first.filter(id => big.ids.has(id)).length, 7)
+    const later = await outage(1, 1)
+    t.same(await claim(256, {}, 0), [...later.ids], 'without a place for a mail')
+    t.equal((await claim(256, {}, 1)).length, 1)
+    await forget()
+  },
+)
 
 t.test('Lanes without a project, from a process of the previous version, are claimed too', async t => {
   const { ids } = await outage(20, 1)

@@ -85,7 +85,7 @@ t.test('A mail server that is silent, disconnects or is unreachable fails in tim
   ]
   await Promise.all(
     rows.map(async ([port, timeoutMs, error]) => {
-      const answer = await mailerOf(t, `smtp://127.0.0.1:${port}`).send(mail, timeoutMs)
+      const answer = (await mailerOf(t, `smtp://127.0.0.1:${port}`).send(mail, timeoutMs))!
       t.match(answer, { code: null, line: null, error })
       t.ok(answer.durationMs >= (error.test('timed out') ? timeoutMs : 0), `${answer.durationMs} ms`)
     }),
@@ -108,12 +108,26 @@ t.test('Many concurrent mails share ten connections', async t => {
   for (let wave = 0; wave < 4; wave++) {
     const answers = await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail, PATIENCE_MS)))
     t.same(
-      answers.filter(({ code }) => code !== 250),
+      answers.filter(answer => answer?.code !== 250),
       [],
     )
   }
   t.equal(server.mails.length, 200)
   t.ok(server.connections() <= 10, `${server.connections()} connections`)
+})
+
+t.test('A mail that finds no free connection in time is not sent, and can be sent later', async t => {
+  const server = await startSmtp(t)
+  const mailer = createMailer(server.url, FROM, 50)
+  t.teardown(mailer.close)
+  server.replyWith(...new Array<string>(10).fill('hang'))
+  const hanging = Array.from({ length: 10 }, () => mailer.send(mail, PATIENCE_MS))
+  await server.waitFor(10)
+  t.equal(await mailer.send({ ...mail, messageId: '<eleventh@picket.example.com>' }, PATIENCE_MS), null)
+  await server.hangUp()
+  t.match(await Promise.all(hanging), new Array(10).fill({ code: null, error: /./ }))
+  t.match(await mailer.send({ ...mail, messageId: '<eleventh@picket.example.com>' }, PATIENCE_MS), { code: 250 })
+  t.equal(server.mails.filter(({ raw }) => raw.includes('eleventh@')).length, 1)
 })
 
 t.test('Connections on which the mail server leaves QUIT unanswered delay no mail', async t => {
@@ -132,7 +146,7 @@ t.test('Connections on which the mail server leaves QUIT unanswered delay no mai
   })
   const mailer = mailerOf(t, `smtp://127.0.0.1:${port}`)
   const answers = await Promise.all(Array.from({ length: 10 }, () => mailer.send(mail, PATIENCE_MS)))
-  t.ok(answers.every(answer => answer.code === 250))
+  t.ok(answers.every(answer => answer?.code === 250))
   await waitFor(() => unanswered === 10, { label: 'idle connections are closed' })
   t.match(await mailer.send(mail, PATIENCE_MS), { code: 250 })
   t.equal(connections, 11)
@@ -157,7 +171,7 @@ t.test('The password is sent over TLS, and an untrusted certificate is refused',
     ],
   )
   const wrong = await at('smtps', secure.port, 'wrong')
-  t.match(wrong, { code: 535, error: 'the mail server refused the user or password of SMTP_URL' })
+  t.match(wrong, { code: null, line: /^535 /, error: 'the mail server refused the user or password of SMTP_URL' })
   t.notMatch(JSON.stringify(wrong), 'wrong@')
   t.match(await at('smtps', secure.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
   t.match(await at('smtp', upgrading.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })

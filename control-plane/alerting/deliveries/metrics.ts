@@ -14,6 +14,10 @@ export function createDeliveryMetrics(metrics: Metrics) {
       'picket_mails_kept_back_total',
       'Mails that were not sent, because no address was confirmed or a daily limit was reached',
     ),
+    withoutConnection: metrics.counter(
+      'picket_mails_without_connection_total',
+      'Mails that went back to the queue, because all connections to the mail server were busy',
+    ),
     uncounted: metrics.counter(
       'picket_mails_uncounted_total',
       'Mails, by address, that were sent without being counted against the daily limits, because counters were locked',

@@ -3,7 +3,14 @@ import { createConnections } from '../../../shared/egress/index.ts'
 import { createWorkPool, type WorkPool } from '../../foundation/platform/concurrency/work-pool.ts'
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
-import { createSetBackDetector, now, nowMs, sleep, TIMER_SLACK_MS } from '../../foundation/platform/time/clock.ts'
+import {
+  createSetBackDetector,
+  monotonicMs,
+  now,
+  nowMs,
+  sleep,
+  TIMER_SLACK_MS,
+} from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 import { sendMessage } from './attempts/send-actions.ts'
 import type { DeliveryContext, SendContext } from './context.ts'
@@ -12,7 +19,13 @@ import { type ChannelLimiter, createChannelLimiter } from './queue/channel-limit
 import { rescheduleAfterClockStep } from './queue/clock-step-store.ts'
 import { finishByProject } from './queue/finish-actions.ts'
 import { claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
-import { DELIVERY_TIMING, MAX_CHANNEL_CONCURRENCY, MAX_CLAIMED_LANES, MAX_PROCESS_CONCURRENCY } from './queue/lanes.ts'
+import {
+  DELIVERY_TIMING,
+  MAX_CHANNEL_CONCURRENCY,
+  MAX_CLAIMED_LANES,
+  MAX_PROCESS_CONCURRENCY,
+  MAX_PROCESS_MAILS,
+} from './queue/lanes.ts'
 import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
 import type { PreparedDelivery } from './rendering/prepare.ts'
@@ -43,6 +56,8 @@ type DeliveryState = {
   requests: WorkPool
   /** aborted when the worker stops; every timer for a near retry listens to it */
   stopping: AbortSignal
+  /** how many of the deliveries that the process holds are mails */
+  mails: number
   /** results to be written, and deliveries that go back to their lanes unsent */
   finished: FinishedAttempt[]
   /** for projects with many channels: where the next claim continues */
@@ -106,6 +121,7 @@ function createState(
       onChange: running => meters.inFlight.set(running),
     }),
     stopping,
+    mails: 0,
     finished: [],
     cursors: new Map(),
     isWoken: true,
@@ -125,13 +141,15 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   const held = channels.sizeByProject()
   const { owner, cursors } = state
   const { leaseMs } = context.timing
-  const claiming = { owner, leaseMs, limit, fastChannels: channels.fastChannels(), held, cursors }
+  const mailLimit = Math.max(0, MAX_PROCESS_MAILS - state.mails)
+  const claiming = { owner, leaseMs, limit, mailLimit, fastChannels: channels.fastChannels(), held, cursors }
   const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
   state.cursors = claimed.cursors
   meters.keptBack.inc(claimed.withheldMails)
   meters.uncounted.inc(claimed.uncountedMails)
   if (claimed.undecrypted > 0) reportUndecrypted(state, claimed.undecrypted)
   for (const dueAt of claimed.dueAt) wakeAt(state, dueAt)
+  state.mails += claimed.prepared.filter(isMail).length
   for (const one of claimed.prepared) if (channels.admit(one)) startSending(state, one)
   if (claimed.isMore) wake(state)
   // these channels had no free place; the next ones of the project may have
@@ -184,12 +202,14 @@ const startSending = (state: DeliveryState, prepared: PreparedDelivery) =>
 
 /** Makes one attempt. Afterwards it starts those that waited for a place of the channel. */
 async function send(state: DeliveryState, prepared: PreparedDelivery): Promise<void> {
-  const startedAt = now()
+  const [startedAt, startedMs] = [now(), monotonicMs()]
   const outcome = await sendMessage(prepared, startedAt, state.context)
-  if (prepared.isFirstAttempt)
+  if (prepared.isFirstAttempt && outcome !== null)
     state.meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
-  const { next, back } = state.channels.release(prepared, outcome)
+  if (outcome === null) state.meters.withoutConnection.inc()
+  const { next, back } = state.channels.release(prepared, outcome, monotonicMs() - startedMs)
   for (const one of next) startSending(state, one)
+  state.mails -= [prepared, ...back].filter(isMail).length
   state.finished.push({ prepared, outcome }, ...back.map(toUnsentAttempt))
   state.wakeWrites()
 }
@@ -217,6 +237,8 @@ function wakeAt(state: DeliveryState, at: Date): void {
   const waitMs = at.getTime() - nowMs()
   if (waitMs <= IDLE_INTERVAL_MS) sleep(Math.max(0, waitMs) + TIMER_SLACK_MS, state.stopping).then(() => wake(state))
 }
+
+const isMail = ({ message }: PreparedDelivery) => message.via === 'mail'
 
 /** For a delivery that was claimed but not sent: its lane is released. */
 const toUnsentAttempt = (prepared: PreparedDelivery): FinishedAttempt => ({ prepared, outcome: null })

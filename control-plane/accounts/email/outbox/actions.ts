@@ -83,9 +83,10 @@ async function deliverMail(
     text: renderEmailText(email),
     html: renderEmailHtml(email),
   }
-  const { error, code } = await mailer.send(content, SEND_TIMEOUT_MS)
-  if (error === null) return 'sent'
-  return code !== null && code >= 500 ? 'refused' : 'deferred'
+  const result = await mailer.send(content, SEND_TIMEOUT_MS)
+  if (result === null) return 'deferred'
+  if (result.error === null) return 'sent'
+  return result.code !== null && result.code >= 500 ? 'refused' : 'deferred'
 }
 
 /**

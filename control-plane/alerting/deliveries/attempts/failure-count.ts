@@ -1,8 +1,20 @@
+import type { ChannelMessage } from '../../channels/registry.ts'
+import type { DeliveryOutcome } from '../types.ts'
+
 /** A channel is paused after this number of failed deliveries in a row (docs/design/deliveries.md#auto-pause). */
 export const PAUSE_AFTER_FAILURES = 50
 
 /** A subscriber's mail address is paused after this number of refusals, which protects the reputation of the sender. */
 export const PAUSE_ADDRESS_AFTER_FAILURES = 10
+
+/**
+ * Whether an ended delivery counts for or against its receiver. An error without a response of the mail server does not: that
+ * server is not the receiver's.
+ */
+export const isAttributable = (
+  via: ChannelMessage['via'],
+  { responseCode }: Pick<DeliveryOutcome, 'responseCode'>,
+): boolean => via === 'http' || responseCode !== null
 
 type FailureCount = { consecutiveFailures: number; pausedReason: string | null }
 

@@ -21,16 +21,19 @@ export type DeliveryTransports = {
 /** A chat's provider repeats the message in its response. */
 const MAX_CHAT_RESPONSE_BYTES = 256 * 1024
 
-/** Makes one attempt by HTTP or mail. Never rejects because of the receiver. */
+/**
+ * Makes one attempt by HTTP or mail. Never rejects because of the receiver. Null: nothing was sent, because all connections
+ * to the mail server stayed busy.
+ */
 export async function sendMessage(
   prepared: PreparedDelivery,
   startedAt: Date,
   transports: DeliveryTransports,
-): Promise<DeliveryOutcome> {
+): Promise<DeliveryOutcome | null> {
   const { message } = prepared
   if (message.via === 'mail') {
     const outcome = await sendMail(message, startedAt, transports, listSecretValues(prepared))
-    return withOmittedRecipients(outcome, prepared.leftOut)
+    return outcome && withOmittedRecipients(outcome, prepared.leftOut)
   }
   const maxBytes = message.byApp ? MAX_CHAT_RESPONSE_BYTES : MAX_SNIPPET_BYTES
   const egress = prepared.subscriberId === null ? transports.egress : transports.visitorEgress
@@ -47,10 +50,10 @@ async function sendMail(
   startedAt: Date,
   { mailer, timing }: Pick<DeliveryTransports, 'mailer' | 'timing'>,
   hidden: string[],
-): Promise<DeliveryOutcome> {
+): Promise<DeliveryOutcome | null> {
   if (mailer === null) return { ...NO_MAILER, startedAt }
   const content = JSON.parse(message.body.toString('utf8')) as MailContent
   const { message_id: messageId, unsubscribe_url: unsubscribeUrl, ...texts } = content
   const result = await mailer.send({ to: message.to, messageId, unsubscribeUrl, ...texts }, timing.attemptTimeoutMs)
-  return toMailOutcome(result, startedAt, hidden)
+  return result && toMailOutcome(result, startedAt, hidden)
 }

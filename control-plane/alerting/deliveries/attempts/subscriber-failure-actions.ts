@@ -1,7 +1,7 @@
 import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { ChannelMessage } from '../../channels/registry.ts'
 import type { DeliveryOutcome } from '../types.ts'
-import { countFailures, PAUSE_ADDRESS_AFTER_FAILURES, PAUSE_AFTER_FAILURES } from './failure-count.ts'
+import { countFailures, isAttributable, PAUSE_ADDRESS_AFTER_FAILURES, PAUSE_AFTER_FAILURES } from './failure-count.ts'
 
 export type SubscriberResult = {
   subscriberId: string
@@ -14,7 +14,7 @@ type SubscriberFailures = { id: string; failures: number }
 
 /** Locks the subscribers whose count may change. Subscribers are locked before their deliveries, as when one is removed. */
 export async function lockSubscribers(tx: Tx, ended: SubscriberResult[]): Promise<SubscriberFailures[]> {
-  const counting = ended.filter(isAttributable)
+  const counting = ended.filter(isCounting)
   if (counting.length === 0) return []
   return query<SubscriberFailures>(
     tx,
@@ -27,8 +27,7 @@ export async function lockSubscribers(tx: Tx, ended: SubscriberResult[]): Promis
   )
 }
 
-/** An error without a response of the mail server does not count against an address. */
-const isAttributable = ({ via, outcome }: SubscriberResult) => via === 'http' || outcome.responseCode !== null
+const isCounting = ({ via, outcome }: SubscriberResult) => isAttributable(via, outcome)
 
 /**
  * Counts ended deliveries against subscribers of status pages, as recordChannelResults does for channels. `subscribers`
@@ -41,7 +40,7 @@ export async function recordSubscriberResults(
   ended: SubscriberResult[],
   now: Date,
 ): Promise<void> {
-  const counting = ended.filter(isAttributable)
+  const counting = ended.filter(isCounting)
   const counted = subscribers.map(({ id, failures }) => {
     const mine = counting.filter(one => one.subscriberId === id)
     const limit = mine[0]?.via === 'mail' ? PAUSE_ADDRESS_AFTER_FAILURES : PAUSE_AFTER_FAILURES

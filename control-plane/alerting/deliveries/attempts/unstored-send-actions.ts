@@ -3,7 +3,7 @@ import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { admitMails } from '../limits/mail-actions.ts'
-import { toLoggedAttempt } from '../log/log-entry.ts'
+import { buildUnsentAttempt, toLoggedAttempt } from '../log/log-entry.ts'
 import type { QueuedDelivery } from '../queue/lane-store.ts'
 import { DELIVERY_TIMING } from '../queue/lanes.ts'
 import { type PreparedDelivery, type PrepareTools, prepareAll } from '../rendering/prepare.ts'
@@ -40,10 +40,13 @@ export async function sendUnstored(
   try {
     const transports = { egress, visitorEgress: egress, mailer, connections, timing: DELIVERY_TIMING }
     const outcome = await sendMessage(ready, now, transports)
+    if (outcome === null) return { isDelivered: false, attempt: buildUnsentAttempt(BUSY, now), request: null }
     return { isDelivered: isSuccess(outcome), attempt: toLoggedAttempt(outcome), request: toShownRequest(ready) }
   } finally {
     connections.close()
   }
 }
+
+const BUSY = 'all connections to the mail server are busy; try again'
 
 const toShownRequest = ({ shown, message }: PreparedDelivery) => ({ ...shown, body: message.body.toString('utf8') })

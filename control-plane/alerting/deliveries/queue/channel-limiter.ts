@@ -14,10 +14,14 @@ const MAX_FAST_CHANNELS = 4_096
 export type ChannelLimiter<Item> = {
   /** True: send it now. False: it waits until `release` returns it. */
   admit(item: Item): boolean
-  /** Records that one was sent. Returns what may be sent now and what goes back to its lane: nothing waits for a failing or slow receiver. */
+  /**
+   * Records that one was sent; `outcome` null: it could not be sent now. `tookMs`: with the wait for a connection. Returns what
+   * may be sent now and what goes back to its lane: nothing waits for a failing or slow receiver.
+   */
   release(
     item: Item,
-    outcome: Pick<DeliveryOutcome, 'responseCode' | 'durationMs' | 'chat'>,
+    outcome: Pick<DeliveryOutcome, 'responseCode' | 'chat'> | null,
+    tookMs: number,
   ): { next: Item[]; back: Item[] }
   /** Removes and returns everything that waits. */
   drain(): Item[]
@@ -45,8 +49,8 @@ export function createChannelLimiter<Item extends { channelId: string; projectId
   return {
     // no delivery waits for a time, so the limiter needs no clock
     admit: item => limiter.enter(item, 0) === 'now',
-    release(item, outcome) {
-      const isFast = isSuccess(outcome) && outcome.durationMs <= MAX_FAST_RESPONSE_MS
+    release(item, outcome, tookMs) {
+      const isFast = outcome !== null && isSuccess(outcome) && tookMs <= MAX_FAST_RESPONSE_MS
       remember(item.channelId, isFast)
       return limiter.leave(item, isFast)
     },

@@ -14,6 +14,8 @@ export type ClaimRequest = {
   owner: string
   leaseMs: number
   limit: number
+  /** how many of them may be mails */
+  mailLimit: number
   /** more may be claimed for these than are sent at the same time, unless another process sends to them */
   fastChannels: string[]
   /** how many deliveries `owner` holds of each project */
@@ -29,12 +31,12 @@ export type ClaimRequest = {
  * 2. Count the free places of each channel. A fast channel that no other process sends to has more places.
  * 3. Take the oldest lanes: each project gets its first lane before any gets its second, and no more than its share of
  *    the places (lanes.ts). Within a project the same order applies to channels.
- * Returns at most `limit` lanes, and where the next claim continues. The limits of channels and projects need statements
+ * Returns at most `limit` lanes, `mailLimit` of them of mails, and where the next claim continues. The limits of channels and projects need statements
  * of their own instead of `claimRows`.
  */
 export async function claimLanes(
   tx: Tx,
-  { owner, leaseMs, limit, fastChannels, held, cursors }: ClaimRequest,
+  { owner, leaseMs, limit, mailLimit, fastChannels, held, cursors }: ClaimRequest,
   now: Date,
 ): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
   const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
@@ -43,17 +45,20 @@ export async function claimLanes(
     ...PROJECT_CHANNELS,
     round: MAX_CHANNELS_PER_ROUND,
   })
-  if (due.length === 0) return { lanes: [], cursors: new Map() }
+  const claimable = due.filter(({ isMail }) => !isMail || mailLimit > 0)
+  if (claimable.length === 0) return { lanes: [], cursors: buildCursors(due) }
   const all = [...held.values()].reduce((sum, mine) => sum + mine, 0)
-  const projects = new Set(due.map(({ projectId }) => projectId))
+  const projects = new Set(claimable.map(({ projectId }) => projectId))
   const lanes = await query<Lane>(tx, CLAIM, {
-    channels: due.map(row => row.channelId),
-    projects: due.map(row => row.projectId),
+    channels: claimable.map(row => row.channelId),
+    projects: claimable.map(row => row.projectId),
+    mails: claimable.map(row => row.isMail),
     places: JSON.stringify(Object.fromEntries([...projects].map(id => [id, computeFreeSlots(held.get(id) ?? 0, all)]))),
     now,
     leaseEnd: new Date(now.getTime() + leaseMs),
     owner,
     limit,
+    mailLimit,
     fastChannels,
     concurrency: MAX_CHANNEL_CONCURRENCY,
     lookAhead: MAX_CHANNEL_PREFETCH,
@@ -62,7 +67,7 @@ export async function claimLanes(
 }
 
 /** `isCut`: the project may have more due channels after this one. */
-type DueChannel = { projectId: string; channelId: string; isCut: boolean }
+type DueChannel = { projectId: string; channelId: string; isMail: boolean; isCut: boolean }
 
 function buildCursors(due: DueChannel[]): Map<string, string> {
   const last = [...groupBy(due, row => row.projectId).values()].map(rows => rows.at(-1)!)
@@ -115,22 +120,23 @@ const dueChannels = (hasCursors: boolean) => `
   ), taken AS MATERIALIZED (
     SELECT *, count(*) OVER (PARTITION BY project_id) AS due FROM due ORDER BY place, random() LIMIT :round
   )
-  SELECT d.project_id AS "projectId", d.channel_id AS "channelId", d.due = d.share OR d.place < d.due AS "isCut"
+  SELECT d.project_id AS "projectId", d.channel_id AS "channelId", c.type IN ('email', 'page_mail') AS "isMail",
+    d.due = d.share OR d.place < d.due AS "isCut"
   FROM taken d JOIN alert_channels c ON c.id = d.channel_id
   WHERE pg_try_advisory_xact_lock(${LOCK_KEYS.deliveryLanes}, hashtext(d.channel_id::text))
   ORDER BY d.place FOR KEY SHARE OF c SKIP LOCKED`
 
 const CLAIM = `
   WITH room AS MATERIALIZED (
-    SELECT channel_id, project_id, CASE
+    SELECT channel_id, project_id, is_mail, CASE
       WHEN held.by_others OR NOT channel_id = ANY (:fastChannels::uuid[]) THEN :concurrency::integer
       ELSE :lookAhead::integer END - held.count AS free
-    FROM unnest(:channels::uuid[], :projects::uuid[]) AS due (channel_id, project_id), LATERAL (
+    FROM unnest(:channels::uuid[], :projects::uuid[], :mails::boolean[]) AS due (channel_id, project_id, is_mail), LATERAL (
       SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes
       WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL AND next_attempt_at > :now
     ) held
   ), ranked AS MATERIALIZED (
-    SELECT lane.*, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank
+    SELECT lane.*, room.is_mail, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank
     FROM room, LATERAL (
       SELECT channel_id, subject, project_id, next_attempt_at FROM delivery_lanes
       WHERE project_id = room.project_id AND channel_id = room.channel_id AND next_attempt_at <= :now
@@ -138,8 +144,11 @@ const CLAIM = `
     ) AS lane
   ), in_turn AS (
     SELECT *, row_number() OVER (PARTITION BY project_id ORDER BY rank, next_attempt_at) AS turn FROM ranked
+  ), counted AS (
+    SELECT *, count(*) FILTER (WHERE is_mail) OVER (ORDER BY turn, rank, next_attempt_at ROWS UNBOUNDED PRECEDING) AS mails
+    FROM in_turn WHERE turn <= (:places::jsonb ->> project_id::text)::integer
   ), picked AS (
-    SELECT channel_id, subject FROM in_turn WHERE turn <= (:places::jsonb ->> project_id::text)::integer
+    SELECT channel_id, subject FROM counted WHERE NOT is_mail OR mails <= :mailLimit
     ORDER BY turn, rank, next_attempt_at LIMIT :limit
   )
   UPDATE delivery_lanes l SET lease_owner = :owner, next_attempt_at = :leaseEnd

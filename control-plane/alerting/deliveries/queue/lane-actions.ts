@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { recordChannelResults } from '../attempts/channel-failure-actions.ts'
 import { applyChatOutcomes } from '../attempts/chat-outcome-actions.ts'
+import { isAttributable } from '../attempts/failure-count.ts'
 import { decideRetry } from '../attempts/retry-policy.ts'
 import {
   lockSubscribers,
@@ -149,7 +150,7 @@ export async function finishDeliveries(
   await recordAttempts(tx, recorded, now)
   await recordChannelResults(
     tx,
-    ended.filter(one => one.subscriberId === null),
+    ended.filter(one => one.subscriberId === null && isAttributable(one.message.via, one.outcome)),
     now,
   )
   await recordSubscriberResults(tx, subscribers, subscriberResults, now)

@@ -24,6 +24,12 @@ export const DELIVERY_TIMING: DeliveryTiming = { attemptTimeoutMs: 10_000, lease
 export const MAX_PROCESS_CONCURRENCY = 2_048
 
 /**
+ * How many mails one process holds: the ones on its ten connections to the mail server and a few that wait for one. The rest
+ * waits in the lanes, where each project has its turn.
+ */
+export const MAX_PROCESS_MAILS = 80
+
+/**
  * How many due channels of one project a round reads: `most`, fewer when many projects have lanes, but at least `least`.
  * `together` is the limit for all projects. The next round continues after them.
  */

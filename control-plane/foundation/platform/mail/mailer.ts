@@ -4,7 +4,7 @@ import { createDeadline, createEgress, DeadlineExceeded, type DeadlineSignal } f
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { monotonicMs } from '../time/clock.ts'
 import { encodeHeaderText } from './encoded-words.ts'
-import { createSmtpPool, type SmtpPool } from './smtp-pool.ts'
+import { CONNECTION_WAIT_MS, createSmtpPool, type SmtpPool } from './smtp-pool.ts'
 import { parseSmtpUrl } from './smtp-url.ts'
 
 /** Message ids are in angle brackets; `date` is ISO 8601. */
@@ -20,7 +20,10 @@ export type Mail = {
   html: string
 }
 
-/** The outcome of a mail: `code` and `line` are the server's reply; they are null without a reply, and `error` gives the reason. */
+/**
+ * The outcome of a mail: `code` and `line` are the server's reply to it; they are null without a reply, and `error` gives the
+ * reason. When the server refuses the password, only `code` is null.
+ */
 export type MailResult = {
   code: number | null
   line: string | null
@@ -29,25 +32,28 @@ export type MailResult = {
 }
 
 export type Mailer = {
-  /** Sends one mail, under one deadline that begins when a connection is available. Never rejects. */
-  send(mail: Mail, timeoutMs: number): Promise<MailResult>
+  /**
+   * Sends one mail, under one deadline that begins when a connection is available. Never rejects. Null: all connections
+   * stayed busy, and nothing was sent; try again.
+   */
+  send(mail: Mail, timeoutMs: number): Promise<MailResult | null>
   close(): void
 }
 
 /**
  * Sends through the server of SMTP_URL. The operator trusts it, so the egress guard allows every address for it. Throws when
- * `smtpUrl` is not valid, which config.ts checks before. See docs/design/storage.md#mail.
+ * `smtpUrl` is not valid, which config.ts checks before. `waitMs`: how long a mail waits for a connection. See docs/design/storage.md#mail.
  */
-export function createMailer(smtpUrl: string, from: string): Mailer {
+export function createMailer(smtpUrl: string, from: string, waitMs = CONNECTION_WAIT_MS): Mailer {
   const server = parseSmtpUrl(smtpUrl)
   if (server === null) throw new TypeError('SMTP_URL is not a URL of a mail server')
   const egress: Egress = createEgress({ allow: ['0.0.0.0/0', '::/0'] })
-  const connections = createSmtpPool(server, egress)
+  const connections = createSmtpPool(server, egress, waitMs)
   return {
     close: connections.close,
     async send(mail, timeoutMs) {
       const leave = await connections.reserve()
-      if (leave === null) return buildFailure('all connections to the mail server are busy', 0)
+      if (leave === null) return null
       const startedMs = monotonicMs()
       const deadline = createDeadline(timeoutMs)
       try {
@@ -156,7 +162,9 @@ function toFailure(error: unknown, signal: DeadlineSignal, durationMs: number): 
   if (signal.reason instanceof DeadlineExceeded)
     return buildFailure('timed out while talking to the mail server', durationMs)
   if (!responseCode || !response) return buildFailure(`no connection to the mail server: ${message}`, durationMs)
-  const refused = responseCode >= 500 ? 'the mail server refused the mail' : 'the mail server deferred the mail'
-  const sentence = code === 'EAUTH' ? 'the mail server refused the user or password of SMTP_URL' : refused
+  // a fault of the configuration: without a code, it does not look like a refusal of the mail
+  if (code === 'EAUTH')
+    return { ...buildFailure('the mail server refused the user or password of SMTP_URL', durationMs), line: response }
+  const sentence = responseCode >= 500 ? 'the mail server refused the mail' : 'the mail server deferred the mail'
   return { ...buildFailure(sentence, durationMs), code: responseCode, line: response }
 }

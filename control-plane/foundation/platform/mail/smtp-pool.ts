@@ -6,8 +6,8 @@ import type { SmtpServer } from './smtp-url.ts'
 /** Connections of one process to the mail server; every server allows this many. */
 const MAX_CONNECTIONS = 10
 
-/** How long a mail waits for a connection; a delivery's lease is longer than this and the conversation together. */
-const RESERVE_TIMEOUT_MS = 15_000
+/** How long a mail waits for a connection. A delivery's lease is longer than this, an attempt and its time in a queue of fast mails. */
+export const CONNECTION_WAIT_MS = 15_000
 
 /** An idle connection is closed after this time. */
 const IDLE_TIMEOUT_MS = 5_000
@@ -28,7 +28,7 @@ export type SmtpPool = {
  * them keeps its place until `socketTimeout`, and a mail that is sent then uses up its deadline in SMTPPool's queue. Here it gets
  * a new connection. SMTPPool also does not pass the signal to `getSocket`, so that opening a socket continues after the deadline.
  */
-export function createSmtpPool(server: SmtpServer, egress: Egress): SmtpPool {
+export function createSmtpPool(server: SmtpServer, egress: Egress, waitMs: number): SmtpPool {
   const idle = new Map<SmtpConnection, NodeJS.Timeout>()
   const waiting = new Set<() => void>()
   let taken = 0
@@ -52,7 +52,7 @@ export function createSmtpPool(server: SmtpServer, egress: Egress): SmtpPool {
         const timer = setTimeout(() => {
           waiting.delete(enter)
           resolve(null)
-        }, RESERVE_TIMEOUT_MS)
+        }, waitMs)
         const enter = () => {
           clearTimeout(timer)
           waiting.delete(enter)
