@@ -81,7 +81,8 @@ function formatValue(answer: Answer): string {
     case 'CAA':
       return `${answer.data.flags ?? 0} ${answer.data.tag} "${answer.data.value}"`
     case 'TXT':
-      return [answer.data].flat().map(String).join('')
+      // a character can be split at the border of two chunks
+      return Buffer.concat([answer.data].flat().map(chunk => Buffer.from(chunk))).toString('utf8')
     default:
       return ''
   }

@@ -10,6 +10,8 @@ import { type DnsBehaviour, startDnsServer } from '../../support/dns-server.ts'
 import { createCheckSpec } from '../../support/spec.ts'
 
 const name = 'shop.test'
+/** Its character at byte 255 is in both chunks. */
+const LONG = Buffer.from('ä'.repeat(200))
 const zone: Answer[] = [
   { type: 'A', name, ttl: 60, data: '192.0.2.7' },
   { type: 'A', name, ttl: 60, data: '192.0.2.8' },
@@ -18,6 +20,7 @@ const zone: Answer[] = [
   { type: 'MX', name, ttl: 62, data: { preference: 20, exchange: 'backup.shop.test' } },
   { type: 'TXT', name, ttl: 63, data: ['v=spf1 ', '-all'] },
   { type: 'TXT', name, ttl: 63, data: 'a\tb' },
+  { type: 'TXT', name: 'long.shop.test', ttl: 63, data: [LONG.subarray(0, 255), LONG.subarray(255)] },
   { type: 'NS', name, ttl: 64, data: 'ns1.shop.test' },
   {
     type: 'SOA',
@@ -75,6 +78,8 @@ t.test('A dns check returns every type of record as in a zone file', async t => 
   }
   const { dns } = await look(`${server}/www.shop.test?type=CNAME`)
   t.same(dns?.records, [{ type: 'CNAME', name: 'www.shop.test', ttlS: 68, value: name }])
+  const long = await look(`${server}/long.shop.test?type=TXT`)
+  t.equal(long.dns?.records[0]?.value, LONG.toString(), 'a character at the border of two chunks')
 })
 
 t.test('Without a type, A and AAAA are queried, with the probe’s resolvers when no server is named', async t => {
