@@ -1,12 +1,11 @@
-import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { parseServer } from './dns/dns-udp.ts'
 import { createTargetFailure } from './failure.ts'
 import { normalizeHost } from './guard/host.ts'
 import { parseOwnAddresses } from './guard/own-addresses.ts'
-import { findBlockReason, parseAllowedRanges } from './guard/policy.ts'
-import { createResolver, type ResolveHost } from './guard/resolve.ts'
+import { findBlockReason, parseAllowedRanges, unwrapNat64 } from './guard/policy.ts'
+import { createResolver, createSystemServers, type ResolveHost } from './guard/resolve.ts'
 import { createIcmp, type Icmp } from './icmp/icmp.ts'
 import type { Egress } from './types.ts'
 
@@ -49,6 +48,8 @@ export function createEgress(options: EgressOptions): Egress {
   const allow = parseAllowedRanges(options.allow)
   const isOwnAddress = parseOwnAddresses(options.deny ?? [])
   const resolveName = options.resolver ?? createResolver()
+  const { nameservers } = options
+  const getNameservers = nameservers ? () => nameservers : createSystemServers()
   const reasons = new Map<string, string | null>()
   let secureContext: SecureContext | undefined
 
@@ -71,7 +72,9 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   async function resolveAndCheck(name: string, port: number | null, path?: string | null): Promise<string[]> {
-    const addresses = await resolveName(name)
+    const resolved = await resolveName(name)
+    // DNS64 of the network adds such addresses to the answer, and the name has the IPv4 address itself
+    const addresses = [...new Set(resolved.map(one => (getBlockReason(one) === null ? one : unwrapNat64(one))))]
     for (const address of addresses) assertAllowed(address, port, path)
     if (addresses.length === 0) throw createTargetFailure('dns_not_found', 'the name has no address')
     return addresses
@@ -80,7 +83,7 @@ export function createEgress(options: EgressOptions): Egress {
   return {
     assertAllowed,
     icmp: options.icmp ?? createIcmp(),
-    nameservers: () => (options.nameservers ?? getServers()).map(parseServer),
+    nameservers: () => getNameservers().map(parseServer),
     secureContext() {
       secureContext ??= createSecureContext(options.trust ? { ca: [...rootCertificates, ...options.trust] } : {})
       return secureContext

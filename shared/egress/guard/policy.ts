@@ -56,6 +56,16 @@ export function findBlockReason(address: string, allow: Cidr[]): string | null {
   return V6_KINDS[range] ?? 'a reserved address'
 }
 
+const NAT64: Cidr = [ipaddr.parse('64:ff9b::'), 96]
+
+/** The IPv4 address in an address of the well-known NAT64 prefix (RFC 6052); another address unchanged. */
+export function unwrapNat64(address: string): string {
+  if (!isIP(address) || address.includes('%')) return address
+  const parsed = ipaddr.parse(address)
+  if (!(parsed instanceof ipaddr.IPv6) || !parsed.match(NAT64 as [ipaddr.IPv6, number])) return address
+  return parsed.toByteArray().slice(12).join('.')
+}
+
 function covers([base, bits]: Cidr, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (base instanceof ipaddr.IPv4) {
     if (address instanceof ipaddr.IPv4) return address.match(base, bits)

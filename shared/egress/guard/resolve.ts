@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { FailureSource } from '../../checks/result.ts'
 import { startTimeLimit } from '../deadline.ts'
 import { toResolverFailure } from '../failure.ts'
+import { watchFiles } from './file-watch.ts'
 
 /** The addresses of a name, IPv4 first. Rejects with an EgressFailure of `toResolverFailure`. */
 export type ResolveHost = (name: string) => Promise<string[]>
@@ -20,31 +21,48 @@ const MAX_IDLE = 100
 /** Answers of a server that cannot resolve the name, or does not do it for this client. Another server may be able to. */
 const SERVER_ERRORS = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP'])
 
+/** Where the system has its hosts and its DNS servers. */
+const SYSTEM_FILES = { hosts: '/etc/hosts', servers: '/etc/resolv.conf' }
+
 type ResolverOptions = {
   /** DNS servers as `address:port`; default: the system's */
   servers?: string[]
-  /** the text of a hosts file; default: /etc/hosts */
-  hosts?: string
+  /** the paths of both files; default: those of the system. The servers are read by Node from its own path */
+  files?: typeof SYSTEM_FILES
+  /** how often the files are looked at for changes */
+  lookIntervalMs?: number
 }
 
 /**
  * Resolves names with /etc/hosts, then with the system's DNS servers, without using the thread pool. Only a name without a
- * dot, which may need a search domain, uses the system's resolver.
+ * dot, which may need a search domain, uses the system's resolver. Changes of both files apply after seconds: a network that
+ * changes replaces the DNS servers while a process runs.
  */
-export function createResolver(options: ResolverOptions = {}): ResolveHost {
-  const hosts = parseHosts(options.hosts ?? readHostsFile())
+export function createResolver({ servers, files = SYSTEM_FILES, lookIntervalMs }: ResolverOptions = {}): ResolveHost {
+  const countChanges = watchFiles(Object.values(files), lookIntervalMs)
+  let hosts = readHosts(files.hosts)
   // Each serves one name at a time, because the queries of a resolver can only be cancelled together. Opening one is slow.
-  const idle: Resolver[] = []
+  let idle: Resolver[] = []
+  let changes = countChanges()
+  const follow = () => {
+    if (changes === countChanges()) return
+    changes = countChanges()
+    hosts = readHosts(files.hosts)
+    // a resolver keeps the servers that it was opened with
+    idle = []
+  }
   return async name => {
+    follow()
     const known = hosts.get(name)
     if (known) return known
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
     if (!name.includes('.')) return lookUp(name)
-    const resolver = idle.pop() ?? openResolver(QUERY_TRIES, options.servers)
+    const current = idle
+    const resolver = current.pop() ?? openResolver(QUERY_TRIES, servers)
     try {
       return await query(resolver, name)
     } finally {
-      if (idle.length < MAX_IDLE) idle.push(resolver)
+      if (current.length < MAX_IDLE) current.push(resolver)
     }
   }
 }
@@ -115,11 +133,24 @@ const isAboutName = (code: string) => toResolverFailure(code).source === Failure
 
 const getErrorCode = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unknown'
 
-function readHostsFile(): string {
+/** Without a file, no name has addresses. */
+function readHosts(path: string): Map<string, string[]> {
   try {
-    return readFileSync('/etc/hosts', 'utf8')
+    return parseHosts(readFileSync(path, 'utf8'))
   } catch {
-    return ''
+    return new Map()
+  }
+}
+
+/** Returns a function with the system's DNS servers as `address:port`. It follows changes of /etc/resolv.conf after seconds. */
+export function createSystemServers(): () => string[] {
+  const countChanges = watchFiles([SYSTEM_FILES.servers])
+  let changes = -1
+  let servers: string[] = []
+  return () => {
+    if (changes !== countChanges()) servers = new Resolver().getServers()
+    changes = countChanges()
+    return servers
   }
 }
 

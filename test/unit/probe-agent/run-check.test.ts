@@ -18,6 +18,8 @@ const slow = { type: 'response_time', operator: 'less_than', value: '0' }
 const wrong = { type: 'body', operator: 'equals', value: 'else' }
 const right = { type: 'body', operator: 'equals', value: 'ok' }
 
+const NO_FILES = { hosts: '/nonexistent', servers: '/nonexistent' }
+
 t.test('A check is up, degraded or down by its target and its assertions', async t => {
   const { url } = await startTarget(t)
   t.match(await runCheck(createCheckSpec({ url }), egress), { outcome: Outcome.UP, failedAssertions: [] })
@@ -127,7 +129,7 @@ t.test('A refused connection is down', async t => {
 })
 
 t.test('A name that does not exist is down, whatever the self-test of the resolver reports', async t => {
-  const resolver = createResolver({ servers: [await startDnsServer(t, () => 3)], hosts: '' })
+  const resolver = createResolver({ servers: [await startDnsServer(t, () => 3)], files: NO_FILES })
   const guard = createEgress({ allow: ['127.0.0.0/8'], resolver })
   const selfTest = createSelfTest({ targets: [], egress: guard })
   const ran = await runCheck(createCheckSpec({ url: 'http://gone.example/' }), guard, { selfTest })
@@ -142,7 +144,7 @@ t.test('A failing resolver makes a target down, and a failing resolver of the pr
   const broken = [await startDnsServer(t, () => 2)]
   const ran: CheckExecution[] = []
   for (const list of [servers, broken]) {
-    const guard = createEgress({ allow: ['0.0.0.0/0'], resolver: createResolver({ servers: list, hosts: '' }) })
+    const guard = createEgress({ allow: ['0.0.0.0/0'], resolver: createResolver({ servers: list, files: NO_FILES }) })
     const selfTest = createSelfTest({ targets: [], egress: guard })
     ran.push(await runCheck(createCheckSpec({ url: 'http://ill.example/' }), guard, { selfTest }))
   }

@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Answer } from 'dns-packet'
 import t from 'tap'
@@ -10,6 +11,7 @@ import { startDnsServer, startRawServer } from '../../../support/raw-server.ts'
 import { startTcpTarget } from '../../../support/target.ts'
 
 const signal = new AbortController().signal
+const NO_FILES = { hosts: '/nonexistent', servers: '/nonexistent' }
 
 t.test('A name with one private address is refused completely', async t => {
   for (const addresses of [
@@ -69,7 +71,8 @@ t.test('Names are resolved by the DNS servers, and each failure has its source',
     'ill.example': 2,
   }
   const server = await startDnsServer(t, name => answers[name] ?? 3)
-  const resolve = createResolver({ servers: [server], hosts: '127.0.0.9 by-hand.example\n' })
+  const hosts = `${t.testdir({ hosts: '127.0.0.9 by-hand.example\n' })}/hosts`
+  const resolve = createResolver({ servers: [server], files: { ...NO_FILES, hosts } })
   t.same(await resolve('here.example'), ['127.0.0.1'])
   t.same(await resolve('by-hand.example'), ['127.0.0.9'])
   const { TARGET, RESOLVER } = FailureSource
@@ -86,11 +89,60 @@ t.test('Names are resolved by the DNS servers, and each failure has its source',
   await t.rejects(resolve('ill.example'), { code: 'dns_failed', source: RESOLVER })
 })
 
+t.test('A process follows when the network replaces the DNS servers, and when a name is added by hand', async t => {
+  const answering = (address: string) => startDnsServer(t, () => [address])
+  const [before, after] = [await answering('127.0.0.1'), await answering('127.0.0.2')]
+  const folder = t.testdir({ hosts: '', 'resolv.conf': 'nameserver 192.0.2.1\n' })
+  const files = { hosts: `${folder}/hosts`, servers: `${folder}/resolv.conf` }
+  // as the system's: read again by each new resolver
+  const servers = [before]
+  const resolve = createResolver({ servers, files, lookIntervalMs: 0 })
+  t.same(await resolve('shop.example'), ['127.0.0.1'])
+  servers[0] = after
+  t.same(await resolve('shop.example'), ['127.0.0.1'], 'as long as the file has not changed')
+  writeFileSync(`${folder}/new`, 'nameserver 192.0.2.22\n')
+  renameSync(`${folder}/new`, files.servers)
+  t.same(await resolve('shop.example'), ['127.0.0.2'])
+  writeFileSync(files.hosts, '127.0.0.9 shop.example\n')
+  t.same(await resolve('shop.example'), ['127.0.0.9'])
+  rmSync(files.hosts)
+  t.same(await resolve('shop.example'), ['127.0.0.2'])
+})
+
+t.test('Files are looked at again after the interval only', async t => {
+  const folder = t.testdir({ hosts: '127.0.0.8 shop.example\n' })
+  const resolve = createResolver({ files: { ...NO_FILES, hosts: `${folder}/hosts` }, lookIntervalMs: 3_600_000 })
+  writeFileSync(`${folder}/hosts`, '127.0.0.99 shop.example\n')
+  t.same(await resolve('shop.example'), ['127.0.0.8'])
+})
+
+t.test('A network with DNS64 does not change the verdict about an IPv4 address', async t => {
+  const rows: [answer: string[], outcome: string[] | RegExp][] = [
+    [['93.184.216.34', '64:ff9b::5db8:d822'], ['93.184.216.34']],
+    [['64:ff9b::5db8:d822'], ['93.184.216.34']],
+    [['64:ff9b::7f00:1'], /^127\.0\.0\.1 is a loopback address/],
+    [['93.184.216.34', '64:ff9b::a9fe:a9fe'], /^169\.254\.169\.254 is a link-local address/],
+    [['64:ff9b:1::5db8:d822'], /behind NAT64/],
+  ]
+  for (const [answer, outcome] of rows) {
+    const resolving = (async () =>
+      createEgress({ allow: [], resolver: async () => answer }).resolve('v4.example', 80))()
+    if (Array.isArray(outcome)) t.same(await resolving, outcome)
+    else await t.rejects(resolving, { code: 'blocked_target', message: outcome }, answer.join())
+  }
+  const allowed = createEgress({ allow: ['64:ff9b::/96'], resolver: async () => ['64:ff9b::5db8:d822'] })
+  t.same(
+    await allowed.resolve('v4.example', 80),
+    ['64:ff9b::5db8:d822'],
+    'a network with IPv6 only can allow the prefix',
+  )
+})
+
 t.test('When a DNS server answers with SERVFAIL, REFUSED or NOTIMP, the others are asked', async t => {
   const [servfail, nxdomain, notimp, refused] = await Promise.all([2, 3, 4, 5].map(c => startDnsServer(t, () => c)))
   const good = await startDnsServer(t, () => ['127.0.0.1'])
   const resolveWith = (...servers: (string | undefined)[]) =>
-    createResolver({ servers: servers.map(String), hosts: '' })('shop.example')
+    createResolver({ servers: servers.map(String), files: NO_FILES })('shop.example')
   for (const first of [servfail, notimp, refused]) t.same(await resolveWith(first, good), ['127.0.0.1'])
   t.same(await resolveWith(servfail, refused, good), ['127.0.0.1'])
   const { TARGET, RESOLVER } = FailureSource
@@ -119,7 +171,7 @@ t.test(
     ] as const) {
       const server = await startZoneServer(t, answers)
       server.behave(behaviour)
-      const resolve = createResolver({ servers: [`127.0.0.1:${server.port}`], hosts: '' })
+      const resolve = createResolver({ servers: [`127.0.0.1:${server.port}`], files: NO_FILES })
       t.same(await resolve('shop.example'), addresses, behaviour)
       const count = (type: string) => server.questions.filter(asked => asked === `udp ${type} shop.example`).length
       t.ok(count('AAAA') <= 2 && count('A') <= 2, `${behaviour}: not after all repetitions, but ${server.questions}`)
