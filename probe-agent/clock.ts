@@ -6,7 +6,7 @@ export type CancelTimer = () => void
 /** The only clock of the program (monotonic), its timers and its only source of randomness. Times in ms. */
 export const machine = {
   monotonicMs: () => performance.now(),
-  /** the machine's wall clock, ms since 1970; only used to report its offset */
+  /** the machine's wall clock, ms since 1970; used to report its offset, and to judge whether TLS could judge a certificate */
   believedMs: () => Date.now(),
   random: () => Math.random(),
   uuid: () => randomUUID(),

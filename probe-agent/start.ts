@@ -1,5 +1,4 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import type { Hello, Welcome } from '../proto/gen/probe/v1/fleet.ts'
 import { CHECK_TYPES, type CheckSpec } from '../shared/checks/check.ts'
 import { createEgress, type Icmp } from '../shared/egress/index.ts'
@@ -15,6 +14,7 @@ import { createSelfTest, type SelfTest } from './execution/own-faults/self-test.
 import { type CheckExecution, type CheckRunOptions, runCheck } from './execution/run-check.ts'
 import { openCredential } from './fleet/credential.ts'
 import { connectFleet, type FleetConnection, type FleetMessageBody } from './fleet/fleet-client.ts'
+import { hasIpv6 } from './fleet/ipv6.ts'
 import { type CheckCounters, createCheckCounters } from './health/check-counters.ts'
 import { createProbeHealth } from './health/health.ts'
 import { serveOperations } from './health/operations.ts'
@@ -157,7 +157,7 @@ function buildHello({ config, instanceId, canPing, screenshots, work }: Probe): 
   const capabilities = [
     ...types,
     ...(screenshots.capture ? ['screenshot', 'screenshot_permit'] : []),
-    ...(hasIpv6() ? ['ipv6'] : []),
+    ...(hasIpv6(config.egressAllow) ? ['ipv6'] : []),
   ]
   return { instanceId, name, version, ...(work?.getRevision() ?? { lastRevision: 0 }), capabilities }
 }
@@ -200,7 +200,8 @@ async function check(
   options: CheckRunOptions,
 ): Promise<CheckExecution> {
   const { cancellation } = options
-  const ran = await runCheck(spec, egress, { selfTest, doubt, nowMs: () => clock.nowMs() ?? wallMs(), ...options })
+  const clocks = { nowMs: () => clock.nowMs() ?? wallMs(), machineMs: machine.believedMs }
+  const ran = await runCheck(spec, egress, { selfTest, doubt, ...clocks, ...options })
   if (!cancellation?.isCancelled) checkCounters.count(spec.type, ran.outcome)
   return ran
 }
@@ -235,11 +236,6 @@ function detectIcmpSupport(icmp: Icmp, log: Log): boolean {
 }
 
 /** Whether this machine has an IPv6 address that is neither internal nor link-local. */
-function hasIpv6(): boolean {
-  const addresses = Object.values(networkInterfaces()).flatMap(found => found ?? [])
-  return addresses.some(({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe80:/i.test(address))
-}
-
 function reportDoubt(log: Log, isDoubting: boolean, hosts: number): void {
   if (isDoubting)
     log.warn({ event: 'doubt', hosts }, 'many hosts began to fail at the same time; failures are reported as doubted')

@@ -5,6 +5,7 @@ import {
   NO_DETAILS,
   Outcome,
   type Result,
+  type Timings,
   Trigger,
 } from '../../shared/checks/result.ts'
 import type { CheckExecution } from './run-check.ts'
@@ -39,8 +40,8 @@ export function buildResult(
     outcome: ran.outcome,
     trigger: occasion.trigger,
     runId: occasion.runId,
-    totalUs: observation.totalUs,
-    timings: observation.timings,
+    totalUs: toUint32(observation.totalUs),
+    timings: limitTimings(observation.timings),
     statusCode: observation.statusCode ?? 0,
     error: observation.error ?? undefined,
     failedAssertions: ran.failedAssertions,
@@ -51,6 +52,19 @@ export function buildResult(
     evidence: ran.evidence,
     certificate: ran.certificate,
     doubted: ran.isDoubted || undefined,
+  }
+}
+
+/** The process may have been frozen for hours during the check. */
+const toUint32 = (us: number) => Math.min(us, 0xffff_ffff)
+
+function limitTimings({ dnsUs, connectUs, tlsUs, firstByteUs, transferUs }: Timings): Timings {
+  return {
+    dnsUs: toUint32(dnsUs),
+    connectUs: toUint32(connectUs),
+    tlsUs: toUint32(tlsUs),
+    firstByteUs: toUint32(firstByteUs),
+    transferUs: toUint32(transferUs),
   }
 }
 

@@ -13,6 +13,7 @@ import type { Egress } from '../../shared/egress/types.ts'
 import { CHECKS } from '../checks/index.ts'
 import { evaluateInTime } from './evaluate-assertions.ts'
 import { type CheckArtifacts, collectArtifacts } from './evidence.ts'
+import { judgeCertificate } from './own-faults/certificate-clock.ts'
 import type { DoubtDetector } from './own-faults/doubt.ts'
 import { isUnanswered, recordReachability } from './own-faults/reachability.ts'
 import type { SelfTest } from './own-faults/self-test.ts'
@@ -35,6 +36,8 @@ type RunCheckOptions = {
   tenant?: number
   /** since 1970, for the age of certificates; default: the machine's clock at the start of the process, carried forward */
   nowMs?: () => number
+  /** the machine's clock, by which TLS judges certificates, since 1970; without it, its verdict is final */
+  machineMs?: () => number
 }
 
 /** The options that differ from check to check. */
@@ -70,6 +73,8 @@ async function runAndEvaluate(
   startedUs: number,
 ): Promise<EvaluatedCheck> {
   const observation = await observe(spec, egress, options)
+  const { nowMs, machineMs } = options
+  if (nowMs && machineMs) observation.error = judgeCertificate(observation, nowMs(), machineMs())
   const ran = await evaluateObservation(spec, observation, options)
   const { error } = observation
   if (!options.selfTest || options.cancellation?.isCancelled) return ran

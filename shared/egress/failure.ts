@@ -22,6 +22,9 @@ export const createInternalFailure = (code: string, message: string) =>
 
 const { TARGET, RESOLVER, INTERNAL } = FailureSource
 
+export const CERTIFICATE_EXPIRED = 'the certificate has expired'
+export const CERTIFICATE_NOT_YET_VALID = 'the certificate is not valid yet'
+
 /** System and library error codes: source, code and message. */
 const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
   ECONNREFUSED: [TARGET, 'connection_refused', 'the target refused the connection'],
@@ -32,8 +35,8 @@ const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
   EHOSTUNREACH: [TARGET, 'host_unreachable', 'the network reports that the target is unreachable'],
   EHOSTDOWN: [TARGET, 'host_unreachable', 'the network reports that the target is down'],
   EPROTO: [TARGET, 'tls_error', 'the TLS handshake failed'],
-  CERT_HAS_EXPIRED: [TARGET, 'tls_error', 'the certificate has expired'],
-  CERT_NOT_YET_VALID: [TARGET, 'tls_error', 'the certificate is not valid yet'],
+  CERT_HAS_EXPIRED: [TARGET, 'tls_error', CERTIFICATE_EXPIRED],
+  CERT_NOT_YET_VALID: [TARGET, 'tls_error', CERTIFICATE_NOT_YET_VALID],
   CERT_REVOKED: [TARGET, 'tls_error', 'the certificate was revoked'],
   DEPTH_ZERO_SELF_SIGNED_CERT: [TARGET, 'tls_error', 'the certificate is self-signed'],
   SELF_SIGNED_CERT_IN_CHAIN: [TARGET, 'tls_error', 'the certificate chain ends in an authority that is not trusted'],
