@@ -6,7 +6,10 @@ import { migrateClickhouse } from '../../control-plane/foundation/migrations/cli
 import { createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { LATE_DAYS_SQL } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-sql.ts'
 import { saveProgress } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-store.ts'
-import { startHourlyWorker } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-worker.ts'
+import {
+  createHourlyRound,
+  startHourlyWorker,
+} from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-worker.ts'
 import type { LatencyRow } from '../../control-plane/insight/analytics/latency/latency-response.ts'
 import { listLatency } from '../../control-plane/insight/analytics/latency/latency-store.ts'
 import { loadDailyMedians } from '../../control-plane/pages/public/view/page-data-store.ts'
@@ -54,12 +57,24 @@ const read = (clickhouse: Clickhouse, monitor: string, hourMs: number, liveFromM
 const computed = (clickhouse: Clickhouse, monitor: string, hourMs: number, region = '') =>
   read(clickhouse, monitor, hourMs, hourMs + HOUR_MS, region)
 
-const closedUntil = async (clickhouse: Clickhouse) => {
-  const [row] = await select<{ ms: string }>(
-    clickhouse,
-    `SELECT toUnixTimestamp64Milli(max(at)) AS ms FROM progress WHERE name = 'closed_until'`,
-  )
+const loadProgress = async (clickhouse: Clickhouse, name: 'closed_until' | 'late_until') => {
+  const sql = 'SELECT toUnixTimestamp64Milli(max(at)) AS ms FROM progress WHERE name = {name:String}'
+  const [row] = await select<{ ms: string }>(clickhouse, sql, { name })
   return Number(row!.ms)
+}
+const closedUntil = (clickhouse: Clickhouse) => loadProgress(clickhouse, 'closed_until')
+
+type Portion = { isLate: boolean; dayMs: number; last: string; limit: number }
+
+/** Calls `observe` before a portion is computed; when it throws, the portion fails. */
+function observePortions(clickhouse: Clickhouse, observe: (portion: Portion) => void) {
+  const command = clickhouse.command.bind(clickhouse)
+  clickhouse.command = async params => {
+    const { query, query_params = {} } = params
+    const { dayMs, last, limit } = query_params as Portion
+    if (query.includes('INTO latency_hourly')) observe({ dayMs, last, limit, isLate: 'fromMs' in query_params })
+    return command(params)
+  }
 }
 
 async function setProgress(clickhouse: Clickhouse, closedMs: number, lateMs: number) {
@@ -122,6 +137,68 @@ t.test('Waiting days are computed one after the other, in portions, also after a
   await waitFor(isDone, { ...patient, everyMs: 200, label: 'all days' })
   for (const dayMs of daysMs)
     for (const id of ids) t.match(await computed(clickhouse, id, dayMs + 3 * HOUR_MS), [{ count: 1 }])
+})
+
+/** One late result of each of 30 monitors for a computed day, and a day of four monitors that is due. */
+async function insertLateAndDue(clickhouse: Clickhouse) {
+  const ids = Array.from({ length: 30 }, () => uuidv7())
+  const [lateDayMs, dueDayMs] = [todayMs - 5 * DAY_MS, todayMs - 2 * DAY_MS]
+  const [lateMs, earlierMs] = [Date.now() - HOUR_MS / 2, Date.now() - 5 * HOUR_MS]
+  await insert(clickhouse, [
+    ...ids.map(id => ({ id, atMs: lateDayMs + HOUR_MS, us: 1_000, recordedMs: lateMs })),
+    ...ids.slice(0, 4).map(id => ({ id, atMs: dueDayMs + HOUR_MS, us: 2_000, recordedMs: earlierMs })),
+  ])
+  await setProgress(clickhouse, dueDayMs, Date.now() - HOUR_MS)
+  return { ids, lateDayMs, dueDayMs }
+}
+
+t.test('Late results that take many rounds are counted once each, and the next day is computed meanwhile', async t => {
+  const clickhouse = await migrated(t)
+  const { ids, lateDayMs, dueDayMs } = await insertLateAndDue(clickhouse)
+  let round = new AbortController()
+  const reached: string[] = []
+  observePortions(clickhouse, ({ isLate, last }) => {
+    if (isLate && reached.push(last) % 2 === 0) round.abort()
+  })
+  const work = createHourlyRound({ clickhouse, monitorsAtOnce: 2 })
+  const runRounds = async (rounds: number) => {
+    for (let i = 0; i < rounds; i++) {
+      round = new AbortController()
+      await work(round.signal)
+    }
+  }
+  await runRounds(3)
+  t.equal(reached.length, 6, 'late results are not finished')
+  t.ok((await closedUntil(clickhouse)) > dueDayMs, 'the day that was due is closed')
+  for (const id of ids.slice(0, 4)) t.match(await computed(clickhouse, id, dueDayMs + HOUR_MS), [{ count: 1, p50: 2 }])
+
+  await insert(clickhouse, [{ id: ids[0]!, atMs: lateDayMs + 2 * HOUR_MS, us: 3_000 }])
+  const beforeMs = await loadProgress(clickhouse, 'late_until')
+  await runRounds(5)
+  t.equal(reached.length, 15, 'each portion is computed')
+  t.equal(new Set(reached).size, 15, 'and only once')
+  for (const id of ids) t.match(await computed(clickhouse, id, lateDayMs + HOUR_MS), [{ count: 1, p50: 1 }])
+  t.ok((await loadProgress(clickhouse, 'late_until')) > beforeMs, 'the progress is saved')
+  await runRounds(1)
+  const arrived = await computed(clickhouse, ids[0]!, lateDayMs + 2 * HOUR_MS)
+  t.match(arrived, [{ count: 1, p50: 3 }], 'a result that arrived meanwhile is counted')
+})
+
+t.test('Late results that cannot be computed do not delay the next day, and the reverse', async t => {
+  const clickhouse = await migrated(t)
+  const { ids, lateDayMs, dueDayMs } = await insertLateAndDue(clickhouse)
+  let isLateBroken = false
+  observePortions(clickhouse, ({ isLate }) => {
+    if (isLate === isLateBroken) throw new Error('out of memory')
+  })
+  const work = createHourlyRound({ clickhouse, monitorsAtOnce: 40 })
+  await t.rejects(work(new AbortController().signal), /out of memory/)
+  t.match(await computed(clickhouse, ids[29]!, lateDayMs + HOUR_MS), [{ count: 1 }], 'the late results')
+  await setProgress(clickhouse, dueDayMs, Date.now() - HOUR_MS)
+  isLateBroken = true
+  const again = createHourlyRound({ clickhouse, monitorsAtOnce: 40 })
+  for (let i = 0; i < 2; i++) await t.rejects(again(new AbortController().signal), /out of memory/)
+  t.ok((await closedUntil(clickhouse)) > dueDayMs, 'the day that was due')
 })
 
 t.test('The search for late results does not read days without late results', async t => {
