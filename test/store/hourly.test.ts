@@ -201,6 +201,23 @@ t.test('Late results that cannot be computed do not delay the next day, and the 
   t.ok((await closedUntil(clickhouse)) > dueDayMs, 'the day that was due')
 })
 
+t.test('Portions become smaller after a failure, and grow again after a success', async t => {
+  const clickhouse = await migrated(t)
+  const atMs = todayMs - 2 * DAY_MS + HOUR_MS
+  const samples = Array.from({ length: 90 }, () => ({ id: uuidv7(), atMs, us: 1_000, recordedMs: atMs }))
+  await insert(clickhouse, samples)
+  await setProgress(clickhouse, todayMs - 2 * DAY_MS, Date.now())
+  const limits: number[] = []
+  observePortions(clickhouse, ({ limit }) => {
+    if (limits.push(limit) < 3) throw new Error('out of memory')
+  })
+  const work = createHourlyRound({ clickhouse, monitorsAtOnce: 40 })
+  for (let i = 0; i < 2; i++) await t.rejects(work(new AbortController().signal), /out of memory/)
+  await work(new AbortController().signal)
+  t.same(limits, [40, 20, 10, 20, 40, 40])
+  t.ok((await closedUntil(clickhouse)) > todayMs - 2 * DAY_MS)
+})
+
 t.test('The search for late results does not read days without late results', async t => {
   const clickhouse = await migrated(t)
   const query = `INSERT INTO results (monitor_id, region, scheduled_at, attempt, probe_id, status, total_us, recorded_at)
