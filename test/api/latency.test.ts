@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { saveProgress } from '../../control-plane/insight/analytics/clickhouse-jobs/hourly-store.ts'
 import { latencyRoutes } from '../../control-plane/insight/analytics/latency/latency-routes.ts'
 import { Outcome, type Result } from '../../shared/checks/result.ts'
 import { findAnswerDifferences } from '../support/answers.ts'
@@ -63,6 +64,74 @@ t.test('GET /analytics/latency 200 step=5m returns percentiles of 5 minutes', as
     { at: timeAt(0), hour: timeAt(0), count: 7 },
     { at: timeAt(60), hour: timeAt(60), count: 1 },
   ])
+})
+
+t.test('GET /analytics/latency 200 has no gap while days are not computed yet', async t => {
+  const { key, projectId } = await api.tenant()
+  const id = await insertMonitor(api.db, projectId)
+  const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS
+  const at = (days: number) => new Date(dayMs - days * DAY_MS).toISOString()
+  await recordResults(
+    clickhouse,
+    [80, 5, 4, 3, 1].map(days => createResult(id, dayMs - days * DAY_MS, { totalUs: 1_000 * days })),
+  )
+  const computed = [6, 5, 4].map(days => [id, (dayMs - days * DAY_MS) / 1_000, '', 9, 1, 1, 1, 1, 1, 1, 1, 1, dayMs])
+  await clickhouse.insert({ table: 'latency_hourly', values: computed, format: 'JSONCompactEachRow' })
+  const readHours = async () =>
+    (await read(`/analytics/latency?monitor_id=${id}&from=${at(100)}`, key)).data.map(
+      ({ at, count }: { at: string; count: number }) => [at, count],
+    )
+  const progress = async (...days: number[]) => {
+    await clickhouse.command({ query: 'TRUNCATE TABLE progress' })
+    for (const day of days) await saveProgress(clickhouse, 'closed_until', dayMs - day * DAY_MS)
+  }
+  await progress(4)
+  t.same(
+    await readHours(),
+    [
+      [at(6), 9],
+      [at(5), 9],
+      [at(4), 1],
+      [at(3), 1],
+      [at(1), 1],
+    ],
+    'days are computed until 4 days ago',
+  )
+  await progress(4, 1)
+  t.same(
+    await readHours(),
+    [
+      [at(6), 9],
+      [at(5), 9],
+      [at(4), 9],
+      [at(1), 1],
+    ],
+    'all days are computed',
+  )
+  await progress()
+  t.same(
+    await readHours(),
+    [
+      [at(80), 1],
+      [at(5), 1],
+      [at(4), 1],
+      [at(3), 1],
+      [at(1), 1],
+    ],
+    'no day is computed yet',
+  )
+  await progress(200)
+  t.same(
+    await readHours(),
+    [
+      [at(80), 1],
+      [at(5), 1],
+      [at(4), 1],
+      [at(3), 1],
+      [at(1), 1],
+    ],
+    'no day since long ago',
+  )
 })
 
 t.test(

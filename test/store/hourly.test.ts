@@ -52,7 +52,8 @@ function startWorker(t: Test, clickhouse: Clickhouse, monitorsAtOnce?: number) {
 
 const read = (clickhouse: Clickhouse, monitor: string, hourMs: number, liveFromMs: number, region = '') => {
   const hour = hourMs / 1_000
-  return listLatency(clickhouse, { monitor, region, from: hour, to: hour, liveFrom: liveFromMs / 1_000 })
+  const [liveFrom, oldest] = [liveFromMs / 1_000, (todayMs - 90 * DAY_MS) / 1_000]
+  return listLatency(clickhouse, { monitor, region, from: hour, to: hour, liveFrom, oldest })
 }
 const computed = (clickhouse: Clickhouse, monitor: string, hourMs: number, region = '') =>
   read(clickhouse, monitor, hourMs, hourMs + HOUR_MS, region)

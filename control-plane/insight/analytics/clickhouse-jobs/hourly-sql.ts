@@ -65,20 +65,25 @@ export const buildComputeDaySql = (isLate: boolean) => `
   SETTINGS do_not_merge_across_partitions_select_final = 1, max_execution_time = 25`
 
 /**
- * Rows of one monitor: computed hours before `liveFrom`, and later ones from the results. `region` empty: all regions
+ * Rows of one monitor: computed hours, and from `live` on hours from the results. `live` is `liveFrom`, or the end of the
+ * computed days if that is earlier, but not before `oldest`, the age of deleted results. `region` empty: all regions
  * together.
  */
 export const LATENCY_SQL = `
+  WITH (
+    SELECT greatest(toDateTime({oldest:Int64}), least(toDateTime({liveFrom:Int64}), toDateTime(max(at))))
+    FROM progress WHERE name = 'closed_until'
+  ) AS live
   SELECT hour, region, ${COLUMNS} FROM (
     SELECT hour, region, ${COLUMNS} FROM latency_hourly FINAL
     WHERE monitor_id = {monitor:UUID} AND region = {region:String}
-      AND hour >= toDateTime({from:Int64}) AND hour <= toDateTime({to:Int64}) AND hour < toDateTime({liveFrom:Int64})
+      AND hour >= toDateTime({from:Int64}) AND hour <= toDateTime({to:Int64}) AND hour < live
     UNION ALL
     SELECT hour, {region:String} AS region, ${COLUMNS} FROM (
       SELECT toStartOfHour(scheduled_at) AS hour, ${FIGURES}
       FROM results FINAL
       WHERE monitor_id = {monitor:UUID} AND ({region:String} = '' OR region = {region:String})
-        AND status IN ('up', 'degraded') AND scheduled_at >= toDateTime({liveFrom:Int64})
+        AND status IN ('up', 'degraded') AND scheduled_at >= live
         AND scheduled_at >= toDateTime({from:Int64}) AND scheduled_at < toDateTime({to:Int64}) + INTERVAL 1 HOUR
       GROUP BY hour
     )

@@ -13,7 +13,7 @@ import { parseTimeRange } from '../uptime/time-range.ts'
 import { HeatmapMeta, HeatmapStep, toHeatmapMeta, toHeatmapStep } from './heatmap.ts'
 import { LatencyHour, LatencyMeta, toLatencyHour, toLatencyStep } from './latency-response.ts'
 import { listHeatmap, listLatency, listLatencySteps } from './latency-store.ts'
-import { alignToSteps, assertChecksOfRange, stepProperties } from './step-range.ts'
+import { alignToSteps, assertChecksOfRange, RETENTION_DAYS, stepProperties } from './step-range.ts'
 
 type LatencyContext = { db: Db; clickhouse: Clickhouse }
 
@@ -41,6 +41,11 @@ const HeatmapQuery = strictObject({
 
 /** Younger hours are computed from the results, so they are always current. */
 const LIVE_MS = 48 * 3_600_000
+/** Older results are deleted. */
+const RETENTION_MS = RETENTION_DAYS * 24 * 3_600_000
+
+/** The hour in which the time `ms` ago was, in seconds since 1970. */
+const findHourBefore = (ms: number) => Math.floor((now().getTime() - ms) / 3_600_000) * 3_600
 
 /** The latency of a monitor (docs/design/history.md#steps). */
 export function latencyRoutes(app: App, context: LatencyContext): void {
@@ -82,9 +87,9 @@ function percentileRoutes(app: App, { db, clickhouse }: LatencyContext): void {
         const rows = await readAs(clickhouse, share, reads => listLatencySteps(reads, { monitor, region, ...steps }))
         return { data: rows.map(row => toLatencyStep(row, phases)), meta }
       }
-      const liveFrom = Math.floor((now().getTime() - LIVE_MS) / 3_600_000) * 3_600
+      const live = { liveFrom: findHourBefore(LIVE_MS), oldest: findHourBefore(RETENTION_MS) }
       // the last hour is inclusive in this query
-      const hours = { monitor, region, from, to: to - 3_600, liveFrom }
+      const hours = { monitor, region, from, to: to - 3_600, ...live }
       const rows = await readAs(clickhouse, share, reads => listLatency(reads, hours))
       return { data: rows.map(toLatencyHour), meta }
     },

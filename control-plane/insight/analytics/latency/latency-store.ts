@@ -4,10 +4,13 @@ import { BOUNDS_MS, type HeatmapRow } from './heatmap.ts'
 import type { LatencyRow, LatencyStepRow } from './latency-response.ts'
 import type { StepRange } from './step-range.ts'
 
-/** The hours of one monitor. Times are seconds since 1970; from `liveFrom` on, hours come from the results. */
+/**
+ * The hours of one monitor. Times are seconds since 1970. From `liveFrom` on, hours come from the results; and earlier ones,
+ * back to `oldest`, if their day is not computed yet.
+ */
 export function listLatency(
   clickhouse: ClickhouseSource,
-  span: { monitor: string; region: string; from: number; to: number; liveFrom: number },
+  span: { monitor: string; region: string; from: number; to: number; liveFrom: number; oldest: number },
 ): Promise<LatencyRow[]> {
   return select<LatencyRow>(clickhouse, LATENCY_SQL, span)
 }

@@ -6,7 +6,7 @@ import type { TimeRange } from '../uptime/time-range.ts'
 
 const DAY_MS = 86_400_000
 /** How long single checks are kept. */
-const RETENTION_DAYS = 90
+export const RETENTION_DAYS = 90
 
 /** The length of each step, and the longest range of an answer that is computed from single checks. */
 const STEPS = {
