@@ -8,8 +8,8 @@ import { type CircuitBreaker, updateCircuit } from './circuit-breaker.ts'
 import { lockCircuits, storeCircuits } from './destination-store.ts'
 import {
   claimMessages,
-  listExpiredMessages,
   loadRelayMessages,
+  lockChannelsOfExpired,
   lockIdleMessages,
   lockMessages,
   postponeMessages,
@@ -148,8 +148,7 @@ const MAX_EXPIRED_PER_CALL = 500
 
 /** Ends messages that reached the age limit while their circuit was open. Returns how many. */
 export async function expireUndeliverable(tx: Tx, now: Date): Promise<number> {
-  const old = await listExpiredMessages(tx, MAX_EXPIRED_PER_CALL, now)
-  await lockChannels(tx, old)
+  const old = await lockChannelsOfExpired(tx, MAX_EXPIRED_PER_CALL, now)
   const idle = await lockIdleMessages(
     tx,
     old.map(({ id }) => id),

@@ -89,8 +89,8 @@ export type RelayClaim = { owner: string; leaseMs: number; limit: number; capaci
 /**
  * Leases due messages to `owner` for `leaseMs`, at most `limit`. Over all processes a destination has eight at the same time, one when
  * its circuit is half-open, and none when it is open. The project with the fewest messages at `owner` comes first, and none
- * gets more than half of the `capacity` of a process that the others leave free. These limits need a statement of their own
- * instead of `claimRows`.
+ * gets more than half of the `capacity` of a process that the others leave free. Messages of channels that another transaction
+ * has locked, for example to delete them, are left out. These limits need a statement of their own instead of `claimRows`.
  */
 export async function claimMessages(
   tx: Tx,
@@ -120,8 +120,10 @@ export async function claimMessages(
        SELECT delivery_id, project_id,
          row_number() OVER (PARTITION BY project_id ORDER BY message.next_attempt_at, delivery_id) AS place
        FROM room, LATERAL (
-         SELECT delivery_id, next_attempt_at FROM relay_messages WHERE destination_id = room.id AND next_attempt_at <= :now
-         ORDER BY next_attempt_at LIMIT least(greatest(room.free, 0), :limit) FOR UPDATE SKIP LOCKED
+         SELECT m.delivery_id, m.next_attempt_at FROM relay_messages m JOIN alert_channels c ON c.id = m.channel_id
+         WHERE m.destination_id = room.id AND m.next_attempt_at <= :now
+         ORDER BY m.next_attempt_at LIMIT least(greatest(room.free, 0), :limit)
+         FOR UPDATE OF m SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED
        ) AS message
      ), picked AS MATERIALIZED (
        SELECT delivery_id FROM ranked LEFT JOIN held USING (project_id)
@@ -210,13 +212,17 @@ export async function skipMessages(tx: Tx, ids: string[], now: Date): Promise<vo
   await removeMessages(tx, ids)
 }
 
-/** Messages beyond the age limit that are not in flight, at most `limit`. */
-export function listExpiredMessages(db: Db, limit: number, now: Date): Promise<{ id: string; channelId: string }[]> {
+/**
+ * Messages beyond the age limit that are not in flight, at most `limit`. Locks their channels; those of channels that another
+ * transaction has locked are left out.
+ */
+export function lockChannelsOfExpired(tx: Tx, limit: number, now: Date): Promise<{ id: string; channelId: string }[]> {
   return query(
-    db,
-    `SELECT delivery_id AS id, channel_id AS "channelId" FROM relay_messages
-     WHERE handed_over_at <= :relayEnd AND (lease_owner IS NULL OR next_attempt_at <= :now)
-     ORDER BY handed_over_at LIMIT :limit`,
+    tx,
+    `SELECT m.delivery_id AS id, m.channel_id AS "channelId"
+     FROM relay_messages m JOIN alert_channels c ON c.id = m.channel_id
+     WHERE m.handed_over_at <= :relayEnd AND (m.lease_owner IS NULL OR m.next_attempt_at <= :now)
+     ORDER BY m.handed_over_at LIMIT :limit FOR NO KEY UPDATE OF c SKIP LOCKED`,
     { now, relayEnd: computeRelayCutoff(now), limit },
   )
 }

@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import { createWorkPool, type WorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { newId, randomFraction } from '../../../foundation/platform/ids.ts'
+import { setLockTimeout } from '../../../foundation/platform/postgres/client.ts'
 import { now, nowMs, sleep, TIMER_SLACK_MS } from '../../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { sendMessage } from '../attempts/send-actions.ts'
 import type { SendContext } from '../context.ts'
 import type { DeliveryMetrics } from '../metrics.ts'
+import { isLockError, LOCK_TIMEOUT_MS, writeByProject } from '../project-write-actions.ts'
 import {
   claimRelayMessages,
   expireUndeliverable,
@@ -18,6 +20,9 @@ import { findDueWork } from './message-store.ts'
 
 /** Applies after an internal error. Otherwise the loop is woken. */
 const RETRY_INTERVAL_MS = 10_000
+
+/** Applies when another transaction holds rows that are needed, for example while a tenant deletes a channel. */
+const LOCKED_DELAY_MS = 1_000
 
 /** Messages that are due within this time share one timer, because thousands of them may wait for hours. */
 const TICK_INTERVAL_MS = 200
@@ -67,21 +72,26 @@ export function startRelayWorker(context: SendContext, meters: DeliveryMetrics):
       stopping.abort()
       await loop.stop()
       await state.requests.waitUntilIdle()
-      await writeAttempted(state)
+      const error = await writeAttempted(state)
+      if (error !== null) throw error
     },
   }
 }
 
-/** Writes the results of earlier requests, then claims messages that are due. It does nothing unless it was woken. */
+/**
+ * Writes the results of earlier requests, then claims messages that are due. It does nothing unless it was woken. Locked rows
+ * end no round, so that they delay the messages of their project only. After another error nothing is claimed, because
+ * a message whose result cannot be stored would be sent again and again.
+ */
 async function runRound(state: RelayState, signal: AbortSignal): Promise<void> {
   const { db } = state.context
   if (!state.isWoken) return
   state.isWoken = false
   try {
-    await writeAttempted(state)
+    skipLocked(state, await writeAttempted(state))
     if (signal.aborted) return
     const due = await findDueWork(db, now())
-    if (due.oldMessages && (await db.transaction(tx => expireUndeliverable(tx, now()))) > 0) wake(state)
+    if (due.oldMessages) await expire(state)
     if (due.messages) await claim(state)
   } catch (error) {
     state.isWoken = true
@@ -89,18 +99,40 @@ async function runRound(state: RelayState, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Results that could not be written are kept for the next round. */
-async function writeAttempted(state: RelayState): Promise<void> {
+/** Results that could not be written are kept for the next round. Returns the reason, or null when all were written. */
+async function writeAttempted(state: RelayState): Promise<unknown> {
   const { context, owner, meters, attempted: writing } = state
   state.attempted = []
-  if (writing.length === 0) return
+  if (writing.length === 0) return null
+  const { written, unwritten, error } = await writeByProject(
+    context.db,
+    writing,
+    ({ message }) => message.projectId,
+    (tx, some) => finishRelayAttempts(tx, owner, some, now()),
+  )
+  for (const status of written.flatMap(({ statuses }) => statuses)) meters.relayed.inc({ status })
+  for (const at of written.flatMap(({ dueAt }) => dueAt)) wakeAt(state, at)
+  state.attempted = [...unwritten, ...state.attempted]
+  return unwritten.length === 0 ? null : error
+}
+
+/** Plans another round when rows were locked. Other errors end this one. */
+function skipLocked(state: RelayState, error: unknown): void {
+  if (error === null) return
+  if (!isLockError(error)) throw error
+  state.context.log.warn({ err: error }, 'another transaction holds rows that the relay needs; retrying')
+  wakeAt(state, new Date(nowMs() + LOCKED_DELAY_MS))
+}
+
+async function expire(state: RelayState): Promise<void> {
   try {
-    const { statuses, dueAt } = await context.db.transaction(tx => finishRelayAttempts(tx, owner, writing, now()))
-    for (const status of statuses) meters.relayed.inc({ status })
-    for (const at of dueAt) wakeAt(state, at)
+    const expired = await state.context.db.transaction(async tx => {
+      await setLockTimeout(tx, LOCK_TIMEOUT_MS)
+      return expireUndeliverable(tx, now())
+    })
+    if (expired > 0) wake(state)
   } catch (error) {
-    state.attempted = [...writing, ...state.attempted]
-    throw error
+    skipLocked(state, error)
   }
 }
 

@@ -1,0 +1,73 @@
+import { groupBy } from '../../../shared/group-by.ts'
+import {
+  type Db,
+  isDeadlock,
+  isLockTimeout,
+  setLockTimeout,
+  type Tx,
+} from '../../foundation/platform/postgres/client.ts'
+import { monotonicMs } from '../../foundation/platform/time/clock.ts'
+
+/** For one lock. Another transaction may hold it for longer, for example when the connection of its process is silent. */
+export const LOCK_TIMEOUT_MS = 1_000
+/** For the locks of all projects together, so that the round of the loop ends in time. */
+const ALL_LOCKS_TIMEOUT_MS = 5_000
+
+/** `unwritten`: results that must be written again; `error`: the reason. */
+type WriteResult<Result, Written> = { written: Written[]; unwritten: Result[]; error: unknown }
+
+/**
+ * Writes results of requests:
+ * 1. Write all of them in one transaction.
+ * 2. If another transaction holds a needed row for too long, or after a deadlock, write them in one transaction for each project, so that
+ *    locked rows of a project delay that project only.
+ * 3. Return what could not be written. After another error, for example without PostgreSQL, or when the time is over,
+ *    the remaining projects are returned without being tried.
+ */
+export async function writeByProject<Result, Written>(
+  db: Db,
+  results: Result[],
+  getProjectId: (result: Result) => string,
+  write: (tx: Tx, some: Result[]) => Promise<Written>,
+): Promise<WriteResult<Result, Written>> {
+  const done: WriteResult<Result, Written> = { written: [], unwritten: [], error: null }
+  const writeSome = async (some: Result[]) => {
+    const written = await db.transaction(async tx => {
+      await setLockTimeout(tx, LOCK_TIMEOUT_MS)
+      return write(tx, some)
+    })
+    done.written.push(written)
+  }
+  const keep = (some: Result[], error: unknown) => {
+    done.unwritten.push(...some)
+    done.error = error
+  }
+  try {
+    await writeSome(results)
+    return done
+  } catch (error) {
+    if (!isLockError(error)) {
+      keep(results, error)
+      return done
+    }
+    done.error = error
+  }
+  const untilMs = monotonicMs() + ALL_LOCKS_TIMEOUT_MS
+  // after an error that is not about locks, the others would fail too
+  const isOver = () => monotonicMs() > untilMs || !isLockError(done.error)
+  const failed: Result[] = []
+  for (const some of groupBy(results, getProjectId).values()) {
+    if (isOver()) keep(some, done.error)
+    else
+      await writeSome(some).catch(error => {
+        failed.push(...some)
+        done.error = error
+      })
+  }
+  // projects that were not tried come first the next time
+  keep(failed, done.error)
+  return done
+}
+
+/** True when a row was locked by another transaction for too long, or after a deadlock. */
+export const isLockError = (error: unknown): boolean => isLockTimeout(error) || isDeadlock(error)
