@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { encryptConfig, encryptSigningSecret } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { claimRelayMessages } from '../../control-plane/alerting/deliveries/relay/message-actions.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
@@ -118,4 +119,30 @@ t.test('While a channel and its log are being deleted, the relay sends and ends 
   await deletion.rollback()
   await waitForStatus(old, 'dead', 'the end of the old message')
   await waitForStatus(due, 'delivered', 'the message that is due')
+})
+
+t.test('Waiting for the key of a channel does not count as a failure of its receiver', async t => {
+  const receiver = await startReceiver(t)
+  receiver.always(503)
+  const tenant = await relayTenant(receiver.url)
+  const worker = startWorker(t, { url, db, secretKey, timing: PATIENT_DELIVERY })
+  const id = await failOnce(tenant, 'monitor:a')
+  await worker.stop()
+  const stateOf = async () => {
+    const sql =
+      'SELECT failures, lease_owner AS "owner", next_attempt_at AS "dueAt" FROM relay_messages WHERE delivery_id = ?'
+    return (await query<{ failures: number; owner: string | null; dueAt: Date }>(db, sql, [id]))[0]!
+  }
+  const before = await stateOf()
+  const claiming = { owner: uuidv7(), leaseMs: 30_000, limit: 10, capacity: 10 }
+  const tools = { secrets: createSecretCipher(randomBytes(32)), publicUrl: 'http://picket.test' }
+  let at = new Date(before.dueAt.getTime() + 1_000)
+  for (let round = 1; round <= 3; round++) {
+    const { messages } = await db.transaction(tx => claimRelayMessages(tx, claiming, tools, at))
+    t.same(messages, [], 'nothing is sent without the key')
+    const { failures, owner, dueAt } = await stateOf()
+    t.same({ failures, owner }, { failures: before.failures, owner: null })
+    t.ok(dueAt > at, 'another process may claim it later')
+    at = new Date(dueAt.getTime() + 1_000)
+  }
 })

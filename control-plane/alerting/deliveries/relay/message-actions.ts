@@ -30,7 +30,7 @@ export type RelayAttempt = { message: PreparedRelayMessage; outcome: DeliveryOut
 /**
  * Claims messages of the relay for `owner`, renders the address and signs them with the current config of their channels.
  * Messages of paused channels are skipped, those that cannot be rendered become `dead`, and those that the keys of this
- * process do not decrypt are deferred.
+ * process do not decrypt are deferred, which is not a failure of their receivers.
  */
 export async function claimRelayMessages(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function claimRelayMessages(
     now,
   )
   const { prepared, unrenderable, undecrypted } = prepareAll(heads, tools, now)
-  await postponeMessages(tx, undecrypted)
+  await postponeMessages(tx, undecrypted, false)
   await storeRendered(tx, prepared, now)
   await recordAttempts(
     tx,
@@ -131,6 +131,7 @@ async function storeAttemptRecords(tx: Tx, recorded: AttemptRecord[], now: Date)
   await postponeMessages(
     tx,
     recorded.flatMap(({ id, retryAt }) => (retryAt === null ? [] : [{ id, retryAt }])),
+    true,
   )
   await removeMessages(
     tx,

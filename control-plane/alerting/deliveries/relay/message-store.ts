@@ -170,14 +170,18 @@ export async function lockMessages(tx: Tx, owner: string, ids: string[]): Promis
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Releases messages until their next attempt. */
-export async function postponeMessages(tx: Tx, messages: { id: string; retryAt: Date }[]): Promise<void> {
+/** Releases messages until their next attempt. `isFailure`: their receiver failed, so that later waits are longer. */
+export async function postponeMessages(
+  tx: Tx,
+  messages: { id: string; retryAt: Date }[],
+  isFailure: boolean,
+): Promise<void> {
   if (messages.length === 0) return
   await execute(
     tx,
-    `UPDATE relay_messages m SET failures = failures + 1, next_attempt_at = r."retryAt", lease_owner = NULL
+    `UPDATE relay_messages m SET failures = failures + :added::integer, next_attempt_at = r."retryAt", lease_owner = NULL
      FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, "retryAt" timestamptz) WHERE m.delivery_id = r.id`,
-    { rows: JSON.stringify(messages) },
+    { rows: JSON.stringify(messages), added: Number(isFailure) },
   )
 }
 
