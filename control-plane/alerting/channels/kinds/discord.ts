@@ -30,14 +30,33 @@ export const buildDiscordLayout = (notice: NoticeContent, changes: ChangeLine[],
   ],
 })
 
-/** Escapes Discord's Markdown with backslashes, both inline and at the start of a line. */
-function escapeMarkdown(text: string): string {
-  return disarmMentions(text)
-    .replace(/[\\*_~`|<>[\]()]/g, '\\$&')
-    .replace(/^(\s*)([#+-]|\d+(?=\.))/gm, (_, blank: string, mark: string) =>
-      /\d/.test(mark) ? `${blank}${mark}\\` : `${blank}\\${mark}`,
-    )
+/**
+ * Escapes Discord's Markdown with backslashes, both inline and at the start of a line. A backslash would change the
+ * address of a link, so that in addresses the characters of Markdown are percent-encoded instead.
+ */
+export function escapeMarkdown(text: string): string {
+  let escaped = ''
+  let end = 0
+  // what is not allowed in an address, or can be around it, ends it
+  for (const { index, 0: url } of text.matchAll(/https?:\/\/[^\s<>[\]\\"]+/g)) {
+    escaped += escapeText(text.slice(end, index), end === 0) + encodeMarkdown(url)
+    end = index + url.length
+  }
+  return escaped + escapeText(text.slice(end), end === 0)
 }
+
+/** `isStart`: the text begins a line. */
+function escapeText(text: string, isStart: boolean): string {
+  const inline = disarmMentions(text).replace(/[\\*_~`|<>[\]()]/g, '\\$&')
+  return inline.replace(/^(\s*)([#+-]|\d+(?=\.))/gm, (all, blank: string, mark: string, at: number) => {
+    if (at === 0 && !isStart && !blank.includes('\n')) return all
+    return /\d/.test(mark) ? `${blank}${mark}\\` : `${blank}\\${mark}`
+  })
+}
+
+/** A receiver decodes these characters, so that the address stays the same. */
+const encodeMarkdown = (url: string) =>
+  disarmMentions(url).replace(/[()*_~`|]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const buildText = ({ text }: NoticeContent) =>
   text === null ? [] : [truncateEscaped(text, MAX_TEXT_LENGTH, escapeMarkdown)]
