@@ -29,6 +29,7 @@ import {
   listNotices,
   listPagesWithDueNotices,
   listRecipients,
+  listSentPeriods,
   loadEventData,
   lockNotices,
   type PageNotice,
@@ -66,7 +67,9 @@ async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, 
   // before its notices, as an unpublishing request does
   const page = await findPublishedPage(tx, pageId)
   const stored = await listNotices(tx, pageId, MAX_NOTICES)
-  const obsolete = listObsoleteNotices(stored, now)
+  const ended = stored.filter(isMaintenanceNotice).filter(({ name }) => name === 'maintenance.ended')
+  const windowIds = ended.map(({ data }) => data.maintenance.id)
+  const obsolete = listObsoleteNotices(stored, await listSentPeriods(tx, pageId, windowIds), now)
   await deleteNotices(
     tx,
     obsolete.map(notice => notice.seq),

@@ -19,10 +19,12 @@ const isIncidentNotice = (notice: PageNotice): notice is IncidentNotice => !isMa
 /**
  * The notices that are not sent, because they became wrong while they waited: the announcement of maintenance that has
  * begun, an announcement and its changes together with its cancellation, the beginning or a change of what has ended, and
- * the end of what was neither announced nor begun for subscribers.
+ * the end of what was neither announced nor begun for subscribers. `sentPeriods`: the periods of which a notice was sent.
  */
-export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotice[] {
+export function listObsoleteNotices(notices: PageNotice[], sentPeriods: ReadonlySet<string>, now: Date): PageNotice[] {
   const obsolete = new Set<PageNotice>()
+  /** periods whose beginning is not sent, because they have ended */
+  const unbegun = new Set<string>()
   /** announcements that no later notice cancels, with their changes, by period */
   const announced = new Map<string, PageNotice[]>()
   for (const notice of notices.filter(isMaintenanceNotice).filter(({ pageEventId }) => pageEventId === null)) {
@@ -34,8 +36,10 @@ export function listObsoleteNotices(notices: PageNotice[], now: Date): PageNotic
       if (new Date(starts_at) <= now) obsolete.add(notice)
     } else if (notice.name === 'maintenance.begun' || notice.name === 'maintenance.changed') {
       if (notice.name === 'maintenance.changed') announcement?.push(notice)
-      if (new Date(ends_at) <= now) obsolete.add(notice)
-    } else if (notice.name === 'maintenance.ended' && announcement) {
+      if (new Date(ends_at) > now) continue
+      obsolete.add(notice)
+      if (notice.name === 'maintenance.begun' && !sentPeriods.has(period)) unbegun.add(period)
+    } else if (notice.name === 'maintenance.ended' && (announcement || unbegun.has(period))) {
       obsolete.add(notice)
     } else if (notice.name === 'maintenance.cancelled' && announcement) {
       for (const one of [...announcement, notice]) obsolete.add(one)

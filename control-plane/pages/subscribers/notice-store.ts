@@ -1,5 +1,10 @@
 import type { IncidentEventData } from '../../alerting/events/catalog.ts'
-import type { MaintenanceEventData, MaintenanceEventName } from '../../alerting/events/maintenance-event.ts'
+import {
+  getPeriodId,
+  type MaintenanceEventData,
+  type MaintenanceEventName,
+} from '../../alerting/events/maintenance-event.ts'
+import { PAGE_NOTICE, toPageSubject } from '../../alerting/events/page-event.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../foundation/platform/postgres/lock-keys.ts'
 import type { IncidentCause } from '../core/incident-names.ts'
@@ -50,6 +55,18 @@ export function listNotices(tx: Tx, pageId: string, limit: number): Promise<Page
      FROM page_notices n JOIN events e ON e.id = n.event_id WHERE n.page_id = :pageId ORDER BY n.seq LIMIT :limit`,
     { pageId, limit },
   )
+}
+
+/** The periods of these windows of which a notice was sent to the subscribers of a page. */
+export async function listSentPeriods(tx: Tx, pageId: string, windowIds: string[]): Promise<Set<string>> {
+  if (windowIds.length === 0) return new Set()
+  const rows = await query<Pick<MaintenanceEventData, 'maintenance'>>(
+    tx,
+    `SELECT change->'maintenance' AS maintenance FROM events e, json_array_elements(e.data->'changes') AS change
+     WHERE e.subject = :subject AND e.name = :name AND change->'maintenance'->>'id' = ANY (:windowIds)`,
+    { subject: toPageSubject(pageId), name: PAGE_NOTICE, windowIds },
+  )
+  return new Set(rows.map(({ maintenance }) => getPeriodId(maintenance)))
 }
 
 /**

@@ -51,7 +51,16 @@ const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
   ],
   ['a change is sent', [moved(1, LATER)], []],
   ['a change after the end is not sent', [moved(1, EARLIER)], [1]],
-  ['a beginning after the end is not sent', [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)], [1]],
+  [
+    'an end is not sent without a beginning or an announcement before it',
+    [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)],
+    [1, 2],
+  ],
+  [
+    'the end of what begins for some subscribers is sent',
+    [notice(1, 'begun', EARLIER, 'sent'), notice(2, 'ended', EARLIER)],
+    [],
+  ],
   [
     'nothing is sent when the announcement, the beginning and the end all wait',
     [notice(1, 'announced', EARLIER), notice(2, 'begun', EARLIER), notice(3, 'ended', EARLIER)],
@@ -61,7 +70,7 @@ const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
 ]
 t.test('Notices about maintenance that became wrong while they waited are not sent', async t => {
   for (const [title, notices, expected] of OBSOLETE) {
-    const obsolete = listObsoleteNotices(notices, NOW)
+    const obsolete = listObsoleteNotices(notices, new Set(), NOW)
     t.same(
       obsolete.map(({ seq }) => seq),
       expected,
@@ -69,6 +78,17 @@ t.test('Notices about maintenance that became wrong while they waited are not se
     )
   }
 })
+
+t.test(
+  'The end of maintenance is sent when its announcement was sent, also when its beginning came too late',
+  async t => {
+    const waiting = [notice(1, 'begun', EARLIER), notice(2, 'ended', EARLIER)]
+    const seqsWhenSent = (...periods: string[]) =>
+      listObsoleteNotices(waiting, new Set(periods), NOW).map(({ seq }) => seq)
+    t.same(seqsWhenSent(buildPeriodId('w1', new Date(EARLIER))), [1])
+    t.same(seqsWhenSent(buildPeriodId('w1', new Date(LATER))), [1, 2], 'another period does not count')
+  },
+)
 
 t.test('Each notice about maintenance is a message of its own', async t => {
   const many = [1, 2, 3, 4, 5].map(seq => notice(seq, 'ended', EARLIER))
