@@ -45,7 +45,7 @@ async function insertWaitingPage(slug: string) {
   const channelId = await insertChannel(db, projectId, [])
   await insertSubscribers(db, { projectId, pageId: id, channelId, componentIds: null, rows: [{ id, config: '00' }] })
   await openIncident(tools, tenant, { title: 'Outage', message: 'Words.' }, new Date())
-  return { id, projectId }
+  return { id, projectId, tenant }
 }
 
 const countPending = async (projectId: string) => {
@@ -86,6 +86,39 @@ t.test('A page that an import has locked does not delay the notices of other pag
   await tx.rollback()
   await notifySubscribers(db, PUBLIC_URL, next!)
   t.equal(await countPending(locked.projectId), 1)
+})
+
+t.test('A page whose notices cannot be stored delays no other, and sends them when the fault is over', async t => {
+  const [broken, other] = [await insertWaitingPage('broken'), await insertWaitingPage('after-broken')]
+  // the faults of both orders, because it is not certain which page comes first
+  for (const [failing, free] of [
+    [broken, other],
+    [other, broken],
+  ] as const) {
+    await execute(
+      db,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
+    )
+    await execute(
+      db,
+      `CREATE TRIGGER refuse BEFORE INSERT ON deliveries FOR EACH ROW
+       WHEN (NEW.project_id = '${failing.projectId}') EXECUTE FUNCTION refuse()`,
+    )
+    for (const { tenant } of [failing, free])
+      await openIncident(tools, tenant, { title: 'Outage', message: 'Words.' }, new Date())
+    const [before, freeBefore] = [await countPending(failing.projectId), await countPending(free.projectId)]
+    const skipped: string[] = []
+    const skip = (error: unknown, pageId: string) => void skipped.push(`${(error as Error).message} ${pageId}`)
+    const now = new Date()
+    const next = await notifySubscribers(db, PUBLIC_URL, now, skip)
+    t.match(skipped.join(), new RegExp(`refused ${failing.id}$`))
+    t.ok((await countPending(free.projectId)) > freeBefore, 'the other page is sent')
+    t.equal(await countPending(failing.projectId), before)
+    t.ok(next! > now, 'it is tried again later')
+    await execute(db, 'DROP FUNCTION refuse CASCADE')
+    await notifySubscribers(db, PUBLIC_URL, next!, skip)
+    t.ok((await countPending(failing.projectId)) > before)
+  }
 })
 
 async function countWaiting(): Promise<number> {

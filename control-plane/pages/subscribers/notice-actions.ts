@@ -39,14 +39,23 @@ import {
 /** Per page and turn, so that a page with many subscribers does not delay the others. */
 const MAX_RECIPIENTS_PER_BATCH = 1_000
 const MAX_NOTICES = 200
-/** When a page is tried again that another transaction has locked, such as an import. */
-const LOCKED_DELAY_MS = 1_000
+/** When a page is tried again that was skipped. */
+const RETRY_DELAY_MS = 1_000
+
+/** Gets the error of a page whose notices could not be sent; it throws to end the round. */
+type SkipPage = (error: unknown, pageId: string) => void
 
 /**
  * Creates deliveries for the due notices of all pages, one batch per page and turn
- * (docs/design/subscribers.md#notices). A page that is locked does not delay the others. Returns when the next notice is due.
+ * (docs/design/subscribers.md#notices). A page that is locked, for example by an import, or that fails does not delay the
+ * others: another error than that of a lock is passed to `skip`. Returns when the next notice is due.
  */
-export async function notifySubscribers(db: Db, publicUrl: string, now: Date): Promise<Date | null> {
+export async function notifySubscribers(
+  db: Db,
+  publicUrl: string,
+  now: Date,
+  skip: SkipPage = rethrow,
+): Promise<Date | null> {
   const due = await findNextNoticeDue(db)
   if (due === null || due > now) return due
   let notBefore = 0
@@ -54,12 +63,16 @@ export async function notifySubscribers(db: Db, publicUrl: string, now: Date): P
     try {
       await db.transaction(tx => notifyPageSubscribers(tx, pageId, publicUrl, now))
     } catch (error) {
-      if (!isLockTimeout(error)) throw error
-      notBefore = now.getTime() + LOCKED_DELAY_MS
+      if (!isLockTimeout(error)) skip(error, pageId)
+      notBefore = now.getTime() + RETRY_DELAY_MS
     }
   }
   const next = await findNextNoticeDue(db)
   return next && new Date(Math.max(next.getTime(), notBefore))
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
 
 async function notifyPageSubscribers(tx: Tx, pageId: string, publicUrl: string, now: Date): Promise<void> {

@@ -18,7 +18,9 @@ const RETENTION_MS = 7 * 24 * 3_600_000
  * minute. Call `wake` on NOTIFY "page_notices".
  */
 export function startNoticeWorker({ db, publicUrl, ...tools }: Tools): Loop {
-  return startScheduledLoop('page-notices', MAX_IDLE_MS, tools, () => notifySubscribers(db, publicUrl, now()))
+  const skip = (error: unknown, pageId: string) =>
+    tools.log.error({ err: error, page_id: pageId }, 'cannot send the notices of a status page; retrying')
+  return startScheduledLoop('page-notices', MAX_IDLE_MS, tools, () => notifySubscribers(db, publicUrl, now(), skip))
 }
 
 /** Deletes unconfirmed subscribers and old deliveries to subscribers. */
