@@ -11,6 +11,8 @@ export type MessageLines = {
   ends: number[]
   /** rows of checks by witnesses, which have a table of their own */
   witnesses: string[]
+  /** the same as `ends`, for `witnesses` */
+  witnessEnds: number[]
   /** the number of results that are set aside, by reason */
   refused: Record<string, number>
   /** results of foreign monitors, by the region of the subject, with the newest one */
@@ -29,7 +31,8 @@ type Monitors = { of(monitorId: string): CheckedRegions | undefined }
 
 /** @param monitors null: the regions of monitors are not known, so results of every region are accepted */
 export function toMessageLines(messages: readonly Message[], monitors: Monitors | null): MessageLines {
-  const read: MessageLines = { lines: [], ends: [], witnesses: [], refused: {}, foreign: new Map(), isSure: true }
+  const rows = { lines: [], ends: [], witnesses: [], witnessEnds: [] }
+  const read: MessageLines = { ...rows, refused: {}, foreign: new Map(), isSure: true }
   for (const message of messages) {
     try {
       addBatch(read, message, monitors)
@@ -37,6 +40,7 @@ export function toMessageLines(messages: readonly Message[], monitors: Monitors 
       reject(read, 'unreadable', 1)
     }
     read.ends.push(read.lines.length)
+    read.witnessEnds.push(read.witnesses.length)
   }
   return read
 }

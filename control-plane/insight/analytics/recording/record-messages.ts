@@ -96,22 +96,21 @@ function nakWithDelay(messages: FetchedMessage[], tries: RetryTracker): void {
   for (const message of messages) message.nak(tries.pauseMs(getMessageKey(message)))
 }
 
+/** Rows of messages for one table. `ends`: for each message, the number of lines up to its last one. */
+type TableRows = { table: 'results' | 'witness_checks'; lines: string[]; ends: number[] }
+
 async function recordBatch(messages: FetchedMessage[], stream: string, tools: RecorderTools): Promise<void> {
-  const { tries, meters, insert, isAway } = tools
+  const { tries, meters } = tools
   const decoded = await decodeMessages(messages, tools)
   const { lines, ends } = decoded
-  const isLastAttempt = messages.some(message => tries.countOf(getMessageKey(message)) >= MAX_ATTEMPTS)
-  const rejected = await insertBisecting(
-    lines,
-    async some => {
-      await insert('results', some)
-      tries.accept(some.length)
-    },
-    error => !isAway(error) && (isLastAttempt || classifyInsertError(error as Error) !== 'server'),
-    error => isLastAttempt || classifyInsertError(error as Error) === 'rows',
-  )
-  if (decoded.witnesses.length > 0) await insert('witness_checks', decoded.witnesses)
-  const retried = reportRejectedRows(rejected, { messages, lines, ends }, tools)
+  const results: TableRows = { table: 'results', lines, ends }
+  const witnesses: TableRows = { table: 'witness_checks', lines: decoded.witnesses, ends: decoded.witnessEnds }
+  const rejected = await insertRows(results, messages, tools)
+  const rejectedWitnesses = await insertRows(witnesses, messages, tools)
+  const retried = new Set([
+    ...reportRejectedRows(rejected, results, messages, tools),
+    ...reportRejectedRows(rejectedWitnesses, witnesses, messages, tools),
+  ])
   for (const message of messages) {
     const key = getMessageKey(message)
     if (retried.has(message)) {
@@ -125,6 +124,24 @@ async function recordBatch(messages: FetchedMessage[], stream: string, tools: Re
   await reportRefusedResults(decoded, stream, tools)
   meters.recorded.inc({ stream }, lines.length - rejected.length)
   if (stream === LATE_STREAM) countLate(messages, ends, meters)
+}
+
+/** Inserts the rows of messages, and returns those that were rejected alone (docs/design/history.md#rejected-rows). */
+function insertRows(
+  { table, lines }: TableRows,
+  messages: FetchedMessage[],
+  { tries, insert, isAway }: RecorderTools,
+): Promise<RejectedItem[]> {
+  const isLastAttempt = messages.some(message => tries.countOf(getMessageKey(message)) >= MAX_ATTEMPTS)
+  return insertBisecting(
+    lines,
+    async some => {
+      await insert(table, some)
+      tries.accept(some.length)
+    },
+    error => !isAway(error) && (isLastAttempt || classifyInsertError(error as Error) !== 'server'),
+    error => isLastAttempt || classifyInsertError(error as Error) === 'rows',
+  )
 }
 
 /** A message has the results of one region, the last token of its subject. Values of data sources have no verdict to be late for. */
@@ -141,7 +158,8 @@ function countLate(messages: FetchedMessage[], ends: number[], { late }: Recorde
  */
 function reportRejectedRows(
   rejected: RejectedItem[],
-  { messages, lines, ends }: { messages: FetchedMessage[]; lines: string[]; ends: number[] },
+  { table, lines, ends }: TableRows,
+  messages: FetchedMessage[],
   { log, tries, meters }: RecorderTools,
 ): Set<FetchedMessage> {
   const retried = new Set<FetchedMessage>()
@@ -152,7 +170,7 @@ function reportRejectedRows(
     else {
       const [monitorId, region, scheduledAtMs] = JSON.parse(lines[index]!)
       const { stream, streamSequence: sequence } = message.info
-      const result = { monitorId, region, scheduledAtMs, stream, sequence }
+      const result = { table, monitorId, region, scheduledAtMs, stream, sequence }
       log.error({ err: error, ...result }, 'ClickHouse rejected a result; it is set aside')
       meters.setAside.inc({ reason: 'refused' })
     }
