@@ -215,7 +215,7 @@ t.test('Portions become smaller after a failure, and grow again after a success'
   const work = createHourlyRound({ clickhouse, monitorsAtOnce: 40 })
   for (let i = 0; i < 2; i++) await t.rejects(work(new AbortController().signal), /out of memory/)
   await work(new AbortController().signal)
-  t.same(limits, [40, 20, 10, 20, 40, 40])
+  t.same(limits, [40, 20, 10, 12, 15, 18, 22, 27])
   t.ok((await closedUntil(clickhouse)) > todayMs - 2 * DAY_MS)
 })
 

@@ -38,12 +38,17 @@ export function escapeMarkdown(text: string): string {
   let escaped = ''
   let end = 0
   // what is not allowed in an address, or can be around it, ends it
-  for (const { index, 0: url } of text.matchAll(/https?:\/\/[^\s<>[\]\\"]+/g)) {
+  for (const { index, 0: found } of text.matchAll(/https?:\/\/[^\s<>[\]\\"]+/g)) {
+    const url = withoutPunctuation(found)
     escaped += escapeText(text.slice(end, index), end === 0) + encodeMarkdown(url)
     end = index + url.length
   }
   return escaped + escapeText(text.slice(end), end === 0)
 }
+
+/** Without the end of a sentence, or of brackets around the address. */
+const withoutPunctuation = (url: string) =>
+  url.includes('(') ? url.replace(/[.,;:!?']+$/, '') : url.replace(/[).,;:!?'*`]+$/, '')
 
 /** `isStart`: the text begins a line. */
 function escapeText(text: string, isStart: boolean): string {

@@ -52,7 +52,7 @@ export function createHourlyRound({ clickhouse, monitorsAtOnce = MAX_MONITORS_PE
   const compute = async (dayMs: number, after: string, recorded: RecordedRange | null) => {
     try {
       const last = await computeNextMonitors(clickhouse, { dayMs, after, limit }, recorded)
-      if (last !== null) limit = Math.min(monitorsAtOnce, limit * 2)
+      if (last !== null) limit = Math.min(monitorsAtOnce, limit + (limit >> 2))
       return last
     } catch (error) {
       limit = Math.max(MIN_MONITORS_PER_PORTION, limit >> 1)

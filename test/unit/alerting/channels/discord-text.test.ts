@@ -17,13 +17,14 @@ const TEXTS: [string, string, string][] = [
   [
     'the text around an address is escaped',
     '*a* (https://a.example/b_c) _d_',
-    '\\*a\\* \\(https://a.example/b%5Fc%29 \\_d\\_',
+    '\\*a\\* \\(https://a.example/b%5Fc\\) \\_d\\_',
   ],
   [
     'a link with another text cannot be faked',
     '[https://bank.example](https://evil.example)',
-    '\\[https://bank.example\\]\\(https://evil.example%29',
+    '\\[https://bank.example\\]\\(https://evil.example\\)',
   ],
+  ['the end of a sentence is not part of an address', 'See https://a.example/b!', 'See https://a.example/b!'],
   ['an address cannot hide text', 'https://a.example/||b|| ||c||', 'https://a.example/%7C%7Cb%7C%7C \\|\\|c\\|\\|'],
   ['a mark at the start of a line is escaped', '# a\n- b\n1. c', '\\# a\n\\- b\n1\\. c'],
   ['a mark in the line after an address is escaped', 'https://a.example\n# b', 'https://a.example\n\\# b'],
