@@ -3,8 +3,8 @@ import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type Execute, type OperationError, type Outcome } from '../../../core/operations.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
-import { useAttempt } from '../../../parts/forms/attempt.ts'
-import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
+import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
+import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { TextAreaField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
@@ -13,7 +13,7 @@ import type { GroupOptions } from './fields/group-props.ts'
 import { IntervalField, KeywordFields, type RegionRecord, RegionsField } from './fields/main-fields.tsx'
 import { TypeField } from './fields/type-field.tsx'
 import { SHOWN_FIELDS } from './form-body.tsx'
-import { type CreateBody, toCreateBodies } from './state/monitor-body.ts'
+import { type CreateBody, findSharedProblems, toCreateBodies } from './state/monitor-body.ts'
 import type { MonitorForm } from './state/monitor-form.ts'
 import { completeAddress, type FormInput, parseAddressLines, proposeName } from './state/proposals.ts'
 
@@ -41,6 +41,7 @@ export function BulkCreate({
   const [text, setText] = useState(lines.join('\n'))
   const [results, setResults] = useState<LineResult[]>([])
   const attempt = useAttempt()
+  const element = useFocusOnError(attempt.error)
   const items = parseAddressLines(text).map(line => {
     const url = completeAddress(form.type, line)
     return { url, name: proposeName({ type: form.type, url }) }
@@ -49,6 +50,8 @@ export function BulkCreate({
   const props: GroupOptions = { form, change, errors: buildFormErrors(attempt.error?.details ?? []) }
   const submit = async (event: Event) => {
     event.preventDefault()
+    const problem = toFormError(findSharedProblems(form))
+    if (problem) return attempt.setError(problem)
     const made = await attempt.run(() => createAll(execute, items, toCreateBodies(form, items)))
     if (!made) return
     setResults(current => [...current.filter(one => 'id' in one), ...made.results])
@@ -61,7 +64,7 @@ export function BulkCreate({
     attempt.setError(made.error)
   }
   return (
-    <form class="setup" noValidate onSubmit={submit}>
+    <form class="setup" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive}>
         <TypeField {...props} isNew />
         <TextAreaField

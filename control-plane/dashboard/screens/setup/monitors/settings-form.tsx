@@ -12,7 +12,7 @@ import { TagFields } from './fields/other-fields.tsx'
 import { FormConsequences, MonitorFormFields, SHOWN_FIELDS, useTest } from './form-body.tsx'
 import { RehearsalPart } from './rehearsal/rehearsal-part.tsx'
 import { listChangedFields, listDifferences, moveToCurrent, toSavedBodies } from './state/differences.ts'
-import { findRepeatedHeaders } from './state/monitor-body.ts'
+import { findMadeProblems } from './state/monitor-body.ts'
 import { type MonitorForm, type MonitorRecord, toMonitorForm } from './state/monitor-form.ts'
 import { applyProposals } from './state/proposals.ts'
 
@@ -43,7 +43,8 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
     setReview(null)
   }
   const save = async (from: Base, next: MonitorForm) => {
-    const problem = toFormError(findRepeatedHeaders(next))
+    // a data source decides about everything that can be missing
+    const problem = toFormError(monitor.data_source ? [] : findMadeProblems(from.form, next))
     if (problem) return attempt.setError(problem)
     const outcome = await attempt.run(async () => ({ data: await saveChanges(execute, monitor.id, from, next) }))
     if (!outcome) return

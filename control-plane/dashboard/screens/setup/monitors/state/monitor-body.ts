@@ -108,8 +108,18 @@ export function findFormProblems(form: MonitorForm): FieldProblem[] {
   ]
 }
 
+/** The problems of settings that several new monitors share. Each of them has an address of its own. */
+export const findSharedProblems = (form: MonitorForm): FieldProblem[] =>
+  findFormProblems(form).filter(({ path }) => path !== 'url')
+
+/** The problems that saving would make. A field that the stored monitor has not either stays as it is. */
+export function findMadeProblems(stored: MonitorForm, form: MonitorForm): FieldProblem[] {
+  const missing = new Set(findFormProblems({ ...stored, headers: [] }).map(({ path }) => path))
+  return findFormProblems(form).filter(({ path }) => !missing.has(path))
+}
+
 /** Headers that are listed twice, for types that send headers. */
-export const findRepeatedHeaders = ({ type, headers }: MonitorForm): FieldProblem[] =>
+const findRepeatedHeaders = ({ type, headers }: MonitorForm): FieldProblem[] =>
   sendsRequests(type)
     ? listRepeatedNames(headers).map(name => ({ path: 'headers', message: `the header "${name}" is listed twice` }))
     : []
