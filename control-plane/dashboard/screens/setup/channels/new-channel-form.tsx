@@ -56,14 +56,16 @@ export function NewChannel({
   const submit = async (event: Event) => {
     event.preventDefault()
     if (findProblem()) return
-    const outcome = await attempt.run(() => execute('createAlertChannel', { body }))
-    if (!outcome) return
-    const channel = outcome.data
+    const channel = (await attempt.run(() => execute('createAlertChannel', { body })))?.data
+    if (!channel) return
     const isWanted = alertsAll && unalerted > 0
-    const sentence = isWanted ? describeOutcome(channel, await alertAll(execute, channel.id)) : null
-    setCreated({ channel, sentence })
+    // the secret is shown before anything else is sent, and the form cannot be sent again
+    setCreated({ channel, sentence: isWanted ? 'Its alert rules are being added.' : null, isDone: !isWanted })
     onCreated?.()
-    if (!channel.signing_secret && sentence === null) navigate(buildNextPath(channel.id))
+    if (isWanted) {
+      const sentence = describeOutcome(channel, await alertAll(execute, channel.id))
+      setCreated({ channel, sentence, isDone: true })
+    } else if (!channel.signing_secret) navigate(buildNextPath(channel.id))
   }
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
@@ -97,8 +99,8 @@ export function NewChannel({
   )
 }
 
-/** `sentence`: what was done about monitors without an alert channel. */
-type CreatedChannel = { channel: ChannelRecord; sentence: string | null }
+/** `sentence`: what is done about monitors without an alert channel. `isDone`: nothing of it is sent any more. */
+type CreatedChannel = { channel: ChannelRecord; sentence: string | null; isDone: boolean }
 
 const describeOutcome = ({ name }: ChannelRecord, outcome: Awaited<ReturnType<typeof alertAll>>): string =>
   'data' in outcome
@@ -109,6 +111,7 @@ const describeOutcome = ({ name }: ChannelRecord, outcome: Awaited<ReturnType<ty
 const Created = ({
   channel,
   sentence,
+  isDone,
   nextPath,
   onCopied,
 }: CreatedChannel & { nextPath: string; onCopied(): void }) => (
@@ -127,16 +130,18 @@ const Created = ({
         value={channel.signing_secret}
       />
     )}
-    <p>
-      {channel.signing_secret ? (
-        <button type="button" class="main" onClick={onCopied}>
-          I have copied it
-        </button>
-      ) : (
-        <a class="button main" href={nextPath}>
-          Continue
-        </a>
-      )}
-    </p>
+    {isDone && (
+      <p>
+        {channel.signing_secret ? (
+          <button type="button" class="main" onClick={onCopied}>
+            I have copied it
+          </button>
+        ) : (
+          <a class="button main" href={nextPath}>
+            Continue
+          </a>
+        )}
+      </p>
+    )}
   </div>
 )
