@@ -1,5 +1,7 @@
+import type { FunctionComponent } from 'preact'
 import t from 'tap'
 import type { Execute } from '../../../control-plane/dashboard/core/operations.ts'
+import { buildFormErrors } from '../../../control-plane/dashboard/parts/forms/field-errors.ts'
 import {
   findShowingPages,
   readPublishedPages,
@@ -21,6 +23,7 @@ import {
   parseCron,
   toCron,
 } from '../../../control-plane/dashboard/screens/suppression/maintenance/recurrence.ts'
+import { WindowFields } from '../../../control-plane/dashboard/screens/suppression/maintenance/window-fields.tsx'
 import {
   findWindowProblems,
   moveToZone,
@@ -28,6 +31,7 @@ import {
   toWindowBody,
   toWindowForm,
   toWindowUpdate,
+  type WindowForm,
 } from '../../../control-plane/dashboard/screens/suppression/maintenance/window-form.ts'
 import {
   parseZonedText,
@@ -37,6 +41,7 @@ import { VIEWER } from '../../support/dashboard-fixtures.ts'
 import { windowOf } from '../../support/dashboard-reach-answers.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
 import { renderScreen } from '../../support/dashboard-screens.tsx'
+import { fire, listElements } from '../../support/elements.ts'
 import { componentOf, pageOf } from '../../support/page-records.ts'
 
 const TIMES: [text: string, timeZone: string, at: string][] = [
@@ -143,6 +148,35 @@ t.test('The form of a window sends what the API expects, and only changes on an 
     announce_minutes: 60,
   })
 })
+
+t.test(
+  'Whether subscribers are notified is proposed for a new window, and stays as it was chosen or stored',
+  async t => {
+    /** What is sent about the notices after "Recurring" or "Once" was chosen. */
+    const choose = (form: WindowForm, isRecurring: boolean) => {
+      let changed = form
+      const change = (part: Partial<WindowForm>) => {
+        changed = { ...changed, ...part }
+      }
+      const fields = WindowFields({ form, errors: buildFormErrors([]), change })
+      const kind = listElements(fields).find(({ type }) => typeof type === 'function' && type.name === 'Kind')!
+      const radios = listElements((kind.type as FunctionComponent)(kind.props)).filter(({ type }) => type === 'input')
+      fire(radios[isRecurring ? 1 : 0]!, 'onChange')
+      return [changed, toWindowBody(changed).notify_subscribers] as const
+    }
+    const start = startForm(Date.parse('2026-11-23T10:20:00Z'), 'Europe/Berlin')
+    t.equal(toWindowBody(start).notify_subscribers, true)
+    const [recurring, isProposed] = choose(start, true)
+    t.equal(isProposed, false, 'recurring windows send nothing by default')
+    t.equal(choose(recurring, false)[1], true)
+    const [mine, isKept] = choose({ ...start, notifySubscribers: true }, true)
+    t.equal(isKept, true, 'the person wants messages about each period')
+    t.equal(choose(mine, false)[1], true)
+    const silent = toWindowForm(windowOf({ notify_subscribers: false }), 'UTC')
+    const [changed] = choose(silent, true)
+    t.equal(choose(changed, false)[1], false, 'a stored window whose subscribers get nothing')
+  },
+)
 
 t.test('The times of a window stay the same moments in another time zone, and while it recurs', async t => {
   const start = startForm(Date.parse('2026-11-23T10:20:00Z'), 'Europe/Berlin')

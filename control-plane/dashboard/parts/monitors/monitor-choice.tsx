@@ -40,6 +40,9 @@ export function MonitorChoice({
   const open = matching.filter(({ id }) => !chosen.has(id) && id !== exceptId)
   const names = new Map((all ?? []).map(({ id, name }) => [id, name]))
   const add = (more: readonly string[]) => onChange([...new Set([...ids, ...more])].slice(0, max))
+  const addOpen = () => add(open.map(({ id }) => id))
+  // a part that is not understood is ignored, so more would match than is meant
+  const isUnderstood = query.problems.length === 0
   return (
     <fieldset class="monitor-choice" id={`field-${path}`} aria-describedby={`field-${path}-error`}>
       <legend>{legend}</legend>
@@ -57,10 +60,11 @@ export function MonitorChoice({
           onKeyDown={event => {
             if (event.key !== 'Enter') return
             event.preventDefault()
-            add(open.map(({ id }) => id))
+            // all monitors are added by the button only, which says so
+            if (isUnderstood && text.trim() !== '') addOpen()
           }}
         />
-        <button type="button" disabled={open.length === 0} onClick={() => add(open.map(({ id }) => id))}>
+        <button type="button" disabled={open.length === 0 || !isUnderstood} onClick={addOpen}>
           {text.trim() === '' ? 'Add all' : `Add ${formatNumber(open.length)}`}
         </button>
       </div>

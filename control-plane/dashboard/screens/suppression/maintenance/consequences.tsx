@@ -4,7 +4,7 @@ import { formatCount, formatDuration } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { Moment } from '../../../parts/moment.tsx'
 import { findShowingPages, type ShownPages, usePublishedPages } from '../../../parts/monitors/published-pages.ts'
-import { findScheduleProblems, toWindowBody, type WindowForm } from './window-form.ts'
+import { findScheduleProblems, notifies, toWindowBody, type WindowForm } from './window-form.ts'
 import { listNextPeriods, toSchedule, type WindowRecord } from './window-periods.ts'
 import { toZonedText } from './zoned-time.ts'
 
@@ -45,7 +45,7 @@ export function Consequences({ form, isStored = false }: { form: WindowForm; isS
       </aside>
       <aside aria-label="Messages to subscribers" class="messages">
         <h2>Messages to subscribers</h2>
-        {form.notifySubscribers ? (
+        {notifies(form) ? (
           <>
             {next && <Messages form={form} period={next} nowMs={nowMs} isStored={isStored} />}
             <Audience monitorIds={form.monitorIds} />

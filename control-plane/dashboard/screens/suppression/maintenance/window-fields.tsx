@@ -3,7 +3,7 @@ import type { FormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, FieldError, FieldGroup, SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { MonitorChoice } from '../../../parts/monitors/monitor-choice.tsx'
 import { REPEATS, type Recurrence, WEEKDAYS } from './recurrence.ts'
-import type { WindowForm } from './window-form.ts'
+import { notifies, type WindowForm } from './window-form.ts'
 
 type WindowFieldProps = {
   form: WindowForm
@@ -65,7 +65,7 @@ const Kind = ({ form, change }: WindowFieldProps) => (
             type="radio"
             name="kind"
             checked={form.isRecurring === isRecurring}
-            onChange={() => change({ isRecurring, notifySubscribers: !isRecurring })}
+            onChange={() => change({ isRecurring })}
           />
           <span>
             <b>{isRecurring ? 'Recurring' : 'Once'}</b>
@@ -221,11 +221,11 @@ const Notices = ({ form, errors, change }: WindowFieldProps) => (
           ? 'Each period sends up to three messages: announced, begun, ended. One more when its time changes or when it is cancelled.'
           : 'Three messages: announced, begun, ended. One more when its time changes or when it is deleted.'
       }
-      value={form.notifySubscribers}
+      value={notifies(form)}
       errors={errors}
       onChange={notifySubscribers => change({ notifySubscribers })}
     />
-    {form.notifySubscribers && (
+    {notifies(form) && (
       <DurationField
         path="announce_minutes"
         label="Announce it this long before"

@@ -27,7 +27,8 @@ export type WindowForm = {
   duration: string
   /** of the recurrence */
   timeZone: string
-  notifySubscribers: boolean
+  /** null: not chosen yet, so it is proposed: yes for a window that does not recur */
+  notifySubscribers: boolean | null
   /** in seconds, as text */
   announce: string
 }
@@ -48,7 +49,7 @@ export function startForm(nowMs: number, timeZone: string, times = proposeTimesF
     startsAt: toZonedText(times.startsAt, timeZone),
     endsAt: toZonedText(times.endsAt, timeZone),
     ...{ notBefore: '', notAfter: '', recurrence: EMPTY_RECURRENCE, duration: '3600', timeZone },
-    ...{ notifySubscribers: true, announce: String(DEFAULT_ANNOUNCE_S) },
+    ...{ notifySubscribers: null, announce: String(DEFAULT_ANNOUNCE_S) },
   }
 }
 
@@ -71,6 +72,9 @@ export function toWindowForm(window: WindowRecord, timeZone: string): WindowForm
     announce: String(window.announce_minutes * 60),
   }
 }
+
+/** Whether subscribers are notified: as chosen or stored, or as proposed. */
+export const notifies = ({ notifySubscribers, isRecurring }: WindowForm): boolean => notifySubscribers ?? !isRecurring
 
 /** The form with its times in another time zone. Times that are not complete stay as they are. */
 export function moveToZone(form: WindowForm, zone: string): WindowForm {
@@ -96,7 +100,7 @@ export function toWindowBody(form: WindowForm): WindowBody {
     time_zone: form.isRecurring ? form.timeZone.trim() : null,
     starts_at: toIso(form.isRecurring ? form.notBefore : form.startsAt),
     ends_at: toIso(form.isRecurring ? form.notAfter : form.endsAt),
-    notify_subscribers: form.notifySubscribers,
+    notify_subscribers: notifies(form),
     announce_minutes: Number(form.announce) / 60,
   }
 }
