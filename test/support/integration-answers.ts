@@ -5,7 +5,7 @@ type Source = NonNullable<ApiAnswers['readDataSource']>['data']
 type Dependency = NonNullable<ApiAnswers['readDependency']>['data']
 
 /** A data source that makes three monitors. */
-const STORED_SOURCE: Source = {
+export const STORED_SOURCE: Source = {
   ...{ id: '01900000-0000-7000-8000-000000000004', name: 'Platform', description: null },
   ...{ url: 'https://status.example.com/health.json', method: 'GET', headers: { 'X-Key': '********' }, body: null },
   ...{ auth_type: 'bearer', auth_config: { token: '********' }, root_path: null, fetch_interval_s: 60 },

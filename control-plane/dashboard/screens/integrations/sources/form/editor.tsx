@@ -7,6 +7,7 @@ import { buildFormErrors, type FormErrors } from '../../../../parts/forms/field-
 import { TextField } from '../../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../../parts/forms/leave-question.ts'
+import { ForeignChange } from '../../../../parts/forms/stored/foreign-change.tsx'
 import { RequestGroups } from './request-fields.tsx'
 import { type SourceDocument, useSourceDocument } from './source-document.ts'
 import { useSourceEditing } from './source-editing.ts'
@@ -75,19 +76,12 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
 /** Where the document is, and how it is requested. */
 function Request({ editing, fetched, errors }: { editing: Editing; fetched: SourceDocument; errors: FormErrors }) {
   const { me, isInteractive } = useFrame()
-  const { form, base, change, restart, isStale } = editing
+  const { form, base, change } = editing
   // Enter in a field fetches the document of a new source
   const isSubmit = base === null && !fetched.preview
   return (
     <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
-      {isStale && (
-        <p class="banner" role="alert">
-          Another person changed this data source. Nothing of yours is saved.{' '}
-          <button type="button" class="plain" onClick={restart}>
-            Show what is saved now
-          </button>
-        </p>
-      )}
+      <ForeignChange what="this data source" form={editing} />
       <TextField
         path="url"
         label="Address of the document"

@@ -7,7 +7,7 @@ import { type FieldProblem, toFormError } from '../../../../parts/forms/field-er
 import { moveChanges } from '../../../../parts/forms/stored/move-changes.ts'
 import type { ValueChoice } from '../document/proposal-panel.tsx'
 import { findFieldProblems } from './evaluation.ts'
-import { type FieldForm, toProposedForm } from './field-form.ts'
+import { type FieldForm, toFieldBody, toProposedForm } from './field-form.ts'
 import {
   EMPTY_SOURCE,
   findSourceFormProblems,
@@ -40,7 +40,7 @@ type SourceEditing = {
   hasChanges: boolean
   isSaved: boolean
   /** another person changed the source since the form was opened */
-  isStale: boolean
+  isForeign: boolean
   /** the names of the monitors that saving archives, and their number as it is typed */
   removed: string[]
   typed: string
@@ -49,12 +49,14 @@ type SourceEditing = {
   canSave: boolean
   save(): Promise<void>
   /** forgets the changes and shows what is stored */
-  restart(): void
+  showStored(): void
+  /** puts the own changes on what is stored now */
+  keepChanges(): void
 }
 
 /** `source`: what is stored now; null for a new source. */
 export function useSourceEditing(source: SourceRecord | null): SourceEditing {
-  const { execute, navigate } = useFrame()
+  const { execute, navigate, refresh } = useFrame()
   const [base, setBase] = useState(source)
   const [form, setForm] = useState<SourceForm>(() => (source ? toSourceForm(source) : EMPTY_SOURCE))
   const [chosen, setChosen] = useState<ValueChoice | null>(null)
@@ -65,19 +67,27 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   const problems = useMemo(() => findFieldProblems(wanted.fields), [wanted])
   const update = base && toSourceUpdate(base, wanted)
   const removed = base ? listRemovedChildren(base, wanted).map(({ name }) => name) : []
-  const isForeign = source !== null && base !== null && source.updated_at > base.updated_at && !attempt.isBusy
-  const isStale = isForeign && toSourceUpdate(source, toSourceForm(base)) !== null
+  const isNewer = source !== null && base !== null && source.updated_at > base.updated_at && !attempt.isBusy
+  const isStale = isNewer && toSourceUpdate(source, toSourceForm(base)) !== null
   const hasChanges = base ? update !== null : JSON.stringify(wanted) !== JSON.stringify(EMPTY_SOURCE)
   const change = (part: Partial<SourceForm>) => {
     setForm(before => ({ ...before, ...part }))
     setSaved(false)
     if (attempt.error) attempt.setError(null)
   }
-  const start = (record: SourceRecord) => {
+  const begin = (record: SourceRecord, next: SourceForm) => {
     setBase(record)
-    setForm(toSourceForm(record))
-    setChosen(null)
+    setForm(next)
     setTyped('')
+    setSaved(false)
+    attempt.setError(null)
+  }
+  const showStored = () => {
+    if (source) begin(source, toSourceForm(source))
+    setChosen(null)
+  }
+  const keepChanges = () => {
+    if (source && base) begin(source, moveToStored(toSourceForm(base), toSourceForm(source), form))
   }
   /** Shows what was saved. What was typed meanwhile stays. */
   const goOn = (record: SourceRecord) => {
@@ -99,23 +109,26 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     if (!update || !isCountConfirmed(removed.length, typed)) return
     const saved = await attempt.run(() => saveChanges(execute, base, update))
     if (saved === null) return
-    if (saved.data === null) return attempt.setError(CONFLICT)
+    if (saved.data === null) {
+      attempt.setError(CONFLICT)
+      return await refresh()
+    }
     goOn(saved.data)
     setSaved(true)
   }
   const canSave = hasChanges && !isStale && !attempt.isBusy && isCountConfirmed(removed.length, typed)
-  const restart = () => source && start(source)
   return {
     ...{ base, form, change, chosen, setChosen, proposed, wanted, attempt, problems, update, hasChanges },
     ...{
       isSaved: isSaved && (base === null || !hasChanges),
-      isStale,
+      isForeign: isStale,
       removed,
       typed,
       setTyped,
       canSave,
       save,
-      restart,
+      showStored,
+      keepChanges,
     },
   }
 }
@@ -145,6 +158,33 @@ export function moveTyped(
     return at < 0 ? field : { ...moveChanges(before[at]!, saved.fields[at]!, field), place: field.place }
   })
   return { ...moved, fields: last ? [...fields, { ...last, place: nextPlace(current) }] : fields }
+}
+
+/**
+ * The form on what is stored now: own changes stay, everything else is that of the other person. Rules are compared one by one, so
+ * that saving removes no rule that the other person added. A changed rule that the other person removed is a new one.
+ */
+export function moveToStored(before: SourceForm, theirs: SourceForm, mine: SourceForm): SourceForm {
+  return { ...moveChanges(before, theirs, mine), fields: moveRules(before.fields, theirs.fields, mine.fields) }
+}
+
+const isSameRules = (a: readonly FieldForm[], b: readonly FieldForm[]) =>
+  JSON.stringify(a.map(toFieldBody)) === JSON.stringify(b.map(toFieldBody))
+
+function moveRules(before: FieldForm[], theirs: FieldForm[], mine: FieldForm[]): FieldForm[] {
+  if (isSameRules(before, mine)) return theirs
+  const old = new Map(before.map(field => [field.id, field]))
+  const stored = new Map(theirs.map(field => [field.id, field]))
+  const kept = mine.flatMap(field => {
+    const was = old.get(field.id)
+    const now = stored.get(field.id)
+    if (was && now) return [{ ...moveChanges(was, now, field), place: field.place }]
+    if (was) return isSameRules([was], [field]) ? [] : [{ ...field, id: null }]
+    return [field]
+  })
+  const last = Math.max(0, ...mine.map(({ place }) => place))
+  const added = theirs.filter(({ id }) => !old.has(id)).map((field, i) => ({ ...field, place: last + 1 + i }))
+  return [...kept, ...added]
 }
 
 export const nextPlace = ({ fields }: SourceForm): number => Math.max(0, ...fields.map(({ place }) => place)) + 1
