@@ -9,7 +9,7 @@ import {
   type MonitorRecord,
 } from '../../../control-plane/dashboard/screens/setup/monitors/state/monitor-form.ts'
 import { applyProposals } from '../../../control-plane/dashboard/screens/setup/monitors/state/proposals.ts'
-import { ADMIN } from '../../support/dashboard-fixtures.ts'
+import { ADMIN, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { findElement, fire } from '../../support/elements.ts'
 import { STORED_MONITOR } from '../../support/form-records.ts'
 import { runHook } from '../../support/run-hook.ts'
@@ -61,6 +61,7 @@ function openSettings(t: Teardown, stored: MonitorRecord, me = ADMIN) {
     form: MonitorForm
     isSaved: boolean
     hasChanges: boolean
+    isForeign: boolean
     attempt: { error: { message: string } | null; isBusy: boolean }
     change(part: Partial<MonitorForm>): void
     onSave(): Promise<void>
@@ -107,4 +108,28 @@ t.test('Settings of a monitor without an address can be saved, and those of a mo
   const child = openSettings(t, { ...STORED_MONITOR, type: 'keyword', data_source: source })
   t.equal(await child.save({ name: 'Payments' }), undefined)
   t.same(child.sent, [{ name: 'Payments' }])
+})
+
+t.test('Settings in which nothing was changed follow what another person stores, for viewers too', async t => {
+  const theirs = { ...STORED_MONITOR, interval_seconds: 300, updated_at: '2026-11-21T10:00:00.000Z' }
+  for (const me of [ADMIN, VIEWER]) {
+    const { read, update, waitUntil } = openSettings(t, STORED_MONITOR, me)
+    update({ monitor: theirs })
+    await waitUntil(() => read().form.interval_seconds === '300', 'the interval of the other person')
+    t.notOk(read().hasChanges)
+    t.notOk(read().isForeign, 'there is nothing to compare')
+  }
+  const { read, update, waitUntil } = openSettings(t, STORED_MONITOR)
+  read().change({ interval_seconds: '30' })
+  await waitUntil(() => read().hasChanges, 'a change')
+  update({ monitor: theirs })
+  await waitUntil(() => read().isForeign, 'the question')
+  t.equal(read().form.interval_seconds, '30', 'what was typed stays')
+})
+
+t.test('After a save the form shows what was saved, although the page has not read it again yet', async t => {
+  const { read, save, update } = openSettings(t, STORED_MONITOR)
+  t.equal(await save({ interval_seconds: '30' }), undefined)
+  update({ monitor: { ...STORED_MONITOR } })
+  t.match(read(), { isSaved: true, hasChanges: false, form: { interval_seconds: '30' } })
 })

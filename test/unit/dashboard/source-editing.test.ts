@@ -99,3 +99,11 @@ t.test('Rules that another person added stay, and a rule that they removed is no
   )
   t.same(read(formOf(rule('b', 1, 'B'), rule('c', 2, 'C'))), [stored[1]], 'a rule that is removed here stays away')
 })
+
+t.test('The form of a data source in which nothing was changed follows what another person stores', async t => {
+  const { editing, store } = openSource(t)
+  store({ name: 'Theirs' })
+  await editing.waitUntil(({ form }) => form.name === 'Theirs', 'the name of the other person')
+  t.notOk(editing.current.isForeign, 'there is nothing to choose')
+  t.notOk(editing.current.hasChanges)
+})

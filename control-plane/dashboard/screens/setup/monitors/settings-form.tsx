@@ -1,4 +1,4 @@
-import { type StateUpdater, useState } from 'preact/hooks'
+import { type StateUpdater, useEffect, useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type Execute, type OperationError } from '../../../core/operations.ts'
 import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
@@ -21,8 +21,8 @@ type Base = { form: MonitorForm; updatedAt: string }
 const toBase = (monitor: MonitorRecord): Base => ({ form: toMonitorForm(monitor), updatedAt: monitor.updated_at })
 
 /**
- * The settings of a stored monitor. Only what was changed is sent. When another person changed the settings since the form
- * was opened, the difference is shown before anything is saved.
+ * The settings of a stored monitor. Only what was changed is sent. A form without changes follows the record. Otherwise, when
+ * another person changed the settings since the form was opened, the difference is shown before anything is saved.
  */
 export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; regions: RegionRecord[] | null }) {
   const { execute } = useFrame()
@@ -32,7 +32,8 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
   const [isSaved, setSaved] = useState(false)
   const attempt = useAttempt()
   const changed = listChangedFields(base.form, form)
-  useLeaveQuestion(changed.length > 0)
+  const hasChanges = changed.length > 0
+  useLeaveQuestion(hasChanges)
   const change = (part: Partial<MonitorForm>) => {
     setSaved(false)
     setForm(current => ({ ...current, ...part }))
@@ -42,6 +43,15 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
     setForm(next)
     setReview(null)
   }
+  // after a save, the record that was read last is older than `base`
+  const isNewer = monitor.updated_at > base.updatedAt && !attempt.isBusy
+  const isStale = isNewer && listDifferences(base.form, toMonitorForm(monitor), form).length > 0
+  useEffect(() => {
+    if (!isStale || hasChanges) return
+    start(toBase(monitor), toMonitorForm(monitor))
+    setSaved(false)
+    attempt.setError(null)
+  }, [isStale, hasChanges, monitor])
   const save = async (from: Base, next: MonitorForm) => {
     // a data source decides about everything that can be missing
     const problem = toFormError(monitor.data_source ? [] : findMadeProblems(from.form, next))
@@ -75,14 +85,15 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
   }
   return (
     <SettingsElements
-      {...{ monitor, regions, base, form, change, attempt, isSaved, hasChanges: changed.length > 0 }}
+      {...{ monitor, regions, base, form, change, attempt, isSaved, hasChanges }}
+      isForeign={isStale && hasChanges}
       onSave={() => save(base, form)}
       onReview={() => setReview(monitor)}
     />
   )
 }
 
-/** The form itself: notices, fields, actions, and what the settings mean. */
+/** The form itself: notices, fields, actions, and what the settings mean. `isForeign`: both this and another person changed settings. */
 function SettingsElements({
   monitor,
   regions,
@@ -92,6 +103,7 @@ function SettingsElements({
   attempt,
   isSaved,
   hasChanges,
+  isForeign,
   onSave,
   onReview,
 }: {
@@ -103,14 +115,13 @@ function SettingsElements({
   attempt: FormAttempt
   isSaved: boolean
   hasChanges: boolean
+  isForeign: boolean
   onSave(): void
   onReview(): void
 }) {
   const { me, isInteractive } = useFrame()
   const test = useTest(form, regions, attempt)
   const element = useFocusOnError(attempt.error)
-  const isForeign = monitor.updated_at !== base.updatedAt && !attempt.isBusy
-  const isStale = isForeign && listDifferences(base.form, toMonitorForm(monitor), form).length > 0
   const complete = applyProposals(form, null)
   const { update } = toSavedBodies(base.form, form)
   return (
@@ -125,7 +136,7 @@ function SettingsElements({
     >
       <fieldset class="plain stack" disabled={!isInteractive || !canWrite(me)}>
         <NeedsRole what="Changing the settings" needed="editor" />
-        {isStale && (
+        {isForeign && (
           <p class="banner" role="status">
             Another person changed these settings.{' '}
             <button type="button" class="plain" onClick={onReview}>

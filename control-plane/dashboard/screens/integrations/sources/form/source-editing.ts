@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
 import type { Execute, Outcome } from '../../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../../../../parts/forms/attempt.ts'
@@ -39,7 +39,7 @@ type SourceEditing = {
   update: SourceUpdateBody | null
   hasChanges: boolean
   isSaved: boolean
-  /** another person changed the source since the form was opened */
+  /** another person changed the source since the form was opened, and something was changed here */
   isForeign: boolean
   /** the names of the monitors that saving archives, and their number as it is typed */
   removed: string[]
@@ -54,7 +54,7 @@ type SourceEditing = {
   keepChanges(): void
 }
 
-/** `source`: what is stored now; null for a new source. */
+/** `source`: what is stored now; null for a new source. A form without changes follows it. */
 export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   const { execute, navigate, refresh } = useFrame()
   const [base, setBase] = useState(source)
@@ -86,6 +86,9 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     if (source) begin(source, toSourceForm(source))
     setChosen(null)
   }
+  useEffect(() => {
+    if (isStale && !hasChanges) showStored()
+  }, [isStale, hasChanges, source])
   const keepChanges = () => {
     if (source && base) begin(source, moveToStored(toSourceForm(base), toSourceForm(source), form))
   }
@@ -121,7 +124,7 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     ...{ base, form, change, chosen, setChosen, proposed, wanted, attempt, problems, update, hasChanges },
     ...{
       isSaved: isSaved && (base === null || !hasChanges),
-      isForeign: isStale,
+      isForeign: isStale && hasChanges,
       removed,
       typed,
       setTyped,
