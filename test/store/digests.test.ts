@@ -24,6 +24,7 @@ import {
   publishWithoutFanOut,
   runFanOut,
 } from '../support/publishing.ts'
+import { refuseDeliveries } from '../support/refused-deliveries.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -243,15 +244,7 @@ t.test('A project whose digest cannot be stored delays no other, and sends it wh
   const [broken, free] = [await scene(20), await scene(20)]
   await broken.publish(down(broken.ids), at(0))
   await free.publish(down(free.ids), at(1))
-  await execute(
-    db,
-    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
-  )
-  await execute(
-    db,
-    `CREATE TRIGGER refuse BEFORE INSERT ON deliveries FOR EACH ROW
-     WHEN (NEW.project_id = '${broken.tenant.projectId}') EXECUTE FUNCTION refuse()`,
-  )
+  const acceptAgain = await refuseDeliveries(db, broken.tenant.projectId)
   const skipped: string[] = []
   const skip = (error: unknown, projectId: string) => void skipped.push(`${(error as Error).message} ${projectId}`)
   t.same(await closeDueDigests(db, at(11), { skip }), at(10), 'it is still due')
@@ -259,7 +252,7 @@ t.test('A project whose digest cannot be stored delays no other, and sends it wh
   t.same(eventsOf(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
   t.same(await listLoggedDeliveries(db, broken.chat), [])
   await t.rejects(closeDueDigests(db, at(11)), /refused/, 'without a way to skip, the round fails')
-  await execute(db, 'DROP FUNCTION refuse CASCADE')
+  await acceptAgain()
   t.equal(await closeDueDigests(db, at(11)), null)
   t.same(eventsOf(await listLoggedDeliveries(db, broken.chat)), ['monitor.digest 20'])
 })

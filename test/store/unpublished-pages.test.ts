@@ -10,6 +10,7 @@ import { notifySubscribers } from '../../control-plane/pages/subscribers/notice-
 import { openIncident } from '../../control-plane/verdict/incidents/api/actions.ts'
 import { createDatabase } from '../support/database.ts'
 import { openTransaction } from '../support/open-transaction.ts'
+import { refuseDeliveries } from '../support/refused-deliveries.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { insertSubscribers, PUBLIC_URL } from '../support/subscribers.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -95,15 +96,7 @@ t.test('A page whose notices cannot be stored delays no other, and sends them wh
     [broken, other],
     [other, broken],
   ] as const) {
-    await execute(
-      db,
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`,
-    )
-    await execute(
-      db,
-      `CREATE TRIGGER refuse BEFORE INSERT ON deliveries FOR EACH ROW
-       WHEN (NEW.project_id = '${failing.projectId}') EXECUTE FUNCTION refuse()`,
-    )
+    const acceptAgain = await refuseDeliveries(db, failing.projectId)
     for (const { tenant } of [failing, free])
       await openIncident(tools, tenant, { title: 'Outage', message: 'Words.' }, new Date())
     const [before, freeBefore] = [await countPending(failing.projectId), await countPending(free.projectId)]
@@ -115,7 +108,7 @@ t.test('A page whose notices cannot be stored delays no other, and sends them wh
     t.ok((await countPending(free.projectId)) > freeBefore, 'the other page is sent')
     t.equal(await countPending(failing.projectId), before)
     t.ok(next! > now, 'it is tried again later')
-    await execute(db, 'DROP FUNCTION refuse CASCADE')
+    await acceptAgain()
     await notifySubscribers(db, PUBLIC_URL, next!, skip)
     t.ok((await countPending(failing.projectId)) > before)
   }
