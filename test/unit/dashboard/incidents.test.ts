@@ -1,7 +1,10 @@
 import t from 'tap'
 import { incidentScreen } from '../../../control-plane/dashboard/screens/incidents/incident.tsx'
 import { toQueries } from '../../../control-plane/dashboard/screens/incidents/incident-filter.ts'
-import { incidentListScreen } from '../../../control-plane/dashboard/screens/incidents/incident-list.tsx'
+import {
+  describeAcknowledged,
+  incidentListScreen,
+} from '../../../control-plane/dashboard/screens/incidents/incident-list.tsx'
 import { listOf, OWN_USER_ID, renderScreen } from '../../support/render-screen.ts'
 
 const ID = '01900000-0000-7000-8000-000000000001'
@@ -241,5 +244,17 @@ t.test('Filters of the address become the queries of the API', async t => {
     from: '2026-11-20T00:00:00.000Z',
     to: '2026-11-22T00:00:00.000Z',
   })
+  t.match(queries('status=open&page=2').open, { page: 2, per_page: 100 }, 'what follows the open incidents of the list')
   t.match(queries('status=open&from=yesterday').open, { from: 'yesterday' }, 'the API says that it is wrong')
+})
+
+t.test('The sentence counts only the incidents that were read', async t => {
+  const incidents = (waiting: number, others: number) => [
+    ...Array.from({ length: waiting }, () => ({ acknowledged_at: null })),
+    ...Array.from({ length: others }, () => ({ acknowledged_at: '2026-11-20T10:00:00Z' })),
+  ]
+  t.equal(describeAcknowledged(incidents(0, 3), 3), 'all acknowledged')
+  t.equal(describeAcknowledged(incidents(2, 1), 3), '2 not acknowledged')
+  t.equal(describeAcknowledged(incidents(0, 100), 300), '0 of the newest 100 not acknowledged')
+  t.equal(describeAcknowledged(incidents(40, 60), 300), '40 of the newest 100 not acknowledged')
 })

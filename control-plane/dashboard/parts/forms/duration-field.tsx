@@ -32,7 +32,7 @@ export function DurationField({
           type="number"
           min="0"
           step="any"
-          value={value === '' ? '' : Number(value) / seconds}
+          value={value === '' ? '' : withoutRest(Number(value) / seconds)}
           onInput={event => onChange(toSeconds(event.currentTarget.value, seconds))}
         />
         <select
@@ -41,7 +41,7 @@ export function DurationField({
           onChange={event => {
             const next = Number(event.currentTarget.value)
             setUnit(next)
-            onChange(value === '' ? '' : String((Number(value) / seconds) * UNITS[next]!.seconds))
+            onChange(value === '' ? '' : toSeconds(String(Number(value) / seconds), UNITS[next]!.seconds))
           }}
         >
           {UNITS.map(({ name }, i) => (
@@ -55,4 +55,9 @@ export function DurationField({
   )
 }
 
-const toSeconds = (text: string, unitSeconds: number) => (text === '' ? '' : String(Number(text) * unitSeconds))
+/** A number as it is typed, in seconds. Empty stays empty. */
+export const toSeconds = (text: string, unitSeconds: number): string =>
+  text === '' ? '' : String(withoutRest(Number(text) * unitSeconds))
+
+/** Without what is left over by binary fractions: 4.1 * 60 is 245.99999999999997. */
+const withoutRest = (value: number) => Number(value.toPrecision(12))

@@ -46,7 +46,9 @@ export function toQueries(search: URLSearchParams): { open: ListQuery | null; re
     ...(to !== null && { to: toTime(to, DAY_MS) }),
   }
   if (status === 'resolved') return { open: null, resolved: { ...common, status, page } }
-  if (status === 'open') return { open: { ...common, status: OPEN_STATUSES, page }, resolved: null }
+  // the same pages as in the list of both parts, whose link leads to the second one
+  if (status === 'open')
+    return { open: { ...common, status: OPEN_STATUSES, page, per_page: OPEN_PER_PAGE }, resolved: null }
   if (status !== null) return { open: { ...common, status, page }, resolved: null }
   const open = page === 1 ? { ...common, status: OPEN_STATUSES, per_page: OPEN_PER_PAGE } : null
   return { open, resolved: { ...common, status: 'resolved', page } }

@@ -76,12 +76,18 @@ export const incidentListScreen = screen({
 function Sentence({ incidents, total }: { incidents: Incident[] | null; total: number }) {
   if (incidents === null) return null
   if (total === 0) return <p class="sentence soft">No incident is open.</p>
-  const waiting = incidents.filter(({ acknowledged_at: at }) => at === null).length
   return (
     <p class="sentence">
-      {formatCount(total, 'incident')} open{waiting > 0 ? `, ${waiting} not acknowledged` : ', all acknowledged'}.
+      {formatCount(total, 'incident')} open, {describeAcknowledged(incidents, total)}.
     </p>
   )
+}
+
+/** How many open incidents are not acknowledged, among those that were read: the newest of `total`. */
+export function describeAcknowledged(incidents: readonly Pick<Incident, 'acknowledged_at'>[], total: number): string {
+  const waiting = incidents.filter(({ acknowledged_at: at }) => at === null).length
+  if (total <= incidents.length) return waiting > 0 ? `${waiting} not acknowledged` : 'all acknowledged'
+  return `${waiting} of the newest ${incidents.length} not acknowledged`
 }
 
 /** The rows with their keys. `incidents`: those that can be acknowledged by `a`. */

@@ -28,7 +28,7 @@ export function AlertRules({ monitorId, channels, rules }: { monitorId: string; 
       </Empty>
     )
   }
-  const silent = !rules.some(rule => data.some(({ id, is_paused }) => id === rule.alert_channel_id && !is_paused))
+  const silent = isSilent(rules, channels)
   return (
     <>
       {silent && <p class="degraded">No alerts are sent about this monitor.</p>}
@@ -133,3 +133,10 @@ function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: 
     </li>
   )
 }
+
+/** Whether no alert is sent. A rule of a channel that is not listed may send them: only the newest channels are listed. */
+export const isSilent = (rules: readonly Pick<Rule, 'alert_channel_id'>[], { data, meta }: Channels): boolean =>
+  !rules.some(rule => {
+    const channel = data.find(({ id }) => id === rule.alert_channel_id)
+    return channel ? !channel.is_paused : meta.total > data.length
+  })

@@ -73,23 +73,28 @@ function FixedTimes({ form }: { form: MonitorForm }) {
 export function useTest(form: MonitorForm, regions: readonly RegionRecord[] | null, attempt: FormAttempt) {
   const { execute } = useFrame()
   const [isBusy, setBusy] = useState(false)
-  const [results, setResults] = useState<TestResult[] | null>(null)
+  const [tested, setTested] = useState<{ key: string; results: TestResult[] } | null>(null)
   const complete = applyProposals(form, listLiveRegions(regions))
+  const body = toCreateBody({ ...complete, name: complete.name.trim() || 'Test' })
+  const key = toTestKey(body)
   const run = async () => {
     const problem = toFormError(findFormProblems(form))
     attempt.setError(problem)
-    setResults(null)
+    setTested(null)
     if (problem || isBusy) return
     setBusy(true)
-    const outcome = await execute('testMonitor', {
-      body: toCreateBody({ ...complete, name: complete.name.trim() || 'Test' }),
-    })
+    const outcome = await execute('testMonitor', { body })
     setBusy(false)
     if ('error' in outcome) attempt.setError(outcome.error)
-    else setResults(outcome.data.data.results)
+    else setTested({ key, results: outcome.data.data.results })
   }
-  return { isBusy, results, regions: complete.regions, run }
+  // results of other settings say nothing about these
+  return { isBusy, results: tested?.key === key ? tested.results : null, regions: complete.regions, run }
 }
+
+/** The same for settings that are checked in the same way: names and tags have no effect. */
+export const toTestKey = ({ name: _, tags: __, ...checked }: ReturnType<typeof toCreateBody>): string =>
+  JSON.stringify(checked)
 
 /** What the settings mean: the results of a test, the guarantee, and the call of the API that does the same. */
 export const FormConsequences = ({

@@ -16,10 +16,14 @@ export function AddItems({ pageId, components }: { pageId: string; components: r
   const [added, setAdded] = useState('')
   const path = { id: pageId }
   const addComponent = async (body: { name: string; monitor_id?: string }) => {
-    if (await attempt.run(() => execute('createStatusPageComponent', { path, body }))) setAdded(body.name)
+    const isAdded = (await attempt.run(() => execute('createStatusPageComponent', { path, body }))) !== null
+    if (isAdded) setAdded(body.name)
+    return isAdded
   }
   const addGroup = async (name: string) => {
-    if (await attempt.run(() => execute('createStatusPageGroup', { path, body: { name } }))) setAdded(name)
+    const isAdded = (await attempt.run(() => execute('createStatusPageGroup', { path, body: { name } }))) !== null
+    if (isAdded) setAdded(name)
+    return isAdded
   }
   return (
     <fieldset class="plain stack add-items" disabled={!isInteractive || attempt.isBusy}>
@@ -121,14 +125,14 @@ function NamedItem({
   label: string
   hint: string
   text: string
-  add(name: string): Promise<void>
+  /** resolves to false when it was refused */
+  add(name: string): Promise<boolean>
 }) {
   const [name, setName] = useState('')
   const id = `add-${text.split(' ').at(-1)}`
   const submit = async () => {
     if (name.trim() === '') return
-    await add(name.trim())
-    setName('')
+    if (await add(name.trim())) setName('')
   }
   return (
     <div class="field">
