@@ -1,3 +1,4 @@
+import type { Observation } from '../../shared/checks/check.ts'
 import {
   type CheckError,
   type DnsAnswer,
@@ -5,7 +6,6 @@ import {
   NO_DETAILS,
   Outcome,
   type Result,
-  type Timings,
   Trigger,
 } from '../../shared/checks/result.ts'
 import type { CheckExecution } from './run-check.ts'
@@ -40,8 +40,7 @@ export function buildResult(
     outcome: ran.outcome,
     trigger: occasion.trigger,
     runId: occasion.runId,
-    totalUs: toUint32(observation.totalUs),
-    timings: limitTimings(observation.timings),
+    ...limitTimes(observation),
     statusCode: observation.statusCode ?? 0,
     error: observation.error ?? undefined,
     failedAssertions: ran.failedAssertions,
@@ -55,17 +54,17 @@ export function buildResult(
   }
 }
 
-/** The process may have been frozen for hours during the check. */
-const toUint32 = (us: number) => Math.min(us, 0xffff_ffff)
+/** The largest number of a result: 71 minutes. */
+const MAX_US = 0xffff_ffff
 
-function limitTimings({ dnsUs, connectUs, tlsUs, firstByteUs, transferUs }: Timings): Timings {
-  return {
-    dnsUs: toUint32(dnsUs),
-    connectUs: toUint32(connectUs),
-    tlsUs: toUint32(tlsUs),
-    firstByteUs: toUint32(firstByteUs),
-    transferUs: toUint32(transferUs),
-  }
+/** The process may have been frozen for hours during the check. The phases add up to the total. */
+function limitTimes({
+  totalUs,
+  timings,
+}: Pick<Observation, 'totalUs' | 'timings'>): Pick<Result, 'totalUs' | 'timings'> {
+  if (totalUs <= MAX_US) return { totalUs, timings }
+  const phases = Object.entries(timings).map(([phase, us]) => [phase, Math.min(us, MAX_US)])
+  return { totalUs: MAX_US, timings: Object.fromEntries(phases) }
 }
 
 /** The part of a DNS answer that is stored with the result. */

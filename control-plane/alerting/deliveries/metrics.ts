@@ -14,13 +14,13 @@ export function createDeliveryMetrics(metrics: Metrics) {
       'picket_mails_kept_back_total',
       'Mails that were not sent, because no address was confirmed or a daily limit was reached',
     ),
-    withoutConnection: metrics.counter(
-      'picket_mails_without_connection_total',
-      'Mails that went back to the queue, because all connections to the mail server were busy',
-    ),
     uncounted: metrics.counter(
       'picket_mails_uncounted_total',
       'Mails, by address, that were sent without being counted against the daily limits, because counters were locked',
+    ),
+    withoutConnection: metrics.counter(
+      'picket_mails_without_connection_total',
+      'Mails that went back to the queue, because all connections to the mail server were busy',
     ),
     inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for a response'),
     firstAttempt: metrics.histogram(

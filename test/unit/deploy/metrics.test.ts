@@ -91,6 +91,7 @@ t.test('Every metric is on the dashboard, in a rule, or listed as a detail', asy
     'picket_loop_round_seconds',
     'picket_mails_kept_back_total',
     'picket_mails_uncounted_total',
+    'picket_mails_without_connection_total',
     'picket_probe_agent_screenshot_sandbox',
     'picket_retention_oldest_seconds',
     'picket_retention_rows_total',
