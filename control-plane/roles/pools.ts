@@ -29,6 +29,9 @@ const POOLS: Record<PoolName, Limits> = {
   api: { max: 14, statementMs: null, lockMs: null },
 }
 
+/** Work that is repeated fails early, so that another connection can be tried. */
+const OPENING = { connectMs: 5_000, acquireMs: 10_000 }
+
 export type Pools = {
   leases: Db
   suspicion: StaleConnectionSignal
@@ -45,7 +48,9 @@ export function createPools(
   const suspicion = createStaleConnectionSignal()
   const names: PoolName[] = ['leases', ...roles]
   const limits = { ...POOLS, api: { ...POOLS.api, acquireMs, statementMs, lockMs } }
-  const pools = new Map(names.map(name => [name, createPostgres(url, { ...limits[name], name, suspicion })]))
+  const pools = new Map(
+    names.map(name => [name, createPostgres(url, { ...OPENING, ...limits[name], name, suspicion })]),
+  )
   measurePools(metrics, pools)
   const of = (name: PoolName) => {
     const pool = pools.get(name)

@@ -13,6 +13,7 @@ import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
+import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createDatabase(t)
@@ -43,11 +44,22 @@ t.test('A query on a dead connection fails, and the pool works afterwards', asyn
   t.pass('no query found a dead connection again')
 })
 
+/** A server that accepts connections and never answers. */
+async function startSilentServer(t: Teardown): Promise<number> {
+  const server = createServer(socket => socket.on('error', () => {}))
+  t.teardown(() => server.close())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+t.test('A query fails when its new connection is not set up in the time of its pool', async t => {
+  const db = createPostgres(`postgres://postgres@127.0.0.1:${await startSilentServer(t)}/postgres`, { connectMs: 200 })
+  await t.rejects(query(db, 'SELECT 1'), /timeout expired/)
+  await db.destroy()
+})
+
 t.test('A connection that is being opened ends with the dead ones, so that no later query waits for it', async t => {
-  const silent = createServer(socket => socket.on('error', () => {}))
-  t.teardown(() => silent.close())
-  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
-  const silentUrl = `tcp://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const silentUrl = `tcp://127.0.0.1:${await startSilentServer(t)}`
   // the second connection is never answered
   const relay = await startTcpRelay(t, url, silentUrl, url, url, url, url)
   const db = createPostgres(relay.url, { max: 4 })

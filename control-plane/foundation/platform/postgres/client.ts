@@ -19,12 +19,13 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** A client that vanished or is suspended inside a transaction holds its locks for this long. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
-const CONNECT_TIMEOUT_MS = 5_000
 /**
  * A connection that was not used for this long is closed. Longer than the minute after which rare loops run again: opening one
  * costs as much as a hundred queries.
  */
 const IDLE_TIMEOUT_MS = 90_000
+/** How long a connection may take to apply its settings. */
+const MAX_SET_UP_MS = 25_000
 /** How often the pool looks for such connections. */
 const REAP_INTERVAL_MS = 30_000
 /** After this much silence the kernel probes the other host; ten seconds later it gives up. */
@@ -36,7 +37,9 @@ export type PoolOptions = QueryLimits & {
   max: number
   /** how long a statement waits for a lock; null: without a limit */
   lockMs: number | null
-  /** how long a query waits for a connection of the pool */
+  /** how long a new connection may take until it is set up */
+  connectMs: number
+  /** how long a query waits for a connection of the pool; longer than `connectMs`, whose error says more */
   acquireMs: number
   /** shared by the pools of a process */
   suspicion: StaleConnectionSignal
@@ -45,14 +48,15 @@ export type PoolOptions = QueryLimits & {
 /** A connection without any sign of life for this long is dead. */
 const SILENCE_TIMEOUT_MS = 10_000
 
-/** For work without a time limit that a person waits for, such as a migration. */
+/** For work without a time limit that a person waits for, such as a migration, also on a busy server. */
 const DEFAULT_OPTIONS = {
   name: 'work',
   max: 20,
   statementMs: null,
   lockMs: null,
   silenceMs: SILENCE_TIMEOUT_MS,
-  acquireMs: 10_000,
+  connectMs: 30_000,
+  acquireMs: 40_000,
 }
 
 /**
@@ -73,12 +77,14 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
       stream: connections.openSocket,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: limits.connectMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
     pool: {
       min: 0,
       max,
+      // only ends what `connectMs` did not end
+      createTimeoutMillis: limits.connectMs + MAX_SET_UP_MS,
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       reapIntervalMillis: REAP_INTERVAL_MS,
       afterCreate(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
@@ -114,8 +120,12 @@ export function getPoolUsage(db: Db): PoolUsage {
 }
 
 /** A pool that exists while `work` runs. */
-export async function withPostgres<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const db = createPostgres(url, 2)
+export async function withPostgres<T>(
+  url: string,
+  work: (db: Db) => Promise<T>,
+  options: Partial<PoolOptions> = {},
+): Promise<T> {
+  const db = createPostgres(url, { max: 2, ...options })
   try {
     return await work(db)
   } finally {

@@ -22,12 +22,15 @@ export const HEALTH_COMMANDS: Record<string, OfflineAdminCommand> = {
   },
 }
 
+/** A server that does not answer is a finding of the report, and not worth a long wait. */
+const PROMPT = { connectMs: 5_000 }
+
 async function runHealth(env: Env): Promise<{ isHealthy: boolean; text: string }> {
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const clickhouse = createClickhouse(readUrl(env, 'CLICKHOUSE_URL', ['http:', 'https:']))
   const nats = await connectNatsIfUp(env)
   try {
-    const facts = await withPostgres(databaseUrl, db => readHealthFacts({ db, nats, clickhouse }))
+    const facts = await withPostgres(databaseUrl, db => readHealthFacts({ db, nats, clickhouse }), PROMPT)
     const findings = assessHealth(facts)
     return { isHealthy: isAllHealthy(findings), text: formatReport(findings, getReadAtMs(facts)) }
   } finally {
