@@ -85,53 +85,57 @@ t.test('GET /analytics/latency 200 has no gap while days are not computed yet', 
     await clickhouse.command({ query: 'TRUNCATE TABLE progress' })
     for (const day of days) await saveProgress(clickhouse, 'closed_until', dayMs - day * DAY_MS)
   }
-  await progress(4)
-  t.same(
-    await readHours(),
+  // the days until which all days are computed, and the days with their numbers of checks
+  const cases: [name: string, closedUntil: number[], days: [daysAgo: number, checks: number][]][] = [
     [
-      [at(6), 9],
-      [at(5), 9],
-      [at(4), 1],
-      [at(3), 1],
-      [at(1), 1],
+      'until 4 days ago',
+      [4],
+      [
+        [6, 9],
+        [5, 9],
+        [4, 1],
+        [3, 1],
+        [1, 1],
+      ],
     ],
-    'days are computed until 4 days ago',
-  )
-  await progress(4, 1)
-  t.same(
-    await readHours(),
     [
-      [at(6), 9],
-      [at(5), 9],
-      [at(4), 9],
-      [at(1), 1],
+      'all days',
+      [4, 1],
+      [
+        [6, 9],
+        [5, 9],
+        [4, 9],
+        [1, 1],
+      ],
     ],
-    'all days are computed',
-  )
-  await progress()
-  t.same(
-    await readHours(),
     [
-      [at(80), 1],
-      [at(5), 1],
-      [at(4), 1],
-      [at(3), 1],
-      [at(1), 1],
+      'no day yet',
+      [],
+      [
+        [80, 1],
+        [5, 1],
+        [4, 1],
+        [3, 1],
+        [1, 1],
+      ],
     ],
-    'no day is computed yet',
-  )
-  await progress(200)
-  t.same(
-    await readHours(),
     [
-      [at(80), 1],
-      [at(5), 1],
-      [at(4), 1],
-      [at(3), 1],
-      [at(1), 1],
+      'no day since long ago',
+      [200],
+      [
+        [80, 1],
+        [5, 1],
+        [4, 1],
+        [3, 1],
+        [1, 1],
+      ],
     ],
-    'no day since long ago',
-  )
+  ]
+  for (const [name, closedUntil, days] of cases) {
+    await progress(...closedUntil)
+    const expected = days.map(([daysAgo, checks]) => [at(daysAgo), checks])
+    t.same(await readHours(), expected, `computed: ${name}`)
+  }
 })
 
 t.test(

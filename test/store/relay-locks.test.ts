@@ -3,12 +3,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { encryptConfig, encryptSigningSecret } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
 import { claimRelayMessages } from '../../control-plane/alerting/deliveries/relay/message-actions.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../support/database.ts'
-import { SIGNING_SECRET, send } from '../support/delivery-queue.ts'
+import { insertWebhookChannel, send } from '../support/delivery-queue.ts'
 import { PATIENT_DELIVERY, startWorker } from '../support/delivery-worker.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -24,21 +23,12 @@ const secrets = createSecretCipher(secretKey)
 /** A tenant with one channel that uses the built-in relay. */
 async function relayTenant(receiverUrl: string) {
   const { projectId } = await insertTenant(db)
-  const channel = { id: uuidv7(), projectId }
-  await execute(
-    db,
-    `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, is_default, created_at, updated_at)
-     VALUES (:id, :projectId, 'Hook', 'webhook', :config, :secret, false, now(), now())`,
-    {
-      ...channel,
-      config: encryptConfig({ url: receiverUrl, relay_source_id: 'src_1' }, channel, secrets),
-      secret: encryptSigningSecret(SIGNING_SECRET, channel, secrets),
-    },
-  )
+  const config = { url: receiverUrl, relay_source_id: 'src_1' }
+  const channelId = await insertWebhookChannel(db, secrets, projectId, config)
   return {
     projectId,
-    channelId: channel.id,
-    send: async (subject: string) => (await send(db, projectId, [channel.id], [subject], new Date()))[0]!,
+    channelId,
+    send: async (subject: string) => (await send(db, projectId, [channelId], [subject], new Date()))[0]!,
   }
 }
 

@@ -6,7 +6,7 @@ import { findDelivery } from '../../control-plane/alerting/deliveries/log/store.
 import { enqueueDeliveries } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
 import type { DeliveryWorker } from '../../control-plane/alerting/deliveries/worker.ts'
 import { insertEvents } from '../../control-plane/alerting/events/store.ts'
-import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
+import { createSecretCipher, type SecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from './database.ts'
 import { startWorker, type WorkerOptions } from './delivery-worker.ts'
@@ -59,20 +59,8 @@ export async function createDeliveryQueue(t: Teardown): Promise<DeliveryQueue> {
     secretKey,
     entry,
     startWorker: (t, options = {}) => startWorker(t, { url, db, secretKey, ...options }),
-    async channel(receiverUrl, config = {}) {
-      const channel = { id: uuidv7(), projectId }
-      await execute(
-        db,
-        `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, is_default, created_at, updated_at)
-         VALUES (:id, :projectId, 'Hook', 'webhook', :config, :secret, false, now(), now())`,
-        {
-          ...channel,
-          config: encryptConfig({ url: receiverUrl, ...config }, channel, secrets),
-          secret: encryptSigningSecret(SIGNING_SECRET, channel, secrets),
-        },
-      )
-      return channel.id
-    },
+    channel: (receiverUrl, config = {}) =>
+      insertWebhookChannel(db, secrets, projectId, { url: receiverUrl, ...config }),
     send: (channelId, ...subjects) => send(db, projectId, [channelId], subjects, new Date()),
     sendToAll: (channelIds, subject) => send(db, projectId, channelIds, [subject], new Date()),
     sendAt: (now, channelId, ...subjects) => send(db, projectId, [channelId], subjects, now),
@@ -86,6 +74,27 @@ export async function createDeliveryQueue(t: Teardown): Promise<DeliveryQueue> {
       return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
     },
   }
+}
+
+/** A webhook channel with SIGNING_SECRET, which no rule selects by default. Returns its id. */
+export async function insertWebhookChannel(
+  db: Db,
+  secrets: SecretCipher,
+  projectId: string,
+  config: object,
+): Promise<string> {
+  const channel = { id: uuidv7(), projectId }
+  await execute(
+    db,
+    `INSERT INTO alert_channels (id, project_id, name, type, config, signing_secret, is_default, created_at, updated_at)
+     VALUES (:id, :projectId, 'Hook', 'webhook', :config, :secret, false, now(), now())`,
+    {
+      ...channel,
+      config: encryptConfig(config, channel, secrets),
+      secret: encryptSigningSecret(SIGNING_SECRET, channel, secrets),
+    },
+  )
+  return channel.id
 }
 
 /** Queues one event about each subject for each channel, in order, in one transaction. Returns the delivery ids. */
