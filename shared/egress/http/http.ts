@@ -10,7 +10,7 @@ import { joinChunks, type ReceivedBody } from './body.ts'
 import type { Connection, Connections } from './connections.ts'
 import { exchange } from './exchange.ts'
 import { type PreparedRequest, prepareRequest, type RequestParts } from './prepare.ts'
-import { followRedirect, isRedirect } from './redirect.ts'
+import { followRedirect, type Redirect, readRedirect } from './redirect.ts'
 
 /** Maximum number of redirects. */
 const MAX_REDIRECTS = 10
@@ -128,7 +128,7 @@ async function exchangeOn(
     answer.resolvedIp = connection.plain.remoteAddress ?? null
     if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp, hop.port, hop.path)
     answer.certificate = connection.certificate
-    let location: string | undefined
+    let redirect: Redirect | null = null
     const body = await exchange(phases, connection.socket, hop, {
       body: { maxBytes: options.maxBodyBytes, keepAll: options.keepBody ?? true },
       received,
@@ -136,14 +136,14 @@ async function exchangeOn(
       onHeaders(response) {
         answer.statusCode = response.statusCode ?? 0
         answer.headers = toHeaders(response)
-        location = options.followRedirects ? response.headers.location : undefined
-        return !isRedirect(answer.statusCode, location)
+        redirect = options.followRedirects ? readRedirect(response) : null
+        return redirect === null
       },
       onFree: () => {
         isFree = true
       },
     })
-    if (body === null) return redirected(phases, hop, answer, location!)
+    if (body === null) return redirected(phases, hop, answer, redirect!)
     answer.body = body.bytes
     answer.truncated = body.truncated
     return null
@@ -153,12 +153,17 @@ async function exchangeOn(
   }
 }
 
-function redirected(phases: PhaseTimer, hop: PreparedRequest, answer: HttpResponse, location: string): PreparedRequest {
+function redirected(
+  phases: PhaseTimer,
+  hop: PreparedRequest,
+  answer: HttpResponse,
+  redirect: Redirect,
+): PreparedRequest {
   if (answer.redirects === MAX_REDIRECTS) {
     throw createTargetFailure('too_many_redirects', `the target redirects more than ${MAX_REDIRECTS} times`)
   }
   answer.redirects++
-  const next = followRedirect(hop, answer.statusCode!, location)
+  const next = followRedirect(hop, redirect, Date.now())
   // what follows is about the next target, which has not answered yet
   Object.assign(answer, { statusCode: null, headers: null, certificate: null, resolvedIp: null })
   enterPhase(phases, getFirstPhase(next.host))

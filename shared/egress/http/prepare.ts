@@ -1,4 +1,5 @@
 import { stripHost } from '../guard/host.ts'
+import type { CookieJar } from './cookies.ts'
 
 /** A request that is ready to be sent; prepared once for repeated checks. */
 export type PreparedRequest = {
@@ -15,6 +16,8 @@ export type PreparedRequest = {
   keepAlive: boolean
   /** the input of this request, for redirects */
   given: { headers: Record<string, string>; credentialHeaders: string[] }
+  /** set by earlier responses, for further redirects; default: none */
+  cookies?: CookieJar
 }
 
 export type RequestParts = {

@@ -1,8 +1,13 @@
+import type { IncomingMessage } from 'node:http'
 import t from 'tap'
+import { formatCookies, NO_COOKIES, storeCookies } from '../../../../shared/egress/http/cookies.ts'
 import { prepareRequest } from '../../../../shared/egress/http/prepare.ts'
-import { followRedirect } from '../../../../shared/egress/http/redirect.ts'
+import { followRedirect, readRedirect } from '../../../../shared/egress/http/redirect.ts'
 import { createDeadline, createEgress, type HttpRequest, sendRequest } from '../../../../shared/egress/index.ts'
 import { startTarget, startTcpTarget } from '../../../support/target.ts'
+
+const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+const utf8 = (text = '') => Buffer.from(text, 'latin1').toString('utf8')
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
 
@@ -105,7 +110,7 @@ t.test('Redirects change method and body as in browsers', async t => {
   for (const [method, status, becomes, keepsBody] of methods) {
     const body = ['POST', 'PUT'].includes(method) ? 'text' : null
     const from = prepareRequest({ url: 'http://a.example/', method, headers: { 'Content-Type': 'text/plain' }, body })
-    const next = followRedirect(from, status, '/next')
+    const next = followRedirect(from, { statusCode: status, location: '/next', setCookie: [] }, 0)
     t.equal(next.method, becomes, `${method} ${status}`)
     t.equal(next.body?.toString(), keepsBody ? 'text' : undefined, `${method} ${status}`)
     t.equal(next.url.href, 'http://a.example/next')
@@ -114,7 +119,60 @@ t.test('Redirects change method and body as in browsers', async t => {
 
 t.test('User names in a redirect are not sent, and its path is decoded as UTF-8', async t => {
   const from = prepareRequest({ url: 'http://a.example/', method: 'GET', headers: {}, body: null })
-  const next = followRedirect(from, 302, Buffer.from('http://u:p@b.example/ö').toString('latin1'))
+  const location = Buffer.from('http://u:p@b.example/ö').toString('latin1')
+  const next = followRedirect(from, readRedirect({ statusCode: 302, headers: { location } } as IncomingMessage)!, 0)
   t.equal(next.url.href, 'http://b.example/%C3%B6')
   t.notOk(next.headers.some(text => /authorization/i.test(text)))
+})
+
+t.test('A server that redirects until its cookie arrives is up', async t => {
+  const target = await startTarget(t)
+  const set = { location: '/two', 'set-cookie': ['seen=1; Path=/; HttpOnly', 'place=Zürich', 'bad=a\tb'] }
+  target.behaveAt('/one', {
+    kind: 'answer',
+    status: 302,
+    headers: { ...set, 'set-cookie': set['set-cookie'].map(latin1) },
+  })
+  target.behaveAt('/two', { kind: 'redirect', to: '/three' })
+  t.match(await ask(`${target.url}one`, { headers: { cookie: 'own=2; seen=0' } }), { error: null, redirects: 2 })
+  const cookies = target.requests.map(({ headers }) => utf8(headers.cookie))
+  t.same(cookies, ['own=2; seen=0', 'own=2; seen=1; place=Zürich', 'own=2; seen=1; place=Zürich'])
+
+  target.behaveAt('/four', { kind: 'answer', status: 302, headers: { location: '/three', 'set-cookie': 'next=1' } })
+  await ask(`${target.url}four`)
+  t.equal(target.requests.at(-1)?.headers.cookie, 'next=1')
+  await ask(`${target.url}two`)
+  t.equal(target.requests.at(-1)?.headers.cookie, undefined, 'not kept for the next check')
+})
+
+const URL_A = new URL('https://a.example/x')
+const cases: [name: string, setCookie: string[], url: string, sent: string][] = [
+  ['another path and port of the host', ['a=1; Path=/x'], 'https://a.example:8443/y', 'a=1'],
+  ['another host', ['a=1; Domain=example'], 'https://b.example/', ''],
+  ['a subdomain', ['a=1; Domain=a.example'], 'https://c.a.example/', ''],
+  ['a secure cookie without TLS', ['a=1; Secure', 'b=2'], 'http://a.example/', 'b=2'],
+  ['a value with "="', ['a=b=c==; SameSite=Lax'], 'https://a.example/', 'a=b=c=='],
+  ['an empty value', ['a=', 'b'], 'https://a.example/', 'a=; b='],
+  ['without a name', ['=1', '', ';'], 'https://a.example/', ''],
+  ['a replaced one', ['a=1', 'b=2', 'a=3'], 'https://a.example/', 'a=3; b=2'],
+  [
+    'one that is deleted by Max-Age',
+    ['a=1', 'a=; Max-Age=0; Expires=Fri, 01 Jan 2100 00:00:00 GMT'],
+    'https://a.example/',
+    '',
+  ],
+  ['one that is deleted by Expires', ['a=1', 'a=x; expires=Thu, 01-Jan-1970 00:00:01 GMT'], 'https://a.example/', ''],
+  ['one that expires later', ['a=1; Max-Age=60; Expires=Thu, 01-Jan-1970 00:00:01 GMT'], 'https://a.example/', 'a=1'],
+  ['a date that cannot be read', ['a=1; Expires=soon; Max-Age=x'], 'https://a.example/', 'a=1'],
+  ['one that is too long', [`a=${'x'.repeat(4_096)}`, 'b=2'], 'https://a.example/', 'b=2'],
+]
+
+t.test('Cookies are sent to the host that set them', async t => {
+  for (const [name, setCookie, url, sent] of cases)
+    t.equal(formatCookies(storeCookies(NO_COOKIES, URL_A, setCookie, 1_000_000), new URL(url), ''), sent, name)
+  const many = Array.from({ length: 60 }, (_, i) => `c${i}=1`)
+  const stored = storeCookies(NO_COOKIES, URL_A, many, 0)
+  t.equal(formatCookies(stored, URL_A, '').split('; ').length, 50, 'at most 50')
+  const both = storeCookies(stored, new URL('https://b.example/'), ['b=1'], 0)
+  t.equal(formatCookies(both, new URL('https://b.example/'), 'own=1; b=0;'), 'own=1; b=1', 'each host has its own')
 })
