@@ -1,5 +1,6 @@
 import t from 'tap'
 import { toSeconds } from '../../../control-plane/dashboard/parts/forms/duration-field.tsx'
+import { formatTags, parseTags } from '../../../control-plane/dashboard/parts/monitors/tag-list.ts'
 import { isSilent } from '../../../control-plane/dashboard/screens/setup/monitors/alert-rules.tsx'
 import { toTestKey } from '../../../control-plane/dashboard/screens/setup/monitors/form-body.tsx'
 
@@ -40,4 +41,29 @@ t.test('The results of a test belong to the settings that were tested', async t 
   t.equal(key({ name: 'Shop 2', tags: [] }), key({}), 'a name changes no check')
   t.not(key({ url: 'https://b.example' }), key({}))
   t.not(key({ timeout_ms: 1_000 }), key({}))
+})
+
+t.test('The text of a field has the same tags as the record, also those with commas', async t => {
+  const kept: [tags: string[], text: string][] = [
+    [[], ''],
+    [['production', 'shop'], 'production, shop'],
+    [['a, b', 'c'], '"a, b", c'],
+    [['say "yes"'], 'say "yes"'],
+    [['"a", b'], '"""a"", b"'],
+    [['"'], '""""'],
+    [[' a ', 'b'], '" a ", b'],
+  ]
+  for (const [tags, text] of kept) {
+    t.equal(formatTags(tags), text)
+    t.same(parseTags(text), tags, text)
+  }
+  const typed: [text: string, tags: string[]][] = [
+    [' a ,b,, a', ['a', 'b']],
+    [',', []],
+    ['"a, b', ['"a', 'b']],
+    ['x "a, b"', ['x "a', 'b"']],
+    ['"a" b, c', ['"a" b', 'c']],
+    ['""', []],
+  ]
+  for (const [text, tags] of typed) t.same(parseTags(text), tags, text)
 })

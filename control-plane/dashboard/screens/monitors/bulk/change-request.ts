@@ -2,6 +2,7 @@
 
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import type { Region } from '../../../../../shared/checks/check.ts'
+import { parseTags } from '../../../parts/monitors/tag-list.ts'
 import { EMPTY_SILENCE, readSilenceForm, type SilenceForm } from '../../suppression/silences/silence-form.ts'
 
 export const CHANGE_KINDS = [
@@ -55,7 +56,7 @@ export function buildChange(form: ChangeForm, nowMs: number, timeZone: string): 
       return edit && { regions: edit as MonitorChange['regions'] }
     }
     case 'tags': {
-      const [add, remove] = [splitTags(form.addedTags), splitTags(form.removedTags)]
+      const [add, remove] = [parseTags(form.addedTags), parseTags(form.removedTags)]
       return add.length + remove.length === 0 ? null : { tags: { add, remove } }
     }
     case 'channels': {
@@ -70,12 +71,3 @@ function readEdits(edits: Record<string, Edit>): { add: string[]; remove: string
   const [add, remove] = [select('add'), select('remove')]
   return add.length + remove.length === 0 ? null : { add, remove }
 }
-
-const splitTags = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(',')
-      .map(tag => tag.trim())
-      .filter(tag => tag !== ''),
-  ),
-]

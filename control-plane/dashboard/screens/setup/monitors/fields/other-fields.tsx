@@ -123,7 +123,7 @@ export function TagFields(props: GroupOptions) {
         label="Tags, separated by commas"
         value={form.tags}
         errors={errors}
-        hint="For example production, shop. Lists can be filtered by them."
+        hint='For example production, shop. A tag with a comma is put in quotes: "a, b". Lists can be filtered by them.'
         onChange={tags => change({ tags })}
       />
     </FieldGroup>

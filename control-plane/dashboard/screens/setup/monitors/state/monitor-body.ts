@@ -4,6 +4,7 @@ import type { MonitorAuthType } from '../../../../../monitoring/monitors/types.t
 import type { OperationArguments } from '../../../../core/operations.ts'
 import type { FieldProblem } from '../../../../parts/forms/field-errors.ts'
 import { listRepeatedNames, toPairObject } from '../../../../parts/forms/pairs-field.tsx'
+import { parseTags } from '../../../../parts/monitors/tag-list.ts'
 import { type FormCredentials, type MonitorForm, sendsRequests } from './monitor-form.ts'
 import type { FormInput } from './proposals.ts'
 
@@ -21,9 +22,6 @@ const CREDENTIAL_KEYS: Record<MonitorAuthType, (keyof FormCredentials)[]> = {
 
 /** A number as text. Other texts become null, which the API answers with a sentence about the field. */
 const toNumber = (text: string) => (text.trim() === '' || Number.isNaN(Number(text)) ? null : Number(text)) as number
-
-const toTags = (text: string): string[] =>
-  [...new Set(text.split(',').map(tag => tag.trim()))].filter(tag => tag !== '')
 
 /** The form as values of the API. */
 export function toMonitorFields(form: FormInput): MonitorBodyFields {
@@ -43,7 +41,7 @@ export function toMonitorFields(form: FormInput): MonitorBodyFields {
     body: form.body === '' ? null : form.body,
     headers: toPairObject(form.headers),
     assertions: assertions.length === 0 ? null : assertions,
-    tags: toTags(tags).length === 0 ? null : toTags(tags),
+    tags: parseTags(tags).length === 0 ? null : parseTags(tags),
     auth_type: type === '' ? null : type,
     auth_config: type === '' ? null : Object.fromEntries(keys.map(key => [key, config[key]])),
   }

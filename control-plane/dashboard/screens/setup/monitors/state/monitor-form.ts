@@ -4,6 +4,7 @@ import { CREATE_DEFAULTS } from '../../../../../monitoring/monitors/settings/def
 import type { MonitorAuthType } from '../../../../../monitoring/monitors/types.ts'
 import type { OperationResponse } from '../../../../core/operations.ts'
 import { type HeaderRow, toPairs } from '../../../../parts/forms/pairs-field.tsx'
+import { formatTags } from '../../../../parts/monitors/tag-list.ts'
 
 export type MonitorRecord = OperationResponse<'readMonitor'>['data']
 export type FormAssertion = NonNullable<MonitorRecord['assertions']>[number]
@@ -93,7 +94,7 @@ export function toMonitorForm(monitor: MonitorRecord): MonitorForm {
     screenshot_threshold: String(monitor.screenshot_threshold),
     witness: monitor.witness,
     witness_with_credentials: monitor.witness_with_credentials,
-    tags: (monitor.tags ?? []).join(', '),
+    tags: formatTags(monitor.tags ?? []),
     heartbeat_interval: monitor.heartbeat_interval === null ? '' : String(monitor.heartbeat_interval),
     heartbeat_grace: monitor.heartbeat_grace === null ? '' : String(monitor.heartbeat_grace),
   }
