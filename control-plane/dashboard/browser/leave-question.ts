@@ -1,4 +1,7 @@
-const QUESTION = 'Leave this page? What you did not save or copy is lost.'
+const QUESTIONS = {
+  page: 'Leave this page? What you did not save or copy is lost.',
+  form: 'Close this form? What you did not save is lost.',
+}
 
 /** The forms with changes and the secrets of the page, each with the address at which it is shown. */
 const holds = new Map<symbol, string>()
@@ -20,11 +23,11 @@ export function holdPage(): () => void {
   }
 }
 
-/** Returns whether the page may be left. Asks the person if something on it is not saved. */
-export function mayLeave(): boolean {
+/** Returns whether the page may be left, or the open form closed. Asks the person if something on the page is not saved. */
+export function mayLeave(what: keyof typeof QUESTIONS = 'page'): boolean {
   if (holds.size === 0) return true
-  if (!confirm(QUESTION)) return false
-  agreedUntilMs = Date.now() + AGREED_MS
+  if (!confirm(QUESTIONS[what])) return false
+  if (what === 'page') agreedUntilMs = Date.now() + AGREED_MS
   return true
 }
 

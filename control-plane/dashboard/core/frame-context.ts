@@ -26,7 +26,7 @@ export type FrameContext = {
   /** asks before the page is left, until the returned function is called */
   holdPage(): () => void
   /** whether the page may be left; asks the person if something on it is not saved */
-  mayLeave(): boolean
+  mayLeave(what?: 'page' | 'form'): boolean
   /** shows the monitors of a list in their current order */
   sortAgain(): void
   /** all monitors of the project that match; null when they cannot be read */

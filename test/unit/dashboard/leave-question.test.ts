@@ -4,6 +4,7 @@ import { holdPage, mayLeave } from '../../../control-plane/dashboard/browser/lea
 /** What the questions use of a browser. Each event comes from a link to another page. */
 class FakeWindow extends EventTarget {
   asked = 0
+  question = ''
   answer = false
   pushed: string[] = []
   closest = () => ({ getAttribute: (name: string) => (name === 'href' ? '/incidents' : null) })
@@ -20,8 +21,9 @@ function openFakeWindow(): FakeWindow {
     removeEventListener: browser.removeEventListener.bind(browser),
     location: { href: 'http://localhost/settings/keys' },
     history: { pushState: (_state: unknown, _title: string, address: string) => browser.pushed.push(address) },
-    confirm: () => {
+    confirm: (question: string) => {
       browser.asked += 1
+      browser.question = question
       return browser.answer
     },
   })
@@ -45,6 +47,18 @@ t.test('A page that is held is left only after a question: by links, by going ba
   t.ok(mayLeave())
   for (const type of ['click', 'popstate', 'beforeunload']) t.notOk(isRefused(browser, type), type)
   t.equal(browser.asked, 4)
+})
+
+t.test('A form is closed only after a question, which does not answer the question about the page', async t => {
+  const browser = openFakeWindow()
+  t.ok(mayLeave('form'))
+  const release = holdPage()
+  t.notOk(mayLeave('form'))
+  t.match(browser.question, /^Close this form\?/)
+  browser.answer = true
+  t.ok(mayLeave('form'))
+  t.ok(isRefused(browser, 'beforeunload'))
+  release()
 })
 
 t.test('A person who agreed to leave is not asked again by the browser', async t => {

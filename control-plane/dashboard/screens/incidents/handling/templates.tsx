@@ -51,7 +51,7 @@ export const templatesScreen = screen({
 
 /** The templates and one form: of a new template, or of the one that is being changed. */
 function TemplateList({ templates }: { templates: readonly IncidentTemplate[] }) {
-  const { me } = useFrame()
+  const { me, mayLeave } = useFrame()
   const [openId, setOpenId] = useState<string | null>(null)
   return (
     <>
@@ -64,7 +64,8 @@ function TemplateList({ templates }: { templates: readonly IncidentTemplate[] })
               key={template.id}
               template={template}
               isOpen={template.id === openId}
-              onToggle={() => setOpenId(template.id === openId ? null : template.id)}
+              onToggle={() => mayLeave('form') && setOpenId(template.id === openId ? null : template.id)}
+              onDone={() => setOpenId(null)}
             />
           ))}
         </ul>
@@ -80,9 +81,9 @@ function TemplateList({ templates }: { templates: readonly IncidentTemplate[] })
   )
 }
 
-type RowProps = { template: IncidentTemplate; isOpen: boolean; onToggle(): void }
+type RowProps = { template: IncidentTemplate; isOpen: boolean; onToggle(): void; onDone(): void }
 
-function Row({ template, isOpen, onToggle }: RowProps) {
+function Row({ template, isOpen, onToggle, onDone }: RowProps) {
   const { me } = useFrame()
   const { name, title, severity, status, message } = template
   const values = [
@@ -118,7 +119,7 @@ function Row({ template, isOpen, onToggle }: RowProps) {
           </div>
         )}
       </div>
-      {isOpen && <TemplateSettings template={template} onDone={onToggle} />}
+      {isOpen && <TemplateSettings template={template} onDone={onDone} />}
     </li>
   )
 }

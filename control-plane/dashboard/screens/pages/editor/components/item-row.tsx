@@ -106,8 +106,11 @@ function useDragging({ item, groups, groupId, place, arranging, draggedId, setDr
 const ENDS: Record<string, 'first' | 'last' | undefined> = { Home: 'first', End: 'last' }
 
 function RowButtons({ item, place, arranging, openId, setOpen }: ItemRowProps) {
-  const { isInteractive } = useFrame()
+  const { isInteractive, mayLeave } = useFrame()
   const isOpen = openId === item.id
+  const toggle = () => {
+    if (openId === null || mayLeave('form')) setOpen(isOpen ? null : item.id)
+  }
   return (
     <div class="actions">
       {([-1, 1] as const).map(step => (
@@ -132,12 +135,7 @@ function RowButtons({ item, place, arranging, openId, setOpen }: ItemRowProps) {
           </span>
         </button>
       ))}
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        disabled={!isInteractive}
-        onClick={() => setOpen(isOpen ? null : item.id)}
-      >
+      <button type="button" aria-expanded={isOpen} disabled={!isInteractive} onClick={toggle}>
         Edit
         <span class="hidden">
           {' '}
