@@ -18,6 +18,7 @@ import { insertManyChannels } from '../support/many-channels.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { publishWithoutFanOut, runFanOut } from '../support/publishing.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { refuseDeliveries } from '../support/refused-deliveries.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -81,6 +82,24 @@ t.test('A channel that a transaction holds locked does not delay the deliveries 
   await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the delivery whose channel was locked' })
   t.equal(patient.waiting.length, 1, 'it was sent once')
 })
+
+t.test(
+  'Results that PostgreSQL rejects delay no delivery of other tenants, and are written when it accepts them',
+  async t => {
+    const [patient, other] = [await startPatientReceiver(), await startReceiver(t)]
+    const rejected = await outage(patient.url)
+    startWorker(t, { url, db, secretKey })
+    await waitFor(() => patient.waiting.length === 1, { label: 'the request whose result will be rejected' })
+    const accept = await refuseDeliveries(db, rejected, { on: 'UPDATE', code: '23514' })
+    patient.waiting[0]!.end()
+    const free = await outage(other.url)
+    await waitFor(async () => (await statusOf(free)) === 'delivered', { label: 'the delivery of the other tenant' })
+    t.equal(await statusOf(rejected), 'pending')
+    await accept()
+    await waitFor(async () => (await statusOf(rejected)) === 'delivered', { label: 'the rejected result' })
+    t.equal(patient.waiting.length, 1, 'it was sent once')
+  },
+)
 
 t.test(
   'A test of a failing channel waits for the results that are being stored, and never deadlocks with them',

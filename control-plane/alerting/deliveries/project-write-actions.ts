@@ -2,7 +2,7 @@ import { groupBy } from '../../../shared/group-by.ts'
 import {
   type Db,
   isDeadlock,
-  isLockTimeout,
+  isTenantError,
   setLockTimeout,
   type Tx,
 } from '../../foundation/platform/postgres/client.ts'
@@ -19,8 +19,8 @@ type WriteResult<Result, Written> = { written: Written[]; unwritten: Result[]; e
 /**
  * Writes results of requests:
  * 1. Write all of them in one transaction.
- * 2. If another transaction holds a needed row for too long, or after a deadlock, write them in one transaction for each project, so that
- *    locked rows of a project delay that project only.
+ * 2. If the rows of a project may be the reason of an error (they are locked, or PostgreSQL rejects them), write them in one
+ *    transaction for each project, so that they delay that project only.
  * 3. Return what could not be written. After another error, for example without PostgreSQL, or when the time is over,
  *    the remaining projects are returned without being tried.
  */
@@ -46,15 +46,15 @@ export async function writeByProject<Result, Written>(
     await writeSome(results)
     return done
   } catch (error) {
-    if (!isLockError(error)) {
+    if (!isProjectError(error)) {
       keep(results, error)
       return done
     }
     done.error = error
   }
   const untilMs = monotonicMs() + ALL_LOCKS_TIMEOUT_MS
-  // after an error that is not about locks, the others would fail too
-  const isOver = () => monotonicMs() > untilMs || !isLockError(done.error)
+  // after an error that is not about the rows of a project, the others would fail too
+  const isOver = () => monotonicMs() > untilMs || !isProjectError(done.error)
   const failed: Result[] = []
   for (const some of groupBy(results, getProjectId).values()) {
     if (isOver()) keep(some, done.error)
@@ -69,5 +69,5 @@ export async function writeByProject<Result, Written>(
   return done
 }
 
-/** True when a row was locked by another transaction for too long, or after a deadlock. */
-export const isLockError = (error: unknown): boolean => isLockTimeout(error) || isDeadlock(error)
+/** True for an error whose reason may be the rows of one project: locks, a deadlock, content that cannot be stored. */
+export const isProjectError = (error: unknown): boolean => isTenantError(error) || isDeadlock(error)

@@ -7,7 +7,7 @@ import { CRITICAL, type Loop, startLoop } from '../../../foundation/platform/tim
 import { sendMessage } from '../attempts/send-actions.ts'
 import type { SendContext } from '../context.ts'
 import type { DeliveryMetrics } from '../metrics.ts'
-import { isLockError, LOCK_TIMEOUT_MS, writeByProject } from '../project-write-actions.ts'
+import { isProjectError, LOCK_TIMEOUT_MS, writeByProject } from '../project-write-actions.ts'
 import {
   claimRelayMessages,
   expireUndeliverable,
@@ -22,7 +22,7 @@ import { findDueWork } from './message-store.ts'
 const RETRY_INTERVAL_MS = 10_000
 
 /** Applies when another transaction holds rows that are needed, for example while a tenant deletes a channel. */
-const LOCKED_DELAY_MS = 1_000
+const UNWRITTEN_DELAY_MS = 1_000
 
 /** Messages that are due within this time share one timer, because thousands of them may wait for hours. */
 const TICK_INTERVAL_MS = 200
@@ -88,7 +88,7 @@ async function runRound(state: RelayState, signal: AbortSignal): Promise<void> {
   if (!state.isWoken) return
   state.isWoken = false
   try {
-    skipLocked(state, await writeAttempted(state))
+    skipUnwritten(state, await writeAttempted(state))
     if (signal.aborted) return
     const due = await findDueWork(db, now())
     if (due.oldMessages) await expire(state)
@@ -116,12 +116,12 @@ async function writeAttempted(state: RelayState): Promise<unknown> {
   return unwritten.length === 0 ? null : error
 }
 
-/** Plans another round when rows were locked. Other errors end this one. */
-function skipLocked(state: RelayState, error: unknown): void {
+/** Plans another round after an error of the rows of some projects. Other errors end this one. */
+function skipUnwritten(state: RelayState, error: unknown): void {
   if (error === null) return
-  if (!isLockError(error)) throw error
-  state.context.log.warn({ err: error }, 'another transaction holds rows that the relay needs; retrying')
-  wakeAt(state, new Date(nowMs() + LOCKED_DELAY_MS))
+  if (!isProjectError(error)) throw error
+  state.context.log.warn({ err: error }, 'the relay could not write the messages of some projects; retrying')
+  wakeAt(state, new Date(nowMs() + UNWRITTEN_DELAY_MS))
 }
 
 async function expire(state: RelayState): Promise<void> {
@@ -132,7 +132,7 @@ async function expire(state: RelayState): Promise<void> {
     })
     if (expired > 0) wake(state)
   } catch (error) {
-    skipLocked(state, error)
+    skipUnwritten(state, error)
   }
 }
 
