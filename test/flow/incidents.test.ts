@@ -155,6 +155,21 @@ t.test(
   },
 )
 
+t.test(
+  'An incident that is reopened during a later outage is detached, also when the incident of that outage is resolved',
+  async t => {
+    const { call, check, incidentsNow } = await createScene('Shop')
+    await check('-+', 'down up')
+    const [{ id }] = await incidentsNow()
+    await check('-', 'down up down')
+    const [later] = await incidentsNow()
+    await call(`PUT /incidents/${later.id}`, { status: 'resolved' })
+    await call(`PUT /incidents/${id}`, { status: 'monitoring' })
+    await check('+', 'down up down up')
+    t.match(await call(`GET /incidents/${id}`), { status: 'monitoring', resolved_at: null, source: 'automatic' })
+  },
+)
+
 t.test('A manual incident about a monitor is not changed by its outages', async t => {
   const { call, check, monitor } = await createScene('Shop')
   const { id } = await call('POST /incidents', { title: 'Payments fail', monitor_ids: [monitor.id] })

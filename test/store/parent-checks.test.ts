@@ -2,6 +2,11 @@ import t from 'tap'
 import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { checkParents } from '../../control-plane/verdict/suppression/parent-check-actions.ts'
+import {
+  claimParentChecks,
+  markParentsChecked,
+  type ParentCheck,
+} from '../../control-plane/verdict/suppression/store.ts'
 import { Outcome } from '../../shared/checks/result.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
@@ -39,13 +44,15 @@ async function createScene(t: Teardown) {
     )
     return row!.isAnswered
   }
-  return { house, addChild, answer, isAnswered, check: (child: string) => checkParents({ db, nats }, [child]) }
+  const claim = () => claimParentChecks(db, 10)
+  const check = async (claimed?: ParentCheck[]) => checkParents({ db, nats }, claimed ?? (await claim()))
+  return { db, house, addChild, answer, isAnswered, claim, check }
 }
 
 t.test('An alert waits for the limit of its parents, and no longer, when no probe can check a parent', async t => {
   const { house, addChild, isAnswered, check } = await createScene(t)
   const child = await addChild([['us-west']])
-  await check(child)
+  await check()
   t.equal(await isAnswered(child), false)
   await house.pass(5)
   t.equal(await house.sent(child), '')
@@ -71,7 +78,41 @@ for (const [title, parents, outcomes, isReleased] of ANSWERS) {
     const { addChild, answer, isAnswered, check } = await createScene(t)
     const child = await addChild(parents)
     const answers = Object.entries(outcomes).map(([region, outcome]) => answer(region, outcome))
-    await Promise.all([check(child), ...answers])
+    await Promise.all([check(), ...answers])
     t.equal(await isAnswered(child), isReleased)
   })
 }
+
+t.test('The answer of a parent to the outage before does not release the alert of the next outage', async t => {
+  const { db, house, addChild, answer, isAnswered, claim, check } = await createScene(t)
+  const child = await addChild([['us-east']])
+  const claimed = await claim()
+  await house.check([child], '+-')
+  await Promise.all([check(claimed), answer('us-east', Outcome.UP)])
+  t.equal(await isAnswered(child), false)
+  await markParentsChecked(db, await claim(), house.now())
+  t.equal(await isAnswered(child), true, 'the parents are asked again')
+})
+
+t.test(
+  'A failed attempt delays alerts as long as its vote counts, not when its region has no probe for longer',
+  async t => {
+    const { db, house, addChild, claim } = await createScene(t)
+    for (const [seconds, sent] of [
+      [60, ''],
+      [600, 'down created'],
+    ] as const) {
+      const [parent] = (await house.addMonitors(1)) as [string]
+      await house.check([parent], '+')
+      await house.check([parent], '-', 2)
+      await house.leap(seconds)
+      const child = await addChild([['us-east']])
+      await house.check([child], '+')
+      await house.depend(child, [parent])
+      await house.check([child], '-')
+      await markParentsChecked(db, await claim(), house.now())
+      await house.look()
+      t.equal(await house.sent(child), sent, `${seconds} s later`)
+    }
+  },
+)

@@ -91,7 +91,8 @@ export async function replaceIncidentMonitors(tx: Tx, id: string, monitorIds: st
 
 /**
  * Detaches a reopened automatic incident from its monitor, so that the system does not resolve it. It stays attached if
- * the outage of the monitor continues and no later incident is open for it: then the recovery resolves it.
+ * the outage of the monitor continues and the monitor has no later incident, which would be about a later outage: then the
+ * recovery resolves it.
  */
 export async function detachFromMonitor(tx: Tx, id: string): Promise<void> {
   await execute(
@@ -101,8 +102,9 @@ export async function detachFromMonitor(tx: Tx, id: string): Promise<void> {
        NOT EXISTS (SELECT FROM verdict_states
                    WHERE monitor_id = cause_monitor_id AND state->>'outageSinceMs' IS NOT NULL)
        OR EXISTS (SELECT FROM incidents later
-                  WHERE later.cause_monitor_id = incidents.cause_monitor_id AND later.source = 'automatic'
-                    AND later.resolved_at IS NULL AND later.id <> incidents.id))`,
+                  WHERE later.project_id = incidents.project_id AND later.source = 'automatic'
+                    AND coalesce(later.outage_monitor_id, later.cause_monitor_id) = incidents.cause_monitor_id
+                    AND later.id > incidents.id))`,
     { id },
   )
 }

@@ -6,7 +6,7 @@ import { isCheckedByProbes } from '../../monitoring/monitors/settings/configurat
 import { listMonitorsByIds } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { isFoundHealthy } from './ancestors.ts'
-import { listAncestors, markParentsChecked } from './store.ts'
+import { listAncestors, markParentsChecked, type ParentCheck } from './store.ts'
 
 type Tools = { db: Db; nats: Nats }
 
@@ -14,19 +14,20 @@ type Tools = { db: Db; nats: Nats }
  * Checks the ancestors of monitors that have just gone down, each once, without waiting for their next slot. If all
  * of a monitor's ancestors answer and none fails, its silence is released for review. If one fails, or no probe could check
  * it, the silence waits until its doubt ends.
- * `monitorIds`: as claimed by `claimParentChecks`.
+ * `checks`: as claimed by `claimParentChecks`.
  */
-export async function checkParents(tools: Tools, monitorIds: string[]): Promise<void> {
-  const ancestors = (await listAncestors(tools.db, monitorIds)).filter(({ isAskable }) => isAskable)
+export async function checkParents(tools: Tools, checks: readonly ParentCheck[]): Promise<void> {
+  const monitorIds = checks.map(({ monitorId }) => monitorId)
+  const ancestors = (await listAncestors(tools.db, monitorIds, now())).filter(({ isAskable }) => isAskable)
   const parentsOf = (id: string) =>
     ancestors.filter(({ monitorId }) => monitorId === id).map(({ ancestorId }) => ancestorId)
   const parents = await listMonitorsByIds(tools.db, [...new Set(ancestors.map(({ ancestorId }) => ancestorId))])
   const healthy = new Map(parents.filter(isCheckedByProbes).map(parent => [parent.id, checkParent(tools, parent)]))
-  const families = new Map<string, { children: string[]; parentIds: string[] }>()
-  for (const id of monitorIds) {
-    const parentIds = parentsOf(id).sort()
+  const families = new Map<string, { children: ParentCheck[]; parentIds: string[] }>()
+  for (const one of checks) {
+    const parentIds = parentsOf(one.monitorId).sort()
     const family = families.get(parentIds.join()) ?? { children: [], parentIds }
-    family.children.push(id)
+    family.children.push(one)
     families.set(parentIds.join(), family)
   }
   const done = [...families.values()].map(async ({ children, parentIds }) => {

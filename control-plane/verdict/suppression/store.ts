@@ -106,19 +106,27 @@ export function postponeReview(db: Db, monitorId: string, until: Date): Promise<
   )
 }
 
-/** All ancestors of monitors that are not deleted, with their current state. */
-export function listAncestors(db: Db, monitorIds: string[]): Promise<Ancestor[]> {
+/** A change of a vote that decides nothing is stored within this time, in ms (docs/design/results.md#commit). */
+const MAX_STORE_DELAY_MS = 120_000
+
+/**
+ * All ancestors of monitors that are not deleted, with their current state. A failure in a region that has not answered
+ * since its vote expired, because it has no probe or was removed, does not count.
+ */
+export function listAncestors(db: Db, monitorIds: string[], now: Date): Promise<Ancestor[]> {
   return query(
     db,
     `SELECT line.monitor_id AS "monitorId", line.ancestor_id AS "ancestorId", line.distance, a.status, ${CHECK_TIMING},
        a.status IS DISTINCT FROM 'down' AND NOT a.is_paused AND EXISTS (
          SELECT FROM verdict_states v, jsonb_array_elements(v.state->'cells') cell
          WHERE v.monitor_id = a.id AND (cell->>'state' = 'failing' OR (cell->>'failures')::integer > 0)
+           AND (a.type = 'heartbeat' OR a.data_source_id IS NOT NULL OR (cell->>'votedAtMs')::double precision >
+             CAST(:newestMs AS double precision) - 3000 * a.interval_seconds - least(a.timeout_ms, 1000 * a.interval_seconds))
        ) AS "isFailing",
        a.status IN ('up', 'degraded') AND a.type <> 'heartbeat' AND a.data_source_id IS NULL AND a.url IS NOT NULL
          AND NOT a.is_paused AS "isAskable"
-     FROM ancestors_of(?::uuid[]) line JOIN monitors a ON a.id = line.ancestor_id`,
-    [monitorIds],
+     FROM ancestors_of(CAST(:monitorIds AS uuid[])) line JOIN monitors a ON a.id = line.ancestor_id`,
+    { monitorIds, newestMs: now.getTime() - MAX_STORE_DELAY_MS },
   )
 }
 
@@ -133,7 +141,7 @@ export async function loadSuppressionContexts(
   const ends = await loadMaintenanceEnds(db, monitorIds, now)
   const silenced = await loadActiveSilences(db, monitorIds, now)
   const ancestorsOf = new Map<string, Ancestor[]>()
-  for (const one of await listAncestors(db, monitorIds))
+  for (const one of await listAncestors(db, monitorIds, now))
     ancestorsOf.set(one.monitorId, [...(ancestorsOf.get(one.monitorId) ?? []), one])
   return id => {
     const ancestors = ancestorsOf.get(id) ?? []
@@ -201,30 +209,37 @@ export async function findNextReviewAt(db: Db): Promise<Date | null> {
   return row?.due ?? null
 }
 
+/** A silence whose ancestors are checked on request. `doubtUntil` identifies the outage: it is set once for each. */
+export type ParentCheck = { monitorId: string; doubtUntil: Date | null }
+
 /**
- * Claims up to `limit` monitors whose ancestors have not been checked on request yet. The request is made once, so no
+ * Claims up to `limit` silences whose ancestors have not been checked on request yet. The request is made once, so no
  * lease is needed.
  */
-export async function claimParentChecks(db: Db, limit: number): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+export function claimParentChecks(db: Db, limit: number): Promise<ParentCheck[]> {
+  return query(
     db,
     `UPDATE silences SET is_asked = true WHERE monitor_id IN (
        SELECT monitor_id FROM silences WHERE reason = 'doubt' AND NOT is_asked LIMIT ? FOR UPDATE SKIP LOCKED)
-     RETURNING monitor_id AS id`,
+     RETURNING monitor_id AS "monitorId", doubt_until AS "doubtUntil"`,
     [limit],
   )
-  return rows.map(({ id }) => id)
 }
 
-/** Records that the ancestors of these monitors were checked and none fails, and schedules a review. */
-export async function markParentsChecked(db: Db, monitorIds: string[], now: Date): Promise<void> {
-  if (monitorIds.length === 0) return
+/**
+ * Records that the ancestors of these monitors were checked and none fails, and schedules a review. Leaves out monitors
+ * that have recovered and failed again since the claim: their parents are checked again.
+ */
+export async function markParentsChecked(db: Db, checks: readonly ParentCheck[], now: Date): Promise<void> {
+  if (checks.length === 0) return
   await execute(
     db,
     `UPDATE silences SET is_answered = true, due_at = :now WHERE monitor_id IN (
-       SELECT monitor_id FROM silences WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) ORDER BY monitor_id
-       FOR UPDATE)`,
-    { monitorIds, now },
+       SELECT s.monitor_id FROM silences s
+       JOIN jsonb_to_recordset(:checks::jsonb) AS row ("monitorId" uuid, "doubtUntil" timestamptz)
+         ON row."monitorId" = s.monitor_id AND row."doubtUntil" IS NOT DISTINCT FROM s.doubt_until
+       WHERE s.is_asked ORDER BY s.monitor_id FOR UPDATE OF s)`,
+    { checks: JSON.stringify(checks), now },
   )
   await query(db, `SELECT pg_notify('silences', '')`)
 }

@@ -6,7 +6,7 @@ import { CRITICAL } from '../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../foundation/platform/time/scheduled-loop.ts'
 import { checkParents } from './parent-check-actions.ts'
 import { reviewDueSilences } from './review-actions.ts'
-import { claimParentChecks, findNextReviewAt } from './store.ts'
+import { claimParentChecks, findNextReviewAt, type ParentCheck } from './store.ts'
 
 /** The worker is woken by NOTIFY `silences` and at the next `due_at`; in addition it polls at this interval. */
 const POLL_INTERVAL_MS = 10_000
@@ -21,8 +21,8 @@ const BATCH_SIZE = 500
 export function startSuppressionWorker(context: LoopTools & { db: Db; nats: Nats }): Loop {
   const { db, log } = context
   // not awaited: a parent that hangs delays only its own children, at most until their doubt ends
-  const ask = (monitorIds: string[]) =>
-    void checkParents(context, monitorIds).catch(err => {
+  const ask = (checks: readonly ParentCheck[]) =>
+    void checkParents(context, checks).catch(err => {
       log.warn({ err }, 'cannot check parents; alerts of their children are sent later')
     })
 

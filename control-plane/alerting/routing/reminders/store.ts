@@ -31,8 +31,9 @@ export async function deleteReminders(tx: Tx, ruleIds: string[]): Promise<void> 
 }
 
 /**
- * Starts the reminders of rules whose monitors have an open outage, if the outage was sent. A suppressed outage
- * (maintenance, a parent that is down) has no event. The caller holds the monitors.
+ * Starts the reminders of rules whose monitors have an open outage. Those of a withheld outage (maintenance, a parent that is
+ * down) are not sent: they wait until the silence ends, and the release of the outage replaces them. The caller holds the
+ * monitors.
  */
 export async function insertRemindersForOpenIncidents(
   tx: Tx,
