@@ -43,3 +43,29 @@ t.test('Failed attempts no longer count after the right password', async t => {
   for (let n = 0; n < 10; n++) t.equal(await countAttempt(db, buildSignInLimits(email, network), at(20 + n)), null)
   t.equal(await countAttempt(db, buildSignInLimits(email, network), at(40)), 880)
 })
+
+t.test(
+  'Texts that a stranger writes into the form count neither for another address nor for another network',
+  async t => {
+    const [email, network] = ['carl@example.com', '203.0.113.77']
+    const texts = [
+      `${email}:${network}`,
+      `${email}","${network}`,
+      `${email}"`,
+      `person:${email}`,
+      `${email} `,
+      `a@${email}`,
+    ]
+    for (const [i, text] of texts.entries()) {
+      for (let n = 0; n < 12; n++) await countAttempt(db, buildSignInLimits(text, `198.51.100.${100 + i}`), at(n))
+    }
+    for (let n = 0; n < 10; n++) t.equal(await countAttempt(db, buildSignInLimits(email, network), at(20 + n)), null)
+  },
+)
+
+t.test('A text that is not an email address counts for the network only', async t => {
+  for (const text of ['', 'dora', 'dora@', 'a b@example.com', 'a@b@example.com']) {
+    t.equal(buildSignInLimits(text, '192.0.2.9').length, 1, text)
+  }
+  for (const text of ['dora@localhost', "o'neil+x@example.com"]) t.equal(buildSignInLimits(text, '192.0.2.9').length, 3)
+})
