@@ -9,7 +9,7 @@ import type { ClientInfo } from '../registration/client-info.ts'
 import { startAuditedSession } from '../sessions/audited-actions.ts'
 import { removeAllSessions } from '../sessions/store.ts'
 import { buildChangeLimits, buildPersonSubject, buildResetLimits, buildSignInLimits } from './attempt-limits.ts'
-import { clearAttempts, countAttempt, refundAttempt } from './attempt-store.ts'
+import { type AttemptLimit, clearAttempts, countAttempt, refundAttempt } from './attempt-store.ts'
 import { findPasswordProblem, normalizePassword } from './password.ts'
 import type { LinkProblem, LinkPurpose } from './password-links/link.ts'
 import { findLink, invalidateLinks, lockLink } from './password-links/store.ts'
@@ -28,18 +28,18 @@ type SignInResult = { token: string } | { refused: 'wrong' } | { refused: 'too m
 
 /** Starts a session if the password is right. An unknown address takes the same time and gives the same answer. */
 export async function signIn(
-  { db, passwords }: SignInTools,
+  tools: SignInTools,
   visitor: ClientInfo,
   form: { email: string; password: string },
 ): Promise<SignInResult> {
+  const { db } = tools
   const { network } = visitor
   const email = form.email.trim().toLowerCase()
   const [limits, at] = [buildSignInLimits(email, network), clock()]
   const waitSeconds = await countAttempt(db, limits, at)
   if (waitSeconds !== null) return { refused: 'too many', waitSeconds }
-  const account = await findAccount(db, email)
-  const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(form.password))
-  if (!isRight || account === null) return { refused: 'wrong' }
+  const account = await refundIfFailed(db, limits, at, () => findAccountByPassword(tools, email, form.password))
+  if (account === null) return { refused: 'wrong' }
   await clearAttempts(db, buildPersonSubject(email, network))
   await refundAttempt(db, limits, at)
   return db.transaction(async tx => {
@@ -47,6 +47,28 @@ export async function signIn(
     if (!(await lockPassword(tx, account))) return { refused: 'wrong' as const }
     return { token: await startAuditedSession(tx, account, visitor, 'signed_in') }
   })
+}
+
+/** Returns null for a wrong password, and after the same time for an unknown address. */
+async function findAccountByPassword(
+  { db, passwords }: SignInTools,
+  email: string,
+  password: string,
+): Promise<UserAccount | null> {
+  const account = await findAccount(db, email)
+  const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(password))
+  return isRight ? account : null
+}
+
+/** Does the work of an attempt that was counted at `at`. If it throws (too many wait, the database failed), the attempt does not count. */
+async function refundIfFailed<T>(db: Db, limits: AttemptLimit[], at: Date, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // the first error is the one to report
+    await refundAttempt(db, limits, at).catch(() => {})
+    throw error
+  }
 }
 
 /** Queues a reset link, without looking up whether the address has an account. Returns false above the limit. */
@@ -57,8 +79,9 @@ export async function requestPasswordReset(
 ): Promise<boolean> {
   const { db, secrets } = tools
   const email = address.trim().toLowerCase()
-  if ((await countAttempt(db, buildResetLimits(email, network), clock())) !== null) return false
-  await db.transaction(tx => enqueueMail(tx, secrets, { resetFor: email }))
+  const [limits, at] = [buildResetLimits(email, network), clock()]
+  if ((await countAttempt(db, limits, at)) !== null) return false
+  await refundIfFailed(db, limits, at, () => db.transaction(tx => enqueueMail(tx, secrets, { resetFor: email })))
   return true
 }
 
@@ -111,19 +134,21 @@ export async function changePassword(
   const [limits, at] = [buildSignInLimits(email, visitor.network), clock()]
   const waitSeconds = await countAttempt(db, limits, at)
   if (waitSeconds !== null) return { problem: formatTooManyAttempts(waitSeconds), field: 'old' }
-  const account = await findAccount(db, email)
-  const isRight = await passwords.verify(account?.passwordHash ?? null, normalizePassword(old))
-  if (!isRight || account === null) return { problem: 'The current password is wrong.', field: 'old' }
+  const account = await refundIfFailed(db, limits, at, () => findAccountByPassword(tools, email, old))
+  if (account === null) return { problem: 'The current password is wrong.', field: 'old' }
   await refundAttempt(db, limits, at)
-  const changeWaitSeconds = await countAttempt(db, buildChangeLimits(email), at)
+  const changeLimits = buildChangeLimits(email)
+  const changeWaitSeconds = await countAttempt(db, changeLimits, at)
   if (changeWaitSeconds !== null) return { problem: formatTooManyAttempts(changeWaitSeconds), field: 'new' }
-  const passwordHash = await passwords.hash(normal)
-  return db.transaction(async tx => {
-    if (!(await replacePassword(tx, account, passwordHash, clock()))) {
-      return { problem: 'Your password was changed in the meantime.', field: 'old' as const }
-    }
-    await sendPasswordChangedEmail(tools, tx, account.email)
-    return { token: await restartSession(tx, account, visitor) }
+  return refundIfFailed(db, changeLimits, at, async () => {
+    const passwordHash = await passwords.hash(normal)
+    return db.transaction(async tx => {
+      if (!(await replacePassword(tx, account, passwordHash, clock()))) {
+        return { problem: 'Your password was changed in the meantime.', field: 'old' as const }
+      }
+      await sendPasswordChangedEmail(tools, tx, account.email)
+      return { token: await restartSession(tx, account, visitor) }
+    })
   })
 }
 

@@ -32,12 +32,16 @@ export function countAttempt(db: Db, limited: AttemptLimit[], now: Date): Promis
   })
 }
 
-/** Removes the attempt that was counted at `at`: successful sign-ins do not count. */
+/** Removes one attempt that was counted at `at`: successful sign-ins, and attempts that were not made, do not count. */
 export const refundAttempt = (db: Db, limited: AttemptLimit[], at: Date) =>
-  execute(db, 'DELETE FROM password_attempts WHERE subject = ANY (?) AND at = ?', [
-    limited.map(({ subject }) => sha256(subject)),
-    at,
-  ])
+  execute(
+    db,
+    // other attempts of the same millisecond still count
+    `DELETE FROM password_attempts WHERE ctid = ANY (ARRAY(
+       SELECT (SELECT ctid FROM password_attempts WHERE subject = s AND at = ? LIMIT 1 FOR UPDATE SKIP LOCKED)
+       FROM unnest(?::bytea[]) AS s))`,
+    [at, limited.map(({ subject }) => sha256(subject))],
+  )
 
 /** Removes all attempts of a subject, after a success. */
 export const clearAttempts = (db: Db, subject: string) =>

@@ -1,12 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { changePassword, signIn } from '../../../control-plane/accounts/sign-in/actions.ts'
 import { buildPersonSubject, buildSignInLimits } from '../../../control-plane/accounts/sign-in/attempt-limits.ts'
 import { clearAttempts, countAttempt, refundAttempt } from '../../../control-plane/accounts/sign-in/attempt-store.ts'
-import { createPostgres } from '../../../control-plane/foundation/platform/postgres/client.ts'
+import { createSecretCipher } from '../../../control-plane/foundation/platform/crypto/encryption.ts'
+import { type Passwords, TooBusyError } from '../../../control-plane/foundation/platform/crypto/passwords.ts'
+import { createPostgres, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import { createDatabase } from '../../support/database.ts'
 
 const db = createPostgres((await createDatabase(t)).url, { max: 10, acquireMs: 300_000 })
 t.teardown(() => db.destroy())
 
+const SECRETS = createSecretCipher(randomBytes(32))
+const TOOLS = { db, secrets: SECRETS, publicUrl: 'http://localhost:8080', sendsMail: false }
 const START = Date.parse('2026-08-01T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 
@@ -68,4 +74,45 @@ t.test('A text that is not an email address counts for the network only', async 
     t.equal(buildSignInLimits(text, '192.0.2.9').length, 1, text)
   }
   for (const text of ['dora@localhost', "o'neil+x@example.com"]) t.equal(buildSignInLimits(text, '192.0.2.9').length, 3)
+})
+
+t.test('Of attempts of the same millisecond one is refunded', async t => {
+  const limits = buildSignInLimits('eva@example.com', '203.0.113.10')
+  const moment = at(3_000)
+  for (let n = 0; n < 3; n++) await countAttempt(db, limits, moment)
+  await Promise.all([refundAttempt(db, limits, moment), refundAttempt(db, limits, moment)])
+  t.equal((await query(db, 'SELECT FROM password_attempts WHERE at = ?', [moment])).length, limits.length)
+})
+
+t.test('An attempt that the server cannot check does not count', async t => {
+  const visitor = { network: '203.0.113.20', ip: '203.0.113.20', userAgent: undefined }
+  const [email, password] = ['busy@example.com', 'correct horse battery']
+  const busy = () => Promise.reject(new TooBusyError('too many passwords are being verified'))
+  const toolsWith = (passwords: Passwords) => ({ ...TOOLS, passwords })
+  const allBusy = toolsWith({ hash: busy, verify: busy })
+  await execute(db, 'DELETE FROM password_attempts')
+  const counted = () => query(db, 'SELECT FROM password_attempts')
+
+  await t.rejects(signIn(allBusy, visitor, { email, password }), { message: 'too many passwords are being verified' })
+  const change = { email, old: password, password: 'another horse battery' }
+  await t.rejects(changePassword(allBusy, visitor, change), { message: 'too many passwords are being verified' })
+  t.same(await counted(), [], 'the password was not verified')
+
+  await execute(
+    db,
+    `INSERT INTO users (id, email, password_hash, created_at, updated_at) VALUES (uuidv7(), ?, 'hash', now(), now())`,
+    [email],
+  )
+  const busyLater = toolsWith({ hash: busy, verify: async () => true })
+  await t.rejects(changePassword(busyLater, visitor, change), { message: 'too many passwords are being verified' })
+  t.same(await counted(), [], 'the password was not changed')
+
+  const idle = toolsWith({ hash: async () => 'hash', verify: async () => false })
+  await execute(db, 'ALTER TABLE users RENAME TO users_away')
+  await t.rejects(signIn(idle, visitor, { email, password }), /users/)
+  await execute(db, 'ALTER TABLE users_away RENAME TO users')
+  t.same(await counted(), [], 'the database failed')
+
+  t.same(await signIn(idle, visitor, { email, password }), { refused: 'wrong' })
+  t.equal((await counted()).length, 3, 'a wrong password counts')
 })
