@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { mailedLink } from '../support/mailed-link.ts'
 import { startSmtp } from '../support/smtp.ts'
@@ -30,6 +30,21 @@ async function claim(url: string, password = PASSWORD): Promise<string> {
 
 const enter = async (cookie: string, organization: Account) =>
   (await send('/account/organization', { organization_id: organization.organizationId }, cookie)).status
+
+/** Signs in. Returns the cookie of the session. */
+async function signIn(email: string, password = PASSWORD): Promise<string> {
+  const answer = await send('/sign-in', { email, password })
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0]!
+}
+
+/** The acts of people in the audit log of an organization, oldest first. */
+const actsIn = async (organization: Account): Promise<string[]> => {
+  const { body } = await api.call('GET', '/audit-log?resource=user', { key: organization.key })
+  return body.data.map(({ action }: { action: string }) => action).reverse()
+}
+
+const accountPageOf = async (cookie: string) =>
+  (await fetch(`${api.origin}/account`, { headers: { cookie }, redirect: 'manual' })).text()
 
 const memberOf = async (organization: Account, email: string) => {
   const { body } = await api.call('GET', '/members', { key: organization.key })
@@ -124,4 +139,64 @@ t.test('Of a concurrent claim and reset one sets the password, and the other lin
     )
     t.same(answers.map(({ status }) => status).sort(), [303, 410])
   }
+})
+
+t.test('An organization does not see when a person signs in before the person has opened it', async t => {
+  const [company, stranger] = [await api.tenant(), await api.tenant()]
+  const email = 'eva@company.example'
+  await invite(company, email)
+  await claim(await mailedLink(smtp, email, 1))
+  t.match(await invite(stranger, email, 'viewer'), { body: { data: { is_new_account: false } } })
+  t.match(await memberOf(stranger, email), { awaits_proof: false }, 'a member at once')
+
+  const cookie = await signIn(email)
+  const changed = await send('/account/password', { old: PASSWORD, password: 'eva chose another one' }, cookie)
+  t.equal(changed.status, 303)
+  const again = await signIn(email, 'eva chose another one')
+  await send('/sign-out', {}, again)
+  const acts = ['password_changed', 'signed_in', 'password_changed', 'signed_in', 'signed_out']
+  t.same(await actsIn(company), acts)
+  t.same(await actsIn(stranger), [])
+
+  t.equal(await enter(await signIn(email, 'eva chose another one'), stranger), 303)
+  t.same(await actsIn(stranger), [], 'nothing from before')
+  await signIn(email, 'eva chose another one')
+  t.same(await actsIn(stranger), ['signed_in'])
+  const log = await api.call('GET', '/audit-log?resource=member', { key: stranger.key })
+  t.same(
+    log.body.data.map(({ action }: { action: string }) => action),
+    ['created'],
+    'nor the time when she opened it',
+  )
+})
+
+t.test('A session opens the organization whose link was used, not the one that invited first', async t => {
+  const [stranger, company] = [await api.tenant(), await api.tenant()]
+  const email = 'fay@company.example'
+  const { claim_url: shown } = (await invite(stranger, email)).body.data
+  await claim(shown)
+  await execute(api.db, 'UPDATE organizations SET name = ? WHERE id = ?', ['Fay and Sons', company.organizationId])
+  await invite(company, email)
+  const own = await claim(await mailedLink(smtp, email, 2), 'fay herself chose this')
+  t.match(await accountPageOf(own), /<dd>Fay and Sons<\/dd>/)
+  t.equal((await actsIn(stranger)).length, 1, 'only the claim by the stranger')
+  t.same(await actsIn(company), ['password_changed'])
+  const { id } = await memberOf(company, email)
+  t.equal((await api.call('DELETE', `/members/${id}`, { key: company.key })).status, 200)
+  t.match(await accountPageOf(own), /None\. Choose one below/, 'nor the other one when that ends')
+})
+
+t.test('After a proof by a reset link a member of several organizations chooses which one to open', async t => {
+  const [stranger, company] = [await api.tenant(), await api.tenant()]
+  const email = 'gus@company.example'
+  await invite(stranger, email)
+  await invite(company, email)
+  await execute(api.db, 'DELETE FROM password_attempts')
+  await send('/forgot-password', { email })
+  const own = await claim(await mailedLink(smtp, email, 3), 'gus himself chose this')
+  t.match(await accountPageOf(own), /None\. Choose one below.*name="organization_id"/s)
+  t.same([await actsIn(stranger), await actsIn(company)], [[], []])
+  t.equal(await enter(own, company), 303)
+  await signIn(email, 'gus himself chose this')
+  t.same([await actsIn(stranger), await actsIn(company)], [[], ['signed_in']])
 })

@@ -21,8 +21,8 @@ export async function insertTenant(db: Db, plan = 'business'): Promise<Tenant> {
   )
   await execute(
     db,
-    `INSERT INTO memberships (organization_id, user_id, role, created_at)
-     VALUES (:organizationId, :userId, 'admin', now())`,
+    `INSERT INTO memberships (organization_id, user_id, role, entered_at, created_at)
+     VALUES (:organizationId, :userId, 'admin', now(), now())`,
     tenant,
   )
   await execute(

@@ -68,7 +68,7 @@ export function invite(
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
     await assertCallerWorks(tx, caller)
-    const created = await createUser(tx, { email, name, publicUrl, provesEmail: false })
+    const created = await createUser(tx, { email, name, publicUrl, provesEmail: false, organizationId })
     // the rollback removes the new account
     if (created && registration === 'closed')
       throw registrationClosed(
@@ -101,7 +101,7 @@ async function sendInvitation(
   if (waitSeconds !== null) throw rateLimited('too many invitations were sent; try again later', waitSeconds)
   const url = isProven
     ? `${publicUrl}/sign-in`
-    : await createPasswordLink(tx, id, { purpose: 'claim', provesEmail: true, publicUrl })
+    : await createPasswordLink(tx, id, { purpose: 'claim', provesEmail: true, organizationId, publicUrl })
   const account = isNew ? 'new' : isProven ? 'proven' : 'unproven'
   await enqueueMail(
     tx,
@@ -182,6 +182,6 @@ export function renewClaimLink(db: Db, organizationId: string, userId: string, p
     }
     const record = { resource: 'member', resourceId: member.id, resourceName: member.email }
     await recordAudit(tx, { action: 'claim_link_made', ...record })
-    return createPasswordLink(tx, member.id, { purpose: 'claim', provesEmail: false, publicUrl })
+    return createPasswordLink(tx, member.id, { purpose: 'claim', provesEmail: false, organizationId, publicUrl })
   })
 }

@@ -77,6 +77,14 @@ export async function insertMember(tx: Tx, member: Membership & { awaitsProof: b
   return inserted === 1
 }
 
+/** Marks an organization as entered by a member who opens it for the first time. */
+export const markEntered = (tx: Tx, { organizationId, userId }: Omit<Membership, 'role'>, now: Date) =>
+  execute(
+    tx,
+    'UPDATE memberships SET entered_at = ? WHERE organization_id = ? AND user_id = ? AND entered_at IS NULL',
+    [now, organizationId, userId],
+  )
+
 export const updateRole = (tx: Tx, { organizationId, userId, role }: Membership) =>
   execute(tx, 'UPDATE memberships SET role = ? WHERE organization_id = ? AND user_id = ?', [
     role,

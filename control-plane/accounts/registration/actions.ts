@@ -21,19 +21,26 @@ const MAX_REFUSALS_PER_HOUR = 20
 /** How long a claim link works. */
 const CLAIM_HOURS = 72
 
-/** `provesEmail`: only the operator sees the link. */
-type NewAccount = { email: string; name: string | null; publicUrl: string; provesEmail: boolean }
-type AccountRegistration = NewAccount & { plan: PlanName }
+/** `provesEmail`: only the operator sees the link. `organizationId`: of the organization for which the account is created. */
+type NewAccount = {
+  email: string
+  name: string | null
+  publicUrl: string
+  provesEmail: boolean
+  organizationId?: string
+}
+type AccountRegistration = Omit<NewAccount, 'organizationId'> & { plan: PlanName }
 
 /**
  * Creates a user, an organization, a project, an admin key and a claim link (docs/design/accounts.md#registration). The
  * key works immediately. Throws 409 for an email address that is registered.
  */
 export async function createAccount(tx: Tx, { plan, ...account }: AccountRegistration) {
-  const user = await createUser(tx, account)
+  const organizationId = newId()
+  const user = await createUser(tx, { ...account, organizationId })
   if (user === null) throw conflict('this email address is already registered')
   const { userId, claimUrl } = user
-  const organization = { organizationId: newId(), projectId: newId(), userId, plan, now: clock() }
+  const organization = { organizationId, projectId: newId(), userId, plan, now: clock() }
   await insertOrganization(tx, { ...organization, name: account.name ?? user.email, projectName: 'Default' })
   const { key } = await createApiKey(tx, organization, { name: 'First key', scope: 'admin' })
   return {

@@ -60,6 +60,7 @@ export async function insertOrganization(tx: Tx, organization: NewOrganization):
     user_id: userId,
     role: 'admin',
     awaits_proof: awaitsProof,
+    entered_at: awaitsProof ? null : now,
     created_at: now,
   })
 }

@@ -6,6 +6,7 @@ import type { ApiCaller, AuthenticateSession, SessionRequest } from '../../found
 import { getClientNetwork } from '../../foundation/web/limits/client-network.ts'
 import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import { ROLE_SCOPES } from '../members/role.ts'
+import { markEntered } from '../members/store.ts'
 import { parseSessionToken } from './cookie.ts'
 import {
   findSession,
@@ -33,16 +34,21 @@ const UNKNOWN_CACHE_MS = 60_000
 /** A session that was last used before this time has ended. */
 export const computeIdleCutoff = (now: Date) => new Date(now.getTime() - IDLE_TIMEOUT_MS)
 
-/** Creates a session in the organization that the user joined first. Only a hash of its token is stored. */
+/**
+ * Creates a session in the first organization that the user has entered, or in the only one. Of several that the user has not
+ * entered, the user chooses at /account. Only a hash of its token is stored.
+ */
 export async function createSession(tx: Tx, userId: string): Promise<{ id: string; token: string }> {
   const now = clock()
   const [id, token] = [newId(), randomToken(32)]
-  const [first] = await listUserOrganizations(tx, userId)
+  const organizations = await listUserOrganizations(tx, userId)
+  const opened = organizations.find(one => one.isEntered) ?? (organizations.length === 1 ? organizations[0]! : null)
+  if (opened && !opened.isEntered) await markEntered(tx, { organizationId: opened.id, userId }, now)
   await insertSession(tx, {
     id,
     tokenHash: sha256(token),
     userId,
-    organizationId: first?.id ?? null,
+    organizationId: opened?.id ?? null,
     expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
     now,
   })

@@ -39,10 +39,11 @@ export function endSessions(
   })
 }
 
-/** Writes to the audit log of each organization that the user belongs to. */
+/** Writes to the audit log of each organization that the user has entered. Others could make anyone a member to read it. */
 async function recordInOrganizations(tx: Tx, person: UserIdentity, ip: string, act: SessionAuditRecord): Promise<void> {
   const { id, email } = person
-  for (const { id: organizationId } of await listUserOrganizations(tx, id)) {
+  const entered = (await listUserOrganizations(tx, id)).filter(({ isEntered }) => isEntered)
+  for (const { id: organizationId } of entered) {
     await withUserActor(tx, person, ip, organizationId).transaction(acted =>
       recordAudit(acted, { ...act, resource: 'user', resourceId: id, resourceName: email }),
     )

@@ -118,33 +118,45 @@ export const removeOldest = (tx: Tx, userId: string, kept: number) =>
     { userId, kept },
   )
 
-/** Moves a removed member's sessions to another organization of the user, or to none. */
+/** Moves a removed member's sessions to another organization that the user has entered, or to none. */
 export const leaveOrganization = (tx: Tx, organizationId: string, userId: string) =>
   execute(
     tx,
     `UPDATE sessions SET suspended_in = array_remove(suspended_in, CAST(:organizationId AS uuid)), organization_id =
-       (SELECT m.organization_id FROM memberships m WHERE m.user_id = :userId AND ${IS_ACTIVE_MEMBERSHIP}
+       (SELECT m.organization_id FROM memberships m WHERE m.user_id = :userId AND m.entered_at IS NOT NULL AND ${IS_ACTIVE_MEMBERSHIP}
         ORDER BY m.created_at, m.organization_id LIMIT 1)
      WHERE user_id = :userId AND organization_id = :organizationId`,
     { organizationId, userId },
   )
 
-/** Returns false when the user has no access to the organization. */
-export async function enterOrganization(db: Db, sessionId: string, organizationId: string): Promise<boolean> {
+/** Opens an organization in a session. Returns false when the user has no access to it. */
+export async function enterOrganization(
+  db: Db,
+  sessionId: string,
+  organizationId: string,
+  now: Date,
+): Promise<boolean> {
   const touched = await execute(
     db,
-    `UPDATE sessions s SET organization_id = m.organization_id FROM memberships m
-     WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND ${HAS_ACCESS}`,
-    { sessionId, organizationId },
+    `WITH entered AS (
+       UPDATE memberships m SET entered_at = coalesce(m.entered_at, :now) FROM sessions s
+       WHERE s.id = :sessionId AND m.user_id = s.user_id AND m.organization_id = :organizationId AND ${HAS_ACCESS}
+       RETURNING m.organization_id
+     )
+     UPDATE sessions s SET organization_id = e.organization_id FROM entered e WHERE s.id = :sessionId`,
+    { sessionId, organizationId, now },
   )
   return touched === 1
 }
 
+/** `isEntered`: the user has opened it, or used a link that it sent. */
+export type UserOrganization = { id: string; name: string; role: MemberRole; isEntered: boolean }
+
 /** The organizations that a user has access to, by the time of joining. */
 export const listUserOrganizations = (db: Db, userId: string) =>
-  query<{ id: string; name: string; role: MemberRole }>(
+  query<UserOrganization>(
     db,
-    `SELECT o.id, o.name, m.role FROM memberships m JOIN organizations o ON o.id = m.organization_id
+    `SELECT o.id, o.name, m.role, m.entered_at IS NOT NULL AS "isEntered" FROM memberships m JOIN organizations o ON o.id = m.organization_id
      WHERE m.user_id = ? AND ${IS_ACTIVE_MEMBERSHIP} ORDER BY m.created_at, o.id`,
     [userId],
   )

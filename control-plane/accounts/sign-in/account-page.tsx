@@ -1,13 +1,13 @@
 import { Field, FormNotice, renderFormPage } from '../../foundation/web/html/form-page.tsx'
 import type { AccessReview } from '../access-review/store.ts'
-import type { ListedSession, UserSession } from '../sessions/store.ts'
+import type { ListedSession, UserOrganization, UserSession } from '../sessions/store.ts'
 import { formatTimeAgo } from '../sessions/time-ago.ts'
 import { TimeAgo } from '../sessions/time-ago-element.tsx'
 import { PASSWORD_HINT } from './pages.tsx'
 
 type AccountView = {
   session: UserSession
-  organizations: { id: string; name: string }[]
+  organizations: Pick<UserOrganization, 'id' | 'name' | 'isEntered'>[]
   sessions: ListedSession[]
   /** the review that the user has to decide as an admin */
   review: AccessReview | null
@@ -16,9 +16,13 @@ type AccountView = {
   problem?: { field: 'old' | 'new'; problem: string } | null
 }
 
+const CHOOSE = 'None. Choose one below. Its admins then see when and from which address you sign in.'
+const ASK = 'None. Ask an admin to invite you, or to keep your access if it is suspended.'
+
 /** The user's own account: identity, sessions, password, sign-out. */
 export function accountPage({ notice = null, problem = null, ...view }: AccountView) {
   const { session, organizations } = view
+  const mayChoose = session.organizationId === null && organizations.some(({ isEntered }) => !isEntered)
   const findError = (field: 'old' | 'new') => (problem?.field === field ? problem.problem : null)
   return renderFormPage(
     'Your account',
@@ -29,9 +33,7 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
         <dt>Email</dt>
         <dd>{session.email}</dd>
         <dt>Organization</dt>
-        <dd>
-          {session.organizationName ?? 'None. Ask an admin to invite you, or to keep your access if it is suspended.'}
-        </dd>
+        <dd>{session.organizationName ?? (mayChoose ? CHOOSE : ASK)}</dd>
         {session.role && (
           <>
             <dt>Role</dt>
@@ -39,7 +41,7 @@ export function accountPage({ notice = null, problem = null, ...view }: AccountV
           </>
         )}
       </dl>
-      {organizations.length > 1 && <Switch {...view} />}
+      {(mayChoose || organizations.length > 1) && <Switch {...view} />}
       <Sessions {...view} />
       <h2>Change your password</h2>
       <form method="post" action="/account/password">

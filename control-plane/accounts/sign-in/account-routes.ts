@@ -60,7 +60,7 @@ export function accountRoutes(app: App, tools: SignInTools & { findSession: Find
     const session = await tools.findSession(request)
     if (!session) return reply.redirect('/sign-in?return_to=/account', 303)
     const id = parseFormFields(request)('organization_id')
-    if (!isId(id) || !(await enterOrganization(db, session.id, id))) throw notFound('organization')
+    if (!isId(id) || !(await enterOrganization(db, session.id, id, now()))) throw notFound('organization')
     return reply.redirect('/account', 303)
   })
 }

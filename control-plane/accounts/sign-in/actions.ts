@@ -5,6 +5,7 @@ import { now as clock } from '../../foundation/platform/time/clock.ts'
 import { lockOrganizationsToReview, suspendOthers } from '../access-review/actions.ts'
 import { buildPasswordChangedEmail } from '../email/outbox/account-email.tsx'
 import { enqueueMail } from '../email/outbox/actions.ts'
+import { markEntered } from '../members/store.ts'
 import type { ClientInfo } from '../registration/client-info.ts'
 import { startAuditedSession } from '../sessions/audited-actions.ts'
 import { removeAllSessions } from '../sessions/store.ts'
@@ -92,7 +93,8 @@ type SetPasswordResult = { token: string } | { invalid: LinkProblem } | { proble
  *
  * 1. Check the password and hash it, outside the transaction.
  * 2. Lock the organizations to review, then the link's owner.
- * 3. Store the password. If the link proves the address, mark it proven and suspend other people's access.
+ * 3. Store the password. If the link proves the address, mark it proven and suspend other people's access. If an organization
+ *    sent the link, its owner has entered that organization.
  * 4. Invalidate the owner's links, end all sessions and start a new one.
  */
 export async function setPassword(
@@ -113,6 +115,8 @@ export async function setPassword(
     await storePassword(tx, owner.userId, passwordHash, now)
     const founded = await lockOrganizationsToReview(tx, owner)
     if (owner.provesEmail) await markEmailProven(tx, owner.userId, now)
+    const { userId, organizationId } = owner
+    if (organizationId !== null) await markEntered(tx, { organizationId, userId }, now)
     await suspendOthers(tx, { id: owner.userId, email: owner.email }, visitor.ip, founded)
     if (owner.isClaimed) await sendPasswordChangedEmail(tools, tx, owner.email)
     return { token: await restartSession(tx, { id: owner.userId, email: owner.email }, visitor) }

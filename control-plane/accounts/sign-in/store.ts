@@ -1,5 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { isStorable } from '../../foundation/web/validation/body.ts'
+import { IS_FOUNDER } from '../members/founder-condition.ts'
 
 export type UserAccount = { id: string; email: string; passwordHash: string | null }
 
@@ -28,9 +29,21 @@ export const storePassword = (tx: Tx, userId: string, passwordHash: string, now:
     { userId, passwordHash, now },
   )
 
-/** Marks an address as proven. Memberships that waited for the proof become active. */
+/**
+ * Marks an address as proven. Memberships that waited for the proof become active. With the first proof no organization counts
+ * as entered, except those that were founded with the address: another person may have used the account until then.
+ */
 export async function markEmailProven(tx: Tx, userId: string, now: Date): Promise<void> {
-  await execute(tx, 'UPDATE users SET email_proven_at = coalesce(email_proven_at, ?) WHERE id = ?', [now, userId])
+  const sql = 'UPDATE users SET email_proven_at = ? WHERE id = ? AND email_proven_at IS NULL'
+  const isFirst = (await execute(tx, sql, [now, userId])) === 1
+  if (isFirst) {
+    await execute(
+      tx,
+      `UPDATE memberships m SET entered_at = NULL FROM organizations o
+       WHERE o.id = m.organization_id AND m.user_id = ? AND NOT (${IS_FOUNDER})`,
+      [userId],
+    )
+  }
   await execute(tx, 'UPDATE memberships SET awaits_proof = false WHERE user_id = ? AND awaits_proof', [userId])
 }
 

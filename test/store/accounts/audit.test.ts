@@ -1,6 +1,8 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { deleteExpiredAuditRecords, recordAudit } from '../../../control-plane/accounts/audit/actions.ts'
+import { createSession } from '../../../control-plane/accounts/sessions/actions.ts'
+import { migratePostgres } from '../../../control-plane/foundation/migrations/postgres/index.ts'
 import { createPostgres, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import { type AuditActor, withAuditActor } from '../../../control-plane/foundation/web/auth/audit-actor.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -93,6 +95,38 @@ t.test('A long text is cut in the log', async t => {
   const { name } = (await log(id))[1]!.changes as { name: { to: string } }
   t.equal(name.to.length, 1_000)
   t.ok(name.to.endsWith('…'))
+})
+
+t.test('The time when a member opened the organization is not in the log', async t => {
+  const before = (await log(userId)).length
+  await execute(acting, 'UPDATE memberships SET entered_at = now() WHERE user_id = ?', [userId])
+  t.equal((await log(userId)).length, before)
+  await execute(acting, `UPDATE memberships SET role = 'editor', entered_at = NULL WHERE user_id = ?`, [userId])
+  t.same((await log(userId)).at(-1)?.changes, { role: { from: 'admin', to: 'editor' } })
+})
+
+t.test('After an upgrade members count as having entered, except those who wait for a proof', async t => {
+  const { url } = await createDatabase(t)
+  const old = createPostgres(url)
+  t.teardown(() => old.destroy())
+  const [member, waiting] = [await insertTenant(old), await insertTenant(old)]
+  await execute(old, 'ALTER TABLE memberships DROP COLUMN entered_at')
+  await execute(old, 'ALTER TABLE claim_links DROP COLUMN organization_id')
+  await execute(old, `DELETE FROM knex_migrations WHERE name = '0072-entered-organizations'`)
+  await execute(old, 'UPDATE memberships SET awaits_proof = true WHERE user_id = ?', [waiting.userId])
+  await migratePostgres(url)
+  const isEntered = ({ userId: id }: { userId: string }) =>
+    query(old, 'SELECT FROM memberships WHERE user_id = ? AND entered_at = created_at', [id])
+  t.equal((await isEntered(member)).length, 1)
+  t.equal((await isEntered(waiting)).length, 0)
+  const late = await insertTenant(old)
+  await execute(old, 'UPDATE memberships SET entered_at = NULL WHERE user_id = ?', [late.userId])
+  await old.transaction(tx => createSession(tx, late.userId))
+  t.equal(
+    (await query(old, 'SELECT FROM memberships WHERE user_id = ? AND entered_at IS NOT NULL', [late.userId])).length,
+    1,
+    'a member whom an old process inserted enters by the next sign-in',
+  )
 })
 
 t.test('A member who leaves is still named in the log', async t => {

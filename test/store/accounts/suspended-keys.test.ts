@@ -24,7 +24,10 @@ async function founded() {
     await insertOrganization(tx, { organizationId, projectId, userId, ...named, now })
     return createApiKey(tx, { projectId, userId }, { name: 'first', scope: 'admin' })
   })
-  const owner = { userId, email, name: null, isClaimed: false, provesEmail: true, opensReview: true }
+  const owner = {
+    ...{ userId, email, name: null, isClaimed: false },
+    ...{ provesEmail: true, organizationId: null, opensReview: true },
+  }
   const prove = async (tx: Tx) =>
     suspendOthers(tx, { id: userId, email }, '192.0.2.1', await lockOrganizationsToReview(tx, owner))
   const working = () =>

@@ -11,6 +11,8 @@ type LinkParts = {
   provesEmail: boolean
   /** created at the operator's command line */
   fromOperator?: boolean
+  /** the organization that sends or shows the link; a member who uses it has entered that organization */
+  organizationId?: string
   publicUrl: string
 }
 
@@ -18,7 +20,7 @@ type LinkParts = {
 export async function createPasswordLink(
   tx: Tx,
   userId: string,
-  { publicUrl, fromOperator = false, ...kind }: LinkParts,
+  { publicUrl, fromOperator = false, organizationId, ...kind }: LinkParts,
 ): Promise<string> {
   const now = clock()
   const token = randomToken(32)
@@ -28,6 +30,7 @@ export async function createPasswordLink(
     userId,
     ...kind,
     fromOperator,
+    organizationId: organizationId ?? null,
     expiresAt: new Date(now.getTime() + LINK_LIFETIME_MS[kind.purpose]),
     now,
   })

@@ -3,13 +3,20 @@ import type { LinkProblem, LinkPurpose } from './link.ts'
 
 /** `fromOperator`: created at the command line. */
 type LinkKind = { purpose: LinkPurpose; provesEmail: boolean; fromOperator: boolean }
-type NewPasswordLink = LinkKind & { tokenHash: Buffer; userId: string; expiresAt: Date; now: Date }
+type NewPasswordLink = LinkKind & {
+  tokenHash: Buffer
+  userId: string
+  organizationId: string | null
+  expiresAt: Date
+  now: Date
+}
 
 export const insertLink = (tx: Db, link: NewPasswordLink) =>
   execute(
     tx,
-    `INSERT INTO claim_links (token_hash, user_id, purpose, proves_email, from_operator, expires_at, created_at)
-     VALUES (:tokenHash, :userId, :purpose, :provesEmail, :fromOperator, :expiresAt, :now)`,
+    `INSERT INTO claim_links
+       (token_hash, user_id, purpose, proves_email, from_operator, organization_id, expires_at, created_at)
+     VALUES (:tokenHash, :userId, :purpose, :provesEmail, :fromOperator, :organizationId, :expiresAt, :now)`,
     link,
   )
 
@@ -19,6 +26,8 @@ export type PasswordLinkOwner = {
   name: string | null
   isClaimed: boolean
   provesEmail: boolean
+  /** the organization that sent the link */
+  organizationId: string | null
   /** this mailed link is the first one that proves the address: it opens an access review */
   opensReview: boolean
 }
@@ -48,7 +57,7 @@ export async function findLink(
   const [row] = await query<LinkRow>(
     db,
     `SELECT u.id AS "userId", u.email, u.name, u.password_hash IS NOT NULL AS "isClaimed", l.proves_email AS "provesEmail",
-       l.proves_email AND NOT l.from_operator AND u.email_proven_at IS NULL AS "opensReview", l.expires_at AS "expiresAt", l.used_at AS "usedAt" ${LINK}`,
+       l.organization_id AS "organizationId", l.proves_email AND NOT l.from_operator AND u.email_proven_at IS NULL AS "opensReview", l.expires_at AS "expiresAt", l.used_at AS "usedAt" ${LINK}`,
     [tokenHash, purpose],
   )
   if (!row) return 'unknown'

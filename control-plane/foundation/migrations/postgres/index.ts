@@ -64,6 +64,7 @@ import * as secretKeyChecks from './0068-secret-key-checks.ts'
 import * as screenshotSettings from './0069-screenshot-settings.ts'
 import * as subscriberChoices from './0070-subscriber-choices.ts'
 import * as dataSourceStates from './0071-data-source-states.ts'
+import * as enteredOrganizations from './0072-entered-organizations.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -130,6 +131,7 @@ const MIGRATIONS = {
   '0069-screenshot-settings': screenshotSettings,
   '0070-subscriber-choices': subscriberChoices,
   '0071-data-source-states': dataSourceStates,
+  '0072-entered-organizations': enteredOrganizations,
 }
 
 type Migration = (typeof MIGRATIONS)[keyof typeof MIGRATIONS]
