@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
+import { listAddressStates } from '../../control-plane/accounts/email/confirmation/store.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { mailedLink } from '../support/mailed-link.ts'
@@ -199,4 +200,22 @@ t.test('After a proof by a reset link a member of several organizations chooses 
   t.equal(await enter(own, company), 303)
   await signIn(email, 'gus himself chose this')
   t.same([await actsIn(stranger), await actsIn(company)], [[], ['signed_in']])
+})
+
+t.test('A proof by the link of one organization confirms the address for no other one', async t => {
+  const [stranger, thief, company] = [await api.tenant(), await api.tenant(), await api.tenant()]
+  const email = 'hal@company.example'
+  const mayMail = async ({ organizationId }: Account) =>
+    (await listAddressStates(api.db, [{ organizationId, address: email }]))[0]!.isConfirmed
+  const { claim_url: shown } = (await invite(thief, email)).body.data
+  await claim(shown)
+  await invite(stranger, email)
+  await invite(company, email)
+  await execute(api.db, 'DELETE FROM password_attempts')
+  const own = await claim(await mailedLink(smtp, email, 3), 'hal himself chose this')
+  t.equal(await mayMail(company), true)
+  t.equal(await mayMail(stranger), false, 'the person has never opened it')
+  t.equal(await mayMail(thief), false, 'nor was it the person who opened it')
+  t.equal(await enter(own, stranger), 303)
+  t.equal(await mayMail(stranger), true, 'the person opened it')
 })

@@ -3,13 +3,13 @@ import { type Db, execute, query, type Tx } from '../../../foundation/platform/p
 export type AddressState = { address: string; isConfirmed: boolean; askedAt: Date | null }
 
 /**
- * SQL: the user who proved the address is a member and proved it after joining. An earlier proof is not enough, because
- * the user has not agreed to emails of this organization.
+ * SQL: the user who proved the address is a member, proved it after joining, and has entered the organization. An earlier
+ * proof, or one by a link of another organization, is not enough: the user has not agreed to emails of this organization.
  */
 const IS_MEMBER = `EXISTS (
   SELECT FROM users u JOIN memberships m ON m.user_id = u.id
   WHERE u.email = w.address AND m.organization_id = w.organization_id AND NOT m.awaits_proof
-    AND u.email_proven_at >= m.created_at)`
+    AND m.entered_at IS NOT NULL AND u.email_proven_at >= m.created_at)`
 
 /** Reads the states of addresses of organizations. Addresses are in lower case. */
 export function listAddressStates(
