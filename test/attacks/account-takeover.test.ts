@@ -1,6 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { listAddressStates } from '../../control-plane/accounts/email/confirmation/store.ts'
+import {
+  createPasswordLink,
+  replacePasswordLinks,
+} from '../../control-plane/accounts/sign-in/password-links/actions.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { mailedLink } from '../support/mailed-link.ts'
@@ -218,4 +222,35 @@ t.test('A proof by the link of one organization confirms the address for no othe
   t.equal(await mayMail(thief), false, 'nor was it the person who opened it')
   t.equal(await enter(own, stranger), 303)
   t.equal(await mayMail(stranger), true, 'the person opened it')
+})
+
+t.test('An invitation replaces only an older link of its own organization', async t => {
+  const [stranger, company] = [await api.tenant(), await api.tenant()]
+  const email = 'ida@company.example'
+  const statusOf = async (link: string) => (await fetch(`${api.origin}${new URL(link).pathname}`)).status
+  const { user_id: id } = (await invite(company, email)).body.data
+  const first = await mailedLink(smtp, email, 1)
+  await invite(stranger, email)
+  const others = await mailedLink(smtp, email, 2)
+  t.same([await statusOf(first), await statusOf(others)], [200, 200])
+  await api.call('DELETE', `/members/${id}`, { key: company.key })
+  await invite(company, email)
+  const second = await mailedLink(smtp, email, 3)
+  t.same([await statusOf(first), await statusOf(others), await statusOf(second)], [404, 200, 200])
+
+  const publicUrl = 'http://localhost:8080'
+  const ofOperator = await api.db.transaction(tx => replacePasswordLinks(tx, id, publicUrl))
+  t.same([await statusOf(others), await statusOf(second), await statusOf(ofOperator)], [404, 404, 200])
+  const links: string[] = []
+  for (let n = 0; n < 22; n++) {
+    const sender = { purpose: 'claim', provesEmail: true, organizationId: crypto.randomUUID(), publicUrl } as const
+    links.push(await api.db.transaction(tx => createPasswordLink(tx, id, sender)))
+  }
+  const statuses = await Promise.all(links.map(statusOf))
+  t.same(statuses, [404, 404, ...Array(20).fill(200)], 'the newest of organizations')
+  t.equal(await statusOf(ofOperator), 200, 'and that of the operator')
+  const reset = { purpose: 'reset', provesEmail: true, publicUrl } as const
+  const makeReset = () => api.db.transaction(tx => createPasswordLink(tx, id, reset))
+  const [old, fresh] = [await makeReset(), await makeReset()]
+  t.same([await statusOf(old), await statusOf(fresh)], [404, 200], 'a new reset link replaces the old one')
 })

@@ -3,7 +3,7 @@ import { randomToken } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { now as clock } from '../../../foundation/platform/time/clock.ts'
 import { buildLinkUrl, LINK_LIFETIME_MS, type LinkPurpose } from './link.ts'
-import { insertLink, invalidateLinks, pruneLinks, removeUnusedLinks } from './store.ts'
+import { insertLink, invalidateLinks, pruneLinks, removeOldestLinks, removeReplacedLinks } from './store.ts'
 
 type LinkParts = {
   purpose: LinkPurpose
@@ -12,29 +12,29 @@ type LinkParts = {
   /** created at the operator's command line */
   fromOperator?: boolean
   /** the organization that sends or shows the link; a member who uses it has entered that organization */
-  organizationId?: string
+  organizationId?: string | null
   publicUrl: string
 }
 
-/** Creates a link that sets a password and invalidates the user's older ones of that kind. Only a hash is stored. */
+/** Unused links of one kind that a user can have from different organizations. */
+const MAX_LINKS = 20
+
+/**
+ * Creates a link that sets a password and replaces older ones of that kind from the same organization. Only a hash is stored.
+ */
 export async function createPasswordLink(
   tx: Tx,
   userId: string,
-  { publicUrl, fromOperator = false, organizationId, ...kind }: LinkParts,
+  { publicUrl, fromOperator = false, organizationId = null, ...kind }: LinkParts,
 ): Promise<string> {
   const now = clock()
   const token = randomToken(32)
-  await removeUnusedLinks(tx, userId, kind)
-  await insertLink(tx, {
-    tokenHash: sha256(token),
-    userId,
-    ...kind,
-    fromOperator,
-    organizationId: organizationId ?? null,
-    expiresAt: new Date(now.getTime() + LINK_LIFETIME_MS[kind.purpose]),
-    now,
-  })
-  return buildLinkUrl(publicUrl, kind.purpose, token)
+  const link = { ...kind, fromOperator, organizationId }
+  await removeReplacedLinks(tx, userId, link)
+  const expiresAt = new Date(now.getTime() + LINK_LIFETIME_MS[link.purpose])
+  await insertLink(tx, { ...link, tokenHash: sha256(token), userId, expiresAt, now })
+  await removeOldestLinks(tx, userId, link, MAX_LINKS)
+  return buildLinkUrl(publicUrl, link.purpose, token)
 }
 
 /** Creates a claim link for the operator and invalidates every other link of the user. */

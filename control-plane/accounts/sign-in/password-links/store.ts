@@ -78,17 +78,37 @@ export const invalidateLinks = (tx: Tx, userId: string, now: Date) =>
     { userId, now },
   )
 
-/** Deletes the unused links of a kind, which a newer one replaces. */
-export const removeUnusedLinks = (
+type LinkSender = LinkKind & { organizationId: string | null }
+
+/**
+ * Deletes the unused links of a kind that a newer one replaces: those of the same organization. A link of the operator replaces
+ * all. Links that do not prove the address come from the one organization that created the account.
+ */
+export const removeReplacedLinks = (tx: Tx, userId: string, sender: LinkSender) =>
+  execute(
+    tx,
+    `DELETE FROM claim_links
+     WHERE user_id = :userId AND purpose = :purpose AND proves_email = :provesEmail AND used_at IS NULL
+       AND (:fromOperator OR NOT :provesEmail
+         OR NOT from_operator AND organization_id IS NOT DISTINCT FROM CAST(:organizationId AS uuid))`,
+    { userId, ...sender },
+  )
+
+/** Deletes the oldest unused links of a kind, except those of the operator, beyond \`kept\`. */
+export const removeOldestLinks = (
   tx: Tx,
   userId: string,
   { purpose, provesEmail }: Pick<LinkKind, 'purpose' | 'provesEmail'>,
+  kept: number,
 ) =>
-  execute(tx, 'DELETE FROM claim_links WHERE user_id = ? AND purpose = ? AND proves_email = ? AND used_at IS NULL', [
-    userId,
-    purpose,
-    provesEmail,
-  ])
+  execute(
+    tx,
+    `DELETE FROM claim_links WHERE token_hash IN (
+       SELECT token_hash FROM claim_links
+       WHERE user_id = :userId AND purpose = :purpose AND proves_email = :provesEmail AND used_at IS NULL AND NOT from_operator
+       ORDER BY created_at DESC, token_hash OFFSET :kept)`,
+    { userId, purpose, provesEmail, kept },
+  )
 
 export const pruneLinks = (db: Db, before: Date) =>
   execute(db, 'DELETE FROM claim_links WHERE expires_at < ?', [before])
