@@ -15,5 +15,18 @@ export type UserIdentity = { id: string; email: string }
 export const withUserActor = (db: Db, { id, email }: UserIdentity, ip: string, organizationId: string): Db =>
   withAuditActor(db, { kind: 'user', id, name: email, ip, projectId: null, organizationId })
 
-/** Deletes entries older than a year. Younger ones cannot be deleted (migration 0018). */
-export const deleteExpiredAuditRecords = (db: Db): Promise<number> => pruneAuditLog(db, now())
+const BATCH_SIZE = 10_000
+
+/**
+ * Deletes entries older than a year, in batches until none is left or the signal is aborted. Younger ones cannot be deleted
+ * (migration 0018). Returns the number of deleted ones.
+ */
+export async function deleteExpiredAuditRecords(db: Db, signal: AbortSignal): Promise<number> {
+  let total = 0
+  for (let isMore = true; isMore && !signal.aborted; ) {
+    const count = await pruneAuditLog(db, now(), BATCH_SIZE)
+    total += count
+    isMore = count === BATCH_SIZE
+  }
+  return total
+}

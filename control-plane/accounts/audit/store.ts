@@ -102,11 +102,11 @@ export function listAuditOfRecords(
 
 const RETENTION_DAYS = 365
 
-/** Deletes up to 10,000 entries that are older than a year. Returns their number. */
-export const pruneAuditLog = (db: Db, now: Date): Promise<number> =>
+/** Deletes up to `limit` entries that are older than a year. Returns their number. */
+export const pruneAuditLog = (db: Db, now: Date, limit: number): Promise<number> =>
   execute(
     db,
     `DELETE FROM audit_log WHERE id IN
-       (SELECT id FROM audit_log WHERE at < :before ORDER BY at LIMIT 10000)`,
-    { before: new Date(now.getTime() - (RETENTION_DAYS * 24 + 1) * 3_600_000) },
+       (SELECT id FROM audit_log WHERE at < :before ORDER BY at LIMIT :limit)`,
+    { limit, before: new Date(now.getTime() - (RETENTION_DAYS * 24 + 1) * 3_600_000) },
   )

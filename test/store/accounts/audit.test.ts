@@ -1,12 +1,16 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { deleteExpiredAuditRecords, recordAudit } from '../../../control-plane/accounts/audit/actions.ts'
+import { startAccountsWorker } from '../../../control-plane/accounts/cleanup-worker.ts'
 import { createSession } from '../../../control-plane/accounts/sessions/actions.ts'
 import { migratePostgres } from '../../../control-plane/foundation/migrations/postgres/index.ts'
 import { createPostgres, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import { type AuditActor, withAuditActor } from '../../../control-plane/foundation/web/auth/audit-actor.ts'
+import { createLog } from '../../../shared/process/log.ts'
+import { createMetrics } from '../../../shared/process/metrics.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
+import { waitFor } from '../../support/wait.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 3)
 t.teardown(() => db.destroy())
@@ -196,9 +200,31 @@ t.test('Rows are deleted after a year', async t => {
       [age],
     )
   }
-  t.equal(await deleteExpiredAuditRecords(db), 1)
+  t.equal(await deleteExpiredAuditRecords(db, new AbortController().signal), 1)
   t.equal((await query(db, 'SELECT id FROM audit_log')).length, before + 1)
 })
+
+t.test(
+  'One round deletes a backlog of old rows, also when other kinds of rows cannot be deleted, and reports that',
+  async t => {
+    await execute(
+      db,
+      `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, changes)
+     SELECT now() - interval '367 days', 'operator', 'operator', 'created', 'monitor', '{}' FROM generate_series(1, 21000)`,
+    )
+    const young = 'SELECT count(*)::integer AS count FROM audit_log'
+    await execute(db, 'ALTER TABLE bootstrap_attempts RENAME TO bootstrap_attempts_away')
+    const metrics = createMetrics()
+    const worker = startAccountsWorker({ db, metrics, log: createLog('test', 'silent') })
+    t.teardown(() => worker.stop())
+    const failed = /picket_loop_rounds_total\{loop="accounts-prune",outcome="failed"\} 1\n/
+    await waitFor(async () => failed.test((await metrics.render()).text), { label: 'a round that failed' })
+    await execute(db, 'ALTER TABLE bootstrap_attempts_away RENAME TO bootstrap_attempts')
+    const old = await query(db, `SELECT id FROM audit_log WHERE at < now() - interval '366 days'`)
+    t.equal(old.length, 0)
+    t.ok((await query<{ count: number }>(db, young))[0]!.count > 0)
+  },
+)
 
 t.test('Rows cannot be changed, and not be deleted for a year', async t => {
   await insertChannel()
