@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { deleteExpiredAuditRecords, recordAudit } from '../../../control-plane/accounts/audit/actions.ts'
-import { startAccountsWorker } from '../../../control-plane/accounts/cleanup-worker.ts'
+import { createCleanupRound, startAccountsWorker } from '../../../control-plane/accounts/cleanup-worker.ts'
 import { createSession } from '../../../control-plane/accounts/sessions/actions.ts'
 import { migratePostgres } from '../../../control-plane/foundation/migrations/postgres/index.ts'
 import { createPostgres, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
@@ -11,6 +11,7 @@ import { createMetrics } from '../../../shared/process/metrics.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertTenant } from '../../support/tenant.ts'
 import { waitFor } from '../../support/wait.ts'
+import { runWhileLocked } from '../../support/while-held.ts'
 
 const db = createPostgres((await createDatabase(t)).url, 3)
 t.teardown(() => db.destroy())
@@ -225,6 +226,37 @@ t.test(
     t.ok((await query<{ count: number }>(db, young))[0]!.count > 0)
   },
 )
+
+t.test('A kind of rows whose deletion takes the time of a whole round is not the first of the next one', async t => {
+  await execute(
+    db,
+    `INSERT INTO audit_log (at, actor_kind, actor_name, action, resource, changes)
+     VALUES (now() - interval '367 days', 'operator', 'operator', 'created', 'monitor', '{}')`,
+  )
+  const old = () => query(db, `SELECT id FROM audit_log WHERE at < now() - interval '366 days'`)
+  const round = createCleanupRound(db)
+  const limit = new AbortController()
+  let aborted: Promise<unknown> = Promise.resolve()
+  await runWhileLocked(
+    db,
+    tx => execute(tx, 'LOCK TABLE idempotency_marks'),
+    async () => {
+      aborted = t.rejects(round(limit.signal), /cancel/)
+    },
+    async tx => {
+      limit.abort()
+      await execute(
+        tx,
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      await aborted
+      t.equal((await old()).length, 1, 'the aborted round left it')
+      await round(new AbortController().signal)
+      t.same(await old(), [], 'although the first kind is still locked')
+    },
+  )
+})
 
 t.test('Rows cannot be changed, and not be deleted for a year', async t => {
   await insertChannel()
