@@ -234,6 +234,36 @@ t.test('The person on call and the person who acknowledged get direct messages',
   await waitFor(async () => (await query(api.db, reached, [[bob]])).length === 1)
 })
 
+t.test('Direct messages go through another team when one removes the app', async t => {
+  const { account, key } = await project('T16')
+  const email = 'ann@t16.example.com'
+  const ann = await team.member(account, 'editor', email)
+  await api.call('PUT', '/alerts/settings', { key, body: { on_call_user_id: ann } })
+  const isReachedIn = async (teamId: string) => {
+    const sql = `SELECT FROM alert_channels c JOIN chat_installations i ON i.id = c.chat_installation_id
+      WHERE c.person_id = ? AND i.team_id = ?`
+    return (await query(api.db, sql, [ann, teamId])).length === 1
+  }
+  for (const teamId of ['T16', 'T17']) {
+    provider.people.push({ id: `U${teamId}`, email, team: teamId })
+    await team.install(account, { team: teamId })
+    await waitFor(() => provider.calls('users.lookupByEmail').some(({ token }) => token.endsWith(`-${teamId}`)))
+    await waitFor(() => isReachedIn('T16'))
+    provider.people.pop()
+  }
+  const linked = 'SELECT FROM chat_identities WHERE user_id = ?'
+  await waitFor(async () => (await query(api.db, linked, [ann])).length === 2)
+  const due = `SELECT FROM chat_installations WHERE project_id = ? AND people_due_at > now() + interval '1 hour'`
+  await waitFor(async () => (await query(api.db, due, [account.projectId])).length === 2)
+
+  provider.next('chat.postMessage', ...Array.from({ length: 2 }, () => ({ ok: false, error: 'token_revoked' })))
+  await team.incident(account, 'Queue is full')
+  await waitFor(() => isReachedIn('T17'))
+  await team.incident(account, 'Queue is full again')
+  const [message] = await waitFor(() => (messagesTo('DUT17').length > 0 ? messagesTo('DUT17') : null))
+  t.match(message.text, /Queue is full again/)
+})
+
 t.test('The channel list has all public channels and is cached', async t => {
   const { key, installation, account } = await project('T9')
   const path = `/chat/installations/${installation.id}/channels`

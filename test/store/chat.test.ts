@@ -13,9 +13,11 @@ import {
   claimOnce,
   findInstallation,
   saveInstallation,
+  scheduleInstallationCheck,
 } from '../../control-plane/integrations/chat/installations/installation-store.ts'
 import { renewTokens } from '../../control-plane/integrations/chat/installations/renew-actions.ts'
 import { removeInstallation, revokeDue } from '../../control-plane/integrations/chat/installations/revoke-actions.ts'
+import { matchPeople } from '../../control-plane/integrations/chat/people/match-actions.ts'
 import { listUnlinkedMembers } from '../../control-plane/integrations/chat/people/people-store.ts'
 import { readChatSettings } from '../../control-plane/integrations/chat/settings.ts'
 import { createEgress } from '../../shared/egress/index.ts'
@@ -44,17 +46,22 @@ const tools = {
   },
 }
 
-/** Creates an installation whose token is due for renewal. */
-async function installation(refreshToken: string | null = 'xoxe-old') {
-  const { projectId, userId } = await insertTenant(db)
+type Installed = { tenant?: { projectId: string; userId: string }; teamId?: string; accessToken?: string }
+
+/** Creates an installation whose token is due for renewal, by default of a new team in a new project. */
+async function installation(
+  refreshToken: string | null = 'xoxe-old',
+  { tenant, teamId, accessToken = 'xoxb-old' }: Installed = {},
+) {
+  const { projectId, userId } = tenant ?? (await insertTenant(db))
   const owner = { id: uuidv7(), projectId }
   await db.transaction(tx =>
     saveInstallation(tx, {
       ...owner,
-      teamId: owner.id,
+      teamId: teamId ?? owner.id,
       teamName: 'Team',
       scopes: ['chat:write'],
-      tokens: encryptChatTokens({ accessToken: 'xoxb-old', refreshToken }, owner, secrets),
+      tokens: encryptChatTokens({ accessToken, refreshToken }, owner, secrets),
       tokenExpiresAt: later(60),
       renewAt: now,
       installedBy: userId,
@@ -210,3 +217,42 @@ t.test(
     t.equal(provider.calls('auth.revoke').length, calls)
   },
 )
+
+t.test('A direct channel moves to the team that still has the app', async t => {
+  await db.raw('DELETE FROM chat_installations')
+  const tenant = await insertTenant(db)
+  const [user] = await query<{ email: string }>(db, 'SELECT email FROM users WHERE id = ?', [tenant.userId])
+  const teams = ['TA', 'TB', 'TC']
+  const installed: Awaited<ReturnType<typeof installation>>[] = []
+  for (const teamId of teams) {
+    installed.push(await installation(null, { tenant, teamId, accessToken: `xoxb-${teamId}` }))
+    provider.people.splice(0, 1, { id: `U${teamId}`, email: user!.email, team: teamId })
+    t.equal(await matchPeople(tools, now), true)
+  }
+  const [first, second, third] = installed
+  const directChannels = async () => {
+    const sql = 'SELECT chat_installation_id AS id FROM alert_channels WHERE person_id = ?'
+    return (await query<{ id: string }>(db, sql, [tenant.userId])).map(({ id }) => id)
+  }
+  t.same(await directChannels(), [first!.id], 'one channel, in the first team')
+  t.equal(await matchPeople(tools, later(1)), false, 'nothing is due')
+
+  provider.refuse('xoxb-TA', 'account_inactive')
+  await scheduleInstallationCheck(db, first!.id, later(1))
+  t.equal(await matchPeople(tools, later(1)), true)
+  t.same((await first!.read()).revokedAt, later(1))
+  while (await matchPeople(tools, later(2)));
+  const [moved, ...more] = await directChannels()
+  t.ok([second!.id, third!.id].includes(moved!), 'the other teams are matched at once')
+  t.same(more, [])
+
+  await removeInstallation(tools, tenant.projectId, moved!, later(3))
+  t.same(await directChannels(), [])
+  while (await matchPeople(tools, later(3)));
+  t.same(
+    await directChannels(),
+    [second!.id, third!.id].filter(id => id !== moved),
+    'also after a deletion',
+  )
+  await db.raw('DELETE FROM chat_installations')
+})

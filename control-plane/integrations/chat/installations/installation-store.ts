@@ -1,3 +1,4 @@
+import { lockChatInstallations, scheduleMatches } from '../../../alerting/channels/chat-match-store.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { StoredInstallation } from './installation.ts'
 
@@ -55,22 +56,45 @@ export async function saveInstallation(tx: Tx, installation: StoredInstallation)
 export const setDefaultChannel = (tx: Tx, id: string, channelId: string) =>
   execute(tx, 'UPDATE chat_installations SET default_channel_id = ? WHERE id = ?', [channelId, id])
 
-/** Deletes an installation and its channels, which are locked first. Returns the deleted row, or null. */
-export async function deleteInstallation(tx: Tx, projectId: string, id: string): Promise<StoredInstallation | null> {
-  await execute(tx, 'DELETE FROM alert_channels WHERE project_id = ? AND chat_installation_id = ?', [projectId, id])
+/**
+ * Deletes an installation and its channels, which are locked first. Returns the deleted row, or null. The other installations of
+ * the project are due for a match of people.
+ */
+export async function deleteInstallation(
+  tx: Tx,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<StoredInstallation | null> {
+  const ofInstallation = 'alert_channels WHERE project_id = ? AND chat_installation_id = ?'
+  await query(tx, `SELECT FROM ${ofInstallation} ORDER BY id FOR UPDATE`, [projectId, id])
+  await lockChatInstallations(tx, [projectId])
+  await execute(tx, `DELETE FROM ${ofInstallation}`, [projectId, id])
   const sql = `DELETE FROM chat_installations WHERE project_id = ? AND id = ? RETURNING ${INSTALLATION_COLUMNS}`
   const [row] = await query<StoredInstallation>(tx, sql, [projectId, id])
+  if (row) await scheduleMatches(tx, [projectId], now)
   return row ?? null
 }
 
-/** Marks an installation as revoked, unless it was installed again meanwhile. */
-export async function markRevoked(db: Db, id: string, tokens: Buffer, now: Date): Promise<void> {
-  await execute(
-    db,
-    `UPDATE chat_installations SET revoked_at = :now, updated_at = :now
-     WHERE id = :id AND tokens = :tokens AND revoked_at IS NULL`,
-    { id, tokens, now },
-  )
+/**
+ * Marks an installation as revoked, unless it was installed again meanwhile. The other installations of the project are due for a
+ * match of people.
+ */
+export async function markRevoked(
+  db: Db,
+  { id, projectId, tokens }: Pick<StoredInstallation, 'id' | 'projectId' | 'tokens'>,
+  now: Date,
+): Promise<void> {
+  await db.transaction(async tx => {
+    await lockChatInstallations(tx, [projectId])
+    const changed = await execute(
+      tx,
+      `UPDATE chat_installations SET revoked_at = :now, updated_at = :now
+       WHERE id = :id AND tokens = :tokens AND revoked_at IS NULL`,
+      { id, tokens, now },
+    )
+    if (changed > 0) await scheduleMatches(tx, [projectId], now)
+  })
 }
 
 /** Claims a hash until `forgetAt`. Returns true the first time. */

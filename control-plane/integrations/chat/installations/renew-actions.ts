@@ -38,14 +38,14 @@ async function renew(
 ): Promise<void> {
   const { id, tokens } = installation
   const { refreshToken } = decryptChatTokens(tokens, installation, secrets)
-  if (refreshToken === null) return markRevoked(db, id, tokens, now)
+  if (refreshToken === null) return markRevoked(db, installation, now)
   const fields = { grant_type: 'refresh_token', refresh_token: refreshToken }
   const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
   const renewed = answer.ok ? parseToken(answer.fields) : null
   if (renewed === null) {
     // other errors may come from wrong settings of the app and do not end the installation
     const isRefused = !answer.ok && !isTransient(answer.reason) && answer.reason === 'invalid_refresh_token'
-    return isRefused ? markRevoked(db, id, tokens, now) : undefined
+    return isRefused ? markRevoked(db, installation, now) : undefined
   }
   const { expiresInSeconds, ...newTokens } = renewed
   const encrypted = encryptChatTokens(newTokens, installation, secrets)

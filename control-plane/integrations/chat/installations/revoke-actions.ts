@@ -32,7 +32,7 @@ const MAX_FAILURES = 60
  */
 export async function removeInstallation(tools: RevokeTools, projectId: string, id: string, now: Date): Promise<void> {
   const revocation = await tools.db.transaction(async tx => {
-    const installation = found(isId(id) && (await deleteInstallation(tx, projectId, id)), 'chat installation')
+    const installation = found(isId(id) && (await deleteInstallation(tx, projectId, id, now)), 'chat installation')
     if (installation.revokedAt !== null) return null
     await queueRevocation(tx, installation, new Date(now.getTime() + LEASE_MS), now)
     return { ...installation, failures: 0 }

@@ -10,10 +10,10 @@ import { callProvider } from '../provider/provider-reader.ts'
 import { parsePerson } from './chat-person.ts'
 import { linkPerson, type PeopleTools } from './people-actions.ts'
 import {
-  insertDirectChannel,
   listMembersWithoutDirectChannel,
   listUnlinkedMembers,
   resumeDirectChannels,
+  saveDirectChannel,
 } from './people-store.ts'
 
 /** Longer than one match can take. */
@@ -35,7 +35,7 @@ export async function matchPeople(tools: PeopleTools, now: Date): Promise<boolea
     (await checkAppInstalled(tools, installation)) ??
     (await linkMembers(tools, installation, now)) ??
     (await openDirectChannels(tools, installation, now))
-  if (refusal && isRevoked(refusal.reason)) await markRevoked(tools.db, installation.id, installation.tokens, now)
+  if (refusal && isRevoked(refusal.reason)) await markRevoked(tools.db, installation, now)
   if (!refusal) await resumeDirectChannels(tools.db, installation.id, now)
   const waitMs = refusal ? Math.max(refusal.retryAfterMs ?? 0, RETRY_DELAY_MS) : MATCH_INTERVAL_MS
   await scheduleNextMatch(tools.db, installation, new Date(now.getTime() + waitMs))
@@ -81,7 +81,7 @@ async function openDirectChannels(
     if (channelId === null) continue
     const owner = { id: newId(), projectId }
     const config = encryptConfig({ installation_id: installationId, channel_id: channelId }, owner, secrets)
-    await insertDirectChannel(db, { ...owner, config, installationId, userId, chatUserId }, now)
+    await saveDirectChannel(db, { ...owner, config, installationId, userId, chatUserId }, now)
   }
   return null
 }

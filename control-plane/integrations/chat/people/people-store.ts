@@ -65,7 +65,7 @@ export const listUnlinkedMembers = (db: Db, projectId: string, teamId: string): 
     { projectId, teamId },
   )
 
-/** Returns connected members without a direct channel. */
+/** Returns connected members without a direct channel in an active installation. */
 export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamId: string) =>
   query<{ userId: string; chatUserId: string }>(
     db,
@@ -74,7 +74,8 @@ export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamI
      JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = i.user_id
      WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.disconnected_at IS NULL AND m.suspended_at IS NULL
        AND NOT EXISTS (
-       SELECT FROM alert_channels c WHERE c.project_id = i.project_id AND c.person_id = i.user_id)
+       SELECT FROM alert_channels c JOIN chat_installations ci ON ci.id = c.chat_installation_id
+       WHERE c.project_id = i.project_id AND c.person_id = i.user_id AND ci.revoked_at IS NULL)
      ORDER BY i.id LIMIT ${MAX_CALLS_PER_ROUND}`,
     { projectId, teamId },
   )
@@ -88,10 +89,29 @@ type DirectChannel = {
   chatUserId: string
 }
 
-/** Inserts the direct channel of a member, unless it exists or the member and the chat user are not connected any more. `config` is encrypted. */
-export async function insertDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {
-  await execute(
-    db,
+/**
+ * Inserts the direct channel of a member in place of one in a revoked installation. Changes nothing else when the member has a
+ * channel in an active installation, or when the member and the chat user are not connected any more. `config` is encrypted.
+ */
+export async function saveDirectChannel(db: Db, channel: DirectChannel, now: Date): Promise<void> {
+  await db.transaction(async tx => {
+    await deleteRevokedDirectChannel(tx, channel)
+    await insertDirectChannel(tx, channel, now)
+  })
+}
+
+const deleteRevokedDirectChannel = (tx: Tx, { projectId, userId }: DirectChannel) =>
+  execute(
+    tx,
+    `DELETE FROM alert_channels c USING chat_installations i
+     WHERE c.project_id = :projectId AND c.person_id = :userId AND i.id = c.chat_installation_id
+       AND i.revoked_at IS NOT NULL`,
+    { projectId, userId },
+  )
+
+const insertDirectChannel = (tx: Tx, channel: DirectChannel, now: Date) =>
+  execute(
+    tx,
     `INSERT INTO alert_channels (id, project_id, name, type, config, chat_installation_id, person_id, is_default,
        created_at, updated_at)
      SELECT :id, :projectId, 'Direct message', 'chat_a', :config, :installationId, :userId, false, :now, :now
@@ -101,7 +121,6 @@ export async function insertDirectChannel(db: Db, channel: DirectChannel, now: D
      ON CONFLICT (project_id, person_id) WHERE person_id IS NOT NULL DO NOTHING`,
     { ...channel, now },
   )
-}
 
 /** Deletes the direct channel of a member in one installation. */
 export const deleteDirectChannel = (tx: Tx, installationId: string, userId: string) =>
