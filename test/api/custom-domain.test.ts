@@ -143,6 +143,26 @@ t.test('Of two projects with the same domain, the one with the TXT record owns i
   t.equal((await ask('POST', `${path}/verify`)).body.data.verified, false)
 })
 
+t.test('A page keeps its working domain when another one is refused', async t => {
+  const second = await insertStatusPage(api.db, acme.projectId, 'second')
+  const secondPath = `/status-pages/${second}/custom-domain`
+  const verify = async (path: string, domain: string) => {
+    const [, text] = (await ask('PUT', path, { domain })).body.data.records
+    zone.push({ type: 'CNAME', name: domain, data: TARGET }, { type: 'TXT', name: text.name, data: text.value })
+    // a negative answer is cached for a second
+    await waitFor(async () => (await ask('POST', `${path}/verify`)).body.data.verified)
+  }
+  await verify(path, 'docs.acme.com')
+  await verify(secondPath, 'shop.acme.com')
+  const read = async () => (await ask('GET', `/status-pages/${second}`)).body.data
+  const before = await read()
+  t.match(before, { custom_domain: 'shop.acme.com', custom_domain_verified_at: String })
+  t.equal((await ask('PUT', secondPath, { domain: 'docs.acme.com' })).status, 409)
+  t.same(await read(), before)
+  t.equal(await allowed('shop.acme.com'), 200)
+  t.equal(await allowed('docs.acme.com'), 200)
+})
+
 t.test('The analysis lists resolvers that do not answer, and a verified domain stays verified', async t => {
   dns.behave('servfail')
   const { status, body } = await ask('POST', `${path}/analyze`, { domain: 'status.acme.com' })

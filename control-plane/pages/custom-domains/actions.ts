@@ -2,7 +2,7 @@ import { assertPlanAllowsDomains } from '../../accounts/plans/actions.ts'
 import { signRsaSha256 } from '../../foundation/platform/crypto/rsa.ts'
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 import { isId } from '../../foundation/platform/ids.ts'
-import type { Db } from '../../foundation/platform/postgres/client.ts'
+import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import type { ApiCaller } from '../../foundation/web/auth/authentication.ts'
 import {
   conflict,
@@ -72,16 +72,18 @@ export async function launchDomainConnect({ tools, caller, pageId }: DomainReque
   }
 }
 
-/** Sets the domain of a page and verifies it. Returns what is missing. Throws 400, 403, 404. */
+/**
+ * Sets the domain of a page and verifies it. Returns what is missing. Throws 400, 403, 404, and 409 when the domain is verified
+ * for another page; the page then keeps its earlier domain.
+ */
 export async function setCustomDomain(request: DomainRequest, text: string, now: Date): Promise<DomainAnalysis> {
   const { tools, caller, pageId } = request
   const domain = parseRequestedDomain(tools, text)
   const page = await findEntitledPage(tools, caller, pageId)
-  await tools.db.transaction(async tx => {
+  return verifyAndSave(tools, page, domain, now, async tx => {
     await assertPlanAllowsDomains(tx, caller.organizationId)
     await setDomain(tx, page.id, domain, now)
   })
-  return verifyAndSave(tools, { ...page, domain }, domain, now)
 }
 
 /** Verifies again. Throws 404 when the page has no domain, 409 when the domain is verified for another page. */
@@ -101,23 +103,37 @@ export async function removeDomain({ tools, caller, pageId }: DomainRequest, now
   return updated
 }
 
-async function verifyAndSave(tools: DomainTools, page: DomainRow, domain: string, now: Date): Promise<DomainAnalysis> {
+/** Verifies a domain, then calls `save` and stores the result in one transaction. Throws 409, and then stores nothing. */
+async function verifyAndSave(
+  tools: DomainTools,
+  page: DomainRow,
+  domain: string,
+  now: Date,
+  save: (tx: Tx) => Promise<void> = async () => {},
+): Promise<DomainAnalysis> {
   const facts = await lookUpDnsFacts(domain, tools.settings.target, tools.lookUpContext)
   const analysis = await analyze(tools, page, domain, facts)
-  if (!analysis.verified) return analysis
-  await releasePreviousOwner(tools, page, domain, facts, now)
-  if (await markVerified(tools.db, page.id, domain, now)) return analysis
-  throw conflict(`${domain} is already the custom domain of another status page`)
+  await tools.db.transaction(async tx => {
+    await save(tx)
+    if (!analysis.verified) return
+    await releasePreviousOwner(tools, tx, { page, domain, facts }, now)
+    if (!(await markVerified(tx, page.id, domain, now))) throw domainTakenError(domain)
+  })
+  return analysis
 }
 
+type Verified = { page: DomainRow; domain: string; facts: DnsFacts }
+
 /** Releases the domain when its current page can no longer prove ownership. Throws 409 when it can. */
-async function releasePreviousOwner(tools: DomainTools, page: DomainRow, domain: string, facts: DnsFacts, now: Date) {
-  const holder = await findDomainOwner(tools.db, domain)
+async function releasePreviousOwner(tools: DomainTools, tx: Tx, { page, domain, facts }: Verified, now: Date) {
+  const holder = await findDomainOwner(tx, domain)
   if (holder === null || holder.id === page.id) return
   const isProven = facts.texts.includes(buildChallenge(tools, holder.projectId, domain))
-  if (isProven) throw conflict(`${domain} is already the custom domain of another status page`)
-  await clearVerified(tools.db, holder.id, domain, now)
+  if (isProven) throw domainTakenError(domain)
+  await clearVerified(tx, holder.id, domain, now)
 }
+
+const domainTakenError = (domain: string) => conflict(`${domain} is already the custom domain of another status page`)
 
 async function analyze(tools: DomainTools, page: DomainRow, domain: string, facts: DnsFacts): Promise<DomainAnalysis> {
   const { settings, lookUpContext } = tools

@@ -61,6 +61,8 @@ const Launch = Type.Object({
 })
 
 const PATH = '/status-pages/:id/custom-domain'
+const SET_DESCRIPTION =
+  'The domain is served once all records are in place; an earlier domain is not served from then on. After an error, the page keeps its earlier domain.'
 
 /** Custom domains of status pages (docs/design/subscribers.md#custom-domains). */
 export function customDomainRoutes(app: App, tools: DomainTools & { publicUrl: string }): void {
@@ -106,7 +108,7 @@ export function customDomainRoutes(app: App, tools: DomainTools & { publicUrl: s
     PATH,
     {
       schema: {
-        ...operation('Set the custom domain', 'The domain is served once all records are in place.'),
+        ...operation('Set the custom domain', SET_DESCRIPTION),
         response: analysis,
       },
     },

@@ -1720,7 +1720,7 @@ export class Picket extends HeyApiClient {
     /**
      * Set the custom domain
      *
-     * The domain is served once all records are in place.
+     * The domain is served once all records are in place; an earlier domain is not served from then on. After an error, the page keeps its earlier domain.
      */
     public updateStatusPageCustomDomain<ThrowOnError extends boolean = false>(options: Options<UpdateStatusPageCustomDomainData, ThrowOnError>) {
         return (options.client ?? this.client).put<UpdateStatusPageCustomDomainResponses, UpdateStatusPageCustomDomainErrors, ThrowOnError>({
