@@ -16,6 +16,10 @@ import {
   scheduleInstallationCheck,
 } from '../../control-plane/integrations/chat/installations/installation-store.ts'
 import { renewTokens } from '../../control-plane/integrations/chat/installations/renew-actions.ts'
+import {
+  dropRevocationsOfTeam,
+  queueRevocation,
+} from '../../control-plane/integrations/chat/installations/revocation-store.ts'
 import { removeInstallation, revokeDue } from '../../control-plane/integrations/chat/installations/revoke-actions.ts'
 import { matchPeople } from '../../control-plane/integrations/chat/people/match-actions.ts'
 import { listUnlinkedMembers } from '../../control-plane/integrations/chat/people/people-store.ts'
@@ -184,9 +188,9 @@ t.test('A failed revocation is retried later by one process, and dropped after a
   provider.next('auth.revoke', 'reset')
   await removeInstallation(tools, owner.projectId, owner.id, now)
   t.equal(provider.calls('auth.revoke').length, 1)
-  await revokeDue(tools, later(59))
+  await revokeDue(tools, () => later(59))
   t.equal(provider.calls('auth.revoke').length, 1, 'not before it is due')
-  await Promise.all([1, 2, 3].map(() => revokeDue(tools, later(61))))
+  await Promise.all([1, 2, 3].map(() => revokeDue(tools, () => later(61))))
   t.same(
     provider.calls('auth.revoke').map(({ token }) => token),
     ['xoxb-old', 'xoxb-old'],
@@ -209,10 +213,10 @@ t.test(
       return row?.failures
     }
     t.equal(await readFailures(), 1)
-    await revokeDue(tools, later(61))
+    await revokeDue(tools, () => later(61))
     t.equal(await readFailures(), 2)
     await execute(db, 'UPDATE chat_revocations SET failures = 60 WHERE id = ?', [owner.id])
-    await revokeDue(tools, later(1_000_000))
+    await revokeDue(tools, () => later(1_000_000))
     t.equal(await readFailures(), undefined)
     t.equal(provider.calls('auth.revoke').length, calls)
   },
@@ -255,4 +259,55 @@ t.test('A direct channel moves to the team that still has the app', async t => {
     'also after a deletion',
   )
   await db.raw('DELETE FROM chat_installations')
+})
+
+/** Adds the revocation of a grant that is due. */
+async function pendingRevocation(refreshToken: string | null = null) {
+  const { projectId } = await insertTenant(db)
+  const owner = { id: uuidv7(), projectId }
+  const tokens = encryptChatTokens({ accessToken: `xoxb-${owner.id}`, refreshToken }, owner, secrets)
+  await db.transaction(tx => queueRevocation(tx, { ...owner, teamId: owner.id, tokens }, now, now))
+  return owner.id
+}
+const revoked = () => provider.calls('auth.revoke').map(({ token }) => token)
+const countRevocations = async () => (await query(db, 'SELECT FROM chat_revocations')).length
+
+t.test('A team that installs again while other grants are revoked keeps its grant', async t => {
+  const [id, other, active] = [await pendingRevocation(), await pendingRevocation(), await pendingRevocation()]
+  await installation(null, { teamId: active })
+  const before = revoked().length
+  provider.next('auth.revoke', 'hang')
+  const running = revokeDue(tools, () => later(1))
+  await waitFor(() => revoked().length > before, { label: 'the first call' })
+  const [first] = revoked().slice(before)
+  const again = first === `xoxb-${id}` ? other : id
+  await db.transaction(tx => dropRevocationsOfTeam(tx, again))
+  await running
+  t.same(revoked().slice(before), [first])
+  await revokeDue(tools, () => later(100))
+  t.same(revoked().slice(before), [first, first], 'nor is a grant revoked whose team has an active installation')
+  t.equal(await countRevocations(), 0)
+})
+
+t.test('A grant whose token has expired is renewed and then revoked', async t => {
+  const expired = { ok: false, error: 'token_expired' }
+  const renewed = { ok: true, access_token: 'xoxb-new', refresh_token: 'xoxe-new', expires_in: 43_200 }
+  const id = await pendingRevocation('xoxe-old')
+  const before = revoked().length
+  provider.next('auth.revoke', expired, expired, 'reset')
+  provider.next('oauth.v2.access', 500, renewed)
+  await revokeDue(tools, () => later(1))
+  t.same(revoked().slice(before), [`xoxb-${id}`], 'the renewal fails')
+  await revokeDue(tools, () => later(100))
+  t.same(revoked().slice(before + 1), [`xoxb-${id}`, 'xoxb-new'], 'it is renewed, and the call fails')
+  await revokeDue(tools, () => later(1_000))
+  t.same(revoked().slice(before + 3), ['xoxb-new'])
+  t.equal(await countRevocations(), 0)
+
+  await pendingRevocation('xoxe-refused')
+  await pendingRevocation(null)
+  provider.next('auth.revoke', expired, expired)
+  await revokeDue(tools, () => later(1))
+  t.equal(revoked().length, before + 6)
+  t.equal(await countRevocations(), 0)
 })

@@ -23,7 +23,7 @@ export function startChatWorker(context: LoopTools & RenewTools): Loop {
     while (!signal.aborted) {
       const due = await loadDueWork(context.db, now())
       if (due.renewals) await renewTokens(context, now)
-      if (due.revocations) await revokeDue(context, now())
+      if (due.revocations) await revokeDue(context, now)
       if (due.buttons) await clearButtons(now())
       // matching a team takes a while, so other due work comes before the next team
       if (!due.people || !(await matchPeople(context, now()))) return

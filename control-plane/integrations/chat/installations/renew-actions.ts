@@ -1,5 +1,4 @@
 import type { Log } from '../../../../shared/process/log.ts'
-import { isTransient } from '../../../alerting/channels/chat-api-response.ts'
 import { decryptChatTokens, encryptChatTokens } from '../../../alerting/channels/chat-tokens.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
@@ -39,15 +38,26 @@ async function renew(
   const { id, tokens } = installation
   const { refreshToken } = decryptChatTokens(tokens, installation, secrets)
   if (refreshToken === null) return markRevoked(db, installation, now)
-  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken }
-  const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
-  const renewed = answer.ok ? parseToken(answer.fields) : null
-  if (renewed === null) {
-    // other errors may come from wrong settings of the app and do not end the installation
-    const isRefused = !answer.ok && !isTransient(answer.reason) && answer.reason === 'invalid_refresh_token'
-    return isRefused ? markRevoked(db, installation, now) : undefined
-  }
+  const renewed = await requestNewToken(provider, settings, refreshToken)
+  if (renewed === 'failed') return
+  if (renewed === 'refused') return markRevoked(db, installation, now)
   const { expiresInSeconds, ...newTokens } = renewed
   const encrypted = encryptChatTokens(newTokens, installation, secrets)
   await saveRenewedTokens(db, { id, tokens: encrypted, ...computeTokenLifetime(expiresInSeconds, now) }, tokens, now)
+}
+
+/**
+ * Exchanges a refresh token, which works once, for a new token. `refused`: the refresh token is not valid any more; `failed`: a
+ * later attempt may succeed.
+ */
+export async function requestNewToken(
+  provider: Provider,
+  settings: ChatSettings,
+  refreshToken: string,
+): Promise<NonNullable<ReturnType<typeof parseToken>> | 'refused' | 'failed'> {
+  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken }
+  const answer = await callProvider(provider, 'oauth.v2.access', { as: settings, fields })
+  // other errors may come from wrong settings of the app and do not end the grant
+  if (!answer.ok) return answer.reason === 'invalid_refresh_token' ? 'refused' : 'failed'
+  return parseToken(answer.fields) ?? 'failed'
 }

@@ -27,6 +27,10 @@ export const claimRevocations = (db: Db, request: LeaseRequest): Promise<Revocat
 
 export const dropRevocation = (db: Db, id: string) => execute(db, 'DELETE FROM chat_revocations WHERE id = ?', [id])
 
+/** Stores the renewed tokens of a grant. */
+export const saveRevocationTokens = (db: Db, id: string, tokens: Buffer) =>
+  execute(db, 'UPDATE chat_revocations SET tokens = ? WHERE id = ?', [tokens, id])
+
 export const postponeRevocation = (db: Db, id: string, until: Date) =>
   execute(db, 'UPDATE chat_revocations SET failures = failures + 1, next_attempt_at = ? WHERE id = ?', [until, id])
 
