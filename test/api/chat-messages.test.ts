@@ -3,6 +3,7 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
+import { keepOpen } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'
 import { runWhileLocked } from '../support/while-held.ts'
 
@@ -329,4 +330,45 @@ t.test('A replayed message goes to the chat channel that is configured now', asy
   await api.call('POST', `/alerts/log/${entry.id}/retry`, { key })
   await waitFor(() => sentTo().length === 2)
   t.same(sentTo(), ['C2', 'C9'])
+})
+
+/** Finishes an installation. Returns the status, which is 302 for a success. */
+async function finishInstall(key: string, teamId: string): Promise<number> {
+  const { headers } = await api.call('GET', '/chat/oauth/install', { key })
+  const state = new URL(headers.get('location')!).searchParams.get('state')!
+  const query = new URLSearchParams({ state, code: provider.consent({ team: teamId }) })
+  return (await api.call('GET', `/chat/oauth/callback?${query}`, { key: null })).status
+}
+
+t.test('Two installations of a team at once are one', async t => {
+  const { key } = await api.tenant()
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    AND (query LIKE '%INSERT INTO chat_installations%' OR query LIKE '%pg_advisory_xact_lock%')`
+  const { both } = await api.db.transaction(async tx => {
+    await keepOpen(tx)
+    await tx.raw('LOCK TABLE chat_installations IN SHARE MODE')
+    const both = Promise.all([finishInstall(key, 'T18'), finishInstall(key, 'T18')])
+    await waitFor(async () => (await query(api.db, waiting)).length === 2, { label: 'two installations that wait' })
+    return { both }
+  })
+  t.same(await both, [302, 302])
+  const list = (path: string) => api.call('GET', path, { key })
+  t.match((await list('/chat/installations')).body.data, [{ team_id: 'T18' }])
+  t.equal((await list('/alerts/channels')).body.meta.total, 1, 'with one default channel')
+})
+
+t.test('An installation that is deleted while its team installs again is stored again', async t => {
+  const { key, installation } = await project('T19')
+  const status = await runWhileLocked(
+    api.db,
+    async tx => {
+      await execute(tx, 'DELETE FROM alert_channels WHERE chat_installation_id = ?', [installation.id])
+      await execute(tx, 'DELETE FROM chat_installations WHERE id = ?', [installation.id])
+    },
+    () => finishInstall(key, 'T19'),
+  )
+  t.equal(status, 302)
+  const [stored] = (await api.call('GET', '/chat/installations', { key })).body.data
+  const [channel] = (await api.call('GET', '/alerts/channels', { key })).body.data
+  t.match(stored, { team_id: 'T19', default_channel_id: channel.id })
 })

@@ -35,4 +35,6 @@ export const LOCK_KEYS = {
   relaySources: 7_026_043,
   /** of a project */
   alertSilences: 7_026_049,
+  /** of a team of a chat */
+  chatTeams: 7_026_050,
 } as const

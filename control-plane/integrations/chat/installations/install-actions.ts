@@ -22,7 +22,7 @@ import { lockDefaultChannel, saveDefaultChannel } from './default-channel-action
 import { type Grant, parseGrant, parseToken } from './grant.ts'
 import { decodeState, encodeState, type InstallState, resolveLandingUrl, STATE_TIMEOUT_MS } from './install-state.ts'
 import { computeTokenLifetime, type StoredInstallation } from './installation.ts'
-import { claimOnce, listTeamInstallations, saveInstallation } from './installation-store.ts'
+import { claimOnce, listTeamInstallations, lockTeam, saveInstallation } from './installation-store.ts'
 import { dropRevocationsOfTeam } from './revocation-store.ts'
 
 /** The scopes that the app requests. */
@@ -205,6 +205,7 @@ async function storeGrant(
   const { teamId, teamName, scopes, accessToken, refreshToken } = grant
   try {
     await db.transaction(async tx => {
+      await lockTeam(tx, teamId)
       // authorization may have ended during the call of the provider
       if (!(await isAuthorized(tx))) throw installerError()
       const known = await listTeamInstallations(tx, teamId)
@@ -226,7 +227,10 @@ async function storeGrant(
   }
 }
 
-/** Locks the channel before the installation, as all code does. Never creates a second default channel. */
+/**
+ * Locks the channel before the installation, as all code does. Never creates a second default channel. The installation and its
+ * channel may have been deleted since they were read.
+ */
 async function saveInstallationAndChannel(
   tx: Tx,
   installation: StoredInstallation,
@@ -235,7 +239,7 @@ async function saveInstallationAndChannel(
   now: Date,
 ): Promise<void> {
   const before = await lockDefaultChannel(tx, installation)
-  await saveInstallation(tx, installation)
+  await saveInstallation(tx, { ...installation, defaultChannelId: before?.id ?? null })
   await dropRevocationsOfTeam(tx, teamId)
   if (channel) await saveDefaultChannel(tx, installation, { before, chosen: channel }, secrets, now)
   await execute(tx, `SELECT pg_notify('chat', '')`)

@@ -1,5 +1,6 @@
 import { lockChatInstallations, scheduleMatches } from '../../../alerting/channels/chat-match-store.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 import type { StoredInstallation } from './installation.ts'
 
 export const INSTALLATION_COLUMNS = `
@@ -32,6 +33,10 @@ export async function findInstallation(db: Db, projectId: string, id: string): P
   const [row] = await query<StoredInstallation>(db, sql, [projectId, id])
   return row ?? null
 }
+
+/** Serializes installations of a team until the transaction ends. */
+export const lockTeam = (tx: Tx, teamId: string): Promise<unknown> =>
+  query(tx, `SELECT pg_advisory_xact_lock(${LOCK_KEYS.chatTeams}, hashtext(?))`, [teamId])
 
 /** Returns the installations of a team in all projects. */
 export const listTeamInstallations = (db: Db, teamId: string): Promise<StoredInstallation[]> =>
