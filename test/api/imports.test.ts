@@ -102,6 +102,33 @@ t.test('Files in YAML and of Gatus are accepted, and prune deletes what a file d
   t.match(await planned(api, key, 'from=gatus&prune=true', gatus), { summary: { create: 1, delete: 1 } })
 })
 
+t.test('The apply of a plan with prune deletes nothing that the plan did not list', async t => {
+  const { key } = await api.tenant()
+  const create = (name: string) =>
+    api.call('POST', '/monitors', {
+      key,
+      body: { name, type: 'http', url: 'https://x.example.com', regions: ['us-east'] },
+    })
+  await create('Old')
+  const file = 'version: 1\nmonitors:\n  - name: Shop\n    type: http\n    url: https://shop.example.com/\n'
+  const plan = await planned(api, key, 'prune=true', file)
+  t.match(plan, { status: 'ready', summary: { create: 1, delete: 1 } })
+  await create('Of a colleague')
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    await api.call('POST', `/imports/${plan.id}/apply`, { key })
+    const failed = await ended(api, key, plan.id)
+    t.match(failed, {
+      status: 'failed',
+      error: { code: 'conflict', message: /the deletion of Of a colleague; nothing was/ },
+    })
+    const { data } = (await get(key, '/monitors')).body
+    t.same(data.map(({ name }: { name: string }) => name).sort(), ['Of a colleague', 'Old'])
+  }
+  const next = await planned(api, key, 'prune=true', file)
+  await api.call('POST', `/imports/${next.id}/apply`, { key })
+  t.match(await ended(api, key, next.id), { status: 'applied', summary: { create: 1, delete: 2 } })
+})
+
 t.test('Prune deletes nothing while an entry of the file cannot be imported', async t => {
   const { key } = await api.tenant()
   const gatus = (urls: Record<string, string>) =>

@@ -27,6 +27,24 @@ export async function replaceItems(
   }
 }
 
+/** The deletions among items that are not among the stored items of a job. */
+export async function listUnplannedDeletions(
+  db: Db,
+  jobId: string,
+  items: readonly ImportItem[],
+): Promise<{ key: string }[]> {
+  const deleted = items.filter(({ action }) => action === 'delete')
+  if (deleted.length === 0) return []
+  return query(
+    db,
+    `SELECT row.key FROM jsonb_to_recordset(:deleted::jsonb) AS row (resource text, key text, id text)
+     WHERE (row.resource, row.id) NOT IN (
+       SELECT item->>'resource', item->>'id' FROM import_items WHERE job_id = :jobId AND action = 'delete')
+     ORDER BY row.key`,
+    { jobId, deleted: JSON.stringify(deleted.map(({ resource, key, id }) => ({ resource, key, id }))) },
+  )
+}
+
 /** `text`: a part of the name. `hasWarnings`: only items with warnings. */
 type ItemFilter = { action?: string; hasWarnings?: boolean; text?: string }
 

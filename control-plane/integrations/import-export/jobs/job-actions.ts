@@ -11,8 +11,8 @@ import type { ConvertedFile } from '../converters/foreign-file.ts'
 import { type ImportOptions, runImport } from '../import/import-actions.ts'
 import { type ImportReport, isLeftOutRecord } from '../import/import-report.ts'
 import type { ImportTools } from '../import/import-run.ts'
-import { replaceItems } from './item-store.ts'
-import { buildItems, summarize } from './items.ts'
+import { listUnplannedDeletions, replaceItems } from './item-store.ts'
+import { buildItems, type ImportItem, summarize } from './items.ts'
 import {
   ABANDONED_AFTER_MS,
   beginRun,
@@ -59,7 +59,10 @@ type UploadRequest = {
 type ImportJobs = {
   /** Stores an upload and begins to read it. Throws 400, 409 when another import of the project is running, 413 and 503. */
   start(starter: ImportActor, upload: UploadRequest): Promise<StoredJob>
-  /** Begins to apply the stored file. Throws 404; 409 when an import of the project is running, or the job has no file. */
+  /**
+   * Begins to apply the stored file. Throws 404; 409 when an import of the project is running, or the job has no file. The job
+   * fails when it would delete records that its plan did not list.
+   */
   apply(starter: ImportActor, id: string): Promise<StoredJob>
 }
 
@@ -78,10 +81,10 @@ export function createImportJobs(tools: JobTools): ImportJobs {
   })
   let findFaults: ImportTools['findFaults'] | null = null
   // the file is loaded in its turn, so that waiting imports take no memory
-  const runInTurn = (starter: ImportActor, job: StoredJob, isDryRun: boolean) =>
+  const runInTurn = (starter: ImportActor, job: StoredJob, kind: RunKind) =>
     turns.run(job.projectId, async () => {
       findFaults ??= createOwnFaultFinder()
-      await runJob({ ...tools, findFaults }, starter, job, isDryRun, await loadFile(tools, job))
+      await runJob({ ...tools, findFaults }, starter, job, kind, await loadFile(tools, job))
     })
 
   return {
@@ -99,7 +102,7 @@ export function createImportJobs(tools: JobTools): ImportJobs {
             files--
             await upload.close()
           })
-          await runInTurn(starter, job, isDryRun)
+          await runInTurn(starter, job, isDryRun ? 'plan' : 'apply')
         })
         return { ...job, status: 'reading', bytes: upload.bytes, aliveAt: now(), updatedAt: now() }
       } finally {
@@ -115,7 +118,7 @@ export function createImportJobs(tools: JobTools): ImportJobs {
       const at = now()
       if (!stored.hasFile || !(await claim(() => beginRun(tools.db, job, 'applying', at))))
         throw conflict(explainRefusal(stored))
-      void superviseRun(tools.db, starter, job, () => runInTurn(starter, job, false))
+      void superviseRun(tools.db, starter, job, () => runInTurn(starter, job, 'apply plan'))
       return { ...job, aliveAt: at, updatedAt: at }
     },
   }
@@ -204,19 +207,24 @@ async function loadFile({ db, secrets }: JobTools, { id: jobId, projectId }: Sto
   return await joinFile(await readFileParts(db, secrets, { projectId, jobId }, pause), pause)
 }
 
+/** `apply plan`: deletes only what the stored plan lists. */
+type RunKind = 'plan' | 'apply' | 'apply plan'
+
 /** Plans or applies a file, and stores the result. The status changes in the transaction of an apply. */
 async function runJob(
   tools: ImportTools,
   { caller, actorDb }: ImportActor,
   job: StoredJob,
-  isDryRun: boolean,
+  kind: RunKind,
   { file, warnings }: ConvertedFile,
 ): Promise<void> {
+  const isDryRun = kind === 'plan'
   const total = countEntries(file) * 2
   await changeOwnRun(tools.db, job, { status: isDryRun ? 'planning' : 'applying', total })
   const onStep = createProgress(tools.db, job, steps => ({ done: Math.min(steps, total) }))
   const store = async (db: Db, report: ImportReport, status: 'ready' | 'applied') => {
     const items = buildItems(report, warnings)
+    if (kind === 'apply plan') await assertDeletionsPlanned(db, job.id, items)
     await replaceItems(db, job.id, items, createYieldPoint())
     if (status === 'applied') await deleteFileParts(db, job.id)
     const summary = summarize(items, report.extra)
@@ -233,6 +241,16 @@ async function runJob(
   }
   const report = await runImport({ ...tools, db: actorDb }, caller, file, options, now())
   if (isDryRun) await tools.db.transaction(tx => store(tx, report, 'ready'))
+}
+
+/** Throws 409, which undoes the import. */
+async function assertDeletionsPlanned(db: Db, jobId: string, items: readonly ImportItem[]): Promise<void> {
+  const [first, ...others] = await listUnplannedDeletions(db, jobId, items)
+  if (!first) return
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  throw conflict(
+    `the plan does not list the deletion of ${first.key}${more}; nothing was changed. Upload the file again for a new plan`,
+  )
 }
 
 /** Reports progress at most twice a second. A report that cannot be stored is lost. */
