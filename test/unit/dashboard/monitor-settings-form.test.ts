@@ -1,7 +1,8 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Execute } from '../../../control-plane/dashboard/core/operations.ts'
 import { FormMessages } from '../../../control-plane/dashboard/parts/forms/form-messages.tsx'
 import { BulkCreate } from '../../../control-plane/dashboard/screens/setup/monitors/bulk-create.tsx'
+import { TypeField } from '../../../control-plane/dashboard/screens/setup/monitors/fields/type-field.tsx'
 import { SettingsForm } from '../../../control-plane/dashboard/screens/setup/monitors/settings-form.tsx'
 import {
   EMPTY_FORM,
@@ -34,7 +35,7 @@ function serve(stored: MonitorRecord) {
 }
 
 /** Creates two monitors with these settings. Returns the sentences of the form, and how many calls were sent. */
-async function createSeveral(t: Teardown, part: Partial<MonitorForm>) {
+async function createSeveral(t: Test, part: Partial<MonitorForm>) {
   const { sent, execute } = serve(STORED_MONITOR)
   const lines = ['https://a.example', 'https://b.example']
   const form = applyProposals({ ...EMPTY_FORM, ...part }, null)
@@ -44,6 +45,7 @@ async function createSeveral(t: Teardown, part: Partial<MonitorForm>) {
     frame: { me: ADMIN, isInteractive: true, execute },
   })
   await fire(findElement(bulk.current, 'form'), 'onSubmit')
+  t.equal(findElement(bulk.current, TypeField).props.withHeartbeat, false, 'a heartbeat has no address')
   const readError = () => findElement(bulk.current, FormMessages).props.error as { message: string } | null
   await bulk.waitUntil(() => sent.length > 0 || readError() !== null, 'the answer')
   return { message: readError()?.message, calls: sent.length }

@@ -66,7 +66,7 @@ export function BulkCreate({
   return (
     <form class="setup" ref={element} noValidate onSubmit={submit}>
       <fieldset class="plain stack" disabled={!isInteractive}>
-        <TypeField {...props} isNew />
+        <TypeField {...props} withHeartbeat={false} />
         <TextAreaField
           path="monitors"
           label="Addresses, one on each line"

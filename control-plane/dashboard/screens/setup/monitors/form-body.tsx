@@ -45,7 +45,11 @@ export function MonitorFormFields({ error, regions, onLines, isNew, ...state }: 
   const isFixed = isHeartbeat && !isNew
   return (
     <>
-      {isFixed ? <FixedField label="What is checked" value="Heartbeat" /> : <TypeField {...props} isNew={isNew} />}
+      {isFixed ? (
+        <FixedField label="What is checked" value="Heartbeat" />
+      ) : (
+        <TypeField {...props} withHeartbeat={isNew} />
+      )}
       {!isHeartbeat && <AddressField {...props} onLines={onLines} />}
       {state.form.type === 'keyword' && <KeywordFields {...props} />}
       <NameField {...props} />

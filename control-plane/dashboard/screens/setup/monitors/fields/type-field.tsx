@@ -23,9 +23,12 @@ const EXPLANATIONS: Record<MonitorType, string> = {
   heartbeat: 'Your job reports by itself, for example a backup every night',
 }
 
-/** What is checked. A stored monitor cannot become a heartbeat, because an update has no ping interval. */
-export function TypeField({ form, errors, change, isNew }: GroupOptions & { isNew: boolean }) {
-  const types = isNew ? MONITOR_TYPES : CHECK_TYPES
+/**
+ * What is checked. A stored monitor cannot become a heartbeat, because an update has no ping interval, and addresses cannot be
+ * heartbeats.
+ */
+export function TypeField({ form, errors, change, withHeartbeat }: GroupOptions & { withHeartbeat: boolean }) {
+  const types = withHeartbeat ? MONITOR_TYPES : CHECK_TYPES
   return (
     <fieldset class="types">
       <legend>What is checked</legend>
