@@ -14,6 +14,7 @@ import { createSigner } from './foundation/platform/crypto/signer.ts'
 import { createMailer } from './foundation/platform/mail/mailer.ts'
 import type { Nats } from './foundation/platform/nats/client.ts'
 import { findNatsWarning } from './foundation/platform/nats/server-version.ts'
+import { startStreamsWorker } from './foundation/platform/nats/streams-worker.ts'
 import { isLoopback } from './foundation/platform/network/loopback.ts'
 import { createNatsObjectStore, type ObjectStore } from './foundation/platform/object-storage/nats-bucket.ts'
 import { createS3ObjectStore } from './foundation/platform/object-storage/s3-bucket.ts'
@@ -143,7 +144,9 @@ async function connectEngines(
   const warning = findNatsWarning(nats.connection.info?.version ?? '')
   if (warning) log.warn({ event: 'old_nats' }, warning)
   await prepareStreams(config, nats)
-  const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics })
+  const streams = startStreamsWorker({ nats, log, metrics }, config.streams)
+  releases.push({ of: 'streams of NATS', release: () => streams.stop() })
+  const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics, replicas: config.streams.replicas })
   releases.push({ of: 'engine clocks', release: () => clocks.stop() })
 
   const history = await openHistory(config, apiTimeLimits.historyMs, { log, metrics })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connectNats, ensureStreams, type StreamSettings } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
+import { CLOCK_STREAM, LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -48,6 +48,34 @@ t.test('A stream without a size gets one, and one with a size keeps it unless an
   await ensureStreams(nats.manager, sizes(MIB))
   await ensureStreams(nats.manager)
   t.equal((await stream()).config.max_bytes, MIB)
+})
+
+/** The manager of streams with other functions. */
+const managerWith = (streams: object) =>
+  Object.assign(Object.create(nats.manager), {
+    streams: Object.assign(Object.create(nats.manager.streams), streams),
+  }) as typeof nats.manager
+
+t.test('A stream that does not answer keeps the size that it has', async t => {
+  await nats.manager.streams.update(RESULTS_STREAM, { max_bytes: 7 * MIB })
+  let isFirst = true
+  const info = (name: string) => {
+    if (name !== RESULTS_STREAM || !isFirst) return nats.manager.streams.info(name)
+    isFirst = false
+    return Promise.reject(new Error('timeout'))
+  }
+  await t.rejects(ensureStreams(managerWith({ info })), /timeout/)
+  t.equal((await stream()).config.max_bytes, 7 * MIB)
+})
+
+t.test('The stream of the time gets as many replicas as configured', async t => {
+  const changes: [name: string, replicas: number | undefined][] = []
+  const update = async (name: string, { num_replicas }: { num_replicas?: number }) =>
+    void changes.push([name, num_replicas])
+  await ensureStreams(managerWith({ update }), { ...sizes(7 * MIB), replicas: 3 })
+  t.same(changes, [[CLOCK_STREAM, 3]])
+  await ensureStreams(managerWith({ update }), sizes(7 * MIB))
+  t.equal(changes.length, 1, 'enough of them')
 })
 
 t.test('With little room in NATS the streams are as large as it allows', async t => {

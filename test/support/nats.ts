@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
@@ -7,7 +7,11 @@ import type { KeyPair } from './certificates.ts'
 import { type KeptEngine, keepEngine } from './engine.ts'
 import type { Teardown } from './teardown.ts'
 
-export type TestNats = KeptEngine & { operator: NatsOperator | null }
+export type TestNats = KeptEngine & {
+  operator: NatsOperator | null
+  /** restarts it on the same port without its files, as after the loss of its disk */
+  empty(): Promise<void>
+}
 
 /**
  * A new NATS server with JetStream (40 ms), removed at the end of the test; in operator mode with the operator
@@ -21,5 +25,11 @@ export async function startNats(t: Teardown, operator: NatsOperator | null = nul
     await engine.stop()
     rmSync(dir, { recursive: true, force: true })
   })
-  return Object.assign(engine, { operator })
+  const empty = async () => {
+    await engine.stop()
+    rmSync(dir, { recursive: true, force: true })
+    mkdirSync(dir)
+    await engine.restart()
+  }
+  return Object.assign(engine, { operator, empty })
 }

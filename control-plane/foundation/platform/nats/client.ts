@@ -15,7 +15,9 @@ import { LATE_STREAM, PINGS_STREAM, RESULTS_STREAM, SCREENSHOTS_STREAM } from '.
 import { createRemoteClock, type RemoteClock } from '../../../../shared/process/remote-clock.ts'
 import { randomFraction } from '../ids.ts'
 import { monotonicMs, nowMs } from '../time/clock.ts'
+import { ensureClockStream } from './clock-stream.ts'
 import { createOwnLogin, type NatsOperator } from './operator.ts'
+import { isStreamMissing } from './stream-errors.ts'
 
 export type Nats = {
   /** the text of NATS_URL: one or more servers */
@@ -119,10 +121,11 @@ const DEFAULTS: StreamSettings = { replicas: 1, maxBytes: { [RESULTS_STREAM]: nu
 /**
  * Creates the streams that are missing. An existing stream keeps its settings, except a size that is configured here.
  * Streams of results without a size get one and drop their oldest messages: a stream that fills the disk refuses results,
- * and then there are no verdicts. See docs/design/storage.md#nats.
+ * and then there are no verdicts. The stream of JetStream's time gets the configured replicas. See docs/design/storage.md#nats.
  */
 export async function ensureStreams(manager: JetStreamManager, settings = DEFAULTS): Promise<void> {
   const { replicas: num_replicas, maxBytes } = settings
+  await ensureClockStream(manager, num_replicas)
   // the small ones first, because the large ones use the remaining room
   await addStream(manager, SCREENSHOTS_STREAM, { ...SHOTS, num_replicas })
   await addStream(manager, PINGS_STREAM, { ...PINGS, num_replicas })
@@ -130,9 +133,20 @@ export async function ensureStreams(manager: JetStreamManager, settings = DEFAUL
   for (const name of RESULT_STREAMS) {
     const max_bytes = maxBytes[name]
     if (max_bytes !== null) await limitStream(manager, name, { ...buildLimits(name), num_replicas, max_bytes })
-    else if (((await findStreamConfig(manager, name))?.max_bytes ?? 0) <= 0) unbounded.push(name)
+    else if (!(await hasSize(manager, name))) unbounded.push(name)
   }
   await limitStreamsToRoom(manager, unbounded, num_replicas)
+}
+
+const hasSize = async (manager: JetStreamManager, name: string) =>
+  ((await findStreamConfig(manager, name))?.max_bytes ?? 0) > 0
+
+/** Those of the streams of `ensureStreams` that do not exist. */
+export async function listMissingStreams(manager: JetStreamManager): Promise<string[]> {
+  const missing: string[] = []
+  for (const name of [SCREENSHOTS_STREAM, PINGS_STREAM, ...RESULT_STREAMS])
+    if ((await findStreamConfig(manager, name)) === null) missing.push(name)
+  return missing
 }
 
 const buildLimits = (name: keyof typeof PREFERRED_BYTES) => ({
@@ -194,7 +208,11 @@ async function addStream(manager: JetStreamManager, name: string, { maxAgeMs, ..
   })
 }
 
+/** Null when there is no such stream. Throws after any other error: a stream that did not answer keeps its settings. */
 async function findStreamConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | null> {
-  const known = await manager.streams.info(name).catch(() => null)
+  const known = await manager.streams.info(name).catch(error => {
+    if (isStreamMissing(error)) return null
+    throw error
+  })
   return known?.config ?? null
 }

@@ -1,23 +1,22 @@
-import { DiscardPolicy, StorageType } from '@nats-io/jetstream'
 import { CLOCK_STREAM } from '../../../../shared/nats/subjects.ts'
 import { newId } from '../ids.ts'
 import { monotonicMs } from '../time/clock.ts'
 import type { Nats } from './client.ts'
+import { ensureClockStream } from './clock-stream.ts'
 
 /** A slower answer is too imprecise. */
 const ANSWER_TIMEOUT_MS = 5_000
-const MAX_MESSAGE_AGE_MS = 60_000
 const subject = `${CLOCK_STREAM}.${newId()}`
 const EMPTY_PAYLOAD = new Uint8Array()
 
 /**
  * Learns JetStream's time: publishes a message and reads it back with the time at which it was stored. Returns by how much
- * the clock moved.
+ * the clock moved. `replicas`: of a new stream.
  */
-export async function syncJetstreamClock(nats: Nats): Promise<number> {
+export async function syncJetstreamClock(nats: Nats, replicas = 1): Promise<number> {
   const { sentMs, receivedMs, sequence } = await publishClockMessage(nats).catch(async () => {
     // the stream is in memory, so a restart of the server removes it
-    await ensureClockStream(nats)
+    await ensureClockStream(nats.manager, replicas)
     return publishClockMessage(nats)
   })
   const message = await nats.manager.streams.getMessage(CLOCK_STREAM, { seq: sequence })
@@ -29,20 +28,6 @@ async function publishClockMessage({ js }: Nats): Promise<{ sentMs: number; rece
   const sentMs = monotonicMs()
   const { seq } = await js.publish(subject, EMPTY_PAYLOAD, { timeout: ANSWER_TIMEOUT_MS, retries: 0 })
   return { sentMs, receivedMs: monotonicMs(), sequence: seq }
-}
-
-/** One message for each process, in memory. */
-async function ensureClockStream({ manager }: Nats): Promise<void> {
-  if (await manager.streams.info(CLOCK_STREAM).catch(() => null)) return
-  await manager.streams.add({
-    name: CLOCK_STREAM,
-    subjects: [`${CLOCK_STREAM}.*`],
-    storage: StorageType.Memory,
-    discard: DiscardPolicy.Old,
-    max_msgs_per_subject: 1,
-    max_age: MAX_MESSAGE_AGE_MS * 1_000_000,
-    max_bytes: 1024 * 1024,
-  })
 }
 
 /** RFC 3339 to the nanosecond; a Date has whole milliseconds. */

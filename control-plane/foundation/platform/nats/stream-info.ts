@@ -1,5 +1,6 @@
 import { DiscardPolicy } from '@nats-io/jetstream'
 import type { Nats } from './client.ts'
+import { isStreamMissing } from './stream-errors.ts'
 
 export type StreamInfo = {
   created: string
@@ -20,7 +21,7 @@ export type StreamInfo = {
 /** How full a stream is and how far it reaches back; null when there is no such stream. */
 export async function findStreamInfo({ manager }: Nats, stream: string): Promise<StreamInfo | null> {
   const info = await manager.streams.info(stream).catch(error => {
-    if ((error as { code?: number }).code === NO_STREAM) return null
+    if (isStreamMissing(error)) return null
     throw error
   })
   if (info === null) return null
@@ -38,8 +39,7 @@ export async function findStreamInfo({ manager }: Nats, stream: string): Promise
   }
 }
 
-/** "stream not found", and "consumer not found" */
-const NO_STREAM = 10_059
+/** "consumer not found" */
 const NO_CONSUMER = 10_014
 
 /** The first message on a subject, which may contain wildcards, from a sequence on; null when there is none. */

@@ -33,31 +33,35 @@ export function createNatsObjectStore(
 ): ObjectStore {
   let opening: Promise<Bucket> | null = null
 
-  function bucket(): Promise<Bucket> {
-    opening ??= openBucket(nats, name, settings).catch(error => {
-      opening = null
+  /** After an error the bucket is opened again: NATS may have lost it, and then it is created. */
+  async function use<T>(work: (bucket: Bucket) => Promise<T>): Promise<T> {
+    opening ??= openBucket(nats, name, settings)
+    const used = opening
+    try {
+      return await work(await used)
+    } catch (error) {
+      if (opening === used) opening = null
       throw error
-    })
-    return opening
+    }
   }
 
   return {
-    async put(key, bytes) {
-      const store = await bucket()
-      await awaitAnswer(store.putBlob({ name: key }, bytes)).catch(error => {
+    put: (key, bytes) =>
+      use(async store => {
+        await awaitAnswer(store.putBlob({ name: key }, bytes))
+      }).catch(error => {
         if (FULL_CODES.includes((error as { code?: number }).code ?? 0)) throw new StoreLimitError('the bucket is full')
         throw error
-      })
-    },
-    async get(key) {
-      const store = await bucket()
-      const stopping = new AbortController()
-      return awaitAnswer(readNewest(store, key, stopping.signal)).finally(() => stopping.abort())
-    },
-    async remove(key) {
-      const store = await bucket()
-      if (await awaitAnswer(store.info(key))) await awaitAnswer(store.delete(key))
-    },
+      }),
+    get: key =>
+      use(store => {
+        const stopping = new AbortController()
+        return awaitAnswer(readNewest(store, key, stopping.signal)).finally(() => stopping.abort())
+      }),
+    remove: key =>
+      use(async store => {
+        if (await awaitAnswer(store.info(key))) await awaitAnswer(store.delete(key))
+      }),
   }
 }
 

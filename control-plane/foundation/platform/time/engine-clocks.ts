@@ -32,10 +32,13 @@ export type EngineClocks = Loop & {
 /**
  * Follows the two clocks that all processes share: JetStream's (`nats.clock`) for schedules, results and verdicts, and
  * PostgreSQL's (the source of `now()` from here on) for what is due, leased or stored. The machine's own clock decides
- * nothing; its difference to both is a metric. Resolves when both times are known or could not be learned.
+ * nothing; its difference to both is a metric. Resolves when both times are known or could not be learned. `replicas`: of the
+ * stream that teaches JetStream's time, when it is created.
  */
-export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats }): Promise<EngineClocks> {
-  const { db, nats, log, metrics } = tools
+export async function startEngineClocks(
+  tools: LoopTools & { db: Db; nats: Nats; replicas?: number },
+): Promise<EngineClocks> {
+  const { db, nats, log, metrics, replicas } = tools
   const gauge = metrics.gauge(
     'picket_clock_disagreement_seconds',
     'How far the clock of an engine is ahead of the clock of this machine',
@@ -46,7 +49,7 @@ export async function startEngineClocks(tools: LoopTools & { db: Db; nats: Nats 
   let learnedMs = Number.NEGATIVE_INFINITY
   /** `isKnown`: it was learned since the last round. */
   const clocks: Record<Engine, { clock: RemoteClock; sync: () => Promise<number>; isKnown: () => boolean }> = {
-    nats: { clock: nats.clock, sync: () => syncJetstreamClock(nats), isKnown: () => false },
+    nats: { clock: nats.clock, sync: () => syncJetstreamClock(nats, replicas), isKnown: () => false },
     postgres: {
       clock: postgres,
       sync: () => syncPostgresClock(db, postgres),
