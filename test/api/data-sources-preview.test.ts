@@ -128,6 +128,25 @@ t.test('http_ok requests the URLs of a document without the credentials of the s
   t.notOk(other.requests.some(({ headers }) => headers.authorization))
 })
 
+t.test('"now" is the time of the response, however long the URLs of http_ok take', async t => {
+  other.behaveAt('/silent', { kind: 'hang', after: 'connect' })
+  serve({ at: new Date().toISOString(), link: `${other.url}silent` })
+  const preview = await previewer()
+  const { body } = await preview({
+    url: target.url,
+    // the URL is requested twice, so it takes at least 5 s
+    timeout_ms: 2_000,
+    fields: [
+      { path: 'at', name_template: '{{key}}', rule_type: 'diff_lte', rule_config: { other_path: 'now', max: 4 } },
+      { path: 'link', name_template: '{{key}}', rule_type: 'http_ok', rule_config: {} },
+    ],
+  })
+  t.match(body.data.children, [
+    { key: 'at', status: 'up' },
+    { key: 'link', status: 'down', reason: /does not respond/ },
+  ])
+})
+
 t.test('A failed fetch gives a preview with a failure, not an error', async t => {
   const preview = await previewer()
   const failureOf = async () => (await preview({ url: target.url, fields: [FIELD] })).body

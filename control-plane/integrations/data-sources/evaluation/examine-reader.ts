@@ -28,8 +28,9 @@ type Source = { projectId: string; rootPath: string | null; fields: readonly Fie
 
 /**
  * Evaluates a response, after requesting the URLs that it contains. Meanwhile only the bytes are kept, because the
- * parsed document can be twenty times as large. A preview also returns the document. `readKnown` reads the children that
- * the source has, for a document with too many keys. Rejects only when that fails.
+ * parsed document can be twenty times as large. Called when the response has arrived: this time is the `now` of rules.
+ * A preview also returns the document. `readKnown` reads the children that the source has, for a document with too many
+ * keys. Rejects only when that fails.
  */
 export async function evaluateRawDocument(
   egress: Egress,
@@ -39,8 +40,10 @@ export async function evaluateRawDocument(
   { readKnown = async () => [], signal }: { readKnown?: () => Promise<ChildKey[]>; signal?: DeadlineSignal } = {},
 ): Promise<FailedFetch | DocumentExamination> {
   const needed: Pick<Examination, 'known' | 'answers'> = { known: null, answers: null }
+  // the URLs may take 21 s, which must not count as the age of a value
+  const arrivedAt = now()
   for (;;) {
-    const examination = { ...needed, answer, rootPath, fields, now: now(), isShown: caller === 'preview' }
+    const examination = { ...needed, answer, rootPath, fields, now: arrivedAt, isShown: caller === 'preview' }
     const result = await examineSafely(examination, task => THREADS[caller](projectId, task))
     if ('needsKnown' in result) needed.known = new Set((await readKnown()).map(formatChildKey))
     else if ('urls' in result) needed.answers = await checkUrls(egress, result.urls, { timeoutMs }, signal)
