@@ -1,5 +1,9 @@
 import type { VendorIncidentStatus, VendorSeverity } from './report.ts'
 
+/** Before a word: it does not apply, or not fully. */
+const NEGATION = '(?:not|non|un|partially|partly)(?: (?:yet|fully|completely|entirely))*'
+const NEGATED_WORD = new RegExp(`\\b${NEGATION} [a-z]+`, 'g')
+
 const SEVERITIES: [RegExp, VendorSeverity][] = [
   [/\b(critical|severe)\b/, 'critical'],
   [
@@ -10,9 +14,12 @@ const SEVERITIES: [RegExp, VendorSeverity][] = [
   [/\b(none|notice|information|informational|operational|ok|green|resolved|available)\b/, 'none'],
 ]
 
-/** Parses a value that states a severity, such as `SERVICE_OUTAGE`, `major` or `red`. Unknown values are minor. */
+/**
+ * Parses a value that states a severity, such as `SERVICE_OUTAGE`, `major` or `red`. Unknown values and negated words
+ * (`not available`, `non-critical`) are minor.
+ */
 export function parseSeverity(value: string): VendorSeverity {
-  const words = toWords(value)
+  const words = toWords(value).replace(NEGATED_WORD, '')
   return SEVERITIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'minor'
 }
 
@@ -25,27 +32,37 @@ export function guessSeverity(title: string): VendorSeverity {
   return BAD_WORDS.test(words) && !SOFTENING.test(words) ? 'major' : 'minor'
 }
 
-const STATUSES: [RegExp, VendorIncidentStatus][] = [
-  [
-    /\b(resolved|closed|completed|mitigated|fixed|recovered|postmortem|post mortem|ok|operational|available)\b/,
-    'resolved',
-  ],
+const RESOLVED = new RegExp(
+  `\\b(${NEGATION} )?(?:resolved|closed|completed|mitigated|fixed|recovered|postmortem|post mortem|ok|operational|available)\\b( soon| shortly)?`,
+)
+const OPEN_STATUSES: [RegExp, VendorIncidentStatus][] = [
   [/\b(monitoring|verifying|observing|watching)\b/, 'monitoring'],
   [/\b(identified|in progress|fixing|mitigating)\b/, 'identified'],
-  [/\b(investigating|open|active|new|reported|confirmed|update)\b/, 'investigating'],
+  [/\b(investigating|open|active|new|reported|confirmed|update|unresolved)\b/, 'investigating'],
 ]
 
-/** Parses a status from one word or a few; null when there is none. */
+/** Parses a status from one word or a few; null when there is none. `Partially resolved` and `Available soon` are open. */
 export function parseStatus(value: string): VendorIncidentStatus | null {
   const words = toWords(value)
-  return STATUSES.find(([pattern]) => pattern.test(words))?.[1] ?? null
+  const resolved = RESOLVED.exec(words)
+  const isLimited = resolved !== null && (resolved[1] ?? resolved[2]) !== undefined
+  if (resolved !== null && !isLimited) return 'resolved'
+  const open = OPEN_STATUSES.find(([pattern]) => pattern.test(words))?.[1]
+  return open ?? (isLimited ? 'investigating' : null)
 }
 
 const OVER =
   /\b(has|have|had) (now |since )?(been |fully )*(resolved|mitigated|fixed|recovered)\b|\b(issue|incident|problem) (is|was) (now |fully )*(resolved|mitigated|fixed)\b|\boperating normally\b/
 
-/** Whether a text says that the incident is resolved. */
-export const describesResolution = (text: string): boolean => OVER.test(text.toLowerCase())
+const OF_ANOTHER = /\b(previous|earlier) ([a-z]+ )?(issues?|incidents?|problems?|outages?|disruptions?)\b/
+const SENTENCE_END = /[.!?;]\s/
+
+/** Whether a text says that the incident is resolved, in a sentence that is not about a previous or earlier one. */
+export const describesResolution = (text: string): boolean =>
+  text
+    .toLowerCase()
+    .split(SENTENCE_END)
+    .some(sentence => OVER.test(sentence) && !OF_ANOTHER.test(sentence))
 
 const MAINTENANCE = /\bmaintenance\b|\b(scheduled|planned|upcoming)\b.*\b(event|upgrade|change)\b/i
 const PROBLEM_WORDS = /\b(errors?|fail\w*|outages?|issues?|problems?|degrad\w*|after)\b/i

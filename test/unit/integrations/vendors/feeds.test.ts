@@ -102,6 +102,37 @@ for (const [title, severity] of SEVERITIES) {
 }
 
 const summary = (incidents: unknown, more: object = {}) => JSON.stringify({ page: {}, incidents, ...more })
+const STATED: [status: string, impact: string, expected: [status: string, severity: string]][] = [
+  ['resolved', 'critical', ['resolved', 'critical']],
+  ['Resolved: exports were not available', 'service not critical', ['resolved', 'minor']],
+  ['Partially resolved', 'non-critical', ['investigating', 'minor']],
+  ['not resolved', 'not available', ['investigating', 'minor']],
+  ['Not yet fixed in Paris, fixed in Rome', 'partially_operational', ['investigating', 'minor']],
+  ['unresolved', 'unavailable', ['investigating', 'major']],
+  ['Not resolved, cause identified', 'Critical: logins are not possible', ['identified', 'critical']],
+  ['Available soon', 'partially down', ['investigating', 'minor']],
+  ['available', 'available', ['resolved', 'none']],
+]
+for (const [status, impact, expected] of STATED) {
+  t.test(`Status “${status}” and severity “${impact}” are ${expected.join(' and ')}`, async t => {
+    const [incident] = parse('statuspage', summary([{ id: 'a', name: 'A', status, impact }])).incidents
+    t.same([incident?.status, incident?.severity], expected)
+  })
+}
+
+const TEXTS: [text: string, isOpen: boolean][] = [
+  ['This issue has been resolved.', false],
+  ['The issue reported earlier today has been resolved.', false],
+  ['A previous incident was resolved yesterday; this problem is ongoing', true],
+  ['We see errors. The earlier network issue has been fixed.', true],
+  ['A previous incident was resolved. Now this problem is fixed, too: the issue was resolved at noon.', false],
+]
+for (const [text, isOpen] of TEXTS) {
+  t.test(`The text “${text}” is ${isOpen ? 'not ' : ''}the end of an incident`, async t => {
+    t.same(openOf(rss(item('Errors', hoursAgo(1), 'a', text))), isOpen ? ['Errors'] : [])
+  })
+}
+
 const WRONG: [title: string, type: FeedType, text: string, message: RegExp][] = [
   ['a web page instead of JSON', 'statuspage', '<!doctype html><p>Sorry', /a web page, not JSON/],
   ['half a document', 'json', '{"incidents": [', /not JSON/],
