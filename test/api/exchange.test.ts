@@ -220,3 +220,43 @@ t.test('Another interval of a heartbeat moves its deadline', async t => {
     t.equal(await read(), due + seconds * 1_000, `${interval} and ${grace}`)
   }
 })
+
+t.test(
+  'A shorter interval of a heartbeat does not make it overdue at once, and gives it no more time than before',
+  async t => {
+    const job = { name: 'Nightly', type: 'heartbeat', heartbeat_interval: 86_400, heartbeat_grace: 60, rules: [] }
+    const account = await api.account()
+    await apply(account, { version: 1, monitors: [job] })
+    const of = 'FROM monitors m WHERE h.monitor_id = m.id AND m.project_id = ?'
+    const setDue = (hours: number) =>
+      execute(api.db, `UPDATE heartbeats h SET due_at = now() + ? * interval '1 hour' ${of}`, [
+        hours,
+        account.projectId,
+      ])
+    const readMinutesLeft = async () => {
+      const sql = `SELECT CAST(extract(epoch FROM h.due_at - now()) / 60 AS float8) AS left FROM heartbeats h, monitors m
+      WHERE h.monitor_id = m.id AND m.project_id = ?`
+      return (await query<{ left: number }>(api.db, sql, [account.projectId]))[0]!.left
+    }
+    const change = async (interval: number, grace: number) => {
+      const monitors = [{ ...job, heartbeat_interval: interval, heartbeat_grace: grace }]
+      t.equal((await apply(account, { version: 1, monitors })).status, 200)
+      return await readMinutesLeft()
+    }
+    await execute(
+      api.db,
+      'INSERT INTO heartbeats (monitor_id, pings, due_at) SELECT id, 1, now() FROM monitors WHERE project_id = ?',
+      [account.projectId],
+    )
+    // the last success was 10 hours ago
+    await setDue(14)
+    const hourly = await change(3_600, 60)
+    t.ok(hourly > 55 && hourly <= 61, `${hourly} minutes are left, although the last success is too old`)
+    await setDue(0.5)
+    const withoutGrace = await change(3_600, 0)
+    t.ok(withoutGrace > 29.5 && withoutGrace <= 30, `${withoutGrace} minutes are left with less grace`)
+    await setDue(-1)
+    const overdue = await change(1_800, 0)
+    t.ok(overdue <= -60 && overdue > -65, `an overdue heartbeat is not changed: ${overdue} minutes`)
+  },
+)

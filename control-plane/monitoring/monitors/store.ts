@@ -206,14 +206,23 @@ function serializeRows(monitors: StoredMonitor[]): string {
   )
 }
 
-/** Moves the deadlines of heartbeats by the change of their interval and grace. The monitors are locked. */
-export async function moveHeartbeatDeadlines(tx: Tx, moves: { id: string; seconds: number }[]): Promise<void> {
+/**
+ * Moves the deadlines of heartbeats by the change of their interval and grace (docs/design/heartbeats.md#overdue).
+ * `allowed`: the new sum of both. The monitors are locked.
+ */
+export async function moveHeartbeatDeadlines(
+  tx: Tx,
+  moves: { id: string; seconds: number; allowed: number }[],
+): Promise<void> {
   const rows = moves.filter(({ seconds }) => seconds !== 0)
   if (rows.length === 0) return
   await execute(
     tx,
-    `UPDATE heartbeats SET due_at = due_at + row.seconds * interval '1 second'
-     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, seconds integer)
+    `UPDATE heartbeats SET due_at = CASE
+       WHEN row.seconds > 0 THEN due_at + row.seconds * interval '1 second'
+       ELSE least(due_at, greatest(due_at + row.seconds * interval '1 second',
+         clock_timestamp() + row.allowed * interval '1 second')) END
+     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, seconds integer, allowed integer)
      WHERE monitor_id = row.id AND due_at IS NOT NULL`,
     { rows: JSON.stringify(rows) },
   )

@@ -166,6 +166,7 @@ async function storeReplaced(run: ImportRun, changing: ChangedMonitor[], locked:
 const toDeadlineMove = ({ stored, monitor }: MonitorRewrite) => ({
   id: monitor.id,
   seconds: sumAllowed(monitor) - sumAllowed(stored),
+  allowed: sumAllowed(monitor),
 })
 
 const sumAllowed = ({ heartbeatInterval, heartbeatGrace }: StoredMonitor) =>
