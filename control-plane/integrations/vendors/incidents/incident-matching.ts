@@ -5,6 +5,10 @@ import { createComponentMatcher, isComponentIncident } from './affected-componen
 /** Reported incidents with the known ones (null: new), and known open incidents that are not reported. */
 type IncidentMatches = {
   pairs: [reported: ReportedIncident, known: VendorIncident | null][]
+  /** open incidents of components that an open incident of the vendor mentions, besides the one that it is paired with */
+  absorbed: Map<ReportedIncident, VendorIncident[]>
+  /** for incidents of components that are new: the incident of the vendor that mentioned them and was removed */
+  removed: Map<ReportedIncident, VendorIncident>
   missing: VendorIncident[]
 }
 
@@ -15,7 +19,8 @@ type IncidentMatches = {
  * 2. Ended known incidents with the same id, unless the reported one began after that end.
  * 3. Open known incidents with the same title, because some feeds change their ids.
  * 4. Incidents of a component and incidents that mention it, because the component's status may change before the vendor
- *    opens an incident, or stay after the vendor has removed it.
+ *    opens an incident, or stay after the vendor has removed it. Each is paired with one; the others are absorbed by it, or
+ *    take over its announcement.
  */
 export function matchIncidents(reported: ReportedIncident[], known: VendorIncident[]): IncidentMatches {
   const free = new Set(known.filter(({ resolvedAt }) => resolvedAt === null))
@@ -47,12 +52,35 @@ export function matchIncidents(reported: ReportedIncident[], known: VendorIncide
     candidate => incident =>
       isComponentIncident(incident) && createComponentMatcher([candidate])(incident.components[0] ?? ''),
   )
+  const absorbed = absorbComponents(reported, free)
+  const gone = [...free].filter(incident => !isComponentIncident(incident))
   pair(
     candidate => incident =>
       isComponentIncident({ sourceId: candidate.id }) &&
       createComponentMatcher([incident])(candidate.components[0] ?? ''),
   )
-  return { pairs: [...pairs], missing: [...free] }
+  const removed = new Map<ReportedIncident, VendorIncident>()
+  for (const candidate of reported) {
+    if (pairs.get(candidate) !== null || !isComponentIncident({ sourceId: candidate.id })) continue
+    const mentioning = gone.find(incident => createComponentMatcher([incident])(candidate.components[0] ?? ''))
+    if (mentioning) removed.set(candidate, mentioning)
+  }
+  return { pairs: [...pairs], absorbed, removed, missing: [...free] }
+}
+
+/** Takes the incidents of components that an open incident of the vendor mentions out of `free`. */
+function absorbComponents(reported: ReportedIncident[], free: Set<VendorIncident>) {
+  const absorbed = new Map<ReportedIncident, VendorIncident[]>()
+  for (const candidate of reported) {
+    if (!isOpen(candidate) || isComponentIncident({ sourceId: candidate.id })) continue
+    const isMentioned = createComponentMatcher([candidate])
+    const found = [...free].filter(
+      incident => isComponentIncident(incident) && isMentioned(incident.components[0] ?? ''),
+    )
+    for (const incident of found) free.delete(incident)
+    if (found.length > 0) absorbed.set(candidate, found)
+  }
+  return absorbed
 }
 
 const isSameIncident = (candidate: ReportedIncident) => (incident: VendorIncident) =>

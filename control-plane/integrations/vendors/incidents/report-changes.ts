@@ -38,14 +38,18 @@ export function computeReportEffects(
   report: FeedReport,
   { missingReadsBeforeClose, budget, now, newId }: ReportContext,
 ): ReportEffects {
-  const { pairs, missing } = matchIncidents(selectRelevantIncidents(report, dependency.components, known), known)
+  const reports = selectRelevantIncidents(report, dependency.components, known)
+  const { pairs, absorbed, removed, missing } = matchIncidents(reports, known)
   const incidents: VendorIncident[] = []
   const changes: VendorChange[] = []
   let remaining = budget
   let isAnyWaiting = false
   for (const [reported, before] of pairs) {
     if (before === null && !isOpen(reported)) continue
-    const start = before ?? createIncident(dependency, reported, newId(), now)
+    const start = inheritAnnouncements(before ?? createIncident(dependency, reported, newId(), now), [
+      ...(absorbed.get(reported) ?? []),
+      ...(removed.has(reported) ? [removed.get(reported)!] : []),
+    ])
     const merged = mergeReported(start, reported, dependency, now)
     const isQuiet = before === null && !dependency.isBaselined
     const isWaiting = !isQuiet && remaining <= 0 && isWorse(merged)
@@ -54,6 +58,10 @@ export function computeReportEffects(
     if (name !== null) changes.push({ name, incident })
     if (name !== null && name !== 'vendor.resolved') remaining--
     if (before === null || hasChanged(before, incident)) incidents.push(incident)
+  }
+  // continued by the incidents that absorbed them
+  for (const before of [...absorbed.values()].flat()) {
+    incidents.push({ ...before, ...buildResolution(before, now), announced: 'end' })
   }
   for (const before of missing) {
     const isOver = before.missing + 1 >= missingReadsBeforeClose
@@ -65,6 +73,13 @@ export function computeReportEffects(
   }
   const isAnyMissing = incidents.some(incident => incident.resolvedAt === null && incident.missing > 0)
   return { incidents, changes, isSettled: !isAnyMissing && !isAnyWaiting }
+}
+
+/** What was announced of incidents that an incident continues counts as announced of that incident. */
+function inheritAnnouncements(incident: VendorIncident, others: VendorIncident[]): VendorIncident {
+  const worst = others.reduce((level, other) => (RANK[other.worst] > RANK[level] ? other.worst : level), incident.worst)
+  const isAnnounced = others.some(({ announced }) => announced === 'begin')
+  return { ...incident, worst, announced: isAnnounced ? 'begin' : incident.announced }
 }
 
 const RANK: Record<ImpactLevel, number> = { none: 0, degraded: 1, down: 2 }

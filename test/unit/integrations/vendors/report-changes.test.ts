@@ -258,6 +258,57 @@ for (const [title, minutes, announced] of OF_COMPONENTS) {
   t.test(title, async t => t.same(run(minutes, { components }).announced, announced))
 }
 
+const bothRed = [component('Web', 'critical'), component('API', 'critical')]
+const ofBoth: ReportedDraft = { ...A, severity: 'critical', components: ['Web', 'API'] }
+const OF_TWO_COMPONENTS: [title: string, minutes: Minute[], announced: string[][]][] = [
+  [
+    'An incident continues all impaired components that it mentions, and its end is the only one',
+    [
+      { components: bothRed },
+      { components: bothRed, incidents: [ofBoth] },
+      { components: bothRed, incidents: [ofBoth] },
+      [{ ...ofBoth, ...over }],
+      [],
+    ],
+    [['down e', 'down e'], [], [], ['resolved a'], []],
+  ],
+  [
+    'An incident that continues a degraded component and one that is down is not announced as down again',
+    [
+      { components: [component('Web', 'critical'), component('API', 'minor')] },
+      { components: bothRed, incidents: [ofBoth] },
+      { components: bothRed, incidents: [ofBoth] },
+    ],
+    [['down e', 'degraded d'], [], []],
+  ],
+  [
+    'An incident for information that mentions an announced component later announces its end',
+    [
+      { components: [component('Web', 'critical')], incidents: [{ ...A, severity: 'none', title: 'News of API a' }] },
+      { components: bothRed, incidents: [{ ...ofBoth, severity: 'none' }] },
+      { components: bothRed, incidents: [{ ...ofBoth, severity: 'none' }] },
+      [{ ...ofBoth, ...over }],
+    ],
+    [['down e'], [], [], ['resolved a']],
+  ],
+  [
+    'All components that are still impaired after their incident was removed continue it',
+    [{ components: bothRed, incidents: [ofBoth] }, { components: bothRed }, { components: bothRed }, {}, {}],
+    [['down a'], [], [], [], ['resolved e', 'resolved e']],
+  ],
+  [
+    'A component that was degraded in the incident and is down after it is announced',
+    [
+      { components: bothRed, incidents: [{ ...ofBoth, severity: 'minor' }] },
+      { components: [component('Web', 'minor'), component('API', 'critical')] },
+    ],
+    [['degraded a'], ['down e']],
+  ],
+]
+for (const [title, minutes, announced] of OF_TWO_COMPONENTS) {
+  t.test(title, async t => t.same(run(minutes, { components: ['Web', 'API'] }).announced, announced))
+}
+
 t.test('Without component names the status of a component is ignored', async t => {
   t.same(run([{ components: [component('Actions', 'critical')] }]).announced, [[]])
 })
