@@ -1,6 +1,7 @@
+import { Client, type ClientConfig } from 'pg'
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
-import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   loadLiveProbeFacts,
   loadPartitionFacts,
@@ -11,8 +12,10 @@ import {
 import { createDatabase } from '../support/database.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 
-const db = createPostgres((await createDatabase(t)).url, 4)
+const { url } = await createDatabase(t)
+const db = createPostgres(url, 4)
 t.teardown(() => db.destroy())
 const { nowMs } = await loadServerNow(db)
 
@@ -95,6 +98,46 @@ t.test('A probe in a live set reports whether it can publish', async t => {
   )
   t.same(await loadLiveProbeFacts(db), [
     { name: 'a', region: 'us-east', spoolResults: 12, droppedResults: 0, connectivityOk: false },
+  ])
+})
+
+t.test('A base backup of PostgreSQL is not a standby', async t => {
+  const config = { connectionString: url, application_name: 'pg_basebackup', replication: 'database' }
+  const backup = new Client(config as ClientConfig)
+  const lost = new Promise<void>(resolve => backup.once('end', resolve).once('error', () => resolve()))
+  await backup.connect()
+  const [{ pid }] = (await backup.query('SELECT pg_backend_pid() AS pid')).rows
+  // it waits for a checkpoint that takes its time, and then sends slowly
+  const ended = backup.query("BASE_BACKUP (LABEL 'test', CHECKPOINT 'spread', MAX_RATE 32)").catch(() => {})
+  t.teardown(async () => {
+    await execute(db, 'SELECT pg_terminate_backend(?)', [pid])
+    await Promise.all([ended, lost])
+  })
+  const states = () => query<{ state: string }>(db, 'SELECT state FROM pg_stat_replication WHERE pid = ?', [pid])
+  await waitFor(async () => (await states())[0]?.state === 'backup', { label: 'the state "backup"' })
+  t.same(await loadStandbyFacts(db), [])
+})
+
+t.test('A subscriber of a logical slot is not a standby', async t => {
+  // the server of the tests has no logical slots, so tables of the same names take the place of its views
+  await execute(
+    db,
+    `CREATE SCHEMA shown;
+     CREATE TABLE shown.pg_stat_replication (pid integer, application_name text, state text, replay_lag interval);
+     INSERT INTO shown.pg_stat_replication VALUES
+       (1, 'standby', 'streaming', '2 s'), (2, 'standby-with-slot', 'catchup', NULL), (3, 'subscriber', 'catchup', NULL),
+       (4, NULL, NULL, NULL);
+     CREATE TABLE shown.pg_replication_slots (slot_name name, slot_type text, active boolean, active_pid integer);
+     INSERT INTO shown.pg_replication_slots VALUES
+       ('b', 'physical', true, 2), ('c', 'logical', true, 3), ('d', 'physical', false, NULL), ('e', 'logical', false, NULL)`,
+  )
+  const shown = createPostgres(`${url}?options=${encodeURIComponent('-c search_path=shown,pg_catalog')}`, 1)
+  t.teardown(() => shown.destroy())
+  t.same(await loadStandbyFacts(shown), [
+    { name: 'd', isConnected: false, state: null, behindMs: null },
+    { name: 'standby', isConnected: true, state: 'streaming', behindMs: 2_000 },
+    { name: 'standby-with-slot', isConnected: true, state: 'catchup', behindMs: null },
+    { name: null, isConnected: true, state: null, behindMs: null },
   ])
 })
 

@@ -84,13 +84,18 @@ export async function loadWorkFacts(db: Db): Promise<WorkFacts> {
   return row!
 }
 
-/** Connected standbys, and the slots of disconnected ones. A user without pg_monitor can read only the names. */
+/**
+ * Connected standbys, and the slots of disconnected ones. Base backups and subscribers of logical slots do not count.
+ * A user without pg_monitor can read only the names.
+ */
 export function loadStandbyFacts(db: Db): Promise<StandbyFact[]> {
   return query(
     db,
     `SELECT application_name AS name, true AS "isConnected", state,
        CAST(extract(epoch FROM replay_lag) * 1000 AS float8) AS "behindMs"
      FROM pg_stat_replication
+     WHERE state IS DISTINCT FROM 'backup' AND NOT EXISTS (
+       SELECT FROM pg_replication_slots WHERE active_pid = pid AND slot_type = 'logical')
      UNION ALL
      SELECT CAST(slot_name AS text), false, NULL, NULL FROM pg_replication_slots
      WHERE slot_type = 'physical' AND NOT active
