@@ -167,10 +167,14 @@ export function readConfig(env: Env): Config {
   }
 }
 
-/** The base URL of links (PUBLIC_URL), without a trailing slash. */
+/** The base URL of links (PUBLIC_URL), without a trailing slash. It has no path, because all routes are at the root. */
 export function readPublicUrl(env: Env): string {
   const fallback = `http://localhost:${readInteger(env, 'PORT', 8080, 0, 65_535)}`
-  return readUrl(env, 'PUBLIC_URL', ['http:', 'https:'], fallback).replace(/\/+$/, '')
+  const publicUrl = readUrl(env, 'PUBLIC_URL', ['http:', 'https:'], fallback).replace(/\/+$/, '')
+  const { href, origin } = new URL(publicUrl)
+  if (href === `${origin}/`) return publicUrl
+  // its value may contain a password
+  throw new ConfigError('PUBLIC_URL must be like https://picket.example.com, without a user, path, query or fragment')
 }
 
 /** The plan of a new account. */
@@ -232,9 +236,12 @@ function readRoles(env: Env): ProcessRole[] {
 }
 
 function parseNameserver(address: string): string {
-  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(address) ?? []
-  if (ipaddr.isValid(bracketed ?? plain ?? '')) return address
-  throw new ConfigError(`NAMESERVERS contains "${address}"; use addresses like 192.0.2.53 or 192.0.2.53:5353`)
+  const [, bracketed, plain, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(address) ?? []
+  const isPort = Number(port) >= 1 && Number(port) <= 65_535
+  if (isPort && ipaddr.isValid(bracketed ?? plain ?? '')) return address
+  throw new ConfigError(
+    `NAMESERVERS contains "${address}"; use addresses like 192.0.2.53 or 192.0.2.53:5353, with a port from 1 to 65535`,
+  )
 }
 
 function parseRange(cidr: string): string {

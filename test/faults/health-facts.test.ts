@@ -8,7 +8,7 @@ import { monotonicMs } from '../../control-plane/foundation/platform/time/clock.
 import type { HealthFacts } from '../../control-plane/operations/health/facts.ts'
 import { readHealthFacts } from '../../control-plane/operations/health/facts-reader.ts'
 import { assessHealth } from '../../control-plane/operations/health/findings/all-findings.ts'
-import { resultSubject } from '../../shared/nats/subjects.ts'
+import { PINGS_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
 import { createRemoteClock } from '../../shared/process/remote-clock.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
@@ -125,5 +125,16 @@ t.test('Facts of NATS are read again when it is back', async t => {
   while (facts.nats === null) facts = await readHealthFacts({ db, nats, clickhouse })
   t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'])
   t.same([...facts.nats.uncounted.keys()], [3], 'the message that no partition has counted')
+  t.same(unhandled, [])
+})
+
+t.test('A stream that does not exist is named, and NATS counts as answering', async t => {
+  const { nats } = await connectFar(t)
+  for (const name of [RESULTS_STREAM, PINGS_STREAM]) await nats.manager.streams.delete(name)
+  const facts = await readHealthFacts({ db, nats, clickhouse })
+  t.same(facts.nats?.missingStreams, ['RESULTS', 'PINGS'])
+  t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'])
+  const texts = assessHealth(facts).map(({ text }) => text)
+  t.ok(texts.includes('NATS has no stream RESULTS'))
   t.same(unhandled, [])
 })

@@ -44,6 +44,14 @@ t.test('A wrong value is reported in one sentence with the name of the variable'
     [{ DATABASE_URL: 'mysql://u:hunter2@db' }, /^DATABASE_URL must be a URL that begins with postgres:/],
     [{ CLICKHOUSE_URL: 'clickhouse' }, /^CLICKHOUSE_URL must be a URL that begins with http:/],
     [{ PUBLIC_URL: 'ftp://x' }, /^PUBLIC_URL must be a URL/],
+    ...['x/picket', 'x/?a=/', 'x?', 'x/#/', 'me:hunter2@x'].map((rest): [Record<string, string>, RegExp] => [
+      { PUBLIC_URL: `https://${rest}` },
+      /^PUBLIC_URL must be like https:\/\/picket.example.com, without a user, path, query or fragment$/,
+    ]),
+    ...['192.0.2.53:0', '192.0.2.53:65536', '[2001:db8::53]:99999'].map((one): [Record<string, string>, RegExp] => [
+      { NAMESERVERS: `192.0.2.1,${one}` },
+      /^NAMESERVERS contains "[^,]+:(0|65536|99999)"; .* with a port from 1 to 65535$/,
+    ]),
     [{ NATS_REPLICAS: '2' }, /^NATS_REPLICAS is "2"; it must be one of 1, 3, 5$/],
     [{ RESULTS_MAX_BYTES: '16GB' }, /^RESULTS_MAX_BYTES is "16GB"; it must be a whole number from 1048576/],
     [{ PORT: '80a' }, /^PORT is "80a"/],
@@ -89,6 +97,12 @@ t.test('Roles keep their order, and links have no double slash', async t => {
   const config = readConfig({ ...NEEDED, ROLES: 'fleet, api', PUBLIC_URL: 'https://picket.example/' })
   t.same(config.roles, ['api', 'fleet'])
   t.equal(config.publicUrl, 'https://picket.example')
+  t.equal(readConfig({ ...NEEDED, PUBLIC_URL: 'http://[::1]:8080' }).publicUrl, 'http://[::1]:8080')
+})
+
+t.test('DNS servers may have any port', async t => {
+  const value = '192.0.2.53, 192.0.2.53:1, 192.0.2.53:65535, [2001:db8::53]:5353, [2001:db8::53]'
+  t.same(readConfig({ ...NEEDED, NAMESERVERS: value }).nameservers, value.split(', '))
 })
 
 t.test('Addresses need no confirmation when registration is not open or mail is only shown', async t => {

@@ -41,7 +41,8 @@ import {
 
 /** An engine that needs longer counts as unreachable. */
 const ANSWER_TIMEOUT_MS = 8_000
-const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM, bucketStream(SCREENSHOTS_BUCKET)]
+const SCREENSHOTS = bucketStream(SCREENSHOTS_BUCKET)
+const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM, SCREENSHOTS]
 /** The durable consumers of the recorder by stream. */
 const RECORDERS = { [RESULTS_STREAM]: 'record', [LATE_STREAM]: 'record-late' }
 
@@ -103,6 +104,8 @@ async function readNatsFacts(nats: Nats, partitions: PartitionFact[]): Promise<N
   return {
     nowMs,
     clock: nowMs === null ? [] : [{ name: 'JetStream', aheadMs: nowMs - machineNowMs() }],
+    // the bucket of screenshots is created with the first one
+    missingStreams: fills.flatMap(({ name, fill }) => (fill || name === SCREENSHOTS ? [] : [name])),
     streams: fills.flatMap(({ name, fill }) => (fill === null ? [] : [{ name, ...fill }])),
     uncounted: results ? await loadUncounted(nats, partitions, results) : new Map(),
     recorders,

@@ -95,6 +95,8 @@ export type NatsFacts = {
   /** JetStream's time; null: it could not be learned */
   nowMs: number | null
   streams: StreamFact[]
+  /** those that do not exist; control planes create them within seconds */
+  missingStreams: string[]
   /** the oldest uncounted message by partition; a missing partition has counted all */
   uncounted: ReadonlyMap<number, { takenAtMs: number }>
   recorders: RecorderFact[]

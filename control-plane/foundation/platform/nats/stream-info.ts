@@ -55,16 +55,17 @@ export async function findNextMessage(
   return message && { sequence: message.seq, takenAtMs: message.time.getTime() }
 }
 
-/** The messages that a durable consumer has not acknowledged. One that does not exist has acknowledged none. */
+/** The messages that a durable consumer has not acknowledged. One that does not exist has acknowledged none; no stream has none. */
 export async function loadConsumerBacklog(
   nats: Nats,
   stream: string,
   consumer: string,
 ): Promise<{ waiting: number; oldestAtMs: number | null }> {
   const info = await nats.manager.consumers.info(stream, consumer).catch(error => {
-    if ((error as { code?: number }).code === NO_CONSUMER) return null
+    if ((error as { code?: number }).code === NO_CONSUMER || isStreamMissing(error)) return null
     throw error
   })
+  if (info === null && (await findStreamInfo(nats, stream)) === null) return { waiting: 0, oldestAtMs: null }
   if (info !== null && info.num_pending + info.num_ack_pending === 0) return { waiting: 0, oldestAtMs: null }
   const oldest = await findNextMessage(nats, stream, '>', (info?.ack_floor.stream_seq ?? 0) + 1)
   const waiting =

@@ -11,15 +11,26 @@ const MAX_HISTORY_DELAY_MS = 5 * 60_000
 /** Queued pings are stored within seconds when PostgreSQL is reachable again. */
 const MAX_PING_WAIT_MS = 60_000
 
-/** Size and replicas of the NATS streams. */
-export function assessStreams({ streams, nowMs }: NatsFacts): HealthFinding[] {
-  const found = streams.flatMap(stream => [
-    ...assessRoom(stream),
-    ...assessReplicas(stream),
-    ...assessStoredPings(stream, nowMs),
-  ])
+/** Existence, size and replicas of the NATS streams. */
+export function assessStreams({ streams, missingStreams, nowMs }: NatsFacts): HealthFinding[] {
+  const found = [
+    ...missingStreams.map(reportMissing),
+    ...streams.flatMap(stream => [
+      ...assessRoom(stream),
+      ...assessReplicas(stream),
+      ...assessStoredPings(stream, nowMs),
+    ]),
+  ]
   return found.length > 0 ? found : [reportHealthy('streams', streams.map(formatFill).join(', '))]
 }
+
+const reportMissing = (name: string): HealthFinding =>
+  reportProblem(
+    'streams',
+    `NATS has no stream ${name}`,
+    null,
+    'Control planes create it within seconds. If it stays away, look in their logs for "nats-streams".',
+  )
 
 const computeFillShare = ({ bytes, maxBytes }: StreamFact) => (maxBytes === null ? 0 : bytes / maxBytes)
 

@@ -43,6 +43,7 @@ const nats: NatsFacts = {
     { name: 'RESULTS', ...stream },
     { name: 'PINGS', ...stream, messages: 0, bytes: 0, firstAtMs: 0, lastAtMs: 0, refusesWhenFull: true },
   ],
+  missingStreams: [],
   uncounted: new Map([[4, { takenAtMs: ago(2) }]]),
   recorders: [
     { stream: 'RESULTS', waiting: 12, oldestAtMs: ago(3) },
@@ -140,6 +141,7 @@ t.test('Each failure is one finding with its beginning', async t => {
       withStream('RESULTS', { bytes: 15.9 * GIB, firstAtMs: ago(1_801) }),
       ...(['streams', 'RESULTS holds 16282 MiB, 99 % of its size, and reaches back only 30 minutes', null] as const),
     ],
+    [withNats({ missingStreams: ['PINGS'] }), ...(['streams', 'NATS has no stream PINGS', null] as const)],
     [
       withStream('RESULTS', { replicasBehind: ['nats-2'] }),
       ...(['streams', 'The replica of RESULTS on nats-2 is unreachable or not up to date', null] as const),
