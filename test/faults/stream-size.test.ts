@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connectNats, ensureStreams, type StreamSettings } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { CLOCK_STREAM, LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
+import { CLOCK_STREAM, LATE_STREAM, PINGS_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -32,7 +32,7 @@ const sizes = (results: number | null): StreamSettings => ({
   replicas: 1,
   maxBytes: { [RESULTS_STREAM]: results, [LATE_STREAM]: null },
 })
-const stream = (name = RESULTS_STREAM) => nats.manager.streams.info(name)
+const stream = (name: string = RESULTS_STREAM) => nats.manager.streams.info(name)
 const reaches = (id: string, statuses: string) =>
   waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 120_000 })
 
@@ -76,6 +76,14 @@ t.test('The stream of the time gets as many replicas as configured', async t => 
   t.same(changes, [[CLOCK_STREAM, 3]])
   await ensureStreams(managerWith({ update }), sizes(7 * MIB))
   t.equal(changes.length, 1, 'enough of them')
+})
+
+t.test('A stream of the time that does not answer stops no other stream', async t => {
+  const info = (name: string) =>
+    name === CLOCK_STREAM ? Promise.reject(new Error('timeout')) : nats.manager.streams.info(name)
+  await nats.manager.streams.delete(PINGS_STREAM)
+  await ensureStreams(managerWith({ info }), sizes(7 * MIB))
+  t.equal((await stream(PINGS_STREAM)).config.name, PINGS_STREAM)
 })
 
 t.test('With little room in NATS the streams are as large as it allows', async t => {
