@@ -208,7 +208,7 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
   const { page: seen } = await openPage(t, '/sources', viewer.token, PHONE)
   await seen
     .getByRole('cell', { name: /^Broken/ })
-    .getByText(/503/)
+    .getByText(/status 503/)
     .waitFor()
   t.equal(await readOverflow(seen), 0)
   await seen.getByRole('link', { name: 'Broken' }).click()
