@@ -38,8 +38,9 @@ export async function listUnplannedDeletions(
   return query(
     db,
     `SELECT row.key FROM jsonb_to_recordset(:deleted::jsonb) AS row (resource text, key text, id text)
-     WHERE (row.resource, row.id) NOT IN (
-       SELECT item->>'resource', item->>'id' FROM import_items WHERE job_id = :jobId AND action = 'delete')
+     WHERE NOT EXISTS (
+       SELECT FROM import_items WHERE job_id = :jobId AND action = 'delete'
+         AND item->>'resource' = row.resource AND item->>'id' = row.id)
      ORDER BY row.key`,
     { jobId, deleted: JSON.stringify(deleted.map(({ resource, key, id }) => ({ resource, key, id }))) },
   )
