@@ -57,7 +57,7 @@ export function buildResult(
 /** The largest number of a result: 71 minutes. */
 const MAX_US = 0xffff_ffff
 
-/** The process may have been frozen for hours during the check. The phases add up to the total. */
+/** The process may have been frozen for hours during the check. No phase is longer than the total. */
 function limitTimes({
   totalUs,
   timings,
