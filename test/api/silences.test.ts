@@ -151,7 +151,9 @@ t.test('POST /silences 409 beyond 100 silences in force, also for concurrent req
   t.match(refused!.body.error, { code: 'conflict', message: /at most 100 silences in force/ })
   t.equal((await call(`DELETE /silences/${id}`)).status, 200)
   t.equal((await add()).status, 201, 'one has ended')
-  await execute(api.db, `UPDATE alert_silences SET ends_at = now() - interval '1 minute' WHERE project_id = ?`, [projectId])
+  await execute(api.db, `UPDATE alert_silences SET ends_at = now() - interval '1 minute' WHERE project_id = ?`, [
+    projectId,
+  ])
   t.equal((await add()).status, 201, 'all others have ended')
 })
 
