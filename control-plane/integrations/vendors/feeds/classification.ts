@@ -1,7 +1,7 @@
 import type { VendorIncidentStatus, VendorSeverity } from './report.ts'
 
 /** Before a word: it does not apply, or not fully. */
-const NEGATION = '(?:not|non|un|partially|partly)(?: (?:yet|fully|completely|entirely))*'
+const NEGATION = '(?:not|non|un|no longer|partially|partly)(?: (?:yet|fully|completely|entirely))*'
 const NEGATED_WORD = new RegExp(`\\b${NEGATION} [a-z]+`, 'g')
 
 const SEVERITIES: [RegExp, VendorSeverity][] = [
@@ -35,18 +35,22 @@ export function guessSeverity(title: string): VendorSeverity {
 const RESOLVED = new RegExp(
   `\\b(${NEGATION} )?(?:resolved|closed|completed|mitigated|fixed|recovered|postmortem|post mortem|ok|operational|available)\\b( soon| shortly)?`,
 )
+const NO_LONGER_OPEN = /\bno longer (active|open|ongoing|in progress)\b/
 const OPEN_STATUSES: [RegExp, VendorIncidentStatus][] = [
   [/\b(monitoring|verifying|observing|watching)\b/, 'monitoring'],
   [/\b(identified|in progress|fixing|mitigating)\b/, 'identified'],
   [/\b(investigating|open|active|new|reported|confirmed|update|unresolved)\b/, 'investigating'],
 ]
 
-/** Parses a status from one word or a few; null when there is none. `Partially resolved` and `Available soon` are open. */
+/**
+ * Parses a status from one word or a few; null when there is none. `Partially resolved` and `Available soon` are open, `No
+ * longer active` is resolved.
+ */
 export function parseStatus(value: string): VendorIncidentStatus | null {
   const words = toWords(value)
   const resolved = RESOLVED.exec(words)
   const isLimited = resolved !== null && (resolved[1] ?? resolved[2]) !== undefined
-  if (resolved !== null && !isLimited) return 'resolved'
+  if (resolved === null ? NO_LONGER_OPEN.test(words) : !isLimited) return 'resolved'
   const open = OPEN_STATUSES.find(([pattern]) => pattern.test(words))?.[1]
   return open ?? (isLimited ? 'investigating' : null)
 }

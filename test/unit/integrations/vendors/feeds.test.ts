@@ -112,6 +112,9 @@ const STATED: [status: string, impact: string, expected: [status: string, severi
   ['Not resolved, cause identified', 'Critical: logins are not possible', ['identified', 'critical']],
   ['Available soon', 'partially down', ['investigating', 'minor']],
   ['available', 'available', ['resolved', 'none']],
+  ['No longer active', 'minor', ['resolved', 'minor']],
+  ['no longer available', 'no longer available', ['investigating', 'minor']],
+  ['Not resolved, no longer open to new users', 'minor', ['investigating', 'minor']],
 ]
 for (const [status, impact, expected] of STATED) {
   t.test(`Status “${status}” and severity “${impact}” are ${expected.join(' and ')}`, async t => {
