@@ -17,12 +17,13 @@ export function selectRelevantIncidents(
   known: VendorIncident[],
 ): ReportedIncident[] {
   if (names.length === 0) return report.incidents
+  const createMatcher = createComponentMatcher(report.components)
   const trackedNames = new Set(names.map(normalizeName))
   const knownIds = new Set(known.map(({ sourceId }) => sourceId))
   const incidents = report.incidents.filter(
-    incident => knownIds.has(incident.id) || names.some(createComponentMatcher([incident])),
+    incident => knownIds.has(incident.id) || names.some(createMatcher([incident])),
   )
-  const isMentioned = createComponentMatcher(incidents.filter(isOpen))
+  const isMentioned = createMatcher(incidents.filter(isOpen))
   const impaired = report.components.filter(
     ({ id, name, severity }) =>
       severity !== 'none' &&
@@ -34,17 +35,39 @@ export function selectRelevantIncidents(
 
 type TitledIncident = Pick<ReportedIncident, 'title' | 'components'>
 
-/** Returns a function that tests whether one of the incidents lists a component or has it in its title. */
-export function createComponentMatcher(incidents: TitledIncident[]): (component: string) => boolean {
-  const affected = new Set(incidents.flatMap(({ components }) => components.map(normalizeName)))
-  const titles = incidents.map(({ title }) => normalizeWords(title))
-  return component => {
-    const words = normalizeWords(component)
-    return (
-      affected.has(normalizeName(component)) || (words.trim() !== '' && titles.some(title => title.includes(words)))
-    )
+/**
+ * Returns a function that creates a test whether one of some incidents lists a component or has it in its title. `all`: the
+ * components of the report. The name of one of them in a title does not count where it is part of the
+ * longer name of another one: "API Gateway errors" is not about the component "API" when "API Gateway" is a component, too.
+ */
+export function createComponentMatcher(
+  all: Pick<ReportedComponent, 'name'>[],
+): (incidents: TitledIncident[]) => (component: string) => boolean {
+  // built when it is needed, because a page may have a thousand components
+  let allWords: Set<string> | null = null
+  const hasInTitle = (title: string, words: string): boolean => {
+    if (words.trim() === '' || !title.includes(words)) return false
+    allWords ??= new Set(all.map(({ name }) => normalizeWords(name)))
+    if (!allWords.has(words)) return true
+    let rest = title
+    for (const longer of allWords) {
+      if (longer === words || !longer.includes(words)) continue
+      while (rest.includes(longer)) rest = rest.replace(longer, REMOVED)
+    }
+    return rest.includes(words)
+  }
+  return incidents => {
+    const affected = new Set(incidents.flatMap(({ components }) => components.map(normalizeName)))
+    const titles = incidents.map(({ title }) => normalizeWords(title))
+    return component => {
+      const words = normalizeWords(component)
+      return affected.has(normalizeName(component)) || titles.some(title => hasInTitle(title, words))
+    }
   }
 }
+
+/** Takes the place of a name that was removed from a title. It is part of no name. */
+const REMOVED = ' | '
 
 const normalizeWords = (text: string) => ` ${normalizeName(text.replace(/[^\p{L}\p{N}]+/gu, ' '))} `
 

@@ -1,6 +1,8 @@
 import { isOpen, type ReportedIncident } from '../feeds/report.ts'
 import type { VendorIncident } from '../types.ts'
-import { createComponentMatcher, isComponentIncident } from './affected-components.ts'
+import { type createComponentMatcher, isComponentIncident } from './affected-components.ts'
+
+type CreateMatcher = ReturnType<typeof createComponentMatcher>
 
 /** Reported incidents with the known ones (null: new), and known open incidents that are not reported. */
 type IncidentMatches = {
@@ -22,7 +24,11 @@ type IncidentMatches = {
  *    opens an incident, or stay after the vendor has removed it. Each is paired with one; the others are absorbed by it, or
  *    take over its announcement.
  */
-export function matchIncidents(reported: ReportedIncident[], known: VendorIncident[]): IncidentMatches {
+export function matchIncidents(
+  reported: ReportedIncident[],
+  known: VendorIncident[],
+  createMatcher: CreateMatcher,
+): IncidentMatches {
   const free = new Set(known.filter(({ resolvedAt }) => resolvedAt === null))
   const ended = known.filter(({ resolvedAt }) => resolvedAt !== null)
   const pairs = new Map<ReportedIncident, VendorIncident | null>(reported.map(incident => [incident, null]))
@@ -49,31 +55,29 @@ export function matchIncidents(reported: ReportedIncident[], known: VendorIncide
         incident.title.toLowerCase() === title.toLowerCase(),
   )
   pair(
-    candidate => incident =>
-      isComponentIncident(incident) && createComponentMatcher([candidate])(incident.components[0] ?? ''),
+    candidate => incident => isComponentIncident(incident) && createMatcher([candidate])(incident.components[0] ?? ''),
   )
-  const absorbed = absorbComponents(reported, free)
+  const absorbed = absorbComponents(reported, free, createMatcher)
   const gone = [...free].filter(incident => !isComponentIncident(incident))
   pair(
     candidate => incident =>
-      isComponentIncident({ sourceId: candidate.id }) &&
-      createComponentMatcher([incident])(candidate.components[0] ?? ''),
+      isComponentIncident({ sourceId: candidate.id }) && createMatcher([incident])(candidate.components[0] ?? ''),
   )
   const removed = new Map<ReportedIncident, VendorIncident>()
   for (const candidate of reported) {
     if (pairs.get(candidate) !== null || !isComponentIncident({ sourceId: candidate.id })) continue
-    const mentioning = gone.find(incident => createComponentMatcher([incident])(candidate.components[0] ?? ''))
+    const mentioning = gone.find(incident => createMatcher([incident])(candidate.components[0] ?? ''))
     if (mentioning) removed.set(candidate, mentioning)
   }
   return { pairs: [...pairs], absorbed, removed, missing: [...free] }
 }
 
 /** Takes the incidents of components that an open incident of the vendor mentions out of `free`. */
-function absorbComponents(reported: ReportedIncident[], free: Set<VendorIncident>) {
+function absorbComponents(reported: ReportedIncident[], free: Set<VendorIncident>, createMatcher: CreateMatcher) {
   const absorbed = new Map<ReportedIncident, VendorIncident[]>()
   for (const candidate of reported) {
     if (!isOpen(candidate) || isComponentIncident({ sourceId: candidate.id })) continue
-    const isMentioned = createComponentMatcher([candidate])
+    const isMentioned = createMatcher([candidate])
     const found = [...free].filter(
       incident => isComponentIncident(incident) && isMentioned(incident.components[0] ?? ''),
     )

@@ -1,6 +1,6 @@
 import { type FeedReport, isOpen, type ReportedIncident, type VendorSeverity } from '../feeds/report.ts'
 import type { Dependency, ImpactLevel, VendorIncident } from '../types.ts'
-import { selectRelevantIncidents } from './affected-components.ts'
+import { createComponentMatcher, selectRelevantIncidents } from './affected-components.ts'
 import { matchIncidents } from './incident-matching.ts'
 
 /** A change of a vendor's incident that is announced. */
@@ -39,7 +39,11 @@ export function computeReportEffects(
   { missingReadsBeforeClose, budget, now, newId }: ReportContext,
 ): ReportEffects {
   const reports = selectRelevantIncidents(report, dependency.components, known)
-  const { pairs, absorbed, removed, missing } = matchIncidents(reports, known)
+  const { pairs, absorbed, removed, missing } = matchIncidents(
+    reports,
+    known,
+    createComponentMatcher(report.components),
+  )
   const incidents: VendorIncident[] = []
   const changes: VendorChange[] = []
   let remaining = budget

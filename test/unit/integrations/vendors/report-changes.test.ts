@@ -200,12 +200,31 @@ t.test('Title, severity, components and link of the vendor are stored', async t 
 
 const components = ['Git Operations', 'id of Pages']
 const git = component('git operations', 'minor')
+const mirrors = [component('Git Operations', 'none'), component('Git Operations Mirror', 'critical')]
 const OF_COMPONENTS: [title: string, minutes: Minute[], announced: string[][]][] = [
   ['Incidents of other components are ignored', [[{ ...A, components: ['Actions'] }], [A]], [[], []]],
   [
     'An incident counts by its components or its title',
     [[{ ...A, components: ['GIT operations'] }], [{ id: 'b', title: 'Git Operations: b' }]],
     [['degraded a'], ['degraded b']],
+  ],
+  [
+    'A name in a title does not count as part of the longer name of another component',
+    [
+      { components: mirrors, incidents: [{ ...A, title: 'Git Operations Mirror: a' }] },
+      { components: mirrors, incidents: [{ ...A, title: 'Git Operations Mirror, git operations: a' }] },
+    ],
+    [[], ['degraded a']],
+  ],
+  [
+    'An incident about a component with a longer name does not continue an impaired component',
+    [
+      { components: [git, mirrors[1]!] },
+      { components: [git, mirrors[1]!], incidents: [{ ...A, title: 'Git Operations Mirror: a' }] },
+      { components: [mirrors[0]!, mirrors[1]!], incidents: [{ ...A, title: 'Git Operations Mirror: a' }] },
+      { components: [mirrors[0]!, mirrors[1]!], incidents: [{ ...A, title: 'Git Operations Mirror: a' }] },
+    ],
+    [['degraded d'], [], [], ['resolved d']],
   ],
   ['A part of a word does not match a name', [[{ ...A, title: 'Digit Operations a' }]], [[]]],
   [
