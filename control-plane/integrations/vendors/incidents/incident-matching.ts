@@ -9,8 +9,8 @@ type IncidentMatches = {
   pairs: [reported: ReportedIncident, known: VendorIncident | null][]
   /** open incidents of components that an open incident of the vendor mentions, besides the one that it is paired with */
   absorbed: Map<ReportedIncident, VendorIncident[]>
-  /** for incidents of components that are new: the incident of the vendor that mentioned them and was removed */
-  removed: Map<ReportedIncident, VendorIncident>
+  /** for incidents of components that are new: the incident of the vendor that mentioned them and was removed or resolved */
+  continued: Map<ReportedIncident, VendorIncident>
   missing: VendorIncident[]
 }
 
@@ -21,7 +21,7 @@ type IncidentMatches = {
  * 2. Ended known incidents with the same id, unless the reported one began after that end.
  * 3. Open known incidents with the same title, because some feeds change their ids.
  * 4. Incidents of a component and incidents that mention it, because the component's status may change before the vendor
- *    opens an incident, or stay after the vendor has removed it. Each is paired with one; the others are absorbed by it, or
+ *    opens an incident, or stay after the vendor has removed or resolved it. Each is paired with one; the others are absorbed by it, or
  *    take over its announcement.
  */
 export function matchIncidents(
@@ -63,14 +63,24 @@ export function matchIncidents(
     candidate => incident =>
       isComponentIncident({ sourceId: candidate.id }) && createMatcher([incident])(candidate.components[0] ?? ''),
   )
-  const removed = new Map<ReportedIncident, VendorIncident>()
+  const continued = new Map<ReportedIncident, VendorIncident>()
+  const endedNow = [...pairs].flatMap(([report, incident]) =>
+    incident !== null && isEndedNow(report, incident) ? [{ report, incident }] : [],
+  )
   for (const candidate of reported) {
     if (pairs.get(candidate) !== null || !isComponentIncident({ sourceId: candidate.id })) continue
-    const mentioning = gone.find(incident => createMatcher([incident])(candidate.components[0] ?? ''))
-    if (mentioning) removed.set(candidate, mentioning)
+    const component = candidate.components[0] ?? ''
+    const mentioning =
+      gone.find(incident => createMatcher([incident])(component)) ??
+      endedNow.find(({ report, incident }) => createMatcher([report, incident])(component))?.incident
+    if (mentioning) continued.set(candidate, mentioning)
   }
-  return { pairs: [...pairs], absorbed, removed, missing: [...free] }
+  return { pairs: [...pairs], absorbed, continued, missing: [...free] }
 }
+
+/** Whether the vendor reports an open incident as resolved. */
+const isEndedNow = (reported: ReportedIncident, known: VendorIncident): boolean =>
+  !isOpen(reported) && known.resolvedAt === null && !isComponentIncident(known)
 
 /** Takes the incidents of components that an open incident of the vendor mentions out of `free`. */
 function absorbComponents(reported: ReportedIncident[], free: Set<VendorIncident>, createMatcher: CreateMatcher) {

@@ -39,11 +39,12 @@ export function computeReportEffects(
   { missingReadsBeforeClose, budget, now, newId }: ReportContext,
 ): ReportEffects {
   const reports = selectRelevantIncidents(report, dependency.components, known)
-  const { pairs, absorbed, removed, missing } = matchIncidents(
+  const { pairs, absorbed, continued, missing } = matchIncidents(
     reports,
     known,
     createComponentMatcher(report.components),
   )
+  const continuedOnes = new Set(continued.values())
   const incidents: VendorIncident[] = []
   const changes: VendorChange[] = []
   let remaining = budget
@@ -52,9 +53,14 @@ export function computeReportEffects(
     if (before === null && !isOpen(reported)) continue
     const start = inheritAnnouncements(before ?? createIncident(dependency, reported, newId(), now), [
       ...(absorbed.get(reported) ?? []),
-      ...(removed.has(reported) ? [removed.get(reported)!] : []),
+      ...(continued.has(reported) ? [continued.get(reported)!] : []),
     ])
     const merged = mergeReported(start, reported, dependency, now)
+    // its components are still impaired, and continue it
+    if (merged.resolvedAt !== null && before !== null && continuedOnes.has(before)) {
+      incidents.push({ ...merged, announced: 'end' })
+      continue
+    }
     const isQuiet = before === null && !dependency.isBaselined
     const isWaiting = !isQuiet && remaining <= 0 && isWorse(merged)
     if (isWaiting) isAnyWaiting = true

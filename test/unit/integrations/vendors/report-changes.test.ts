@@ -316,6 +316,37 @@ const OF_TWO_COMPONENTS: [title: string, minutes: Minute[], announced: string[][
     [['down a'], [], [], [], ['resolved e', 'resolved e']],
   ],
   [
+    'Components that are still impaired when their incident is resolved continue it, and their ends are announced',
+    [
+      { components: bothRed, incidents: [ofBoth] },
+      { components: bothRed, incidents: [{ ...ofBoth, ...over }] },
+      { components: bothRed, incidents: [{ ...ofBoth, ...over }] },
+      {},
+      {},
+    ],
+    [['down a'], [], [], [], ['resolved e', 'resolved e']],
+  ],
+  [
+    'A component that is impaired and was not in a resolved incident is announced, and so is the end of the incident',
+    [
+      { components: [component('Web', 'critical')], incidents: [{ ...A, severity: 'critical', components: ['Web'] }] },
+      { components: [component('API', 'critical')], incidents: [{ ...A, ...over, components: ['Web'] }] },
+    ],
+    [['down a'], ['resolved a', 'down e']],
+  ],
+  [
+    'Components that had incidents of their own continue the incident that absorbed them when it is removed',
+    [
+      { components: bothRed },
+      { components: bothRed, incidents: [ofBoth] },
+      { components: bothRed },
+      { components: bothRed },
+      {},
+      {},
+    ],
+    [['down e', 'down e'], [], [], [], [], ['resolved e', 'resolved e']],
+  ],
+  [
     'A component that was degraded in the incident and is down after it is announced',
     [
       { components: bothRed, incidents: [{ ...ofBoth, severity: 'minor' }] },
