@@ -1,6 +1,7 @@
 import t from 'tap'
 import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { PATIENT_DELIVERY } from '../support/delivery-worker.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -159,4 +160,53 @@ t.test('Two workers share the queue and send nothing twice', async t => {
   t.equal(new Set(receiver.received.map(one => one.json.delivery_id)).size, 120)
   const lanes = await query(db, 'SELECT 1 FROM delivery_lanes WHERE channel_id = ANY (?)', [channels])
   t.equal(lanes.length, 0, 'no lane is left behind')
+})
+
+t.test('The time until a first attempt leaves out intended waits and replays, and no other delay', async t => {
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  const postponed = (assignments: string) => async (id: string) => {
+    await execute(
+      db,
+      `UPDATE deliveries SET next_attempt_at = now() - interval '1 second', ${assignments} WHERE id = ?`,
+      [id],
+    )
+    const lane = 'SELECT channel_id, subject FROM deliveries WHERE id = ?'
+    await execute(db, `UPDATE delivery_lanes SET next_attempt_at = now() WHERE (channel_id, subject) IN (${lane})`, [
+      id,
+    ])
+  }
+  const cases: [what: string, isLate: boolean | null, change: (id: string) => Promise<unknown>][] = [
+    ['nothing delayed it on purpose', true, async () => {}],
+    ['it waited for its turn among the requests of its event', false, postponed('is_crowd = true')],
+    ['no process could decrypt its channel', true, postponed('is_crowd = false')],
+    [
+      'an earlier delivery of its lane has just ended',
+      false,
+      () => execute(db, 'UPDATE delivery_lanes SET next_attempt_at = now()'),
+    ],
+    [
+      'the process that claimed it has died',
+      true,
+      () => execute(db, 'UPDATE delivery_lanes SET next_attempt_at = now(), lease_owner = gen_random_uuid()'),
+    ],
+    [
+      'it is a replay of a delivery that was skipped',
+      null,
+      id => execute(db, 'UPDATE deliveries SET is_replay = true WHERE id = ?', [id]),
+    ],
+  ]
+  for (const [what, isLate, change] of cases) {
+    const receiver = await startReceiver(t)
+    const [id] = await queue.sendAt(hourAgo, await queue.channel(receiver.url), 'monitor:a')
+    await change(id!)
+    const metrics = createMetrics()
+    const worker = queue.startWorker(t, { metrics })
+    await queue.ended(id!)
+    await worker.stop()
+    const { text } = await metrics.render()
+    const read = (suffix: string) =>
+      Number(new RegExp(`^picket_delivery_first_attempt_seconds_${suffix} ([\\d.]+)`, 'm').exec(text)?.[1])
+    t.equal(read('count'), isLate === null ? 0 : 1, what)
+    if (isLate !== null) t.equal(read('sum') >= 3_600, isLate, what)
+  }
 })

@@ -65,6 +65,31 @@ t.test('The next claim contains a delivery of another tenant, although thousands
   await forget()
 })
 
+t.test('A claim names the lanes that may have waited for one of the eight places of their channel', async t => {
+  const { ids } = await outage(1, 12)
+  const [channelId] = ids
+  const claim = async () => {
+    const claiming = { owner: uuidv7(), leaseMs: DELIVERY_TIMING.leaseMs, limit: 256, mailLimit: 0 }
+    const rest = { fastChannels: [], held: new Map(), cursors: new Map() }
+    const { lanes } = await db.transaction(tx => claimLanes(tx, { ...claiming, ...rest }, new Date()))
+    return lanes.map(lane => lane.hasWaitedForPlace)
+  }
+  t.same(await claim(), Array(8).fill(false), 'no place was taken')
+  t.same(await claim(), [], 'no place is free')
+  const free = (count: number) =>
+    execute(
+      db,
+      `DELETE FROM delivery_lanes WHERE channel_id = :channelId AND subject IN (
+         SELECT subject FROM delivery_lanes WHERE channel_id = :channelId AND lease_owner IS NOT NULL LIMIT :count)`,
+      { channelId: channelId!, count },
+    )
+  await free(2)
+  t.same(await claim(), [true, true], 'the places that became free')
+  await free(4)
+  t.same(await claim(), [false, false], 'there were more places than lanes')
+  await forget()
+})
+
 t.test('Three claims of 256 contain a delivery of each of the 700 channels of a tenant', async t => {
   const { ids } = await outage(700, 3)
   const claim = claimer()

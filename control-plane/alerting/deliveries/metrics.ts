@@ -25,7 +25,7 @@ export function createDeliveryMetrics(metrics: Metrics) {
     inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for a response'),
     firstAttempt: metrics.histogram(
       'picket_delivery_first_attempt_seconds',
-      'From the event to the start of the first attempt',
+      'From the event, or from the end of an intended wait, to the start of the first attempt',
       [0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 20],
     ),
   }

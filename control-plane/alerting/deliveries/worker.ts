@@ -18,7 +18,7 @@ import { createDeliveryMetrics, type DeliveryMetrics } from './metrics.ts'
 import { type ChannelLimiter, createChannelLimiter } from './queue/channel-limiter.ts'
 import { rescheduleAfterClockStep } from './queue/clock-step-store.ts'
 import { finishByProject } from './queue/finish-actions.ts'
-import { claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
+import { type ClaimedDelivery, claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
 import {
   DELIVERY_TIMING,
   MAX_CHANNEL_CONCURRENCY,
@@ -52,7 +52,7 @@ type DeliveryState = {
   owner: string
   meters: DeliveryMetrics
   relay: Loop
-  channels: ChannelLimiter<PreparedDelivery>
+  channels: ChannelLimiter<ClaimedDelivery>
   requests: WorkPool
   /** aborted when the worker stops; every timer for a near retry listens to it */
   stopping: AbortSignal
@@ -197,15 +197,15 @@ async function hasDueLanes(state: DeliveryState): Promise<boolean> {
   return due.lanes
 }
 
-const startSending = (state: DeliveryState, prepared: PreparedDelivery) =>
+const startSending = (state: DeliveryState, prepared: ClaimedDelivery) =>
   state.requests.start(() => send(state, prepared))
 
 /** Makes one attempt. Afterwards it starts those that waited for a place of the channel. */
-async function send(state: DeliveryState, prepared: PreparedDelivery): Promise<void> {
+async function send(state: DeliveryState, prepared: ClaimedDelivery): Promise<void> {
   const [startedAt, startedMs] = [now(), monotonicMs()]
   const outcome = await sendMessage(prepared, startedAt, state.context)
-  if (prepared.isFirstAttempt && outcome !== null)
-    state.meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.createdAt.getTime()) / 1000)
+  if (prepared.sendableAt !== null && outcome !== null)
+    state.meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.sendableAt.getTime()) / 1000)
   if (outcome === null) state.meters.withoutConnection.inc()
   const { next, back } = state.channels.release(prepared, outcome, monotonicMs() - startedMs)
   for (const one of next) startSending(state, one)

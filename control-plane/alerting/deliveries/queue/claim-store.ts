@@ -38,7 +38,7 @@ export async function claimLanes(
   tx: Tx,
   { owner, leaseMs, limit, mailLimit, fastChannels, held, cursors }: ClaimRequest,
   now: Date,
-): Promise<{ lanes: Lane[]; cursors: Map<string, string> }> {
+): Promise<{ lanes: ClaimedLane[]; cursors: Map<string, string> }> {
   const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
     now,
     cursors: JSON.stringify(Object.fromEntries(cursors)),
@@ -49,7 +49,7 @@ export async function claimLanes(
   if (claimable.length === 0) return { lanes: [], cursors: buildCursors(due) }
   const all = [...held.values()].reduce((sum, mine) => sum + mine, 0)
   const projects = new Set(claimable.map(({ projectId }) => projectId))
-  const lanes = await query<Lane>(tx, CLAIM, {
+  const lanes = await query<ClaimedLane>(tx, CLAIM, {
     channels: claimable.map(row => row.channelId),
     projects: claimable.map(row => row.projectId),
     mails: claimable.map(row => row.isMail),
@@ -64,6 +64,14 @@ export async function claimLanes(
     lookAhead: MAX_CHANNEL_PREFETCH,
   })
   return { lanes, cursors: buildCursors(due) }
+}
+
+/** A lane that a process has leased, as it was before. */
+export type ClaimedLane = Lane & {
+  /** since when it could be claimed; null: the process that had leased it did not release it */
+  claimableAt: Date | null
+  /** it may have waited for one of the places of its channel: the others were taken, and this claim took all that were free */
+  hasWaitedForPlace: boolean
 }
 
 /** `isCut`: the project may have more due channels after this one. */
@@ -128,7 +136,7 @@ const dueChannels = (hasCursors: boolean) => `
 
 const CLAIM = `
   WITH room AS MATERIALIZED (
-    SELECT channel_id, project_id, is_mail, CASE
+    SELECT channel_id, project_id, is_mail, held.count > 0 AS is_used, CASE
       WHEN held.by_others OR NOT channel_id = ANY (:fastChannels::uuid[]) THEN :concurrency::integer
       ELSE :lookAhead::integer END - held.count AS free
     FROM unnest(:channels::uuid[], :projects::uuid[], :mails::boolean[]) AS due (channel_id, project_id, is_mail), LATERAL (
@@ -136,9 +144,10 @@ const CLAIM = `
       WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL AND next_attempt_at > :now
     ) held
   ), ranked AS MATERIALIZED (
-    SELECT lane.*, room.is_mail, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank
+    SELECT lane.*, room.is_mail, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank,
+      room.is_used AND count(*) OVER (PARTITION BY lane.channel_id) >= room.free AS has_waited
     FROM room, LATERAL (
-      SELECT channel_id, subject, project_id, next_attempt_at FROM delivery_lanes
+      SELECT channel_id, subject, project_id, next_attempt_at, lease_owner FROM delivery_lanes
       WHERE project_id = room.project_id AND channel_id = room.channel_id AND next_attempt_at <= :now
       ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
     ) AS lane
@@ -148,9 +157,10 @@ const CLAIM = `
     SELECT *, count(*) FILTER (WHERE is_mail) OVER (ORDER BY turn, rank, next_attempt_at ROWS UNBOUNDED PRECEDING) AS mails
     FROM in_turn WHERE turn <= (:places::jsonb ->> project_id::text)::integer
   ), picked AS (
-    SELECT channel_id, subject FROM counted WHERE NOT is_mail OR mails <= :mailLimit
+    SELECT channel_id, subject, next_attempt_at, lease_owner, has_waited FROM counted WHERE NOT is_mail OR mails <= :mailLimit
     ORDER BY turn, rank, next_attempt_at LIMIT :limit
   )
   UPDATE delivery_lanes l SET lease_owner = :owner, next_attempt_at = :leaseEnd
   FROM picked WHERE l.channel_id = picked.channel_id AND l.subject = picked.subject
-  RETURNING l.channel_id AS "channelId", l.subject`
+  RETURNING l.channel_id AS "channelId", l.subject, picked.has_waited AS "hasWaitedForPlace",
+    CASE WHEN picked.lease_owner IS NULL THEN picked.next_attempt_at END AS "claimableAt"`

@@ -27,9 +27,12 @@ import {
 } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 
+/** `sendableAt`: since when it could have been sent; null: it is not a first attempt, or its receiver kept it waiting. */
+export type ClaimedDelivery = PreparedDelivery & { sendableAt: Date | null }
+
 type ClaimResult = {
   /** to be sent now */
-  prepared: PreparedDelivery[]
+  prepared: ClaimedDelivery[]
   /** more lanes may be due now */
   isMore: boolean
   /** for projects with many channels: where the next claim continues */
@@ -65,6 +68,7 @@ export async function claimDeliveries(
   if (lanes.length === 0)
     return { prepared: [], isMore: false, cursors, withheldMails: 0, uncountedMails: 0, undecrypted: 0, dueAt: [] }
   const heads = await loadLaneHeads(tx, lanes)
+  const sendableAt = new Map(heads.map(head => [head.id, head.sendableAt]))
   const { prepared: ready, unrenderable, unwanted, undecrypted } = prepareAll(heads, tools, now)
   const waits = undecrypted.map(({ id, retryAt }) => ({ id, at: retryAt }))
   if (waits.length > 0) await postponeDeliveries(tx, waits, now)
@@ -91,7 +95,7 @@ export async function claimDeliveries(
   await handOver(tx, handedOver, now)
   if (sent.length < lanes.length) await releaseIdleLanes(tx, lanes, sent, now)
   return {
-    prepared: sent,
+    prepared: sent.map(one => ({ ...one, sendableAt: sendableAt.get(one.id) ?? null })),
     isMore: true,
     cursors,
     withheldMails: held.length,

@@ -3,6 +3,7 @@ import type { EventData, EventName } from '../../events/catalog.ts'
 import type { DIGEST_EVENT, DigestData } from '../../events/digest.ts'
 import type { PAGE_CONFIRMATION, PAGE_NOTICE, PageConfirmationData, PageNoticeData } from '../../events/page-event.ts'
 import type { LoggedAttempt } from '../types.ts'
+import type { ClaimedLane } from './claim-store.ts'
 import type { Lane } from './lanes.ts'
 
 type DeliveryEvent =
@@ -20,8 +21,6 @@ export type QueuedDelivery = DeliveryEvent &
     /** number of the reminder; null when the event is not a reminder */
     reminder: number | null
     attemptsMade: number
-    /** nothing was sent yet, not even before a replay or by the relay */
-    isFirstAttempt: boolean
     createdAt: Date
     body: Buffer | null
     eventId: string
@@ -49,7 +48,6 @@ export type ChatInstallationRef = { id: string; tokens: string; isRevoked: boole
 export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
-  jsonb_array_length(d.attempts) + d.attempts_left_out = 0 AS "isFirstAttempt",
   d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.request_address AS "requestAddress", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
   coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
@@ -58,12 +56,26 @@ export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, 
 export const QUEUED_DELIVERY_JOINS = `LEFT JOIN page_subscribers s ON s.id = d.subscriber_id
   LEFT JOIN chat_installations i ON i.id = c.chat_installation_id`
 
+/** `sendableAt`: for a first attempt that did not wait for its receiver; else null. */
+type LaneHead = QueuedDelivery & { sendableAt: Date | null }
+
+/**
+ * SQL: since when a delivery that was never attempted could have been sent. It waits for earlier deliveries of its lane, and
+ * for its turn among the requests of its event; a replay was requested later. Mails count from their event: the mail
+ * server is the operator's. So do deliveries of a process that died, and those whose channel could not be decrypted.
+ */
+const SENDABLE_AT_SQL = `CASE
+  WHEN d.is_replay OR l.has_waited OR jsonb_array_length(d.attempts) + d.attempts_left_out > 0 THEN NULL
+  WHEN c.type IN ('email', 'page_mail') OR (d.next_attempt_at IS NOT NULL AND NOT d.is_crowd) THEN d.created_at
+  ELSE greatest(d.created_at, l.claimable_at) END`
+
 /** The oldest pending delivery of each lane. Lanes without one, and lanes of paused channels, are left out. */
-export function loadLaneHeads(tx: Tx, lanes: Lane[]): Promise<QueuedDelivery[]> {
-  return query<QueuedDelivery>(
+export function loadLaneHeads(tx: Tx, lanes: ClaimedLane[]): Promise<LaneHead[]> {
+  return query<LaneHead>(
     tx,
-    `SELECT ${QUEUED_DELIVERY_COLUMNS}
-     FROM unnest(:channels::uuid[], :subjects::text[]) AS l (channel_id, subject)
+    `SELECT ${QUEUED_DELIVERY_COLUMNS}, ${SENDABLE_AT_SQL} AS "sendableAt"
+     FROM unnest(:channels::uuid[], :subjects::text[], :claimable::timestamptz[], :waited::boolean[])
+       AS l (channel_id, subject, claimable_at, has_waited)
      JOIN alert_channels c ON c.id = l.channel_id AND NOT c.is_paused
      JOIN LATERAL (
        SELECT * FROM deliveries
@@ -72,7 +84,11 @@ export function loadLaneHeads(tx: Tx, lanes: Lane[]): Promise<QueuedDelivery[]> 
      ) d ON true
      ${QUEUED_DELIVERY_JOINS}
      JOIN events e ON e.id = d.event_id`,
-    toLaneColumns(lanes),
+    {
+      ...toLaneColumns(lanes),
+      claimable: lanes.map(lane => lane.claimableAt?.toISOString() ?? '-infinity'),
+      waited: lanes.map(lane => lane.hasWaitedForPlace),
+    },
   )
 }
 

@@ -24,8 +24,6 @@ export type PreparedDelivery = Lane & {
   /** the page's subscriber, whose failures are counted; null: the channel's are counted */
   subscriberId: string | null
   attemptsMade: number
-  isFirstAttempt: boolean
-  createdAt: Date
   /** signed, with the stored body */
   message: ChannelMessage
   /** what the log shows: the address of a chat and some headers are secrets */
@@ -63,7 +61,7 @@ class UnsendableError extends Error {}
 /** Renders one delivery for the current config of its channel, and signs it. A stored body is used again. */
 function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): PreparedDelivery {
   const { secrets, publicUrl, relayUrl = null } = tools
-  const { channelId, projectId, subscriberId, subject, id, attemptsMade, isFirstAttempt, createdAt } = head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade } = head
   const { isReplay, reminder, eventName } = head
   const owner = { ...head, id: subscriberId ?? channelId }
   const config = decryptConfig(owner, secrets)
@@ -84,8 +82,6 @@ function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): 
     subject,
     id,
     attemptsMade,
-    isFirstAttempt,
-    createdAt,
     chat: null,
     message: { ...message, url: toRelayUrl(message, relayUrl), headers, body } as ChannelMessage,
     shown: { url, headers: { ...shown.headers, ...signatures } },
@@ -104,14 +100,14 @@ function prepareForApp(
   { headers, ...message }: HttpMessage,
   tools: PrepareTools,
 ): PreparedDelivery {
-  const { channelId, projectId, subscriberId, subject, id, attemptsMade, isFirstAttempt, createdAt, chat } = head
+  const { channelId, projectId, subscriberId, subject, id, attemptsMade, chat } = head
   const { secrets, chatApiUrl = '' } = tools
   if (chat === null || chat.isRevoked) throw new UnsendableError(APP_REMOVED_MESSAGE)
   const { accessToken } = decryptChatTokens(Buffer.from(chat.tokens, 'hex'), { id: chat.id, projectId }, secrets)
   const url = `${chatApiUrl}/${message.url}`
   const body = head.body === null ? message.body : addressToChannelOf(message.body, head.body)
   return {
-    ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, isFirstAttempt, createdAt, chat },
+    ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, chat },
     message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
     shown: { url, headers: { ...headers, authorization: MASK } },
     address: encryptAddress(url, head, secrets),

@@ -69,7 +69,6 @@ export async function testUnstoredChannel(
     subject: event.subject,
     createdAt: now,
     attemptsMade: 0,
-    isFirstAttempt: true,
     isReplay: false,
     isCrowd: false,
     reminder: null,
