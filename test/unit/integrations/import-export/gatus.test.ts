@@ -47,6 +47,8 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     ['[BODY].data[0].id == 1', 'json_path equals $.data[0].id: 1'],
     ['[BODY][0].id > 1', 'json_path greater_than $[0].id: 1'],
     ['[BODY].name == pat(john*)', 'json_path matches $.name: ^(?s:john.*)$'],
+    ['[BODY].version == pat(v?.*)', null],
+    ['[STATUS] != pat(5[0-9]*)', null],
     ['has([BODY].errors) == false', 'json_path not_exists $.errors'],
     ['has([BODY].data.user) == true', 'json_path exists $.data.user'],
     ['[CERTIFICATE_EXPIRATION] > 48h', 'certificate_days greater_than 1'],
@@ -70,6 +72,15 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     if (assertion) t.equal(validateAssertion(assertion), null, `${text} gives a valid assertion`)
     else if (text !== '[CONNECTED] == true') t.ok(note, `${text} has a note`)
   }
+})
+
+t.test('A value of null is not there for has(), as in Gatus, or there is a note', async t => {
+  const present = parseCondition('has([BODY].data) == true', 'http').assertions
+  t.same(
+    present.map(({ operator, value }) => `${operator} ${value}`),
+    ['exists $.data', 'not_equals $.data: null'],
+  )
+  t.match(parseCondition('has([BODY].error) == false', 'http').note, /null counts as present/)
 })
 
 t.test('White space around a body does not count, as in Gatus', async t => {
@@ -153,6 +164,8 @@ t.test('Alerts, groups and maintenance are converted, and other parts get warnin
       'endpoints[0].alerts[0]',
       'endpoints[0].alerts[2]',
       'endpoints[1]',
+      'endpoints[2]',
+      'endpoints[5]',
       'endpoints[6]',
       'external-endpoints[0]',
       'alerting',
@@ -356,4 +369,23 @@ t.test('A body that is not a Gatus configuration is refused, and invalid parts o
   const { file, warnings } = convertGatus(odd)
   t.same(file.monitors, [])
   t.equal(warnings.length, 5)
+})
+
+t.test('Conditions on records that Gatus writes differently are left out, with a note', async t => {
+  for (const [type, isKept] of [
+    ['A', true],
+    ['TXT', true],
+    ['MX', false],
+    ['ns', false],
+    ['SRV', false],
+  ] as const) {
+    const dns = { 'query-type': type, 'query-name': 'example.com' }
+    const endpoint = { name: 'zone', url: '9.9.9.9', dns, conditions: ['[BODY] == a', '[DNS_RCODE] == NOERROR'] }
+    const { file, warnings } = convertGatus({ endpoints: [endpoint] })
+    t.equal(file.monitors?.[0]?.assertions?.length ?? 0, isKept ? 1 : 0, type)
+    t.equal(
+      warnings.some(({ message }) => /records in another way; this condition was left out/.test(message)),
+      !isKept,
+    )
+  }
 })

@@ -177,6 +177,43 @@ t.test('Records of version 2, by id, are converted', async t => {
   })
 })
 
+t.test('The notifications of a group become rules of its monitors, once for each channel', async t => {
+  const notificationList = [1, 2].map(id => ({
+    id,
+    name: `Hook ${id}`,
+    config: { type: 'webhook', webhookURL: `https://hooks.example.com/${id}` },
+  }))
+  const group = { type: 'group', name: 'G', id: 1, notificationIDList: { 1: true }, interval: 60, resendInterval: 10 }
+  const child = { type: 'http', url: 'https://shop.example.com/', parent: 1 }
+  const { file } = convertUptimeKuma({
+    notificationList,
+    monitorList: [
+      group,
+      { ...child, id: 2, name: 'Shop', notificationIDList: {} },
+      { ...child, id: 3, name: 'Search', notificationIDList: { 1: true, 2: true } },
+      { ...child, id: 4, name: 'Alone', parent: null, notificationIDList: {} },
+    ],
+  })
+  t.same(
+    file.monitors?.map(({ name, rules }) => [name, rules]),
+    [
+      ['Shop', [{ channel: 'Hook 1', remind_every_minutes: 10 }]],
+      ['Search', [{ channel: 'Hook 1' }, { channel: 'Hook 2' }]],
+      ['Alone', []],
+    ],
+  )
+})
+
+t.test('A JSON query with != fails without a value, as in Uptime Kuma', async t => {
+  const query = { jsonPath: '$.status', jsonPathOperator: '!=', expectedValue: 'error' }
+  const record = { type: 'json-query', name: 'Shop', url: 'https://shop.example.com/', ...query }
+  const { file } = convertUptimeKuma({ monitorList: [record] })
+  t.same(
+    file.monitors?.[0]?.assertions?.slice(1).map(({ operator, value }) => `${operator} ${value}`),
+    ['exists $.status', 'not_equals $.status: null', 'not_equals $.status: error'],
+  )
+})
+
 t.test('A body that is not a backup is refused, and invalid parts of one get warnings', async t => {
   for (const other of [null, 1, 'text', [], {}, { endpoints: [] }]) {
     t.throws(() => convertUptimeKuma(other), /not an Uptime Kuma backup: monitorList is missing/, JSON.stringify(other))
@@ -243,6 +280,7 @@ t.test('Values that are not understood, and recipients beyond the limit, get war
       },
       { type: 'port', name: 'Database', hostname: 'db.example.com', port: 'postgres' },
       { type: 'push', name: 'Backup', interval: 60, retryInterval: 'x' },
+      { type: 'port', name: 'Cache', hostname: 'cache.example.com', port: null },
     ],
     notificationList: [{ id: 1, name: 'Mail', config: { type: 'smtp', smtpTo: to } }],
   })
@@ -258,6 +296,7 @@ t.test('Values that are not understood, and recipients beyond the limit, get war
     /^monitorList\[0\] Shop: its accepted status codes were not all understood/m,
     /^monitorList\[0\] Shop: its list of notifications was not understood; its alert rule was left out$/m,
     /^monitorList\[1\] Database: its port was not understood; 443 is used$/m,
+    /^monitorList\[3\] Cache: it has no port; it was left out$/m,
     /^monitorList\[2\] Backup: its retry interval was not understood; 60 is used$/m,
   ]) {
     t.match(text, sentence)

@@ -94,7 +94,10 @@ function implied(name: string, sign: string, value: string): Condition {
 function existence(path: string, sign: string, value: string): Condition {
   const at = toPath(path)
   if (at === null || !/^(==|!=)$/.test(sign)) return unsupported('only plain paths are supported')
-  return single('json_path', (value === 'true') === (sign === '==') ? 'exists' : 'not_exists', at)
+  if ((value === 'true') !== (sign === '=='))
+    return single('json_path', 'not_exists', at, 'a value of null counts as present, so it makes the check fail')
+  const notNull = { type: 'json_path', operator: 'not_equals', value: `${at}: null` }
+  return { assertions: [{ type: 'json_path', operator: 'exists', value: at }, notNull] }
 }
 
 function jsonPath(path: string, sign: string, value: string): Condition {
@@ -115,6 +118,7 @@ function textual(type: string, prefix: string, sign: string, value: string): Con
   const isPattern = value.startsWith('any(') || pattern !== undefined
   if (isPattern && !/^(==|!=)$/.test(sign)) return unsupported(`${value} must be compared with == or !=`)
   const not = sign === '!=' ? 'not_' : ''
+  if (pattern !== undefined && /[?[\\]/.test(pattern)) return unsupported('of the patterns, only * is supported')
   if (pattern !== undefined) return single(type, `${not}matches`, `${prefix}^${toExpression(pattern)}$`)
   if (value.startsWith('any(')) return single(type, `${not}matches`, `${prefix}^(${parseOptions(value).join('|')})$`)
   if (OPERATORS[sign] === undefined) return unsupported(`${sign} is not supported`)

@@ -33,7 +33,7 @@ export function toMonitor(endpoint: ForeignRecord, id: string, warn: AddWarning)
     addWarning(`${target}${LEFT_OUT}`)
     return null
   }
-  const conditions = readConditions(endpoint, target.type)
+  const conditions = readConditions(endpoint, target)
   const opposite = conditions.find(({ isOpposite }) => isOpposite)
   if (opposite) {
     addWarning(`"${opposite.text}": ${opposite.note}${LEFT_OUT}`)
@@ -107,9 +107,18 @@ function toRequest(endpoint: ForeignRecord): Partial<MonitorEntry> {
 
 const ANY_STATUS = { type: 'status_code', operator: 'greater_than', value: '0' }
 
-function readConditions({ conditions }: ForeignRecord, type: MonitorEntry['type']) {
+/** Gatus writes records of these types differently: with a final dot, without the preference of a mail server, or with a port. */
+const DIFFERENT_RECORDS = /\?type=(MX|NS|CNAME|SRV)$/i
+
+function readConditions({ conditions }: ForeignRecord, { type, url }: Pick<MonitorEntry, 'type' | 'url'>) {
   const texts = Array.isArray(conditions) ? conditions.map(String) : []
-  return texts.map(text => ({ text, ...parseCondition(text, type) }))
+  const recordType = type === 'dns' ? DIFFERENT_RECORDS.exec(url ?? '')?.[1] : undefined
+  return texts.map(text => {
+    const condition = parseCondition(text, type)
+    const isOfRecord = condition.assertions.some(assertion => assertion.type === 'dns_record')
+    if (recordType === undefined || !isOfRecord) return { text, ...condition }
+    return { text, ...condition, assertions: [], note: `Picket writes ${recordType} records in another way` }
+  })
 }
 
 function toAssertions(

@@ -63,11 +63,11 @@ function addIdsToDuplicates(channels: Map<string, ChannelEntry>): void {
 /** Maximum number of tags of a monitor. */
 const MAX_GROUPS = 50
 
-/** Returns the names of the groups above each group, with its own name last, by its id. */
-function buildGroupPaths(records: ForeignRecord[]): Map<string, string[]> {
+/** Returns the groups above each group, with itself last, by its id. */
+function buildGroupPaths(records: ForeignRecord[]): Map<string, ForeignRecord[]> {
   const groups = new Map(records.filter(({ type }) => type === 'group').map(record => [String(record.id), record]))
-  const pathOf = (id: string): string[] => {
-    const path: string[] = []
+  const pathOf = (id: string): ForeignRecord[] => {
+    const path: ForeignRecord[] = []
     const seen = new Set<string>()
     for (
       let at = id;
@@ -75,7 +75,7 @@ function buildGroupPaths(records: ForeignRecord[]): Map<string, string[]> {
       at = String(groups.get(at)!.parent)
     ) {
       seen.add(at)
-      path.unshift(String(groups.get(at)!.name))
+      path.unshift(groups.get(at)!)
     }
     return path
   }

@@ -23,8 +23,8 @@ import { TARGET_CONVERTERS } from './targets.ts'
 type ConversionContext = {
   /** channels by the id of their notification */
   channels: ReadonlyMap<string, ChannelEntry>
-  /** names of a group and the groups above it, by its id */
-  groups: ReadonlyMap<string, string[]>
+  /** a group and the groups above it, which come first, by its id */
+  groups: ReadonlyMap<string, ForeignRecord[]>
 }
 type AddWarning = (message: string) => void
 
@@ -37,7 +37,7 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
     addWarning('its group is not in this file; it does not get the tag of the group')
   }
   if (type === 'group') {
-    addWarning('a group becomes a tag of its monitors')
+    addWarning('a group becomes a tag of its monitors; its notifications become alert rules of each of them')
     return null
   }
   if (!Object.hasOwn(TARGET_CONVERTERS, type)) {
@@ -50,6 +50,7 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
   }
   const target = TARGET_CONVERTERS[type]!(record, addWarning)
   if (target === null) return null
+  const groups = context.groups.get(String(record.parent)) ?? []
   warnAboutLost(record, addWarning)
   warnIfCut(record.name, name, addWarning)
   return {
@@ -57,8 +58,8 @@ export function toMonitor(record: ForeignRecord, context: ConversionContext, war
     ...(type !== 'push' && toTimes(record, addWarning)),
     ...target,
     ...(record.active === undefined || isOn(record.active) ? {} : { is_paused: true }),
-    tags: toTags([...(context.groups.get(String(record.parent)) ?? []), ...ownTags(record)], addWarning),
-    rules: toRules(record, context.channels, addWarning),
+    tags: toTags([...groups.map(group => String(group.name)), ...ownTags(record)], addWarning),
+    rules: mergeRules([record, ...groups].map(one => toRules(one, context.channels, addWarning))),
   }
 }
 
@@ -95,6 +96,10 @@ function readNotificationIds(list: unknown, addWarning: AddWarning): string[] {
   if (isSet(list)) addWarning(`its list of notifications was not understood${RULE_LEFT_OUT}`)
   return []
 }
+
+/** A group sends its notifications when one of its monitors is down. The first rule of a channel counts: the monitor's own. */
+const mergeRules = (rules: ReturnType<typeof toRules>[]) =>
+  rules.flat().filter((rule, i, all) => all.findIndex(({ channel }) => channel === rule.channel) === i)
 
 /** Converts `notificationIDList` and `resendInterval` (checks between reminders). */
 function toRules(record: ForeignRecord, channels: ConversionContext['channels'], addWarning: AddWarning) {

@@ -25,13 +25,17 @@ export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, addWarnin
   }),
   keyword: toKeyword,
   'json-query': toJsonQuery,
-  port: (record, addWarning) => ({
-    type: 'tcp',
-    url: `${toHost(record)}:${toNumberOr(443, ['port', record.port], addWarning)}`,
-  }),
+  port: toTcp,
   ping: record => ({ type: 'ping', url: toHost(record) }),
   dns: toDns,
   push: toHeartbeat,
+}
+
+function toTcp(record: ForeignRecord, addWarning: AddWarning): Target | null {
+  if (isSet(record.port))
+    return { type: 'tcp', url: `${toHost(record)}:${toNumberOr(443, ['port', record.port], addWarning)}` }
+  addWarning(`it has no port${LEFT_OUT}`)
+  return null
 }
 
 function toKeyword(record: ForeignRecord, addWarning: AddWarning): Target {
@@ -177,9 +181,18 @@ function toJsonQuery(record: ForeignRecord, addWarning: AddWarning): Target {
   return {
     type: 'http',
     ...toRequest(record, addWarning),
-    assertions: [...statusAssertions(record, addWarning), ...(isKept ? [assertion] : [])],
+    assertions: [...statusAssertions(record, addWarning), ...(isKept ? [...presence(operator, path), assertion] : [])],
   }
 }
+
+/** A comparison with `!=` fails in Uptime Kuma when there is no value, or null. */
+const presence = (operator: string, path: string) =>
+  operator === 'not_equals'
+    ? [
+        { type: 'json_path', operator: 'exists', value: path },
+        { type: 'json_path', operator, value: `${path}: null` },
+      ]
+    : []
 
 function toDns(record: ForeignRecord, addWarning: AddWarning): Target | null {
   const [server, ...others] = (toText(record.dns_resolve_server) ?? '').split(',').map(address => address.trim())
