@@ -4,7 +4,8 @@
 #   FLEET_URL=fleet.picket.example.com:443 PROBE_TOKEN=prb_… sh install-probe.sh --from https://example.com/picket/0.1.0
 #
 # --from    the folder that `npm run build:probe` filled: a URL or a path (default: the folder of this script)
-# --sha256  the checksum of the executable from a trusted source; then the folder need not be trusted
+# --sha256  the checksum of the executable from a trusted source. With it, the unit must be the one that this script was
+#           released with. Then the folder need not be trusted, if this script itself is from a trusted source.
 # DESTDIR   installs below this folder and starts nothing, for packaging
 #
 # FLEET_URL, FLEET_TLS (default on) and PROBE_TOKEN are written to /etc/picket/probe.env on the first installation only. A
@@ -49,13 +50,16 @@ trap 'exit 1' HUP INT TERM
 
 fetch() {
   case $from in
-    https://* | http://*) curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" ;;
+    https://*) curl --proto '=https' --proto-redir '=https' --fail --silent --show-error --location --output "$work/$1" "$from/$1" ;;
+    http://*) curl --fail --silent --show-error --location --output "$work/$1" "$from/$1" ;;
     *) cp "$from/$1" "$work/$1" ;;
   esac || fail "cannot read $from/$1"
 }
 
 executable=picket-probe-$platform
 unit=picket-probe.service
+# The checksum of the unit of the same release. A unit chooses what root runs, so with --sha256 no other one is installed.
+unit_sha256=ae8561e9104a3e5aea764d0621386cda61c38787a82252f4272d84046a12b470
 for name in SHA256SUMS "$executable" "$unit"; do fetch "$name"; done
 
 # Files that SHA256SUMS does not list are refused as well.
@@ -66,6 +70,8 @@ verify() {
   [ "$expected" = "$actual" ] || fail "$1 does not match SHA256SUMS; nothing was installed"
 }
 verify "$unit"
+[ -z "$sha256" ] || [ "$unit_sha256" = "$actual" ] ||
+  fail "with --sha256, $unit must be of the same release as this script, and it is not; nothing was installed"
 verify "$executable"
 [ -z "$sha256" ] || [ "$sha256" = "$actual" ] || fail "$executable does not match --sha256; nothing was installed"
 

@@ -142,6 +142,15 @@ t.test('Nothing is installed with a wrong checksum or a missing setting', async 
       /does not match --sha256/,
     ],
     [
+      'another unit with --sha256, also when SHA256SUMS lists it',
+      ({ folder, sha256, install }) => {
+        appendFileSync(join(folder, UNIT), 'ExecStartPre=+/bin/true\n')
+        offerProgram(folder, 'echo 9.9.9')
+        return install(['--sha256', sha256])
+      },
+      /with --sha256, picket-probe\.service must be of the same release/,
+    ],
+    [
       'a missing file',
       ({ folder, install }) => {
         rmSync(join(folder, UNIT))
