@@ -1,6 +1,7 @@
 import { isEnrolledWith } from '../../probe-agent/fleet/credential.ts'
 import { type InstallationState, writeInstallationState } from '../processes/installation-state.ts'
 import { runAdminCommand } from '../processes/programs.ts'
+import { isListedAsEnrolled } from './listed-probes.ts'
 import { buildProbeDir, buildProbeName, LOCAL_REGIONS, type LocalSettings } from './settings.ts'
 
 type DatabaseState = InstallationState['databases'][string]
@@ -40,7 +41,7 @@ export async function ensureDemoAccount(
   return database.demoKey
 }
 
-/** One enrolment token per region; a new one if the probe has lost its credential, or the database does not have the probe. */
+/** One enrolment token per region; a new one if the probe has lost its credential, or the database does not have it or has revoked it. */
 export async function ensureProbeTokens(
   settings: LocalSettings,
   state: InstallationState,
@@ -52,7 +53,7 @@ export async function ensureProbeTokens(
   const listed = hasTokens ? await runAdminCommand(['probe', 'list'], env) : ''
   if (hasTokens && listed === '') forgetAccounts(database)
   const isEnrolled = (region: string, token: string) =>
-    isEnrolledWith(buildProbeDir(settings, region), token) && listed.split(/\s+/).includes(buildProbeName(region))
+    isEnrolledWith(buildProbeDir(settings, region), token) && isListedAsEnrolled(listed, buildProbeName(region))
   const missing = LOCAL_REGIONS.filter(region => !isEnrolled(region, tokens[region] ?? ''))
   const made = await Promise.all(
     missing.map(region => runAdminCommand(['probe-token', 'create', '--region', region], env)),
