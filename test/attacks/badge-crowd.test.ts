@@ -15,7 +15,7 @@ function site() {
   const view = pageView({ name: 'Acme' })
   const images = { logo: null, favicon: null }
   const page = { view, fingerprint: 'a', loadedMs: 0, medians: null, images, sizeBytes: 1_000 }
-  const find = createPageCache({ read: async () => page, count: () => {}, nowMs: () => 0 })
+  const find = createPageCache({ read: async () => page, count: () => {}, monotonicMs: () => 0 })
   const app = fastify() as unknown as App
   const lookUp = createPublicLookup({ what: 'status pages', missesPerMinute: 1 })
   const pages = { find, customHostOf: () => null, lookUp }

@@ -157,6 +157,7 @@ export type LoadedPage = {
   view: PageView
   /** unchanged while nothing that the view shows has changed, except by the passage of time */
   fingerprint: string
+  /** of the monotonic clock, like that of the medians */
   loadedMs: number
   /** null: ClickHouse has never answered */
   medians: { byMonitor: DailyMedians; ids: ReadonlySet<string>; loadedMs: number } | null

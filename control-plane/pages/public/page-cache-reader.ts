@@ -1,5 +1,9 @@
 import { createLruCache } from '../../../shared/lru-cache.ts'
-import { nowMs as clockMs, withTimeout } from '../../foundation/platform/time/clock.ts'
+import {
+  nowMs as clockMs,
+  monotonicMs as machineMonotonicMs,
+  withTimeout,
+} from '../../foundation/platform/time/clock.ts'
 import {
   type PageDocument,
   type PreparedDocument,
@@ -31,7 +35,9 @@ type PageCacheTools = {
   /** called for each response with its source */
   count(outcome: 'fresh' | 'unchanged' | 'loaded' | 'stale'): void
   maxBytes?: number
-  /** the clock for the age of pages */
+  /** the clock for the age of pages: one that is set back would keep them fresh until it catches up */
+  monotonicMs?: () => number
+  /** the clock of `staleSince` */
   nowMs?: () => number
 }
 
@@ -52,9 +58,13 @@ type CacheEntry = {
   shown: CachedPage
   /** the same with `staleSince`, created when first needed */
   stale: CachedPage | null
-  checkedMs: number
+  checked: ReadTime
+  /** of the monotonic clock; -Infinity without a failure */
   failedMs: number
 }
+
+/** When a read started: `ms` of the monotonic clock, and the time that visitors see. */
+type ReadTime = { ms: number; wallMs: number }
 
 type PendingRead = { done: Promise<unknown>; startedMs: number }
 
@@ -64,7 +74,8 @@ type PendingRead = { done: Promise<unknown>; startedMs: number }
  * unreachable or slower than a second, the last page is served with `staleSince`, however old it is. Rejects only
  * without a cached page.
  */
-export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clockMs }: PageCacheTools): PageFinder {
+export function createPageCache(tools: PageCacheTools): PageFinder {
+  const { read, count, maxBytes = MAX_BYTES, monotonicMs = machineMonotonicMs, nowMs = clockMs } = tools
   // in the order of their last change
   const entries = new Map<string, CacheEntry>()
   const pendingReads = new Map<string, PendingRead>()
@@ -72,41 +83,42 @@ export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clo
   function readOnce(key: string, site: Site, entry: CacheEntry | undefined): PendingRead {
     const running = pendingReads.get(key)
     if (running) return running
-    const startedMs = nowMs()
+    const started = { ms: monotonicMs(), wallMs: nowMs() }
     const done = read(site, entry?.shown.page ?? null)
-      .then(page => store(key, page, startedMs))
+      .then(page => store(key, page, started))
       .catch(error => {
-        if (entry) entry.failedMs = nowMs()
+        if (entry) entry.failedMs = monotonicMs()
         throw error
       })
       .finally(() => pendingReads.delete(key))
     // a visitor who gets a stale page does not wait for it
     done.catch(() => {})
-    pendingReads.set(key, { done, startedMs })
-    return { done, startedMs }
+    const pending = { done, startedMs: started.ms }
+    pendingReads.set(key, pending)
+    return pending
   }
 
-  function store(key: string, page: LoadedPage | null, checkedMs: number): void {
+  function store(key: string, page: LoadedPage | null, checked: ReadTime): void {
     const before = entries.get(key)
     entries.delete(key)
     if (page === null) return
     const isSame = before?.shown.page === page
     count(isSame ? 'unchanged' : 'loaded')
     const shown = isSame ? before.shown : createCachedPage(page, page.view)
-    entries.set(key, { shown, stale: null, checkedMs, failedMs: 0 })
+    entries.set(key, { shown, stale: null, checked, failedMs: Number.NEGATIVE_INFINITY })
     if (!isSame) evictOldest(entries, maxBytes)
   }
 
   function toStale(entry: CacheEntry): CachedPage {
     count('stale')
     const { page, view } = entry.shown
-    entry.stale ??= createCachedPage(page, { ...view, staleSince: new Date(entry.checkedMs).toISOString() })
+    entry.stale ??= createCachedPage(page, { ...view, staleSince: new Date(entry.checked.wallMs).toISOString() })
     return entry.stale
   }
 
   function fresh(site: Site): CachedPage | null {
     const entry = entries.get(getSiteKey(site))
-    if (entry === undefined || nowMs() - entry.checkedMs >= FRESH_MS) return null
+    if (entry === undefined || monotonicMs() - entry.checked.ms >= FRESH_MS) return null
     count('fresh')
     return entry.shown
   }
@@ -114,8 +126,8 @@ export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clo
   async function find(site: Site): Promise<CachedPage | null> {
     const key = getSiteKey(site)
     const entry = entries.get(key)
-    const ageMs = entry ? nowMs() - entry.checkedMs : Number.POSITIVE_INFINITY
-    if (entry && ageMs >= FRESH_MS && nowMs() - entry.failedMs < USABLE_MS) return toStale(entry)
+    const ageMs = entry ? monotonicMs() - entry.checked.ms : Number.POSITIVE_INFINITY
+    if (entry && ageMs >= FRESH_MS && monotonicMs() - entry.failedMs < USABLE_MS) return toStale(entry)
     if (entry && ageMs < USABLE_MS) {
       count('fresh')
       if (ageMs >= FRESH_MS) readOnce(key, site, entry)
@@ -123,7 +135,7 @@ export function createPageCache({ read, count, maxBytes = MAX_BYTES, nowMs = clo
     }
     const { done, startedMs } = readOnce(key, site, entry)
     if (!entry) await done
-    else if (!(await succeeds(done, startedMs + READ_TIMEOUT_MS - nowMs()))) return toStale(entry)
+    else if (!(await succeeds(done, startedMs + READ_TIMEOUT_MS - monotonicMs()))) return toStale(entry)
     return entries.get(key)?.shown ?? null
   }
 

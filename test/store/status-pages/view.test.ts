@@ -25,8 +25,8 @@ const ago = (ms: number) => new Date(now.getTime() - ms)
 const daysAgo = (days: number, hour = 0) =>
   new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000)
 /** Waits for the history, also on a busy machine. */
-const createReader = (from = clickhouse) =>
-  createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', now: () => now, historyTimeoutMs: 60_000 })
+const createReader = (from = clickhouse, clocks = { now: () => now, monotonicMs: () => 0 }) =>
+  createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', ...clocks, historyTimeoutMs: 60_000 })
 const dateOf = (at: Date) => at.toISOString().slice(0, 10)
 
 /** A published page of a separate project, with functions to fill and to read it. */
@@ -271,6 +271,18 @@ t.test('The version of a page changes exactly when its content changes', async t
   }
 })
 
+t.test('An unchanged page is read again after 60 s, also when the wall clock was set back', async t => {
+  const { slug } = await scene()
+  let [wallMs, passedMs] = [now.getTime(), 0]
+  const read = createReader(clickhouse, { now: () => new Date(wallMs), monotonicMs: () => passedMs })
+  const first = await read({ slug }, null)
+  wallMs -= 3_600_000
+  passedMs = 59_999
+  t.equal(await read({ slug }, first), first)
+  passedMs = 60_000
+  t.not(await read({ slug }, first), first)
+})
+
 t.test('Without ClickHouse a page shows everything else, and its last response times', async t => {
   const page = await scene()
   const monitor = await page.monitor('up', [[daysAgo(3), 'up']])
@@ -283,7 +295,11 @@ t.test('Without ClickHouse a page shows everything else, and its last response t
 
   const byMonitor = new Map([[monitor, new Map([[dateOf(daysAgo(1)), 12]])]])
   const before = (await page.read())!
-  const known = { ...before, fingerprint: 'another', medians: { byMonitor, ids: new Set([monitor]), loadedMs: 0 } }
+  const known = {
+    ...before,
+    fingerprint: 'another',
+    medians: { byMonitor, ids: new Set([monitor]), loadedMs: Number.NEGATIVE_INFINITY },
+  }
   const [later] = componentsOf((await read({ slug: page.slug }, known))!.view)
   t.match(later?.responseTimes?.at(-2), { medianMs: 12 })
 })

@@ -19,6 +19,8 @@ function scene(maxBytes?: number) {
     held: null as Promise<void> | null,
     reads: 0,
     nowMs: Date.UTC(2026, 7, 1),
+    /** how far the wall clock was set back */
+    setBackMs: 0,
   }
   const find = createPageCache({
     async read(site, known) {
@@ -29,7 +31,8 @@ function scene(maxBytes?: number) {
       return known && world.page && known.fingerprint === world.page.fingerprint ? known : world.page
     },
     count: outcome => counted.push(outcome),
-    nowMs: () => world.nowMs,
+    monotonicMs: () => world.nowMs,
+    nowMs: () => world.nowMs - world.setBackMs,
     ...(maxBytes && { maxBytes }),
   })
   /** Sends a visitor after `ms`, and returns the page that later visitors get when the read has ended. */
@@ -109,6 +112,26 @@ t.test('The first visitor waits a second for a slow engine, later ones do not wa
   t.equal(world.reads, reads)
   release()
   await new Promise(resolve => setImmediate(resolve))
+  t.equal((await find(SITE))?.view.staleSince, undefined)
+})
+
+t.test('A wall clock that is set back does not keep a page or a failure', async t => {
+  const { world, find, findAfter } = scene()
+  await find(SITE)
+  world.setBackMs = 3_600_000
+  world.page = loaded('Acme Cloud')
+  t.ok(find.fresh(SITE), 'still fresh')
+  world.nowMs += 500
+  t.equal(find.fresh(SITE), null)
+  t.equal((await findAfter(500))?.view.name, 'Acme Cloud')
+
+  const beforeMs = world.nowMs - world.setBackMs
+  world.isAway = true
+  world.nowMs += 1_000
+  t.equal(Date.parse((await find(SITE))!.view.staleSince!), beforeMs, 'the time of the wall clock is shown')
+  world.setBackMs *= 2
+  world.isAway = false
+  world.nowMs += 1_000
   t.equal((await find(SITE))?.view.staleSince, undefined)
 })
 

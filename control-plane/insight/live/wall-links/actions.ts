@@ -4,7 +4,7 @@ import { lockOrganization } from '../../../accounts/members/store.ts'
 import { sha256 } from '../../../foundation/platform/crypto/encryption.ts'
 import { isId, newId, randomToken } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { createYieldPoint, nowMs } from '../../../foundation/platform/time/clock.ts'
+import { createYieldPoint, monotonicMs as machineMonotonicMs, nowMs } from '../../../foundation/platform/time/clock.ts'
 import type { ApiCaller } from '../../../foundation/web/auth/authentication.ts'
 import { createPublicLookup } from '../../../foundation/web/limits/public-lookup.ts'
 import { conflict, notFound } from '../../../foundation/web/server/errors.ts'
@@ -67,9 +67,16 @@ const MAX_BOARDS = 100
 /** Several screens with the same link cause one reading of the board in this time. */
 const KEEP_MS = 5_000
 
-export function createWallBoardReader({ db, boards }: { db: Db; boards: BoardReader }): ReadWallBoard {
+type WallBoardTools = {
+  db: Db
+  boards: BoardReader
+  /** the clock for the age of boards */
+  monotonicMs?: () => number
+}
+
+export function createWallBoardReader({ db, boards, monotonicMs = machineMonotonicMs }: WallBoardTools): ReadWallBoard {
   const lookUp = createPublicLookup({ what: 'wall links', missesPerMinute: MISSES_PER_MINUTE })
-  const kept = createLruCache<{ atMs: number; board: Promise<WallBoard> }>(MAX_BOARDS)
+  const kept = createLruCache<{ readMs: number; board: Promise<WallBoard> }>(MAX_BOARDS)
 
   async function read({ projectId, name, query }: ActiveWallLink, atMs: number): Promise<WallBoard> {
     const board = await boards.read(projectId)
@@ -88,9 +95,11 @@ export function createWallBoardReader({ db, boards }: { db: Db; boards: BoardRea
     const minute = new Date(Math.floor(atMs / 60_000) * 60_000)
     if (link.lastUsedAt === null || link.lastUsedAt < minute) await markWallLinkUsed(db, link.id, minute)
     const known = kept.get(link.id)
-    if (known && atMs - known.atMs < KEEP_MS) return await known.board
+    // the wall clock may be set back, and the board would be kept until it catches up
+    const readMs = monotonicMs()
+    if (known && readMs - known.readMs < KEEP_MS) return await known.board
     const board = read(link, atMs)
-    kept.set(link.id, { atMs, board })
+    kept.set(link.id, { readMs, board })
     // a failed reading is not kept
     board.catch(() => kept.delete(link.id))
     return await board

@@ -1,6 +1,6 @@
 import { createLruCache } from '../../../../shared/lru-cache.ts'
 import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
-import { nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { monotonicMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
 import type { LoadedPage } from '../../core/types.ts'
 import { loadDailyMedians } from './page-data-store.ts'
 
@@ -33,7 +33,7 @@ type MedianReader = {
 
 /** Reads the response times of pages, each within `timeoutMs`. */
 export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number): MedianReader {
-  let failedMs = 0
+  let failedMs = Number.NEGATIVE_INFINITY
   const late = createLruCache<Medians>(MAX_LATE)
   const running = new Map<string, { ids: ReadonlySet<string>; loading: Promise<Medians | null> }>()
 
@@ -42,8 +42,8 @@ export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number): M
     // a page that is slow must not use the reads of its project, nor the other way round
     const share = { key: `page ${pageId}`, timeoutMs }
     const byMonitor = await readAs(clickhouse, share, reads => loadDailyMedians(reads, ids, from)).catch(() => null)
-    if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: nowMs() }
-    failedMs = nowMs()
+    if (byMonitor !== null) return { byMonitor, ids: new Set(ids), loadedMs: monotonicMs() }
+    failedMs = monotonicMs()
     return null
   }
 
@@ -63,8 +63,8 @@ export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number): M
     const { pageId, ids, waitMs } = request
     const known = pickBest([request.known, late.get(pageId) ?? null], ids)
     late.delete(pageId)
-    const isUsable = known !== null && nowMs() - known.loadedMs < MAX_AGE_MS && hasAll(known, ids)
-    if (isUsable || nowMs() - failedMs < CLICKHOUSE_PAUSE_MS) return known
+    const isUsable = known !== null && monotonicMs() - known.loadedMs < MAX_AGE_MS && hasAll(known, ids)
+    if (isUsable || monotonicMs() - failedMs < CLICKHOUSE_PAUSE_MS) return known
     const loading = loadOnce(request)
     const loaded = await withTimeout(loading, waitMs)
     if (loaded === null) void loading.then(medians => medians && late.set(pageId, medians))

@@ -1,7 +1,11 @@
 import { createLruCache } from '../../../../shared/lru-cache.ts'
 import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { now as clockNow, createYieldPoint } from '../../../foundation/platform/time/clock.ts'
+import {
+  now as clockNow,
+  createYieldPoint,
+  monotonicMs as machineMonotonicMs,
+} from '../../../foundation/platform/time/clock.ts'
 import { listStatusTimes } from '../../../insight/analytics/uptime/status-time-store.ts'
 import { listPageComponents } from '../../core/component-store.ts'
 import { sanitizeProjectCss } from '../../core/custom-css/css-actions.ts'
@@ -37,6 +41,8 @@ type ViewTools = {
   publicUrl: string
   /** the clock of the views */
   now?: () => Date
+  /** the clock for the age of views */
+  monotonicMs?: () => number
   /** how long a page waits for ClickHouse */
   historyTimeoutMs?: number
 }
@@ -80,10 +86,11 @@ const toHorizon = (at: Date): Horizon => ({
  * (docs/design/status-pages.md#cache).
  */
 export function createViewReader(tools: ViewTools) {
-  const { db, publicUrl, now = clockNow } = tools
+  const { db, publicUrl, now = clockNow, monotonicMs = machineMonotonicMs } = tools
   const { readData, hasNews } = createDataReader(tools)
 
   async function load(site: Site, { page, fingerprint }: PublicPage, horizon: Horizon, known: LoadedPage | null) {
+    const loadedMs = monotonicMs()
     const isSameImages =
       known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
     const [{ data, medians }, images] = await Promise.all([
@@ -96,14 +103,14 @@ export function createViewReader(tools: ViewTools) {
     // a view of 500 components takes 15 ms, and its rendering 30 ms
     await pause()
     const sizeBytes = estimateBytes(view, images)
-    return { view, fingerprint, loadedMs: horizon.now.getTime(), medians, images, sizeBytes }
+    return { view, fingerprint, loadedMs, medians, images, sizeBytes }
   }
 
   return async function read(site: Site, known: LoadedPage | null): Promise<LoadedPage | null> {
     const horizon = toHorizon(now())
     const found = await findPageBySite(db, site, horizon)
     if (found === null) return null
-    const isSame = known?.fingerprint === found.fingerprint && horizon.now.getTime() - known.loadedMs < MAX_AGE_MS
+    const isSame = known?.fingerprint === found.fingerprint && monotonicMs() - known.loadedMs < MAX_AGE_MS
     return isSame && !(found.page.showResponseTimes && hasNews(found.page.id))
       ? known
       : load(site, found, horizon, known)

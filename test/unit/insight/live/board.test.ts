@@ -1,4 +1,5 @@
 import t from 'tap'
+import { setClockSource } from '../../../../control-plane/foundation/platform/time/clock.ts'
 import { createBoard, hashBoard, setRow } from '../../../../control-plane/insight/live/board/board.ts'
 import { buildBoardJson } from '../../../../control-plane/insight/live/board/board-body.ts'
 import { type BoardSource, buildFragments } from '../../../../control-plane/insight/live/board/board-row.ts'
@@ -125,3 +126,27 @@ t.test(
     t.equal(reads, 1)
   },
 )
+
+t.test('A board is read again after 5 s also when the wall clock was set back', async t => {
+  const link = { id: 'l1', projectId: 'p1', name: 'Office', query: '', lastUsedAt: null }
+  const db = { raw: async () => ({ rows: [link], rowCount: 1 }) }
+  const wallMs = Date.UTC(2026, 10, 21)
+  let [reads, passedMs, setBackMs] = [0, 0, 0]
+  setClockSource({ nowMs: () => wallMs + passedMs - setBackMs })
+  t.teardown(() => setClockSource({ nowMs: () => null }))
+  const read = async () => {
+    reads++
+    return createBoard(position)
+  }
+  const tools = { db: db as never, boards: { read } as never, monotonicMs: () => passedMs }
+  const readBoard = createWallBoardReader(tools)
+  const see = () => readBoard('A'.repeat(32), '203.0.113.0')
+  t.equal((await see())?.atMs, wallMs)
+  setBackMs = 3_600_000
+  passedMs = 4_999
+  await see()
+  t.equal(reads, 1, 'kept for 5 s')
+  passedMs = 5_000
+  t.equal((await see())?.atMs, wallMs + passedMs - setBackMs, 'the time of the wall clock is shown')
+  t.equal(reads, 2)
+})
