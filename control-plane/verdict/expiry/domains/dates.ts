@@ -6,25 +6,17 @@ const YEAR_FIRST = new RegExp(
   String.raw`^(\d{4})(?:[-/.]\s?)?(\d{2}|[A-Za-z]{3}|\d)(?:[-/.]\s?)?(\d{1,2})\.?(?!\d)${TIME}${ZONE}`,
 )
 const DAY_FIRST = new RegExp(String.raw`^(\d{1,2})[-/. ](\d{1,2}|[A-Za-z]{3})[A-Za-z]*[-/. ](\d{4})${TIME}${ZONE}`)
-/** `03/09/2027`: the day or the month may be first. */
-const WITH_SLASHES = /^(\d{1,2})\/(\d{1,2})\//
 
 /**
  * A date as registries write it: `2027-09-14T04:00:00Z`, `20270914`, `2027. 09. 14.`, `2027-Aug-14`, `14-Sep-2027`,
- * `14.9.2027 12:00:00`. Defaults: midnight, UTC. Null for other texts, for days that do not exist, for years before 1990 or
- * after 2200, and for `03/09/2027`, which is in March or in September.
+ * `14.9.2027 12:00:00`. Defaults: midnight, UTC. Null for other texts, for days that do not exist, and for years before
+ * 1990 or after 2200. `03/09/2027` is in September: the registries that write slashes put the day first.
  */
 export function parseRegistryDate(text: string): Date | null {
   const first = YEAR_FIRST.exec(text)
   if (first) return buildDate(first[1], first[2], first[3], first)
-  if (isAmbiguous(text)) return null
   const last = DAY_FIRST.exec(text)
   return last ? buildDate(last[3], last[2], last[1], last) : null
-}
-
-function isAmbiguous(text: string): boolean {
-  const [, a, b] = (WITH_SLASHES.exec(text) ?? []).map(Number)
-  return a !== undefined && b !== undefined && a !== b && a <= 12 && b <= 12
 }
 
 function buildDate(
