@@ -11,8 +11,10 @@ type Authority = {
   /** creates a certificate for this name, valid from and to these days from now */
   issue(name: string, fromDays: number, toDays: number): KeyPair
   selfSigned(name: string): KeyPair
-  /** creates a certificate with this number of intermediate authorities; `cert` contains the chain, the certificate first */
-  issueLong(name: string, between: number): KeyPair
+  /** creates a certificate with this number of intermediate authorities, valid for `days`; `cert` contains the chain, the certificate first */
+  issueLong(name: string, between: number, days?: number): KeyPair
+  /** adds a certificate of this authority, issued by an older root that is not trusted, valid from and to these days from now */
+  crossSign(pair: KeyPair, fromDays: number, toDays: number): KeyPair
 }
 
 /** Creates a certificate authority for a test with openssl. */
@@ -45,20 +47,29 @@ default_md=sha256\npolicy=any\ncopy_extensions=copy\nunique_subject=no\n[any]\nc
       openssl('ca', '-batch', '-config', 'ca.conf', '-in', 'leaf.csr', '-out', 'leaf.crt', '-notext', ...span)
       return { key: read('leaf.key'), cert: read('leaf.crt') }
     },
-    issueLong(name, between) {
+    issueLong(name, between, days = 9) {
       writeFileSync(file('between.ext'), 'basicConstraints=CA:true\n')
       writeFileSync(file('leaf.ext'), `subjectAltName=DNS:${name}\n`)
-      const sign = (subject: string, from: string, to: string, extensions: string) => {
+      const sign = (subject: string, from: string, to: string, extensions: string, validDays: number) => {
         openssl('req', ...newKey, '-keyout', `${to}.key`, '-out', `${to}.csr`, '-subj', `/CN=${subject}`)
-        const by = ['-CA', `${from}.crt`, '-CAkey', `${from}.key`, '-CAcreateserial', '-days', '9']
+        const by = ['-CA', `${from}.crt`, '-CAkey', `${from}.key`, '-CAcreateserial', '-days', `${validDays}`]
         openssl('x509', '-req', '-in', `${to}.csr`, '-out', `${to}.crt`, ...by, '-extfile', extensions)
         return read(`${to}.crt`)
       }
       const chain = Array.from({ length: between }, (_, i) =>
-        sign(`Between ${i + 1}`, i === 0 ? 'ca' : `between${i}`, `between${i + 1}`, 'between.ext'),
+        sign(`Between ${i + 1}`, i === 0 ? 'ca' : `between${i}`, `between${i + 1}`, 'between.ext', days),
       )
-      const leaf = sign(name, between === 0 ? 'ca' : `between${between}`, 'long', 'leaf.ext')
+      const leaf = sign(name, between === 0 ? 'ca' : `between${between}`, 'long', 'leaf.ext', 9)
       return { key: read('long.key'), cert: [leaf, ...chain.reverse()].join('') }
+    },
+    crossSign({ key, cert }, fromDays, toDays) {
+      openssl('req', '-x509', ...newKey, '-keyout', 'old.key', '-out', 'old.crt', '-subj', '/CN=Old root', '-days', '9')
+      openssl('req', '-new', '-key', 'ca.key', '-out', 'cross.csr', '-subj', '/CN=Test authority')
+      writeFileSync(file('cross.ext'), 'basicConstraints=CA:true\n')
+      const by = ['-cert', 'old.crt', '-keyfile', 'old.key', '-extfile', 'cross.ext']
+      const span = ['-startdate', stamp(fromDays), '-enddate', stamp(toDays)]
+      openssl('ca', '-batch', '-config', 'ca.conf', '-in', 'cross.csr', '-out', 'cross.crt', '-notext', ...by, ...span)
+      return { key, cert: cert + read('cross.crt') }
     },
     selfSigned(name) {
       const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-days', '9']

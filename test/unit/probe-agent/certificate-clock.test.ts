@@ -61,6 +61,34 @@ t.test('A certificate that is not trusted is an outage, whatever the clock says'
   t.match(observation.error, { source: FailureSource.TARGET, message: 'the certificate is self-signed' })
 })
 
+for (const days of [3, -3])
+  t.test(
+    `An expired certificate that is not needed for the trust is not an outage, on a clock wrong by ${days} days`,
+    async t => {
+      const pair = authority.crossSign(authority.issue('shop.example', -8, 8), -300, -30)
+      const { outcome, observation } = await checkWith(t, pair, days)
+      t.equal(observation.error, null)
+      t.equal(outcome, Outcome.UP)
+      t.match(observation.certificate?.issuerCertificate?.issuer, 'Old root', 'the server sent it')
+    },
+  )
+
+t.test('A valid certificate that the machine refuses is unknown, although an expired one is sent with it', async t => {
+  const pair = authority.crossSign(authority.issue('shop.example', 3, 8), -300, -30)
+  const { outcome, observation } = await checkWith(t, pair, 5)
+  t.equal(outcome, Outcome.UNKNOWN)
+  t.match(observation.error, WRONG)
+})
+
+t.test(
+  'An intermediate authority that has expired is an outage, although the clock of the machine is behind',
+  async t => {
+    const { outcome, observation } = await checkWith(t, authority.issueLong('shop.example', 1, 3), 5)
+    t.equal(outcome, Outcome.DOWN)
+    t.match(observation.error, EXPIRED)
+  },
+)
+
 t.test('The message says by how much the clock is wrong', async t => {
   const { observation } = await checkWith(t, authority.issue('shop.example', 3, 8), 5)
   t.match(observation.error?.message, /^the clock of the probe's machine is 7200 min behind, so it cannot judge/)
