@@ -9,8 +9,8 @@ const MAX_DIFFERENCE_MS = 60_000
 /**
  * The error of a check, after the dates of its certificate were judged by the control plane's clock. TLS judges them by the
  * machine's clock, which may be wrong (docs/design/probes.md#own-faults): a valid certificate that it refuses makes the result
- * unknown, and one that it accepts although it is not valid is an error of the target. Certificates that were sent and are not
- * needed for the trust do not count: the machine accepts the chain although they are not valid. Both times are ms since 1970.
+ * unknown, and one that it accepts although it is not valid is an error of the target. A server may send certificates that
+ * the trust does not need, so one that has expired by both clocks changes nothing. Both times are ms since 1970.
  */
 export function judgeCertificate(
   { certificate, error }: Pick<Observation, 'certificate' | 'error'>,
@@ -27,12 +27,18 @@ export function judgeCertificate(
     return wrong === null ? null : { source: FailureSource.TARGET, code: 'tls_error', message: wrong }
   }
   const isAboutDates = [CERTIFICATE_EXPIRED, CERTIFICATE_NOT_YET_VALID].includes(error.message)
-  const refused = chain.filter(one => !isValidAt(one, machineMs))
-  const isByClock = isValidAt(chain[0]!, nowMs) && refused.some(one => isValidAt(one, nowMs))
-  if (!isAboutDates || !isByClock) return error
+  if (!isAboutDates || !isRefusedByClock(chain, nowMs, machineMs)) return error
   const minutes = Math.round((machineMs - nowMs) / 60_000)
   const message = `the clock of the probe's machine is ${Math.abs(minutes)} min ${minutes > 0 ? 'ahead' : 'behind'}, so it cannot judge the certificate`
   return { source: FailureSource.INTERNAL, code: 'wrong_clock', message }
+}
+
+/** Whether the wrong clock can be why the machine refused a chain for its dates. */
+function isRefusedByClock(chain: Certificate[], nowMs: number, machineMs: number): boolean {
+  const [leaf] = chain
+  const valid = chain.filter(one => isValidAt(one, nowMs))
+  if (leaf === undefined || !valid.includes(leaf)) return false
+  return valid.length === chain.length || valid.some(one => !isValidAt(one, machineMs))
 }
 
 const isValidAt = ({ validFromMs, validToMs }: Certificate, ms: number) => validFromMs <= ms && ms <= validToMs
