@@ -1,6 +1,10 @@
 import t from 'tap'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import {
+  deleteMonitor,
+  pauseMonitor,
+  resumeMonitor,
+} from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { processDueWatches, storeCertificates } from '../../control-plane/verdict/expiry/actions.ts'
 import { createSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { createDatabase } from '../support/database.ts'
@@ -152,6 +156,27 @@ t.test('A paused monitor gets no warning until it is resumed, and a deleted one 
   await look(day(6))
   t.same(await readExpiryWarnings(db, paused.id), [warning(4)])
 })
+
+t.test(
+  'A certificate that was renewed during a pause gets no warning, and one that was not gets it after two checks',
+  async t => {
+    const [renewed, old] = [await insertExpiryMonitor(db, projectId), await insertExpiryMonitor(db, projectId)]
+    const minutesAfter = (minutes: number) => new Date(day(20).getTime() + minutes * 60_000)
+    for (const { id } of [renewed, old]) {
+      await execute(db, 'UPDATE monitors SET interval_seconds = 3600 WHERE id = ?', [id])
+      await observeCertificate(db, id, start, { ends: day(40) })
+      await look(start)
+      await pauseMonitor({ db, publicUrl: 'https://picket.example' }, projectId, id, day(1))
+      await look(day(20))
+      await resumeMonitor({ db }, projectId, id, minutesAfter(1))
+    }
+    await look(minutesAfter(135))
+    await observeCertificate(db, renewed.id, minutesAfter(135), { configVersion: 2, fingerprint: 'bb', ends: day(110) })
+    await look(minutesAfter(137))
+    t.same(await readExpiryWarnings(db, renewed.id), [])
+    t.same(await readExpiryWarnings(db, old.id), [warning(20)])
+  },
+)
 
 t.test(
   'Certificates of an older configuration, of monitors without ssl_check and of unknown monitors are ignored',

@@ -21,8 +21,13 @@ import {
 } from '../../monitoring/monitors/actions.ts'
 import { listMonitorsByIds, lockProjectMonitors } from '../../monitoring/monitors/store.ts'
 import type { StoredMonitor } from '../../monitoring/monitors/types.ts'
-import { assertDeletable, pauseLockedMonitors, retireMonitors } from '../core/monitor-lifecycle-actions.ts'
-import { markResumed, scheduleFetch } from '../core/store.ts'
+import {
+  assertDeletable,
+  pauseLockedMonitors,
+  resumeLockedMonitors,
+  retireMonitors,
+} from '../core/monitor-lifecycle-actions.ts'
+import { scheduleFetch } from '../core/store.ts'
 import { validateSilenceEnd } from '../silences/limits.ts'
 import { loadActiveSilences } from '../silences/store.ts'
 import { diffMonitor, type MonitorDifference } from './difference.ts'
@@ -178,7 +183,7 @@ async function storeItems(
   const paused = select(({ isPaused }) => isPaused === true)
   if (paused.length > 0) await pauseLockedMonitors(tx, paused, tools.publicUrl, now)
   const resumed = select(({ isPaused }) => isPaused === false).map(({ id }) => id)
-  if (resumed.length > 0) await markResumed(tx, resumed, now)
+  if (resumed.length > 0) await resumeLockedMonitors(tx, resumed, now)
   const deleted = select(({ isDeleted }) => isDeleted)
   if (deleted.length > 0) await retireMonitors(tx, deleted, 'deleted', tools.publicUrl, now)
   const removedRules = items.flatMap(({ difference }) => difference?.removedRules ?? [])

@@ -10,6 +10,7 @@ import { type AffectedIncidents, resolveAutomaticIncidents } from '../incidents/
 import { ARCHIVED_MESSAGE, DELETED_MESSAGE, PAUSED_MESSAGE, UNCHECKED_MESSAGE } from '../incidents/lifecycle.ts'
 import { endSilences } from '../suppression/actions.ts'
 import {
+  delayCertificateLooks,
   deleteStates,
   insertTransitions,
   markDeleted,
@@ -69,9 +70,15 @@ export async function resumeMonitor(
     await scheduleFetch(tx, projectId, [id], now)
     const monitor = found(await lockMonitor(tx, projectId, id), 'monitor')
     if (!monitor.isPaused) return monitor
-    const [resumed] = await markResumed(tx, [id], now)
+    const [resumed] = await resumeLockedMonitors(tx, [id], now)
     return resumed!
   })
+}
+
+/** Resumes paused monitors. Set-based, in the transaction that locked their rows. Returns them as they are then. */
+export async function resumeLockedMonitors(tx: Tx, ids: string[], now: Date): Promise<StoredMonitor[]> {
+  await delayCertificateLooks(tx, ids, now)
+  return await markResumed(tx, ids, now)
 }
 
 /**

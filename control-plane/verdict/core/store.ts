@@ -172,6 +172,26 @@ export function markPaused(tx: Tx, monitors: { id: string; at: Date }[]): Promis
   )
 }
 
+/**
+ * For monitors that are resumed, on locked rows: the known certificate may have been renewed during the pause, so its end is
+ * looked at after two checks and the 10 minutes for which a later certificate is held.
+ */
+export async function delayCertificateLooks(tx: Tx, monitorIds: string[], now: Date): Promise<void> {
+  await execute(
+    tx,
+    `WITH watch AS MATERIALIZED (
+       SELECT w.monitor_id, m.interval_seconds FROM expiry_watches w JOIN monitors m ON m.id = w.monitor_id
+       WHERE w.monitor_id = ANY (:monitorIds::uuid[]) AND w.kind = 'tls' AND w.next_look_at IS NOT NULL
+       ORDER BY w.monitor_id FOR NO KEY UPDATE OF w
+     )
+     UPDATE expiry_watches w
+     SET next_look_at = greatest(w.next_look_at,
+       CAST(:now AS timestamptz) + watch.interval_seconds * interval '2 seconds' + interval '15 minutes')
+     FROM watch WHERE w.monitor_id = watch.monitor_id AND w.kind = 'tls'`,
+    { monitorIds, now },
+  )
+}
+
 /** The caller holds the rows' locks. Returns the changed monitors. */
 export function markResumed(tx: Tx, ids: string[], now: Date): Promise<StoredMonitor[]> {
   return query(
