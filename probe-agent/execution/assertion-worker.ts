@@ -53,7 +53,7 @@ export function createAssertionEvaluator(after: Machine['after']) {
 function toTransferable(observation: Observation): Observation {
   const { certificate } = observation
   const seen = certificate && { validTo: certificate.validTo }
-  return { ...observation, certificate: seen as Observation['certificate'] }
+  return { ...observation, certificate: seen as Observation['certificate'], firstCertificate: null }
 }
 
 function startThread(): Worker {

@@ -11,10 +11,10 @@ const MAX_HEADER_VALUE_LENGTH = 1_000
 /** Shorter texts are not masked: they would match in many unrelated places. */
 const MIN_SECRET_LENGTH = 4
 
-/** The evidence of a failed check, and the certificate when the monitor has `ssl_check`. */
+/** The evidence of a failed check; and the certificate when the monitor has `ssl_check`: its own, not that of a target of a redirect. */
 export function collectArtifacts(spec: CheckSpec, observation: Observation, outcome: Outcome): CheckArtifacts {
   const isFailed = outcome === Outcome.DOWN || outcome === Outcome.UNKNOWN
-  const { certificate } = observation
+  const certificate = observation.firstCertificate ?? observation.certificate
   return {
     evidence: isFailed ? buildEvidence(spec, observation) : undefined,
     certificate: spec.sslCheck && certificate ? toCertificate(certificate) : undefined,

@@ -64,6 +64,8 @@ export type Observation = {
   resolvedIp: string | null
   /** the target's leaf certificate with its chain, even if it is invalid */
   certificate: X509Certificate | null
+  /** of the first target with TLS, when redirects were followed; undefined: like `certificate` */
+  firstCertificate?: X509Certificate | null
   /** of a ping check that sent echoes */
   ping?: PingStats | null
   /** of a dns check that received an answer */

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Observation } from '../../checks/result.ts'
 import type { DeadlineSignal } from '../deadline.ts'
@@ -73,6 +74,7 @@ function emptyAnswer(phases: PhaseTimer): HttpResponse {
     body: null,
     resolvedIp: null,
     certificate: null,
+    firstCertificate: null,
     truncated: false,
     redirects: 0,
   }
@@ -104,13 +106,18 @@ async function connect(
   if (!hop.isTls) return { ...opened, socket: plain, certificate: null }
   try {
     const { socket, certificate, failure } = await startTls(phases, plain, hop.host, egress.secureContext())
-    answer.certificate = certificate
+    showCertificate(answer, certificate)
     if (failure) throw failure
     return { ...opened, socket, certificate }
   } catch (error) {
     plain.destroy()
     throw error
   }
+}
+
+function showCertificate(answer: HttpResponse, certificate: X509Certificate | null): void {
+  answer.certificate = certificate
+  answer.firstCertificate ??= certificate
 }
 
 async function exchangeOn(
@@ -127,7 +134,7 @@ async function exchangeOn(
     // also for a reused connection: the peer is checked before each request
     answer.resolvedIp = connection.plain.remoteAddress ?? null
     if (answer.resolvedIp !== null) egress.assertAllowed(answer.resolvedIp, hop.port, hop.path)
-    answer.certificate = connection.certificate
+    showCertificate(answer, connection.certificate)
     let redirect: Redirect | null = null
     const body = await exchange(phases, connection.socket, hop, {
       body: { maxBytes: options.maxBodyBytes, keepAll: options.keepBody ?? true },

@@ -7,6 +7,7 @@ import { FailureSource } from '../../../../shared/checks/result.ts'
 import { createDeadline, createEgress, sendRequest } from '../../../../shared/egress/index.ts'
 import { createAuthority, type KeyPair } from '../../../support/certificates.ts'
 import { startFixedResponse } from '../../../support/raw-server.ts'
+import { startTarget } from '../../../support/target.ts'
 import type { Teardown } from '../../../support/teardown.ts'
 import { waitFor } from '../../../support/wait.ts'
 
@@ -15,9 +16,10 @@ const resolver = async () => ['127.0.0.1']
 const trusting = createEgress({ allow: ['127.0.0.1'], resolver, trust: [authority.ca] })
 const plain = createEgress({ allow: ['127.0.0.1'], resolver })
 
-async function serve(t: Teardown, pair: KeyPair, requests: string[] = []): Promise<number> {
+async function serve(t: Teardown, pair: KeyPair, requests: string[] = [], location?: string): Promise<number> {
   const server = createServer(pair, (incoming, response) => {
     requests.push(`${incoming.headers.authorization}`)
+    if (location !== undefined) response.writeHead(302, { location })
     response.end('secret garden')
   })
   server.on('tlsClientError', () => {})
@@ -52,6 +54,17 @@ t.test('A valid certificate is returned, and the handshake is measured', async t
     Object.values(answer.timings).reduce((a, b) => a + b, 0),
     answer.totalUs,
   )
+})
+
+t.test('After redirects the response also has the certificate of the first target with TLS', async t => {
+  const last = await serve(t, authority.issue('last.example', -1, 30))
+  const first = await serve(t, authority.issue('first.example', -1, 30), [], `https://last.example:${last}/`)
+  const expected = { certificate: { subject: 'CN=last.example' }, firstCertificate: { subject: 'CN=first.example' } }
+  t.match(await ask(`https://first.example:${first}/`), { error: null, redirects: 1, ...expected })
+  const plainTarget = await startTarget(t)
+  plainTarget.behave({ kind: 'redirect', to: `https://first.example:${first}/` })
+  t.match(await ask(plainTarget.url), { error: null, redirects: 2, ...expected })
+  t.match(await ask(`https://last.example:${last}/`), { firstCertificate: { subject: 'CN=last.example' } })
 })
 
 t.test('No connection remains open, with a valid or an invalid certificate', async t => {
