@@ -2,7 +2,6 @@ import t from 'tap'
 import { startReminderWorker } from '../../control-plane/alerting/routing/reminders/worker.ts'
 import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { computePartition } from '../../shared/nats/subjects.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { confirmAddresses } from '../support/addresses.ts'
@@ -34,9 +33,7 @@ const ofIncidents = { hook: await startReceiver(t), chat: await startReceiver(t)
 
 /** In one partition, so that one verdict processes all failures together. */
 async function monitorsOfOnePartition(count: number): Promise<string[]> {
-  const ids = await insertMonitors(api.db, projectId, count * 24)
-  const mine = ids.filter(id => computePartition(id) === computePartition(ids[0]!)).slice(0, count)
-  await execute(api.db, 'DELETE FROM monitors WHERE NOT id = ANY (?)', [mine])
+  const mine = await insertMonitors(api.db, projectId, count, { partition: 5 })
   await execute(api.db, `UPDATE monitors SET name = 'Shop ' || right(id::text, 12)`)
   return mine
 }

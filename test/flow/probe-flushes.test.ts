@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { v7 as uuidv7 } from 'uuid'
 import { machine } from '../../probe-agent/clock.ts'
 import { buildMissedResult } from '../../probe-agent/execution/result-builder.ts'
 import { createResultStream } from '../../probe-agent/results/nats.ts'
 import { createResultPublisher } from '../../probe-agent/results/publisher.ts'
 import { openSpool } from '../../probe-agent/results/spool.ts'
 import { FailureSource, Outcome, type Result } from '../../proto/gen/probe/v1/result.ts'
-import { computePartition, PARTITIONS } from '../../shared/nats/subjects.ts'
+import { PARTITIONS } from '../../shared/nats/subjects.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { startNats } from '../support/nats.ts'
+import { createIdOfPartition } from '../support/partitions.ts'
 import { collectResults } from '../support/result-collector.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { createVirtualTime } from '../support/virtual-time.ts'
@@ -22,12 +22,7 @@ import { waitFor } from '../support/wait.ts'
 const log = createLog('test', 'silent')
 
 /** One monitor for each partition. */
-const monitors = Array.from({ length: PARTITIONS }, (_, partition) => {
-  for (;;) {
-    const id = uuidv7()
-    if (computePartition(id) === partition) return id
-  }
-})
+const monitors = Array.from({ length: PARTITIONS }, (_, partition) => createIdOfPartition(partition))
 
 /** A publisher with a real connection and a real spool, whose time the test controls. */
 async function setUp(t: Test) {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connectNats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { computePartition } from '../../shared/nats/subjects.ts'
 import { insertManyChannels } from './many-channels.ts'
 import { startPicket } from './picket.ts'
 import { startReceiver } from './receiver.ts'
@@ -20,11 +19,8 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
   await insertLiveProbes(db)
   const [crowd, receiver] = [await startReceiver(t), await startReceiver(t)]
   const [big, small] = [await insertTenant(db), await insertTenant(db)]
-  const inPartition = async (projectId: string, count: number) => {
-    const ids = await insertMonitors(db, projectId, count * 60)
-    return ids.filter(id => computePartition(id) === 7).slice(0, count)
-  }
-  const [loud, quiet] = [await inPartition(big.projectId, 2), await inPartition(small.projectId, 2)]
+  const loud = await insertMonitors(db, big.projectId, 2, { partition: 7 })
+  const quiet = await insertMonitors(db, small.projectId, 2, { partition: 7 })
   await insertManyChannels(db, { ...big, monitorIds: loud, count: channels, url: crowd.url, secretKey })
   await insertManyChannels(db, { ...small, monitorIds: quiet, count: 1, url: receiver.url, secretKey })
   /** publishes results of all monitors in one message */

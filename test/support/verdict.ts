@@ -10,12 +10,20 @@ import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from './database.ts'
 import { startNats } from './nats.ts'
+import { createIdOfPartition } from './partitions.ts'
 import { createResult } from './results.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
-export type MonitorSpec = { retryCount?: number; regions?: string[]; intervalSeconds?: number; name?: string }
+/** `partition`: that of the monitor's results; without it, any. */
+export type MonitorSpec = {
+  retryCount?: number
+  regions?: string[]
+  intervalSeconds?: number
+  name?: string
+  partition?: number
+}
 
 /** Inserts a monitor directly, as the monitors room stores it. */
 export async function insertMonitor(db: Db, projectId: string, spec: MonitorSpec = {}): Promise<string> {
@@ -24,8 +32,8 @@ export async function insertMonitor(db: Db, projectId: string, spec: MonitorSpec
 }
 
 export async function insertMonitors(db: Db, projectId: string, count: number, spec: MonitorSpec = {}) {
-  const ids = Array.from({ length: count }, () => uuidv7())
-  const { retryCount = 0, regions = ['us-east'], intervalSeconds = 30, name = 'Shop' } = spec
+  const { retryCount = 0, regions = ['us-east'], intervalSeconds = 30, name = 'Shop', partition } = spec
+  const ids = Array.from({ length: count }, () => (partition === undefined ? uuidv7() : createIdOfPartition(partition)))
   await execute(
     db,
     `INSERT INTO monitors (id, project_id, partition, name, type, url, method, interval_seconds, timeout_ms, regions,
