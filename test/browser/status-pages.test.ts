@@ -188,6 +188,27 @@ t.test('An open page shows changes without a reload and keeps the other parts', 
   t.same(complaints, [], 'another template reloads the page')
 })
 
+t.test('Past incidents appear on an open page that had no days to show', async t => {
+  const context = await newContext({ viewport: DESKTOP })
+  t.teardown(() => context.close())
+  const { page } = await openWatchedPage(context, site.origin)
+  await page.clock.install()
+  const [open] = ordinaryView().openIncidents
+  // open for longer than the days that are shown
+  const openIncidents = [{ ...open!, startedAt: '2026-01-01T00:00:00.000Z', resolvedAt: null }]
+  await page.goto(site.show(ordinaryView({ openIncidents, pastIncidents: [] })))
+  const past = page.locator('#past')
+  t.equal(await past.isVisible(), false)
+  site.show(ordinaryView())
+  await page.clock.fastForward(60_000)
+  await past.locator('.day').first().waitFor()
+  t.equal(await past.getAttribute('aria-labelledby'), 'past-title')
+  site.show(ordinaryView({ openIncidents, pastIncidents: [] }))
+  await page.clock.fastForward(60_000)
+  await past.waitFor({ state: 'hidden' })
+  t.same(await past.getAttribute('aria-labelledby'), null)
+})
+
 t.test('A new time alone does not change the part that screen readers announce', async t => {
   const context = await newContext({ viewport: DESKTOP })
   t.teardown(() => context.close())

@@ -3,6 +3,8 @@ import { localizeTimes } from './times.ts'
 const REFRESH_INTERVAL_MS = 45_000
 const TIMEOUT_MS = 15_000
 const FAILURES_SHOWN = 2
+/** Those of a part that depend on its content: past incidents without a day to show are hidden and have no title. */
+const CHANGING_ATTRIBUTES = ['class', 'hidden', 'aria-labelledby']
 
 /**
  * Fetches the page again while it is visible, and replaces the parts that changed. Unchanged parts are not touched, so
@@ -68,7 +70,11 @@ function replace(here: Element, part: Element): void {
   const open = new Map(listDetails(here).map(([key, details]) => [key, details.open]))
   const focused = listDetails(here).find(([, details]) => details.firstElementChild === document.activeElement)?.[0]
   localizeTimes(part)
-  here.className = part.className
+  for (const name of CHANGING_ATTRIBUTES) {
+    const value = part.getAttribute(name)
+    if (value === null) here.removeAttribute(name)
+    else here.setAttribute(name, value)
+  }
   here.replaceChildren(...part.childNodes)
   for (const [key, details] of listDetails(here)) {
     details.open = open.get(key) ?? details.open
