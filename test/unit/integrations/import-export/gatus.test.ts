@@ -46,6 +46,7 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     ['[BODY].status == UP', 'json_path equals $.status: UP'],
     ['[BODY].data[0].id == 1', 'json_path equals $.data[0].id: 1'],
     ['[BODY][0].id > 1', 'json_path greater_than $[0].id: 1'],
+    ['[BODY].errors < 5', 'json_path less_than $.errors: 5'],
     ['[BODY].name == pat(john*)', 'json_path matches $.name: ^(?s:john.*)$'],
     ['[BODY].version == pat(v?.*)', null],
     ['[STATUS] != pat(5[0-9]*)', null],
@@ -72,6 +73,7 @@ t.test('A condition becomes an equivalent assertion, or has a note with the reas
     if (assertion) t.equal(validateAssertion(assertion), null, `${text} gives a valid assertion`)
     else if (text !== '[CONNECTED] == true') t.ok(note, `${text} has a note`)
   }
+  t.match(parseCondition('[BODY].errors < 5', 'http').note, /a missing field makes the check fail/)
 })
 
 t.test('A value of null is not there for has(), as in Gatus, or there is a note', async t => {

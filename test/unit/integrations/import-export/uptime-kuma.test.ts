@@ -214,6 +214,63 @@ t.test('A JSON query with != fails without a value, as in Uptime Kuma', async t 
   )
 })
 
+t.test('Names with a hyphen in a JSON query are read only in back quotes, as in Uptime Kuma', async t => {
+  const convert = (jsonPath: string) => {
+    const query = { jsonPath, jsonPathOperator: '==', expectedValue: 'ok' }
+    const record = { type: 'json-query', name: 'Shop', url: 'https://shop.example.com/', ...query }
+    const { file, warnings } = convertUptimeKuma({ monitorList: [record] })
+    return { value: file.monitors?.[0]?.assertions?.[1]?.value, warnings }
+  }
+  t.same(convert('$.`db-status`[0].state'), { value: '$.db-status[0].state: ok', warnings: [] })
+  t.same(convert('`db-status`').value, '$.db-status: ok')
+  t.match(convert('$.db-status'), {
+    value: undefined,
+    warnings: [{ message: /\$\.db-status is not a plain path; its assertion was left out/ }],
+  })
+})
+
+t.test('Monitors that could only be down in Picket are paused, with a warning', async t => {
+  const convert = (fields: object) => {
+    const record = { type: 'http', name: 'Shop', url: 'https://shop.example.com/', ...fields }
+    const { file, warnings } = convertUptimeKuma({ monitorList: [record] })
+    return {
+      isPaused: file.monitors?.[0]?.is_paused ?? false,
+      warnings: warnings.map(({ message }) => message).join('\n'),
+    }
+  }
+  for (const authMethod of ['mtls', 'oauth2-cc', 'ntlm']) {
+    t.match(convert({ authMethod }), {
+      isPaused: true,
+      warnings: /authentication .* not carried over; the monitor is paused/,
+    })
+  }
+  const moved = convert({ maxredirects: 0, accepted_statuscodes: ['301', '308'] })
+  t.match(moved, {
+    isPaused: true,
+    warnings: /it expects a redirect, and redirects are followed; the monitor is paused/,
+  })
+  for (const fields of [
+    { maxredirects: 0, accepted_statuscodes: ['200-299', '301'] },
+    { maxredirects: 10, accepted_statuscodes: ['301'] },
+    { authMethod: 'basic', basic_auth_user: 'ops', basic_auth_pass: 'x' },
+  ]) {
+    t.equal(convert(fields).isPaused, false)
+  }
+})
+
+t.test('A user and password in an address become basic authentication, and no warning contains them', async t => {
+  const convert = (fields: object) => {
+    const record = { type: 'http', name: 'Shop', url: 'https://ops:p%40ss@shop.example.com/a?b=1', ...fields }
+    const { file, warnings } = convertUptimeKuma({ monitorList: [record] })
+    const { url, auth_type, auth_config } = file.monitors![0]!
+    return { url, auth_type, auth_config, warnings }
+  }
+  const url = 'https://shop.example.com/a?b=1'
+  t.same(convert({}), { url, auth_type: 'basic', auth_config: { username: 'ops', password: 'p@ss' }, warnings: [] })
+  const bearer = convert({ authMethod: 'bearer', bearer_token: 'abc' })
+  t.same(bearer, { url, auth_type: 'bearer', auth_config: { token: 'abc' }, warnings: [] })
+})
+
 t.test('A body that is not a backup is refused, and invalid parts of one get warnings', async t => {
   for (const other of [null, 1, 'text', [], {}, { endpoints: [] }]) {
     t.throws(() => convertUptimeKuma(other), /not an Uptime Kuma backup: monitorList is missing/, JSON.stringify(other))

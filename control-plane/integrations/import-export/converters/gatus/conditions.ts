@@ -104,7 +104,9 @@ function jsonPath(path: string, sign: string, value: string): Condition {
   const at = toPath(path)
   if (at === null) return unsupported('only plain paths are supported')
   if (/^[<>]=$/.test(sign)) return unsupported(`${sign} is not supported; use < or >`)
-  return textual('json_path', `${at}: `, sign, value)
+  const condition = textual('json_path', `${at}: `, sign, value)
+  if (sign !== '<' || condition.assertions.length === 0) return condition
+  return { ...condition, note: 'a missing field makes the check fail; Gatus reads it as 0' }
 }
 
 /** Converts `data[0].name` to `$.data[0].name`. */

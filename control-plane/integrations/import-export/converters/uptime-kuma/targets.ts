@@ -8,6 +8,7 @@ import {
   isOn,
   isRecord,
   isSet,
+  toNumber,
   toNumberOr,
   toText,
 } from '../foreign-file.ts'
@@ -15,6 +16,9 @@ import {
 type AddWarning = (message: string) => void
 type Target = Omit<MonitorEntry, 'name'>
 type Assertion = { type: string; operator: string; value: string }
+
+/** Added to the warning about a monitor that would be down at once. */
+const PAUSED = 'the monitor is paused until you change it'
 
 /** Converts the target of each type; null when Picket has no equivalent. */
 export const TARGET_CONVERTERS: Record<string, (record: ForeignRecord, addWarning: AddWarning) => Target | null> = {
@@ -65,15 +69,44 @@ function toRequest(record: ForeignRecord, addWarning: AddWarning): Partial<Targe
   const own = toHeaders(record, addWarning)
   const hasType = Object.keys(own).some(name => name.toLowerCase() === 'content-type')
   const headers = { ...(!hasType && contentType(record, body)), ...own }
+  const { url, login } = splitLogin(toText(record.url))
   return {
-    ...(toText(record.url) !== null && { url: toText(record.url)! }),
+    ...(url !== null && { url }),
     method: (toText(record.method) ?? 'GET').toUpperCase() as Target['method'],
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(body !== null && { body }),
+    ...login,
     ...toAuth(record, addWarning),
+    ...(acceptsOnlyRedirect(record, addWarning) && { is_paused: true }),
     ...(isOn(record.expiryNotification) && { ssl_check: true }),
     ...(isOn(record.domainExpiryNotification) && { domain_check: true }),
   }
+}
+
+/** Takes `user:password@` out of an address, which Uptime Kuma sends as basic authentication. */
+function splitLogin(text: string | null): { url: string | null; login: Partial<Target> } {
+  const url = text !== null && URL.canParse(text) ? new URL(text) : null
+  if (!url || (url.username === '' && url.password === '')) return { url: text, login: {} }
+  const [username, password] = [url.username, url.password].map(decodeText)
+  ;[url.username, url.password] = ['', '']
+  return { url: url.href, login: { auth_type: 'basic', auth_config: { username, password } } }
+}
+
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** A monitor that expects a redirect as its final response could never be up, because redirects are followed. */
+function acceptsOnlyRedirect(record: ForeignRecord, addWarning: AddWarning): boolean {
+  const accepted = listAcceptedCodes(record).map(String)
+  const followsNone = toNumber(record.maxredirects) === 0
+  const isOne = followsNone && accepted.length > 0 && accepted.every(code => code.startsWith('3'))
+  if (isOne) addWarning(`it expects a redirect, and redirects are followed; ${PAUSED}`)
+  return isOne
 }
 
 const CONTENT_TYPES: Record<string, string> = {
@@ -106,8 +139,9 @@ function toAuth(record: ForeignRecord, addWarning: AddWarning): Partial<Target> 
   if ((method === 'basic' || record.authMethod === undefined) && username !== null) {
     return { auth_type: 'basic', auth_config: { username, password: toText(record.basic_auth_pass) ?? '' } }
   }
-  if (method !== null && method !== 'basic') addWarning(`its authentication (${method}) was not carried over`)
-  return {}
+  if (method === null || method === 'basic') return {}
+  addWarning(`its authentication (${method}) was not carried over; ${PAUSED}`)
+  return { is_paused: true }
 }
 
 /** Parses JSON as text, and returns other values and texts as they are. */
@@ -120,10 +154,14 @@ function parseJson(value: unknown): unknown {
   }
 }
 
+function listAcceptedCodes(record: ForeignRecord): unknown[] {
+  const written = parseJson(record.accepted_statuscodes)
+  return Array.isArray(written) ? written : isSet(written) ? [written] : ['200-299']
+}
+
 /** Converts `["200-299", "404"]` to one range or one regular expression. */
 function statusAssertions(record: ForeignRecord, addWarning: AddWarning): Assertion[] {
-  const written = parseJson(record.accepted_statuscodes)
-  const accepted = Array.isArray(written) ? written : isSet(written) ? [written] : ['200-299']
+  const accepted = listAcceptedCodes(record)
   const unknown = accepted.filter(text => !/^[1-9]\d\d(-[1-9]\d\d)?$/.test(String(text)))
   if (unknown.length > 0) addWarning('its accepted status codes were not all understood; check its assertion')
   const ranges = accepted.flatMap(text => {
@@ -166,9 +204,11 @@ const OPERATORS: Record<string, string> = {
 /** Converts a JSONata query. Only plain paths have the same meaning in Picket. */
 function toJsonQuery(record: ForeignRecord, addWarning: AddWarning): Target {
   const query = toText(record.jsonPath) ?? '$'
-  const path = query.startsWith('$') ? query : `$.${query}`
+  const written = query.startsWith('$') ? query : `$.${query}`
+  const path = written.replaceAll('`', '')
   const operator = OPERATORS[toText(record.jsonPathOperator) ?? '==']
-  const isPlain = /^\$(\.[A-Za-z_][\w-]*|\[\d+\])*$/.test(path) && parseJsonPath(path) !== null
+  // without back quotes, a hyphen is a subtraction
+  const isPlain = /^\$(\.([A-Za-z_]\w*|`[A-Za-z_][\w-]*`)|\[\d+\])*$/.test(written) && parseJsonPath(path) !== null
   const assertion = {
     type: 'json_path',
     operator: operator ?? '',
