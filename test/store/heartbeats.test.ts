@@ -12,6 +12,7 @@ import {
   storePings,
   WithdrawnPingError,
 } from '../../control-plane/verdict/heartbeats/actions.ts'
+import { findFirstDueInMs } from '../../control-plane/verdict/heartbeats/store.ts'
 import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
@@ -69,6 +70,22 @@ t.test('a heartbeat that several processes find overdue causes one transition, i
   await Promise.all([db, other, db, other, db, other].map(on => evaluateOverdue(tools(on), 7)))
   while ((await evaluateOverdue(tools(), 7)) > 0);
   for (const { id } of beats) t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
+})
+
+t.test('a success that is accepted before the deadline and stored some seconds later prevents an outage', async t => {
+  const { id, token } = await create()
+  await beat(token)
+  await keepListening()
+  await execute(db, 'UPDATE heartbeats SET due_at = now() WHERE monitor_id = ?', [id])
+  const startedMs = performance.now()
+  await evaluateOverdue(tools(), 100)
+  const dueInMs = (await findFirstDueInMs(db))!
+  await beat(token)
+  const took = performance.now() - startedMs
+  t.ok(dueInMs <= 7_000 && dueInMs >= 7_000 - took - 1_000, `${dueInMs} ms until the evaluation`)
+  // on a machine that paused for longer it was overdue
+  if (took < 6_000) t.equal(await statusesOf(db, id), 'up')
+  t.ok((await heartbeatOf(db, id))!.due_at! > new Date())
 })
 
 t.test('a failure that several processes receive causes one transition, incident and delivery', async t => {

@@ -22,9 +22,9 @@ export const arrivalOf = (token: string, kind: 'success' | 'fail' | 'log' = 'suc
   isWithdrawn: false,
 })
 
-/** Makes a heartbeat overdue now instead of after its interval and grace. */
+/** Makes a heartbeat overdue, and lets it be evaluated, now instead of after its interval and grace. */
 export const runOut = (db: Db, monitorId: string) =>
-  execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 ms' WHERE monitor_id = ?`, [monitorId])
+  execute(db, `UPDATE heartbeats SET due_at = now() - interval '10 s' WHERE monitor_id = ?`, [monitorId])
 
 export async function heartbeatOf(db: Db, monitorId: string) {
   const [row] = await query<{ pings: number; run_started_at: Date | null; due_at: Date | null; last_ping_at: Date }>(

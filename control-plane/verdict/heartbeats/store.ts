@@ -17,18 +17,25 @@ export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonito
 }
 
 /**
- * The time in ms until the first heartbeat is due by PostgreSQL's clock, 0 or less if one is; null without a deadline.
+ * A heartbeat is evaluated this long after its deadline, because a ping that was accepted before it may not be stored yet:
+ * its commit may take 2 s, its publication to the message stream 3 s, and storing it from there 2 s (intake/).
+ */
+const STORING_MS = 7_000
+
+/**
+ * The time in ms until the first heartbeat can be evaluated by PostgreSQL's clock, 0 or less if one can; null without a
+ * deadline.
  */
 export async function findFirstDueInMs(db: Db): Promise<number | null> {
   const [row] = await query<{ ms: number | null }>(
     db,
     'SELECT CAST(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000 AS float8) AS ms FROM heartbeats',
   )
-  return row!.ms
+  return row!.ms === null ? null : row!.ms + STORING_MS
 }
 
 /**
- * Locks at most `limit` monitors that seem overdue, and skips those of other processes. `checkOverdue` has to confirm
+ * Locks at most `limit` monitors that seem overdue, longer than it takes to store a ping, and skips those of other processes. `checkOverdue` has to confirm
  * it on the result of `loadHeartbeats`, because a ping may have arrived before the lock. The work ends with the
  * transaction, so no lease is needed.
  */
@@ -36,8 +43,8 @@ export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonit
   return query(
     tx,
     `SELECT ${MONITOR} FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
-     WHERE h.due_at <= clock_timestamp() ORDER BY h.due_at LIMIT ? FOR UPDATE OF m SKIP LOCKED`,
-    [limit],
+     WHERE h.due_at <= clock_timestamp() - ? * interval '1 ms' ORDER BY h.due_at LIMIT ? FOR UPDATE OF m SKIP LOCKED`,
+    [STORING_MS, limit],
   )
 }
 
