@@ -75,20 +75,19 @@ t.test('The certificate that ends first counts among those of the regions', asyn
 })
 
 t.test(
-  'The certificate of a region that has seen none for 3 days does not count, while another region sees one',
+  'The certificate of a region that has seen none for 30 hours does not count, while another region sees one that ends later',
   async t => {
     const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })
     const renewed = { fingerprint: 'cc', ends: day(90) }
     await observeCertificate(db, id, start, { ends: day(20) })
     await observeCertificate(db, id, start, { region: 'eu-west', ends: day(20) })
-    await observeCertificate(db, id, day(1), { ...renewed, isSteady: true })
-    await observeCertificate(db, id, day(3), { ...renewed, isSteady: true })
+    await observeCertificate(db, id, day(1.2), { ...renewed, isSteady: true })
     t.same((await readExpiryDates(db, id)).ssl, day(20), 'the other region may see it still')
-    await observeCertificate(db, id, day(4), { ...renewed, isSteady: false })
+    await observeCertificate(db, id, day(1.3), { ...renewed, isSteady: false })
     t.same((await readExpiryDates(db, id)).ssl, day(20), 'the other region may not have been recorded yet')
-    await observeCertificate(db, id, day(4.2), { ...renewed, isSteady: true })
+    await observeCertificate(db, id, day(1.4), { ...renewed, isSteady: true })
     t.same((await readExpiryDates(db, id)).ssl, day(90))
-    await observeCertificate(db, id, day(5), { ...renewed, isSteady: false })
+    await observeCertificate(db, id, day(2), { ...renewed, isSteady: false })
     t.same((await readExpiryDates(db, id)).ssl, day(90), 'also after a restart')
     for (const at of [13, 17, 19, 21]) await look(day(at))
     t.same(await readExpiryWarnings(db, id), [], 'nothing is sent about the old one')
@@ -96,6 +95,32 @@ t.test(
     t.same((await readExpiryDates(db, id)).ssl, day(40), 'the region counts again when it sees one')
   },
 )
+
+t.test('An old certificate that one region still sees each day keeps counting after a renewal elsewhere', async t => {
+  const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })
+  for (const at of [0, 1.2, 2.4, 3.6, 4.8]) {
+    const old = { region: 'eu-west', fingerprint: 'bb', ends: day(17), isSteady: true }
+    await observeCertificate(db, id, day(at), old)
+    await observeCertificate(db, id, day(at + 1.2), { fingerprint: 'cc', ends: day(90), isSteady: true })
+    t.same((await readExpiryDates(db, id)).ssl, day(17))
+    await look(day(at + 1.2))
+  }
+  t.same(await readExpiryWarnings(db, id), [warning(16), warning(14)])
+})
+
+t.test('A region that checks the monitor again does not bring back the certificate that it saw before', async t => {
+  const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })
+  await observeCertificate(db, id, start, { ends: day(20) })
+  await observeCertificate(db, id, start, { region: 'eu-west', ends: day(20) })
+  await execute(db, `UPDATE monitors SET regions = '{us-east}' WHERE id = ?`, [id])
+  await observeCertificate(db, id, day(1), { ends: day(20) })
+  await observeCertificate(db, id, day(8), { fingerprint: 'cc', ends: day(98) })
+  await execute(db, `UPDATE monitors SET regions = '{us-east,eu-west}' WHERE id = ?`, [id])
+  await observeCertificate(db, id, day(10), { fingerprint: 'cc', ends: day(98) })
+  t.same((await readExpiryDates(db, id)).ssl, day(98))
+  await look(day(10))
+  t.same(await readExpiryWarnings(db, id), [])
+})
 
 t.test('A certificate that all regions see rarely keeps counting', async t => {
   const { id } = await insertExpiryMonitor(db, projectId, { regions: ['us-east', 'eu-west'] })

@@ -35,7 +35,7 @@ const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
 /**
  * Stores certificates that probes saw, in one transaction. Of known certificates, only the time changes. Deletes
- * those of regions that have seen none for days. Returns the monitors whose certificates were not stored, because other
+ * those that no longer count. Returns the monitors whose certificates were not stored, because other
  * transactions have locked them.
  */
 export async function storeCertificates(db: Db, seen: ObservedCertificate[], now: Date): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function storeCertificates(db: Db, seen: ObservedCertificate[], now
     const stored = seen.filter(({ monitorId }) => free.includes(monitorId))
     await upsertCertificates(tx, stored)
     const steady = new Set(stored.flatMap(({ monitorId, isSteady }) => (isSteady ? monitorId : [])))
-    if (steady.size > 0) await deleteUnseenCertificates(tx, [...steady])
+    await deleteUnseenCertificates(tx, free, [...steady])
     await watchEarliestCertificates(tx, free, now)
     return locked
   })

@@ -43,19 +43,22 @@ export async function upsertCertificates(tx: Tx, seen: ObservedCertificate[]): P
 }
 
 /**
- * Deletes the certificates of regions that have seen none for 3 days while another region of the monitor has, on locked
- * monitors (docs/design/heartbeats.md#certificates).
+ * Deletes certificates that no longer count, on locked monitors (docs/design/heartbeats.md#certificates): those of regions
+ * that do not check the monitor any more, and, for monitors of which a steady region was stored, those of regions that
+ * have seen none for 30 hours while another region has seen one that ends later, or for 3 days while another region has
+ * seen any.
  */
-export async function deleteUnseenCertificates(tx: Tx, monitorIds: string[]): Promise<void> {
+export async function deleteUnseenCertificates(tx: Tx, monitorIds: string[], steadyIds: string[]): Promise<void> {
   await execute(
     tx,
-    `DELETE FROM certificates_seen c USING (
-       SELECT s.monitor_id, max(s.seen_at) AS seen_at
-       FROM certificates_seen s JOIN monitors m ON m.id = s.monitor_id AND s.region = ANY (m.regions)
-       WHERE s.monitor_id = ANY (?::uuid[]) GROUP BY s.monitor_id
-     ) newest
-     WHERE c.monitor_id = newest.monitor_id AND c.seen_at < newest.seen_at - interval '3 days'`,
-    [monitorIds],
+    `DELETE FROM certificates_seen c USING monitors m
+     WHERE c.monitor_id = ANY (:monitorIds::uuid[]) AND m.id = c.monitor_id
+       AND (c.region <> ALL (m.regions) OR c.monitor_id = ANY (:steadyIds::uuid[]) AND EXISTS (
+         SELECT FROM certificates_seen newer
+         WHERE newer.monitor_id = c.monitor_id AND newer.region = ANY (m.regions)
+           AND newer.seen_at > c.seen_at
+             + CASE WHEN newer.expires_at > c.expires_at THEN interval '30 hours' ELSE interval '3 days' END))`,
+    { monitorIds, steadyIds },
   )
 }
 
