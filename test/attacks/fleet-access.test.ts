@@ -17,8 +17,8 @@ import { HANG_MS, waitFor } from '../support/wait.ts'
 
 // takes about 40 s
 
-/** Credentials are renewed after half of this time, which leaves a busy machine five seconds. */
-const CREDENTIALS_MS = 10_000
+/** Credentials are renewed after half of this time, which leaves a busy machine ten seconds. */
+const CREDENTIALS_MS = 20_000
 
 /** A fleet process and a real probe that checks one monitor each second, NATS in operator mode. */
 async function setUp(t: Teardown, credentialsMs: number) {

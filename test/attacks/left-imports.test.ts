@@ -20,6 +20,7 @@ t.test('POST /import changes nothing when the client disconnects', async t => {
   })
   left.on('error', () => {})
   await api.db.transaction(async tx => {
+    await keepOpen(tx)
     await lockForImport(tx, projectId)
     left.end(JSON.stringify(fileOf(500, 1_000)))
     await waitFor(waits, { label: 'the import to wait' })

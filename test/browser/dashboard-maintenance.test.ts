@@ -98,14 +98,15 @@ t.test('A person plans maintenance by a query, sees what it will do, and finds i
   await tab.getByText('Saved.').waitFor()
   await tab.getByRole('link', { name: 'Maintenance', exact: true }).first().click()
   const calendar = tab.getByRole('grid', { name: /20\d\d$/ })
+  // the current month has no more periods on its last day
+  await tab.getByRole('link', { name: 'Next', exact: true }).click()
+  await tab.waitForURL(/month=20\d\d-\d\d/)
   await calendar
     .getByRole('link', { name: /02:00 Database upgrade/ })
     .first()
     .waitFor()
   t.same(await findAccessibilityProblems(tab), [], 'the calendar')
   await shoot('calendar')
-  await tab.getByRole('link', { name: 'Next', exact: true }).click()
-  await tab.waitForURL(/month=20\d\d-\d\d/)
   t.ok((await calendar.getByRole('link', { name: /02:00 Database upgrade/ }).count()) >= 28)
   t.same(complaints, [])
 })

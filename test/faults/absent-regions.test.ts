@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
@@ -15,6 +16,11 @@ const INTERVAL_MS = 12_000
 const ABSENCE_MS = 20_000
 
 type Outage = { kind: string; down_within: number }
+
+/** How late timers of this process were: a machine that pauses delays the others as long. */
+const timers = monitorEventLoopDelay()
+timers.enable()
+t.teardown(() => timers.disable())
 
 const nats = await startNats(t)
 const relay = await startTcpRelay(t, nats.url)
@@ -66,7 +72,7 @@ async function outageIsNoticed(t: Test): Promise<void> {
   t.comment(`down after ${afterMs} ms: ${down.summary}`)
   t.equal(down.quorum, 'reduced')
   t.same(down.explanation.quorum.without_probe, ['eu-west'])
-  const allowedMs = usualMs + ABSENCE_MS
+  const allowedMs = usualMs + ABSENCE_MS + timers.max / 1e6
   t.ok(afterMs <= allowedMs, `${afterMs} of ${allowedMs} ms`)
 }
 

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
-import { computePartition } from '../../shared/nats/subjects.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
@@ -20,13 +19,10 @@ const { url, server, db, nats } = await startVerdictEngines(t)
 /** Monitors of two tenants in one partition; each tenant has a channel for all of its monitors. */
 async function twoTenants() {
   const [held, free] = [await insertTenant(db), await insertTenant(db)]
-  const [ofHeld, ofFree] = [
-    await insertMonitors(db, held.projectId, 100),
-    await insertMonitors(db, free.projectId, 100),
-  ]
-  const partition = computePartition(ofHeld[0]!)
-  const inPartition = (ids: string[]) => ids.filter(id => computePartition(id) === partition)
-  const theirs = { held: inPartition(ofHeld), free: inPartition(ofFree) }
+  const theirs = {
+    held: await insertMonitors(db, held.projectId, 6, { partition: 5 }),
+    free: await insertMonitors(db, free.projectId, 6, { partition: 5 }),
+  }
   await insertChannel(db, held.projectId, theirs.held)
   await insertChannel(db, free.projectId, theirs.free)
   return { ...theirs, projectOfHeld: held.projectId }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, query } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -14,6 +15,11 @@ import { HANG_MS, waitFor } from '../support/wait.ts'
 // takes about 65 s
 
 const MONITORS = 32
+
+/** How late timers of this process were: a machine that pauses delays the others as long. */
+const timers = monitorEventLoopDelay()
+timers.enable()
+t.teardown(() => timers.disable())
 
 const { url } = await createDatabase(t)
 const clickhouse = await createClickhouseDatabase(t)
@@ -77,7 +83,8 @@ t.test(
       'SELECT extract(epoch FROM max(created_at) - CAST(? AS timestamptz)) AS seconds FROM incidents WHERE cause_monitor_id = ANY(?)'
     const seconds = Number((await query<{ seconds: string }>(db, late, [vanishedAt, ids]))[0]!.seconds)
     t.comment(`the last of ${MONITORS} outages was reported after ${seconds.toFixed(1)} s`)
-    t.ok(seconds < 15, `${seconds.toFixed(1)} s`)
+    const latest = 15 + timers.max / 1e9
+    t.ok(seconds < latest, `${seconds.toFixed(1)} s, at most ${latest.toFixed(1)} s`)
     for (const { program } of processes) t.equal(await program.stop(), 0, 'it was not ended by itself')
   },
 )

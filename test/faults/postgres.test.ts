@@ -89,7 +89,7 @@ t.test('A query on which PostgreSQL works is never treated as dead, even after l
 })
 
 t.test('PostgreSQL cancels a statement beyond the limit of its pool, and its connection stays', async t => {
-  const { db } = await openPool({ max: 1, statementMs: 300 })
+  const { db } = await openPool({ max: 1, statementMs: 2_000 })
   const pid = async () => (await query<{ pid: number }>(db, 'SELECT pg_backend_pid() AS pid'))[0]!.pid
   const before = await pid()
   await t.rejects(query(db, 'SELECT pg_sleep(60)'), { code: '57014' })

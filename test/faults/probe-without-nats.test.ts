@@ -24,8 +24,8 @@ const second = await picket.addProbe('us-east', { FLEET_URL: `127.0.0.1:${grpc_p
 const target = await startTargetByProbe(t)
 
 t.test('A probe that alone has lost NATS loses its monitors to another one, and a new outage is detected', async t => {
-  // some for each of them
-  const pages = Array.from({ length: 8 }, (_, i) => `page-${i}`)
+  // enough that each of them has some
+  const pages = Array.from({ length: 16 }, (_, i) => `page-${i}`)
   const ids = await Promise.all(
     pages.map(async page => {
       const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], interval_seconds: 30 }

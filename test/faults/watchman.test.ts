@@ -46,13 +46,14 @@ await waitFor(async () => (await counted()) > MONITORS, { label: 'results are co
 
 const prometheus = await startPrometheus(t, [new URL(picket.operator).host, `127.0.0.1:${verdictPort}`])
 
+/** Until each has fired since the call; one that reports a single event may end before another begins. */
 const untilFiring = (...alerts: string[]) => {
-  let last: string[] = []
+  const fired = new Set<string>()
   const condition = async () => {
-    last = await prometheus.firing()
-    return alerts.every(alert => last.includes(alert))
+    for (const alert of await prometheus.firing()) fired.add(alert)
+    return alerts.every(alert => fired.has(alert))
   }
-  return waitFor(condition, { everyMs: 500, label: () => `${alerts} fire, and not ${last} alone` })
+  return waitFor(condition, { everyMs: 500, label: () => `${alerts} fire, and not ${[...fired]} alone` })
 }
 const untilQuiet = () => {
   let last: string[] = []

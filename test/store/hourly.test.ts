@@ -16,7 +16,10 @@ import { loadDailyMedians } from '../../control-plane/pages/public/view/page-dat
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { awayFromMidnight } from '../support/midnight.ts'
 import { waitFor } from '../support/wait.ts'
+
+await awayFromMidnight()
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

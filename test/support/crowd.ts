@@ -34,6 +34,12 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ?'
     return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
   }
+  /** the deliveries of the big tenant that were made before the webhook about this monitor was sent */
+  const madeBefore = async (monitorId: string) => {
+    const sql = `SELECT count(*) AS n FROM deliveries d, deliveries other
+      WHERE d.project_id = ? AND other.subject = ? AND d.created_at < (other.attempts->0->>'at')::timestamptz`
+    return (await query<{ n: number }>(db, sql, [big.projectId, `monitor:${monitorId}`]))[0]!.n
+  }
   /** the events that each channel received about each monitor, in order, with the number of channels */
   const countSequences = () =>
     query(
@@ -55,5 +61,5 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     )
     return rows.length === 2 ? rows.map(({ ms }) => ms) : null
   }
-  return { picket, receiver, loud, quiet, check, waiting, made, countSequences, tookMs }
+  return { picket, receiver, loud, quiet, check, waiting, made, madeBefore, countSequences, tookMs }
 }

@@ -66,7 +66,7 @@ t.test('A response that is not a document gives a failure with its reason', asyn
 })
 
 t.test('A source that does not respond in time gives a timeout', async t => {
-  const fetched = await fetchFrom({ kind: 'hang', after: 'connect' }, {}, { timeoutMs: 1_000 })
+  const fetched = await fetchFrom({ kind: 'hang', after: 'connect' }, {}, { timeoutMs: 5_000 })
   t.match(fetched, { failure: { code: 'timeout', isOurFault: false } })
 })
 
@@ -117,7 +117,7 @@ t.test('Each URL is checked, a redirect counts as a response and silence does no
   target.behaveAt('/silent', { kind: 'hang', after: 'connect' })
   const url = (path: string) => `${target.url}${path}`
   const urls = ['ok', 'moved', 'broken', 'silent'].map(url)
-  const answers = await checkUrls(egress, [...urls, 'http://10.0.0.1/'], { timeoutMs: 1_000 })
+  const answers = await checkUrls(egress, [...urls, 'http://10.0.0.1/'], { timeoutMs: 5_000 })
   t.same(answers.get(url('ok')), { isOk: true, message: 'responds with 200' })
   t.same(answers.get(url('moved')), { isOk: true, message: 'responds with 302' })
   t.same(answers.get(url('broken')), { isOk: false, message: 'responds with 503' })
@@ -130,14 +130,14 @@ t.test('A URL that loses one connection is requested again, and a status decides
   const url = (path: string) => `${target.url}${path}`
   target.behaveAt('/healthy', { kind: 'answer' })
   target.behaveOnce({ kind: 'reset', after: 'connect' })
-  t.same((await checkUrls(egress, [url('healthy')], { timeoutMs: 1_000 })).get(url('healthy')), {
+  t.same((await checkUrls(egress, [url('healthy')], { timeoutMs: 5_000 })).get(url('healthy')), {
     isOk: true,
     message: 'responds with 200',
   })
   target.behaveAt('/broken', { kind: 'answer', status: 503 })
   target.behaveAt('/cut', { kind: 'reset', after: 'connect' })
   const before = target.requests.length
-  const answers = await checkUrls(egress, [url('broken'), url('cut')], { timeoutMs: 1_000 })
+  const answers = await checkUrls(egress, [url('broken'), url('cut')], { timeoutMs: 5_000 })
   t.equal(answers.get(url('cut'))?.isOk, false)
   t.same(
     target.requests
