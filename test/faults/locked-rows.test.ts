@@ -1,6 +1,7 @@
 import t from 'tap'
 import { execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
+import { DAY_MS, readExpiryDates } from '../support/expiry.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
@@ -38,6 +39,18 @@ const reach = (ids: string[], statuses: string) =>
   waitFor(async () => (await Promise.all(ids.map(id => statusesOf(db, id)))).every(reached => reached === statuses), {
     label: statuses,
   })
+
+const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
+const endsIn = (days: number) => new Date(today + days * DAY_MS)
+
+/** A result with a certificate that ends in some days. */
+function saw(id: string, fingerprint: string, days: number) {
+  const validToMs = endsIn(days).getTime()
+  const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs, names: [], fingerprint }
+  return resultOf(id, { up: true, certificate })
+}
+
+const endOf = async (id: string) => (await readExpiryDates(db, id)).ssl
 
 const count = async (table: string, column: string, id: string) =>
   (await query(db, `SELECT FROM ${table} WHERE ${column} = ?`, [id])).length
@@ -138,3 +151,27 @@ t.test('Waiting changes of a monitor that is paused or changed meanwhile are dis
   t.equal(await count('incidents', 'cause_monitor_id', paused), 0)
   await process.stop()
 })
+
+t.test(
+  'The certificate of a locked monitor is stored with its next result, and still holds back a later one',
+  async t => {
+    const [heldId, freeId] = [await insertWatched(), await insertWatched()]
+    const process = await startVerdictProcess(t, url, server.url)
+    const lock = await hold('monitors', [heldId])
+    await publish(nats, [saw(heldId, 'aa', 20), saw(freeId, 'aa', 20)])
+    await waitFor(async () => await endOf(freeId), { label: 'the certificate of the free monitor' })
+    t.equal(await endOf(heldId), null)
+    await lock.rollback()
+    await publish(nats, [saw(heldId, 'bb', 90)])
+    await waitFor(async () => await endOf(heldId), { label: 'the certificate of the monitor that was locked' })
+    t.same(await endOf(heldId), endsIn(20), 'another machine behind the name still has it')
+    await process.stop()
+
+    async function insertWatched() {
+      const { projectId } = await insertTenant(db)
+      const [id] = await insertMonitors(db, projectId, 1, { partition: 0 })
+      await execute(db, 'UPDATE monitors SET ssl_check = true WHERE id = ?', [id!])
+      return id!
+    }
+  },
+)

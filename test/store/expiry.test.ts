@@ -226,6 +226,27 @@ t.test(
   },
 )
 
+t.test('A certificate that PostgreSQL rejects does not stop the others that are stored with it', async t => {
+  const watched = await Promise.all(Array.from({ length: 5 }, () => insertExpiryMonitor(db, projectId)))
+  const seen = watched.map(({ id }) => ({
+    monitorId: id,
+    region: 'us-east',
+    configVersion: 1,
+    fingerprint: 'aa',
+    expiresAtMs: day(10).getTime(),
+    seenAtMs: start.getTime(),
+  }))
+  const [early, late] = [
+    { ...seen[1]!, seenAtMs: -1e17 },
+    { ...seen[3]!, configVersion: 2 ** 32 - 1 },
+  ]
+  const outcome = await storeCertificates(db, [seen[0]!, early, seen[2]!, late, seen[4]!], start)
+  const dates = await Promise.all(watched.map(async ({ id }) => (await readExpiryDates(db, id)).ssl))
+  t.same(dates, [day(10), null, day(10), null, day(10)])
+  t.match(outcome, { locked: [], rejected: [{ certificate: early }, { certificate: late }] })
+  t.equal(outcome.rejected.length, 2)
+})
+
 t.test('A date is removed together with what it is about', async t => {
   const { id } = await insertExpiryMonitor(db, projectId)
   await observeCertificate(db, id, start, { ends: day(10) })

@@ -2,10 +2,10 @@ import type { Egress } from '../../../shared/egress/types.ts'
 import { publishEvents } from '../../alerting/routing/publishing/publish-actions.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import { httpGet } from '../../foundation/platform/network/http-client.ts'
-import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, isInvalidRowError, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { listOpenAutomaticIncidents } from '../incidents/automatic-actions.ts'
 import { listMonitorsInMaintenance } from '../maintenance/store.ts'
-import type { ObservedCertificate } from '../reader/counting/certificates.ts'
+import type { CertificateOutcome, ObservedCertificate } from '../reader/counting/certificates.ts'
 import { loadActiveSilences } from '../silences/store.ts'
 import { linkWatches } from './domains/domain-store.ts'
 import { parseBootstrap } from './domains/rdap.ts'
@@ -34,11 +34,24 @@ const SUPPRESSED_RETRY_MS = 600_000
 const DOCUMENT_LIMITS = { timeoutMs: 30_000, maxAnswerBytes: 4 * 1024 * 1024 }
 
 /**
- * Stores certificates that probes saw, in one transaction. Of known certificates, only the time changes. Deletes
- * those that no longer count. Returns the monitors whose certificates were not stored, because other
- * transactions have locked them.
+ * Stores certificates that probes saw. Of known certificates, only the time changes. Deletes those that no longer count. All
+ * are stored in one transaction; if PostgreSQL rejects a row, each half by itself, so that all others are stored.
  */
-export async function storeCertificates(db: Db, seen: ObservedCertificate[], now: Date): Promise<string[]> {
+export async function storeCertificates(db: Db, seen: ObservedCertificate[], now: Date): Promise<CertificateOutcome> {
+  try {
+    return { locked: await storeTogether(db, seen, now), rejected: [] }
+  } catch (error) {
+    if (!isInvalidRowError(error)) throw error
+    if (seen.length === 1) return { locked: [], rejected: [{ certificate: seen[0]!, error }] }
+    const middle = Math.ceil(seen.length / 2)
+    const first = await storeCertificates(db, seen.slice(0, middle), now)
+    const second = await storeCertificates(db, seen.slice(middle), now)
+    return { locked: [...first.locked, ...second.locked], rejected: [...first.rejected, ...second.rejected] }
+  }
+}
+
+/** Returns the monitors whose certificates were not stored, because other transactions have locked them. */
+async function storeTogether(db: Db, seen: ObservedCertificate[], now: Date): Promise<string[]> {
   const ids = [...new Set(seen.map(({ monitorId }) => monitorId))]
   return db.transaction(async tx => {
     const { free, locked } = await tryLockMonitors(tx, ids)

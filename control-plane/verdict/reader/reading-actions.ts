@@ -8,7 +8,7 @@ import type { MonitorState } from '../core/types.ts'
 import type { CheckpointContents } from './checkpoint/checkpoint.ts'
 import { applyDeferredChange, type DeferredChanges, restoreStateBefore } from './commit/deferred.ts'
 import { loadDeferredChanges } from './commit/deferred-store.ts'
-import { getCertificateKey, type ObservedCertificate } from './counting/certificates.ts'
+import { type CertificateOutcome, getCertificateKey, type ObservedCertificate } from './counting/certificates.ts'
 import {
   type CountingState,
   type CountingTools,
@@ -41,8 +41,8 @@ export type ReaderTools = CountingTools & {
   meters: VerdictMetrics
   publicUrl: string
   liveSets: KnownLiveSets
-  /** stores certificates; of known ones, only the time changes. Returns the monitors whose rows were locked. */
-  storeCertificates: (seen: ObservedCertificate[]) => Promise<string[]>
+  /** stores certificates; of known ones, only the time changes */
+  storeCertificates: (seen: ObservedCertificate[]) => Promise<CertificateOutcome>
 }
 
 /** The state of one reader of a partition, from a start or restart to its end. */

@@ -9,7 +9,7 @@ import { insertDisagreements } from '../../../monitoring/fleet/probes/drain-stor
 import type { NewDisagreement } from '../../../monitoring/fleet/probes/outlier.ts'
 import type { VerdictChange } from '../../core/decision-actions.ts'
 import type { BatchEffects } from '../counting/batch-effects.ts'
-import { getCertificateKey, type ObservedCertificate } from '../counting/certificates.ts'
+import { markNotStored, type ObservedCertificate } from '../counting/certificates.ts'
 import { addWaitingChanges, markCommitted } from '../counting/counting-state.ts'
 import { recordEffects, recordTransitions } from '../metrics.ts'
 import {
@@ -50,17 +50,22 @@ export async function commitEffects(reading: PartitionReading, effects: BatchEff
   tools.meters.disagreements.inc(effects.disagreements.length)
 }
 
-/** Certificates of monitors whose rows are locked are recorded again with their next result. */
+/**
+ * Certificates of monitors whose rows are locked are recorded again with their next result. One that PostgreSQL rejects is
+ * set aside; the others are stored.
+ */
 async function storeNewCertificates(reading: PartitionReading, seen: ObservedCertificate[]): Promise<void> {
   const { storeCertificates, setAside } = reading.tools
-  const locked = await retryUntilDone(reading, () =>
-    storeCertificates(seen).catch(err => {
-      if (!isInvalidRowError(err)) throw err
-      setAside('certificates', 'set aside certificates that cannot be stored', { err, count: seen.length })
-      return [] as string[]
-    }),
+  const { locked, rejected } = await retryUntilDone(reading, () => storeCertificates(seen))
+  for (const { certificate, error } of rejected) {
+    const { monitorId, region } = certificate
+    setAside('certificates', 'set aside a certificate that cannot be stored', { err: error, monitorId, region })
+  }
+  const ids = new Set(locked)
+  markNotStored(
+    reading.certificates,
+    seen.filter(({ monitorId }) => ids.has(monitorId)),
   )
-  for (const one of seen) if (locked.includes(one.monitorId)) reading.certificates.delete(getCertificateKey(one))
 }
 
 async function storeChanges(reading: PartitionReading, effects: BatchEffects): Promise<void> {

@@ -13,10 +13,16 @@ export type ObservedCertificate = {
   isSteady?: boolean
 }
 
+/** What became of certificates to store: the monitors that other transactions have locked, and what PostgreSQL rejected. */
+export type CertificateOutcome = {
+  locked: string[]
+  rejected: { certificate: ObservedCertificate; error: unknown }[]
+}
+
 type KnownCertificate = ObservedCertificate & {
   /** since when the region has seen certificates without a gap */
   steadySinceMs: number
-  /** `seenAtMs` when it was recorded last */
+  /** `seenAtMs` when it was recorded last; `NOT_STORED`: it is recorded again with the next result */
   recordedAtMs: number
 }
 
@@ -33,6 +39,7 @@ const STEADY_MS = 3 * 3_600_000
 /** A certificate that stays the same is recorded again after 20 to 28 hours, the monitors one after the other. */
 const RECORD_AGAIN_MS = 20 * 3_600_000
 const RECORD_SPREAD_MS = 8 * 3_600_000
+const NOT_STORED = Number.NEGATIVE_INFINITY
 const MAX_EXPIRY_MS = Date.UTC(9000, 0)
 const MAX_FUTURE_MS = 5_000
 
@@ -64,7 +71,10 @@ export function recordCertificate(
       return
     }
     const isHeld = validToMs > before.expiresAtMs && scheduledAtMs < before.seenAtMs + HOLD_MS
-    if (isHeld || scheduledAtMs < before.seenAtMs) return
+    if (isHeld || scheduledAtMs < before.seenAtMs) {
+      if (before.recordedAtMs === NOT_STORED) record(before)
+      return
+    }
   }
   if (!isStorable(fingerprint, validToMs)) return
   const seenAtMs = scheduledAtMs
@@ -75,6 +85,17 @@ export function recordCertificate(
     const recorded = { ...one, recordedAtMs: one.seenAtMs, isSteady: isSteady(one) }
     known.set(key, recorded)
     noted.set(key, recorded)
+  }
+}
+
+/**
+ * Makes the known certificates of locked monitors be recorded again with the next result of their region. What is known of
+ * them stays, so one that ends later still waits until the other was not seen for ten minutes.
+ */
+export function markNotStored(known: KnownCertificates, locked: ObservedCertificate[]): void {
+  for (const one of locked) {
+    const before = known.get(getCertificateKey(one))
+    if (before) before.recordedAtMs = NOT_STORED
   }
 }
 

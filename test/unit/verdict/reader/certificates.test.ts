@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   type KnownCertificates,
+  markNotStored,
   type ObservedCertificate,
   recordCertificate,
 } from '../../../../control-plane/verdict/reader/counting/certificates.ts'
@@ -10,13 +11,21 @@ const START_MS = Date.UTC(2026, 10, 21)
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-type Step = { cert?: string; ends?: number; minute?: number; version?: number; region?: string; noted: boolean }
-type Check = Omit<Step, 'noted'>
+/** `isLocked`: what it records is not stored, because its monitor is locked. */
+type Check = {
+  cert?: string
+  ends?: number
+  minute?: number
+  version?: number
+  region?: string
+  isLocked?: boolean
+}
+type Step = Check & { noted: boolean }
 
 /** Returns for each check what is recorded; undefined: nothing. */
 function record(checks: Check[]): (ObservedCertificate | undefined)[] {
   const known: KnownCertificates = new Map()
-  return checks.map(({ cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east' }) => {
+  return checks.map(({ cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east', isLocked = false }) => {
     const noted = new Map<string, ObservedCertificate>()
     const scheduledAtMs = START_MS + minute * MINUTE_MS
     const certificate = {
@@ -29,8 +38,9 @@ function record(checks: Check[]): (ObservedCertificate | undefined)[] {
     }
     const result = resultOf('m', { up: true, certificate, scheduledAtMs, configVersion: version })
     recordCertificate(known, noted, region, result, scheduledAtMs)
-    const [one] = noted.values()
-    return one && { ...one }
+    const copies = [...noted.values()].map(one => ({ ...one }))
+    if (isLocked) markNotStored(known, copies)
+    return copies[0]
   })
 }
 
@@ -75,6 +85,27 @@ t.test('a region that is checked with long gaps is never steady, and recorded no
   t.ok(times.length <= 13, `${times}`)
   t.notOk(times.some(time => time.endsWith('*')))
 })
+
+t.test(
+  'a certificate whose monitor was locked is recorded again with the next result, and is held as before',
+  async t => {
+    const hourly = Array.from({ length: 4 }, (_, hour) => ({ minute: hour * 60 }))
+    const recorded = record([
+      ...hourly,
+      { cert: 'bb', ends: 20, minute: 190, isLocked: true },
+      { cert: 'cc', ends: 90, minute: 191, isLocked: true },
+      { cert: 'bb', ends: 20, minute: 192 },
+      { cert: 'bb', ends: 20, minute: 193 },
+      { cert: 'cc', ends: 90, minute: 202 },
+      { cert: 'cc', ends: 90, minute: 203 },
+    ])
+    t.same(
+      recorded.slice(4).map(one => one?.fingerprint),
+      ['bb', 'bb', 'bb', undefined, undefined, 'cc'],
+    )
+    t.ok(recorded.slice(4).every(one => one === undefined || one.isSteady))
+  },
+)
 
 t.test('a certificate is recorded if it differs from the known one', async t => {
   const rows: [what: string, steps: Step[]][] = [
