@@ -4,12 +4,17 @@ import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts
 import { refreshDomain } from '../../control-plane/verdict/expiry/domains/domain-actions.ts'
 import { claimDueDomains, linkWatches } from '../../control-plane/verdict/expiry/domains/domain-store.ts'
 import type { Registries } from '../../control-plane/verdict/expiry/domains/registry-reader.ts'
+import { startExpiryWorker } from '../../control-plane/verdict/expiry/worker.ts'
 import { createEgress } from '../../shared/egress/index.ts'
+import { createLog } from '../../shared/process/log.ts'
+import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { DAY_MS, insertExpiryMonitor, readExpiryDates, readExpiryWarnings } from '../support/expiry.ts'
 import { startRawServer } from '../support/raw-server.ts'
 import { startTarget } from '../support/target.ts'
 import { insertTenant } from '../support/tenant.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 import { runWhileLocked } from '../support/while-held.ts'
 
 const { url } = await createDatabase(t)
@@ -42,7 +47,8 @@ const warning = (days: number) => ({ name: 'monitor.domain_expiry', days, delive
 
 /** One round of the worker, in one process or another. */
 async function refresh(at: Date, on = db): Promise<string[]> {
-  const due = await claimDueDomains(on, { now: at, leaseMs: 300_000, limit: 10 })
+  const places = { limitPerRegistry: 10, running: new Map() }
+  const due = await claimDueDomains(on, places, { now: at, leaseMs: 300_000, limit: 10 })
   return Promise.all(
     due.map(domain =>
       refreshDomain(
@@ -174,4 +180,74 @@ t.test('A monitor that is linked to a domain while the domain is deleted as unus
     tx => execute(tx, 'DELETE FROM domains WHERE name = ?', [name]),
   )
   t.match(await query(db, 'SELECT name, next_look_at FROM domains WHERE name = ?', [name]), [{ name }])
+})
+
+/** Domains that monitors use, due at these times. */
+async function insertDueDomains(due: { name: string; at: Date }[]): Promise<void> {
+  const ids = await insertMonitors(db, projectId, due.length)
+  const rows = JSON.stringify(due.map((one, i) => ({ ...one, id: ids[i] })))
+  const columns = `jsonb_to_recordset(?::jsonb) AS r (id uuid, name text, at timestamptz)`
+  await execute(db, `INSERT INTO domains (name, next_look_at) SELECT name, at FROM ${columns}`, [rows])
+  const watches = 'INSERT INTO expiry_watches (monitor_id, kind, domain)'
+  await execute(db, `${watches} SELECT id, 'domain', name FROM ${columns}`, [rows])
+}
+
+t.test(
+  'Each registry gets only its free places, those of its domains first that have been due the longest',
+  async t => {
+    const at = new Date(start.getTime() - 60 * DAY_MS)
+    const due = (name: string, minutes: number) => ({ name, at: new Date(at.getTime() - minutes * 60_000) })
+    const slow = Array.from({ length: 9 }, (_, i) => due(`n${i}.slow`, 100 - i))
+    await insertDueDomains([...slow, due('a.co.fast', 20), due('b.fast', 10), due('c.full', 200)])
+    const claim = async (limit: number, running: [string, number][]) => {
+      const places = { limitPerRegistry: 3, running: new Map(running) }
+      const claimed = await claimDueDomains(db, places, { now: at, leaseMs: DAY_MS, limit })
+      return claimed.map(({ name }) => name).sort()
+    }
+    t.same(
+      await claim(4, [
+        ['slow', 1],
+        ['full', 3],
+      ]),
+      ['a.co.fast', 'b.fast', 'n0.slow', 'n1.slow'],
+    )
+    t.same(await claim(2, [['slow', 0]]), ['c.full', 'n2.slow'])
+    t.same(await claim(9, []), ['n3.slow', 'n4.slow', 'n5.slow'])
+    t.same(await claim(9, [['slow', 3]]), [])
+  },
+)
+
+t.test('A registry that does not answer does not delay the domains of others', async t => {
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  const silent = Array.from({ length: 40 }, (_, i) => `n${i}.silent`)
+  const answering = Array.from({ length: 12 }, (_, i) => `n${i}.answering`)
+  for (const name of silent) rdap.behaveAt(`/domain/${name}`, { kind: 'hold' })
+  for (const name of answering) register(name, day(90))
+  await insertDueDomains([
+    ...silent.map(name => ({ name, at: minutesAgo(20) })),
+    ...answering.map(name => ({ name, at: minutesAgo(10) })),
+  ])
+  const metrics = createMetrics()
+  const worker = startExpiryWorker({
+    ...registries,
+    db,
+    publicUrl: 'https://picket.example',
+    rdapBootstrapUrl: `${rdap.url}dns.json`,
+    log: createLog('test', 'silent'),
+    metrics,
+  })
+  const found = async () => {
+    const sql = `SELECT count(*) AS n FROM domains WHERE name LIKE '%.answering' AND expires_at IS NOT NULL`
+    return (await query<{ n: number }>(db, sql))[0]!.n
+  }
+  await waitFor(async () => (await found()) === answering.length, { label: 'the domains of the other registry' })
+  t.ok(
+    silent.some(name => asked(name) === 0),
+    'the silent registry has not been asked about all of its domains',
+  )
+  for (const name of silent) rdap.behaveAt(`/domain/${name}`, { kind: 'answer', status: 404 })
+  const stopping = worker.stop()
+  rdap.release()
+  await stopping
+  t.match((await metrics.render()).text, /picket_domain_lookups_total\{outcome="found"\} 12\n/)
 })

@@ -27,9 +27,12 @@ export function parseBootstrap(document: unknown): RdapBootstrap | null {
 /** The extract in the program: common top-level domains only. */
 export const SHIPPED_BOOTSTRAP: RdapBootstrap = parseBootstrap(shipped)!
 
+/** The last label of a domain. Each registry has its own ones. */
+export const getTopLevelDomain = (domain: string): string => domain.slice(domain.lastIndexOf('.') + 1)
+
 /** The RDAP URLs for a domain, from the fetched list or else the extract. Empty if its registry has no RDAP service. */
 export function listRdapUrls(domain: string, fetched: RdapBootstrap | null): string[] {
-  const tld = domain.slice(domain.lastIndexOf('.') + 1)
+  const tld = getTopLevelDomain(domain)
   return (fetched?.get(tld) ?? SHIPPED_BOOTSTRAP.get(tld) ?? []).map(base => buildRdapUrl(base, domain))
 }
 
