@@ -80,7 +80,9 @@ function listObstacles(monitor: StoredMonitor, liveTypes: LiveCheckTypes | null)
   if (monitor.dataSource !== null)
     return ['data_source: the status is that of a document, which is fetched at its own interval']
   if (monitor.type === 'heartbeat')
-    return ['heartbeat: the monitor is down when no ping arrives within heartbeat_interval plus heartbeat_grace']
+    return [
+      'heartbeat: the monitor is down when no ping arrives within heartbeat_interval plus heartbeat_grace and 7 seconds',
+    ]
   const incomplete = listConfigurationIssues(monitor).map(issue => `incomplete: ${issue}`)
   const paused = monitor.isPaused ? ['paused: the monitor is not checked'] : []
   return [
