@@ -11,6 +11,7 @@ import { FailureSource, NO_DETAILS, Outcome, type Result, Trigger } from '../../
 import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { insertPeriod } from '../support/history-rows.ts'
 import { readOperations } from '../support/operations.ts'
 import { buildArrival, createResult } from '../support/results.ts'
 
@@ -308,4 +309,52 @@ t.test('GET /analytics/uptime 200 ends now at the latest: nothing is known of th
   const tomorrow = await read(Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS)
   t.match(tomorrow, { uptime_percentage: null, intervals: [], seconds: { down: 0 } })
   t.equal(tomorrow.from, tomorrow.to)
+})
+
+t.test('GET /analytics/uptime 200 lists at most 10,000 intervals, and counts the time of all of them', async t => {
+  const { key, projectId } = await api.tenant()
+  const id = await createMonitor(key)
+  // 24,000 changes, every 100 ms: up for 100 ms, down for 100 ms, without a status for 100 ms
+  const startMs = hourMs - 3 * HOUR_MS
+  await execute(
+    api.db,
+    `INSERT INTO transitions (id, project_id, monitor_id, to_status, at, quorum, summary, explanation, created_at)
+     SELECT gen_random_uuid(), :projectId, :id, (ARRAY['up', 'down', NULL])[1 + i % 3],
+       CAST(:start AS timestamptz) + i * interval '100 ms', 'full', '', '{}', now()
+     FROM generate_series(0, 23999) i`,
+    { projectId, id, start: new Date(startMs) },
+  )
+  const second = (seconds: number) => new Date(startMs + seconds * 1_000)
+  await insertPeriod(api.db, projectId, id, second(600), second(900))
+  await insertPeriod(api.db, projectId, id, second(1_500), second(2_100))
+  const read = async (from: string) => {
+    const path = `/analytics/uptime?monitor_id=${id}&from=${from}&to=${second(2_400).toISOString()}`
+    const { status, body } = await api.call('GET', path, { key })
+    t.equal(status, 200)
+    t.same(findAnswerDifferences(operation('GET /analytics/uptime'), status, body), [])
+    return body.data
+  }
+  const first = await read(second(-100).toISOString())
+  t.equal(first.intervals.length, 10_000)
+  t.equal(first.truncated, true)
+  t.match(first.intervals[0], { status: 'unknown', to: second(0).toISOString() })
+  t.same(
+    [first.from, first.to],
+    [second(-100), second(2_400)].map(time => time.toISOString()),
+  )
+  const rounded = Object.entries<number>(first.seconds).map(([name, seconds]) => [name, Math.round(seconds * 10) / 10])
+  t.same(Object.fromEntries(rounded), { up: 500, degraded: 0, down: 500, unknown: 600 })
+  t.equal(Math.round(first.maintenance_seconds * 10) / 10, 900)
+  t.equal(first.uptime_percentage, 50)
+
+  const pages = [first]
+  while (pages.at(-1).truncated) pages.push(await read(pages.at(-1).intervals.at(-1).to))
+  t.equal(pages.length, 3)
+  const intervals = pages.flatMap(page => page.intervals)
+  t.equal(intervals.length, 24_001, 'maintenance begins and ends with a change')
+  t.ok(
+    intervals.every((one, i) => i === 0 || one.from === intervals[i - 1].to),
+    'without gaps',
+  )
+  t.equal(intervals.at(-1).to, first.to)
 })

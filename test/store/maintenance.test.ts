@@ -1,11 +1,9 @@
 import t from 'tap'
 import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { loadStatusHistory } from '../../control-plane/insight/analytics/history-store.ts'
 import { buildUptimeWindows, computeUptimeByWindow } from '../../control-plane/insight/analytics/summary/summary.ts'
 import { sumTimeInStatus } from '../../control-plane/insight/analytics/summary/summary-store.ts'
-import { markMaintenance } from '../../control-plane/insight/analytics/uptime/maintenance-intervals.ts'
-import { buildIntervals, computeUptime } from '../../control-plane/insight/analytics/uptime/uptime.ts'
+import { readUptime } from '../../control-plane/insight/analytics/uptime/uptime-reader.ts'
 import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts'
 import {
   changeWindow,
@@ -108,11 +106,7 @@ t.test('Maintenance is counted separately in the uptime, even if its window was 
       { projectId, id, status, time },
     )
   }
-  const { before, changes } = await loadStatusHistory(db, projectId, id, at('10 10:00'), at('10 20:00'))
-  const intervals = buildIntervals(before, changes, at('10 10:00'), at('10 20:00'))
-  const uptime = computeUptime(
-    markMaintenance(intervals, await listPeriods(db, projectId, id, at('10 10:00'), at('10 20:00'))),
-  )
+  const { uptime } = await readUptime(db, projectId, id, { from: at('10 10:00'), to: at('10 20:00') })
   t.equal(uptime.maintenanceSeconds, 2 * 3_600)
   t.match(uptime.seconds, { up: 7 * 3_600, down: 3_600 }, 'an hour and a half of the outage were in maintenance')
   t.equal(uptime.uptimePercentage, 87.5)

@@ -175,6 +175,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
       ...{ monitor_id: ID, ...span, seconds: { up: 86_270, degraded: 0, down: 130, unknown: 0 } },
       ...{ maintenance_seconds: 0, uptime_percentage: 99.85 },
       intervals: [{ status: 'down', from: ago(61), to: ago(59), is_maintenance: false }],
+      truncated: false,
     },
   },
   listMonitorParents: {

@@ -64,15 +64,14 @@ export async function listLastFetches(db: Db, projectId: string, monitorIds: str
   return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
-/** The status at `from`, and the changes from there to `to`. */
+/** The status at `from`, and the first `limit` changes from there to `to`. */
 export async function loadStatusHistory(
   db: Db,
   projectId: string,
   monitorId: string,
-  from: Date,
-  to: Date,
+  { from, to, limit }: { from: Date; to: Date; limit: number },
 ): Promise<{ before: UptimeChange['status']; changes: UptimeChange[] }> {
-  const bindings = { projectId, monitorId, from, to }
+  const bindings = { projectId, monitorId, from, to, limit }
   const [before] = await query<{ status: UptimeChange['status'] }>(
     db,
     `SELECT to_status AS status FROM transitions
@@ -82,7 +81,8 @@ export async function loadStatusHistory(
   const changes = await query<UptimeChange>(
     db,
     `SELECT at, to_status AS status FROM transitions
-     WHERE project_id = :projectId AND monitor_id = :monitorId AND at > :from AND at < :to ORDER BY at, id`,
+     WHERE project_id = :projectId AND monitor_id = :monitorId AND at > :from AND at < :to ORDER BY at, id
+     LIMIT :limit`,
     bindings,
   )
   return { before: before?.status ?? null, changes }

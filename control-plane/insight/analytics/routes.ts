@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import { CHECK_STATUSES } from '../../../shared/checks/result.ts'
 import { type Clickhouse, readAs } from '../../foundation/platform/clickhouse.ts'
-import { collectInChunks } from '../../foundation/platform/concurrency/collect.ts'
 import type { Signer } from '../../foundation/platform/crypto/signer.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
-import { createYieldPoint, now } from '../../foundation/platform/time/clock.ts'
+import { now } from '../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import { createGoneSignal } from '../../foundation/web/caller-gone.ts'
 import type { App } from '../../foundation/web/server/app.ts'
@@ -23,15 +22,13 @@ import { buildScreenshotUrl } from '../../monitoring/screenshots/signed-link.ts'
 import { buildCheckKey, findScreenshotsOfChecks } from '../../monitoring/screenshots/store.ts'
 import { HeartbeatDetail, selectPingKinds, toPingResponse } from '../../verdict/heartbeats/response.ts'
 import { listPings } from '../../verdict/heartbeats/store.ts'
-import { listPeriods } from '../../verdict/maintenance/store.ts'
-import { listChecks, loadStatusHistory } from './history-store.ts'
+import { listChecks } from './history-store.ts'
 import { ANSWERED_REGIONS, latencyRoutes } from './latency/latency-routes.ts'
 import { getOwnMonitor } from './own-monitor-reader.ts'
 import { type ResultRow, toResult } from './result-row.ts'
-import { markMaintenance } from './uptime/maintenance-intervals.ts'
 import { limitToPast, MAX_CHECK_DAYS, parseCheckRange, parseTimeRange } from './uptime/time-range.ts'
-import { buildIntervals, computeUptime } from './uptime/uptime.ts'
-import { toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
+import { readUptime } from './uptime/uptime-reader.ts'
+import { MAX_INTERVALS, toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
 
 type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sign: Signer }
 
@@ -113,7 +110,7 @@ function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
     {
       schema: {
         summary: 'Get the uptime of a monitor',
-        description: 'Returns the time in each status and the underlying intervals, until now at most.',
+        description: `Returns the time in each status and the first ${MAX_INTERVALS} underlying intervals, until now at most.`,
         tags: ['Analytics'],
         querystring: UptimeQuery,
         response: responseSchemas(200, dataSchema(UptimeRecord), 400, 404),
@@ -125,12 +122,7 @@ function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
       const at = now()
       const { from, to } = limitToPast(parseTimeRange(request.query, at), at)
       await getOwnMonitor(db, projectId, monitorId)
-      const { before, changes } = await loadStatusHistory(db, projectId, monitorId, from, to)
-      const periods = await listPeriods(db, projectId, monitorId, from, to)
-      const marked = markMaintenance(buildIntervals(before, changes, from, to), periods)
-      // a heartbeat that changes with each ping can have 100,000 intervals
-      const intervals = await collectInChunks(marked, createYieldPoint())
-      return { data: toUptimeResponse(monitorId, { from, to }, computeUptime(intervals), intervals) }
+      return { data: toUptimeResponse(monitorId, await readUptime(db, projectId, monitorId, { from, to })) }
     },
   )
 }

@@ -1232,7 +1232,7 @@ export class Picket extends HeyApiClient {
     /**
      * Get the uptime of a monitor
      *
-     * Returns the time in each status and the underlying intervals, until now at most.
+     * Returns the time in each status and the first 10000 underlying intervals, until now at most.
      */
     public readAnalyticsUptime<ThrowOnError extends boolean = false>(options: Options<ReadAnalyticsUptimeData, ThrowOnError>) {
         return (options.client ?? this.client).get<ReadAnalyticsUptimeResponses, ReadAnalyticsUptimeErrors, ThrowOnError>({

@@ -1331,12 +1331,19 @@ export type Uptime = {
      */
     maintenance_seconds: number;
     uptime_percentage: number | null;
+    /**
+     * At most 10000, oldest first.
+     */
     intervals: Array<{
         status: 'up' | 'degraded' | 'down' | 'unknown';
         from: string;
         to: string;
         is_maintenance: boolean;
     }>;
+    /**
+     * True when there are more intervals. To get them, repeat the request with `from` set to the end of the last one. The seconds and the percentage always cover the whole range.
+     */
+    truncated: boolean;
 };
 
 export type MonitorStrip = {

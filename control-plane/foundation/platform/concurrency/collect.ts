@@ -2,11 +2,16 @@ import type { YieldPoint } from '../time/clock.ts'
 
 const ITEMS_PER_CHUNK = 50
 
-/** All items of a long iterable, yielding to other work between chunks. */
-export async function collectInChunks<T>(items: Iterable<T>, pause: YieldPoint): Promise<T[]> {
+/** The items of a long iterable, at most `limit`, yielding to other work between chunks. */
+export async function collectInChunks<T>(
+  items: Iterable<T>,
+  pause: YieldPoint,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
   const all: T[] = []
   for (const item of items) {
     all.push(item)
+    if (all.length >= limit) break
     if (all.length % ITEMS_PER_CHUNK === 0) await pause()
   }
   return all

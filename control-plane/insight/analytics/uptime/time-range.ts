@@ -2,6 +2,7 @@ import { validationError } from '../../../foundation/web/server/errors.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MAX_RANGE_DAYS = 400
+export const MAX_RANGE_MS = MAX_RANGE_DAYS * DAY_MS
 
 export type TimeRange = { from: Date; to: Date }
 
@@ -13,7 +14,7 @@ export function parseTimeRange(query: { from?: string; to?: string }, now: Date)
   const to = query.to ? new Date(query.to) : now
   const from = query.from ? new Date(query.from) : new Date(to.getTime() - DAY_MS)
   if (from > to) throw validationError([{ path: 'from', message: 'from must not be after to' }])
-  if (to.getTime() - from.getTime() > MAX_RANGE_DAYS * DAY_MS) {
+  if (to.getTime() - from.getTime() > MAX_RANGE_MS) {
     throw validationError([{ path: 'from', message: `from and to must not be more than ${MAX_RANGE_DAYS} days apart` }])
   }
   return { from, to }

@@ -3,6 +3,9 @@ import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/val
 import type { TimeRange } from './time-range.ts'
 import type { Uptime, UptimeInterval } from './uptime.ts'
 
+/** A heartbeat that changes with each ping has more than a million in a day. */
+export const MAX_INTERVALS = 10_000
+
 const STATES = ['up', 'degraded', 'down', 'unknown'] as const
 
 export const UptimeRecord = Type.Object(
@@ -22,12 +25,20 @@ export const UptimeRecord = Type.Object(
     ),
     intervals: Type.Array(
       Type.Object({ status: stringEnum(STATES), from: Timestamp, to: Timestamp, is_maintenance: Type.Boolean() }),
+      { description: `At most ${MAX_INTERVALS}, oldest first.` },
     ),
+    truncated: Type.Boolean({
+      description:
+        'True when there are more intervals. To get them, repeat the request with `from` set to the end of the last one. The seconds and the percentage always cover the whole range.',
+    }),
   },
   { title: 'Uptime' },
 )
 
-export function toUptimeResponse(monitorId: string, span: TimeRange, uptime: Uptime, intervals: UptimeInterval[]) {
+/** Uptime with its first intervals. `isTruncated`: there are more. */
+export type UptimeHistory = { span: TimeRange; uptime: Uptime; intervals: UptimeInterval[]; isTruncated: boolean }
+
+export function toUptimeResponse(monitorId: string, { span, uptime, intervals, isTruncated }: UptimeHistory) {
   return {
     monitor_id: monitorId,
     ...span,
@@ -40,5 +51,6 @@ export function toUptimeResponse(monitorId: string, span: TimeRange, uptime: Upt
       to,
       is_maintenance: isMaintenance,
     })),
+    truncated: isTruncated,
   }
 }

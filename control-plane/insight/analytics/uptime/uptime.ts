@@ -1,4 +1,5 @@
 /** The time of a monitor in each status. Pure. */
+import type { MonitorStatusTime } from './status-time.ts'
 
 export type UptimeStatus = 'up' | 'degraded' | 'down' | 'unknown'
 /** A change of status; `status` null: paused, or not known yet. */
@@ -37,14 +38,20 @@ export type Uptime = {
   uptimePercentage: number | null
 }
 
-export function computeUptime(intervals: Iterable<UptimeInterval>): Uptime {
+/** `rest`: time after the intervals, already added up. */
+export function computeUptime(
+  intervals: Iterable<UptimeInterval>,
+  rest: readonly Pick<MonitorStatusTime, 'status' | 'isMaintenance' | 'seconds'>[] = [],
+): Uptime {
   const seconds: Record<UptimeStatus, number> = { up: 0, degraded: 0, down: 0, unknown: 0 }
   let maintenanceSeconds = 0
-  for (const { status, from, to, isMaintenance } of intervals) {
-    const length = (to.getTime() - from.getTime()) / 1_000
+  const add = (status: UptimeStatus, isMaintenance: boolean, length: number) => {
     if (isMaintenance) maintenanceSeconds += length
     else seconds[status] += length
   }
+  for (const { status, from, to, isMaintenance } of intervals)
+    add(status, isMaintenance, (to.getTime() - from.getTime()) / 1_000)
+  for (const time of rest) add(time.status ?? 'unknown', time.isMaintenance, time.seconds)
   return { seconds, maintenanceSeconds, uptimePercentage: computeUptimePercentage(seconds) }
 }
 
