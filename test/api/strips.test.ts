@@ -10,6 +10,7 @@ import { insertPeriod, insertTransitions, recordResults } from '../support/histo
 import { readOperations } from '../support/operations.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { createResult } from '../support/results.ts'
+import { countMostAtOnce } from '../support/statements-at-once.ts'
 import { insertMonitor, insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -199,4 +200,13 @@ t.test('A hundred monitors with fifty changes each need no more statements than 
   const ofOne = await countStatements(ids.slice(0, 1))
   t.equal(ofOne, 3)
   t.equal(await countStatements(ids), ofOne)
+})
+
+t.test('GET /analytics/strips reads the day and the 90 days one after the other', async t => {
+  const resource = await createResourceApi(t, (app, handles) => stripRoutes(app, { ...handles, clickhouse }))
+  const { call, projectId } = await resource.account()
+  const id = await insertMonitor(resource.db, projectId)
+  const strips = () => call(`GET /analytics/strips?monitor_ids=${id}`)
+  const most = await countMostAtOnce(resource.db, strips, sql => sql.includes('FROM transitions'))
+  t.same(most, { statements: 2, atOnce: 1 })
 })

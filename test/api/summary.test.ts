@@ -11,6 +11,7 @@ import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { buildArrival } from '../support/results.ts'
+import { countMostAtOnce } from '../support/statements-at-once.ts'
 import { insertMonitor, insertMonitors, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -198,4 +199,15 @@ t.test('A thousand monitors with fifty changes each need no more statements than
   t.strictSame(ofAll, ofNone)
   t.equal(data.monitors.total, 1_000)
   t.ok(data.uptime['90d'] > 45 && data.uptime['90d'] < 55, `${data.uptime['90d']} %`)
+})
+
+t.test('GET /analytics/summary reads one figure after the other', async t => {
+  const resource = await createResourceApi(t, (app, handles) => summaryRoutes(app, { ...handles, clickhouse }))
+  const { call } = await resource.account()
+  const most = await countMostAtOnce(
+    resource.db,
+    () => call('GET /analytics/summary'),
+    sql => /FROM (incidents|transitions)|count\(\*\) AS total/.test(sql),
+  )
+  t.same(most, { statements: 3, atOnce: 1 })
 })

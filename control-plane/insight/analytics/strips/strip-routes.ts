@@ -47,12 +47,16 @@ export function stripRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse: 
       const grids = buildStripGrids(until)
       const daysFrom = new Date(grids.days.startMs)
       const share = { key: projectId, timeoutMs: QUERY_TIMEOUT_MS, signal: createGoneSignal(reply) }
-      const [recent, daily, p95] = await Promise.all([
-        listStatusTimes(db, ids, { from: grids.dayAgo, now: until, stepMs: CELL_MS }),
-        listStatusTimes(db, ids, { from: daysFrom, now: until, stepMs: DAY_MS }),
+      // one statement after the other: both can take long, and requests of one project must leave connections for others
+      const readTimes = async () => ({
+        recent: await listStatusTimes(db, ids, { from: grids.dayAgo, now: until, stepMs: CELL_MS }),
+        daily: await listStatusTimes(db, ids, { from: daysFrom, now: until, stepMs: DAY_MS }),
+      })
+      const [times, p95] = await Promise.all([
+        readTimes(),
         readAs(clickhouse, share, reads => loadDailyP95(reads, ids)).catch(() => null),
       ])
-      const data = await collectInChunks(buildStrips(ids, { recent, daily, p95 }, grids), createYieldPoint())
+      const data = await collectInChunks(buildStrips(ids, { ...times, p95 }, grids), createYieldPoint())
       const cells_from = new Date(grids.cells.startMs)
       return { data, meta: { cells_from, days_from: daysFrom, to: until, latency_available: p95 !== null } }
     },

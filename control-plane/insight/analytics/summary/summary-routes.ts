@@ -26,13 +26,14 @@ export function summaryRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse
       const until = now()
       const windows = buildUptimeWindows(until)
       const since = (name: string) => windows.find(window => window.name === name)!.since
-      const [monitors, incidents, times, checks] = await Promise.all([
-        countMonitors(db, projectId),
-        loadIncidentStatistics(db, projectId, { day: since('24h'), month: since('30d') }),
-        sumTimeInStatus(db, projectId, windows, until),
-        checksOfDay(projectId),
-      ])
-      return { data: { monitors, incidents, uptime: computeUptimeByWindow(times), checks_24h: checks } }
+      // one statement after the other: the last can take long, and requests of one project must leave connections for others
+      const readFigures = async () => ({
+        monitors: await countMonitors(db, projectId),
+        incidents: await loadIncidentStatistics(db, projectId, { day: since('24h'), month: since('30d') }),
+        uptime: computeUptimeByWindow(await sumTimeInStatus(db, projectId, windows, until)),
+      })
+      const [figures, checks] = await Promise.all([readFigures(), checksOfDay(projectId)])
+      return { data: { ...figures, checks_24h: checks } }
     },
   )
 }
