@@ -5,17 +5,17 @@ import { connectNats, ensureStreams, type Nats } from '../../control-plane/found
 import { syncJetstreamClock } from '../../control-plane/foundation/platform/nats/jetstream-clock.ts'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../control-plane/foundation/platform/time/clock.ts'
-import type { HealthFacts } from '../../control-plane/operations/health/facts.ts'
+import type { HealthFacts, NatsFacts } from '../../control-plane/operations/health/facts.ts'
 import { readHealthFacts } from '../../control-plane/operations/health/facts-reader.ts'
 import { assessHealth } from '../../control-plane/operations/health/findings/all-findings.ts'
-import { PINGS_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
+import { CLOCK_STREAM, PINGS_STREAM, RESULTS_STREAM, resultSubject } from '../../shared/nats/subjects.ts'
 import { createRemoteClock } from '../../shared/process/remote-clock.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 
-// takes about 20 s
+// takes about 40 s
 
 const db = createPostgres((await createDatabase(t)).url, 20)
 const { url } = await createClickhouseDatabase(t)
@@ -125,6 +125,73 @@ t.test('Facts of NATS are read again when it is back', async t => {
   while (facts.nats === null) facts = await readHealthFacts({ db, nats, clickhouse })
   t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'])
   t.same([...facts.nats.uncounted.keys()], [3], 'the message that no partition has counted')
+  t.same(unhandled, [])
+})
+
+/** Requests whose subject begins so get no answer; all others do. */
+function silence({ connection }: Nats, subjectStart: string): void {
+  const ask = connection.request.bind(connection)
+  connection.request = (subject, ...rest) =>
+    subject.startsWith(subjectStart) ? new Promise(() => {}) : ask(subject, ...rest)
+}
+
+const NOTHING: Unread = { streams: [], recorders: [], partitions: [], clock: false }
+const ALL_PARTITIONS = Array.from({ length: 16 }, (_, id) => id)
+type Unread = NatsFacts['unread']
+
+t.test('A question that NATS does not answer hides its own fact only', async t => {
+  const cases: [subject: string, unread: Partial<Unread>, hidden: string[]][] = [
+    ['$JS.API.STREAM.INFO.PINGS', { streams: ['PINGS'] }, ['streams', 'heartbeats']],
+    ['$JS.API.CONSUMER.INFO.LATE', { recorders: ['LATE'] }, ['history']],
+    // the recorder has no consumer here, so the oldest message of the stream is the one that it has not recorded
+    ['$JS.API.STREAM.MSG.GET.RESULTS', { recorders: ['RESULTS'], partitions: ALL_PARTITIONS }, ['verdicts', 'history']],
+  ]
+  const far: Nats[] = []
+  for (const _ of cases) far.push((await connectFar(t)).nats)
+  await Promise.all(
+    cases.map(async ([subject, unread, hidden], i) => {
+      const nats = far[i]!
+      silence(nats, subject)
+      const facts = await readHealthFacts({ db, nats, clickhouse })
+      t.same(facts.nats?.unread, { ...NOTHING, ...unread }, subject)
+      t.equal(facts.nats!.streams.length, unread.streams ? 3 : 4, 'the other streams')
+      t.equal(facts.nats!.recorders.length, unread.recorders ? 1 : 2, 'the other recorders')
+      t.same([...facts.nats!.uncounted.keys()], unread.partitions ? [] : [3])
+      t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'], subject)
+      const unknown = assessHealth(facts).filter(({ text }) => text.startsWith('It is unknown'))
+      t.same([...new Set(unknown.map(one => one.subject))], hidden, subject)
+    }),
+  )
+  t.same(unhandled, [])
+})
+
+/** As in a process that has just started. */
+const makeYoung = (nats: Nats): Nats => ({ ...nats, clock: createRemoteClock(monotonicMs) })
+
+t.test('A stream of the time that does not answer hides nothing but the time', async t => {
+  const { nats } = await connectFar(t)
+  silence(nats, `${CLOCK_STREAM}.`)
+  const facts = await readHealthFacts({ db, nats: makeYoung(nats), clickhouse })
+  t.same(facts.nats?.unread, { ...NOTHING, clock: true })
+  t.equal(facts.nats!.nowMs, null)
+  t.equal(facts.nats!.streams.length, 4)
+  t.same([...facts.nats!.uncounted.keys()], [3])
+  t.ok(
+    assessHealth(facts).some(({ text }) => text.startsWith('It is unknown what time it is by the clock of JetStream')),
+  )
+  t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'])
+  t.same(unhandled, [])
+})
+
+t.test('A program that reads the facts learns the time of JetStream and creates no stream for it', async t => {
+  const { nats } = await connectFar(t)
+  const before = await readHealthFacts({ db, nats: makeYoung(nats), clickhouse })
+  t.ok(Math.abs(before.nats!.nowMs! - nats.clock.nowMs()!) < 1_000, 'the time that the other clock has')
+  await direct.manager.streams.delete(CLOCK_STREAM)
+  const after = await readHealthFacts({ db, nats: makeYoung(nats), clickhouse })
+  t.match(after.nats, { nowMs: null, missingStreams: [CLOCK_STREAM], unread: NOTHING })
+  const names = await direct.manager.streams.names().next()
+  t.notOk(names.includes(CLOCK_STREAM), names.join())
   t.same(unhandled, [])
 })
 

@@ -1,35 +1,11 @@
 import { REGIONS } from '../../../shared/checks/check.ts'
-import {
-  bucketStream,
-  LATE_STREAM,
-  PINGS_STREAM,
-  partitionFilter,
-  RESULTS_STREAM,
-  SCREENSHOTS_BUCKET,
-  SCREENSHOTS_STREAM,
-} from '../../../shared/nats/subjects.ts'
 import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
 import type { Nats } from '../../foundation/platform/nats/client.ts'
-import { syncJetstreamClock } from '../../foundation/platform/nats/jetstream-clock.ts'
-import { findLastMessage } from '../../foundation/platform/nats/ordered-reader.ts'
-import {
-  findNextMessage,
-  findStreamInfo,
-  loadConsumerBacklog,
-  type StreamInfo,
-} from '../../foundation/platform/nats/stream-info.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { machineNowMs, withTimeout } from '../../foundation/platform/time/clock.ts'
 import { listRegions } from '../../monitoring/fleet/probes/probe-store.ts'
-import type {
-  ClickhouseFacts,
-  ClockFact,
-  HealthFacts,
-  NatsFacts,
-  PartitionFact,
-  PostgresFacts,
-  RecorderFact,
-} from './facts.ts'
+import type { ClickhouseFacts, ClockFact, HealthFacts, PostgresFacts } from './facts.ts'
+import { readNatsFacts } from './nats-facts-reader.ts'
 import {
   loadForeignReportFacts,
   loadLiveProbeFacts,
@@ -41,10 +17,6 @@ import {
 
 /** An engine that needs longer counts as unreachable. */
 const ANSWER_TIMEOUT_MS = 8_000
-const SCREENSHOTS = bucketStream(SCREENSHOTS_BUCKET)
-const STREAMS = [RESULTS_STREAM, LATE_STREAM, PINGS_STREAM, SCREENSHOTS_STREAM, SCREENSHOTS]
-/** The durable consumers of the recorder by stream. */
-const RECORDERS = { [RESULTS_STREAM]: 'record', [LATE_STREAM]: 'record-late' }
 
 /** Null: the engine cannot be reached. */
 export type EngineClients = { db: Db | null; nats: Nats | null; clickhouse: Clickhouse }
@@ -87,47 +59,6 @@ async function readPostgresFacts(db: Db): Promise<PostgresFacts & Clock> {
     ...(await loadWorkFacts(db)),
     standbys: await loadStandbyFacts(db),
   }
-}
-
-async function readNatsFacts(nats: Nats, partitions: PartitionFact[]): Promise<NatsFacts & Clock> {
-  // a control plane process already follows the clock; the command line does not
-  if (nats.clock.nowMs() === null) await syncJetstreamClock(nats)
-  const nowMs = nats.clock.nowMs()
-  const fills = await Promise.all(STREAMS.map(async name => ({ name, fill: await findStreamInfo(nats, name) })))
-  const results = fills.find(({ name }) => name === RESULTS_STREAM)?.fill ?? null
-  // awaited together: a rejection while something else is awaited would end the process
-  const recorders = await Promise.all(
-    Object.entries(RECORDERS).map(
-      async ([stream, name]): Promise<RecorderFact> => ({ stream, ...(await loadConsumerBacklog(nats, stream, name)) }),
-    ),
-  )
-  return {
-    nowMs,
-    clock: nowMs === null ? [] : [{ name: 'JetStream', aheadMs: nowMs - machineNowMs() }],
-    // the bucket of screenshots is created with the first one
-    missingStreams: fills.flatMap(({ name, fill }) => (fill || name === SCREENSHOTS ? [] : [name])),
-    streams: fills.flatMap(({ name, fill }) => (fill === null ? [] : [{ name, ...fill }])),
-    uncounted: results ? await loadUncounted(nats, partitions, results) : new Map(),
-    recorders,
-  }
-}
-
-/** The oldest uncounted message of each partition. A position in a stream that was created again is ignored. */
-async function loadUncounted(
-  nats: Nats,
-  partitions: PartitionFact[],
-  stream: StreamInfo,
-): Promise<NatsFacts['uncounted']> {
-  const oldest = partitions.map(async ({ id, position, streamCreated }) => {
-    const counted = streamCreated === stream.created ? position : 0
-    if (counted >= stream.lastSequence) return []
-    const last = await findLastMessage(nats, RESULTS_STREAM, partitionFilter(id))
-    // without this check, the search for an idle partition would scan to the end of the stream
-    if (last === null || last.sequence <= counted) return []
-    const next = await findNextMessage(nats, RESULTS_STREAM, partitionFilter(id), counted + 1)
-    return next ? [[id, next] as const] : []
-  })
-  return new Map((await Promise.all(oldest)).flat())
 }
 
 async function readClickhouseFacts(clickhouse: Clickhouse): Promise<ClickhouseFacts & Clock> {

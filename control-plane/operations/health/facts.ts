@@ -100,7 +100,11 @@ export type NatsFacts = {
   /** the oldest uncounted message by partition; a missing partition has counted all */
   uncounted: ReadonlyMap<number, { takenAtMs: number }>
   recorders: RecorderFact[]
+  unread: UnreadFacts
 }
+
+/** What NATS did not answer while it answered other questions: streams, recorders by stream, partitions, and its time. */
+type UnreadFacts = { streams: string[]; recorders: string[]; partitions: number[]; clock: boolean }
 
 export type StreamFact = { name: string } & Omit<StreamInfo, 'created'>
 

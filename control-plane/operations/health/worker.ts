@@ -57,7 +57,8 @@ function createGauges(metrics: Metrics): (facts: HealthFacts, findings: HealthFi
       sequence.set({ stream: stream.name }, stream.lastSequence)
     }
     for (const { stream, oldestAtMs } of nats?.recorders ?? []) {
-      history.set({ stream }, secondsSince(nats?.nowMs ?? null, oldestAtMs))
+      // an unknown age has no value: 0 is healthy
+      if (nats!.nowMs !== null || oldestAtMs === null) history.set({ stream }, secondsSince(nats!.nowMs, oldestAtMs))
     }
     if (postgres === null) return
     deliveries.set(waitingSeconds(postgres.nowMs, postgres.deliveriesDue))

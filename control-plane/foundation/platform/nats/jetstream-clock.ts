@@ -14,17 +14,28 @@ const EMPTY_PAYLOAD = new Uint8Array()
  * the clock moved. `replicas`: of a new stream.
  */
 export async function syncJetstreamClock(nats: Nats, replicas = 1): Promise<number> {
-  const { sentMs, receivedMs, sequence } = await publishClockMessage(nats).catch(async () => {
+  const published = await publishClockMessage(nats).catch(async () => {
     // the stream is in memory, so a restart of the server removes it
     await ensureClockStream(nats.manager, replicas)
     return publishClockMessage(nats)
   })
+  return learnFrom(nats, published)
+}
+
+/** The same for a program that changes nothing in NATS: rejects when there is no stream. */
+export async function syncExistingJetstreamClock(nats: Nats): Promise<number> {
+  return learnFrom(nats, await publishClockMessage(nats))
+}
+
+type PublishedClockMessage = { sentMs: number; receivedMs: number; sequence: number }
+
+async function learnFrom(nats: Nats, { sentMs, receivedMs, sequence }: PublishedClockMessage): Promise<number> {
   const message = await nats.manager.streams.getMessage(CLOCK_STREAM, { seq: sequence })
   if (message === null) throw new Error('the clock message was deleted before it was read')
   return nats.clock.learn(sentMs, receivedMs, parseTimestampMs(message.timestamp))
 }
 
-async function publishClockMessage({ js }: Nats): Promise<{ sentMs: number; receivedMs: number; sequence: number }> {
+async function publishClockMessage({ js }: Nats): Promise<PublishedClockMessage> {
   const sentMs = monotonicMs()
   const { seq } = await js.publish(subject, EMPTY_PAYLOAD, { timeout: ANSWER_TIMEOUT_MS, retries: 0 })
   return { sentMs, receivedMs: monotonicMs(), sequence: seq }

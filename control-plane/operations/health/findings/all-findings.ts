@@ -2,8 +2,14 @@ import { formatDuration } from '../../../alerting/events/duration.ts'
 import type { HealthFacts, PostgresFacts, WaitingWork } from '../facts.ts'
 import { assessFleet } from './fleet-findings.ts'
 import { assessGuarantee } from './guarantee-findings.ts'
-import { type HealthFinding, type HealthSubject, reportHealthy, reportProblem } from './health-finding.ts'
-import { assessPartitions } from './partition-findings.ts'
+import {
+  type HealthFinding,
+  type HealthSubject,
+  reportHealthy,
+  reportProblem,
+  reportUnknown,
+} from './health-finding.ts'
+import { assessOwnership, assessProgress } from './partition-findings.ts'
 import { assessHistory, assessStreams } from './stream-findings.ts'
 
 /** Synchronized clocks agree to milliseconds; with a larger difference one of them is wrong. */
@@ -21,7 +27,8 @@ export function assessHealth(facts: HealthFacts): HealthFinding[] {
   return [
     ...assessEngines(facts),
     ...assessClocks(facts),
-    ...(postgres && nats ? assessPartitions(postgres, nats) : []),
+    ...(postgres ? assessOwnership(postgres) : []),
+    ...(postgres && nats ? assessProgress(postgres, nats) : []),
     ...(postgres ? assessFleet(postgres) : []),
     ...(nats ? assessStreams(nats) : []),
     ...(nats ? assessHistory(nats, clickhouse) : []),
@@ -61,8 +68,9 @@ const assessEngine = (subject: HealthSubject, name: string, answer: object | nul
     : reportProblem(subject, `${name} does not answer`, null, `${meaning} Check its log and the network.`)
 
 /** Compares every pair: the clock that appears in each finding is the wrong one. */
-function assessClocks({ clocks }: HealthFacts): HealthFinding[] {
-  if (clocks.length === 0) return []
+function assessClocks({ clocks, nats }: HealthFacts): HealthFinding[] {
+  const unknown = nats?.unread.clock ? [reportUnknown('clocks', 'what time it is by the clock of JetStream')] : []
+  if (clocks.length === 0) return unknown
   const known = [{ name: 'this machine', aheadMs: 0 }, ...clocks]
   const found = known.flatMap(({ name, aheadMs }, i) =>
     known.slice(i + 1).flatMap(other => {
@@ -74,8 +82,8 @@ function assessClocks({ clocks }: HealthFacts): HealthFinding[] {
     }),
   )
   return found.length > 0
-    ? found
-    : [reportHealthy('clocks', `The clocks of ${known.map(({ name }) => name).join(', ')} agree`)]
+    ? [...found, ...unknown]
+    : [...unknown, reportHealthy('clocks', `The clocks of ${known.map(({ name }) => name).join(', ')} agree`)]
 }
 
 function assessAlerts({

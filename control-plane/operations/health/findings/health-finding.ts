@@ -41,3 +41,19 @@ export const reportProblem = (
 ): HealthFinding => ({
   ...{ subject, isHealthy: false, text, sinceMs, todo },
 })
+
+/** A fact that could not be read is neither healthy nor a fault of the part that it is about. `what`: a clause. */
+export const reportUnknown = (
+  subject: HealthSubject,
+  what: string,
+  why = 'NATS did not answer this question',
+): HealthFinding =>
+  reportProblem(
+    subject,
+    `It is unknown ${what}, because ${why}`,
+    null,
+    'Ask again. If this stays, check the log of NATS, and in a cluster whether its streams have a leader.',
+  )
+
+/** Why the age of messages is unknown. */
+export const NO_TIME = "JetStream's time is unknown"

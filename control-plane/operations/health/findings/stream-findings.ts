@@ -1,7 +1,7 @@
-import { bucketStream, SCREENSHOTS_BUCKET } from '../../../../shared/nats/subjects.ts'
+import { bucketStream, PINGS_STREAM, SCREENSHOTS_BUCKET } from '../../../../shared/nats/subjects.ts'
 import { formatDuration } from '../../../alerting/events/duration.ts'
 import type { ClickhouseFacts, NatsFacts, RecorderFact, StreamFact } from '../facts.ts'
-import { type HealthFinding, reportHealthy, reportProblem } from './health-finding.ts'
+import { type HealthFinding, NO_TIME, reportHealthy, reportProblem, reportUnknown } from './health-finding.ts'
 
 const NEARLY_FULL = 0.9
 /** A full stream that drops its oldest messages is healthy while it reaches back this far. */
@@ -11,10 +11,13 @@ const MAX_HISTORY_DELAY_MS = 5 * 60_000
 /** Queued pings are stored within seconds when PostgreSQL is reachable again. */
 const MAX_PING_WAIT_MS = 60_000
 
+const UNKNOWN_PINGS = 'whether heartbeat pings wait to be stored'
+
 /** Existence, size and replicas of the NATS streams. */
-export function assessStreams({ streams, missingStreams, nowMs }: NatsFacts): HealthFinding[] {
+export function assessStreams({ streams, missingStreams, unread, nowMs }: NatsFacts): HealthFinding[] {
   const found = [
     ...missingStreams.map(reportMissing),
+    ...unread.streams.flatMap(reportUnread),
     ...streams.flatMap(stream => [
       ...assessRoom(stream),
       ...assessReplicas(stream),
@@ -31,6 +34,11 @@ const reportMissing = (name: string): HealthFinding =>
     null,
     'Control planes create it within seconds. If it stays away, look in their logs for "nats-streams".',
   )
+
+const reportUnread = (name: string): HealthFinding[] => [
+  reportUnknown('streams', `how full ${name} is and whether it exists`),
+  ...(name === PINGS_STREAM ? [reportUnknown('heartbeats', UNKNOWN_PINGS)] : []),
+]
 
 const computeFillShare = ({ bytes, maxBytes }: StreamFact) => (maxBytes === null ? 0 : bytes / maxBytes)
 
@@ -68,7 +76,9 @@ const assessReplicas = ({ name, replicasBehind }: StreamFact): HealthFinding[] =
   )
 
 function assessStoredPings({ name, messages, firstAtMs }: StreamFact, nowMs: number | null): HealthFinding[] {
-  if (name !== 'PINGS' || messages === 0 || nowMs === null || nowMs - firstAtMs <= MAX_PING_WAIT_MS) return []
+  if (name !== PINGS_STREAM || messages === 0) return []
+  if (nowMs === null) return [reportUnknown('heartbeats', UNKNOWN_PINGS, NO_TIME)]
+  if (nowMs - firstAtMs <= MAX_PING_WAIT_MS) return []
   const todo = 'Processes with the role api store them when they can reach PostgreSQL. Check their logs.'
   return [
     reportProblem('heartbeats', `${messages} heartbeat pings are acknowledged and not stored yet`, firstAtMs, todo),
@@ -76,15 +86,30 @@ function assessStoredPings({ name, messages, firstAtMs }: StreamFact, nowMs: num
 }
 
 /** Whether results are written to ClickHouse in time. */
-export function assessHistory({ recorders, nowMs }: NatsFacts, clickhouse: ClickhouseFacts | null): HealthFinding[] {
+export function assessHistory(
+  { recorders, unread, nowMs }: NatsFacts,
+  clickhouse: ClickhouseFacts | null,
+): HealthFinding[] {
   const late = recorders.filter(
     ({ oldestAtMs }) => oldestAtMs !== null && nowMs !== null && nowMs - oldestAtMs > MAX_HISTORY_DELAY_MS,
   )
-  if (late.length > 0) return late.map(toLateFinding)
-  const lastAtMs = clickhouse?.lastRecordedAtMs ?? null
+  const undated = recorders.filter(({ oldestAtMs }) => oldestAtMs !== null && nowMs === null)
+  const found = [
+    ...late.map(toLateFinding),
+    ...unread.recorders.map(stream => reportUnknown('history', describeUnknownWait(stream))),
+    ...undated.map(({ stream }) => reportUnknown('history', describeUnknownWait(stream), NO_TIME)),
+  ]
+  return found.length > 0 ? found : [reportHealthy('history', describeNewest(clickhouse))]
+}
+
+const describeUnknownWait = (stream: string) => `how long messages of ${stream} have waited for ClickHouse`
+
+function describeNewest(clickhouse: ClickhouseFacts | null): string {
+  if (clickhouse === null) return 'No result has waited long to be written to ClickHouse'
+  const { nowMs, lastRecordedAtMs } = clickhouse
   const newest =
-    lastAtMs === null ? 'none in the last hour' : `the newest ${formatDuration(clickhouse!.nowMs - lastAtMs)} ago`
-  return [reportHealthy('history', `Results are written to ClickHouse; ${newest}`)]
+    lastRecordedAtMs === null ? 'none in the last hour' : `the newest ${formatDuration(nowMs - lastRecordedAtMs)} ago`
+  return `Results are written to ClickHouse; ${newest}`
 }
 
 const toLateFinding = ({ stream, waiting, oldestAtMs }: RecorderFact): HealthFinding =>

@@ -49,6 +49,7 @@ const nats: NatsFacts = {
     { stream: 'RESULTS', waiting: 12, oldestAtMs: ago(3) },
     { stream: 'LATE', waiting: 0, oldestAtMs: null },
   ],
+  unread: { streams: [], recorders: [], partitions: [], clock: false },
 }
 const clock = (name: string, seconds = 0.1) => ({ name, aheadMs: seconds * 1_000 })
 const healthy: HealthFacts = {
@@ -201,6 +202,67 @@ t.test('Each failure is one finding with its beginning', async t => {
     t.match(problems, [{ subject, text, sinceMs, todo: /^[A-Z].+[.?]$/ }], text)
     t.equal(problems.length, 1, text)
   }
+})
+
+t.test('Partitions without an owner are reported while NATS is away', t => {
+  const found = problemsOf({ ...withoutOwner(3, 9), nats: null })
+  t.same(
+    found.map(({ text }) => text),
+    ['NATS does not answer', 'No process reads 2 of 16 partitions of results: 3, 9'],
+  )
+  t.end()
+})
+
+t.test('What NATS did not answer is unknown, and only that', t => {
+  const without = (unread: Partial<NatsFacts['unread']>, change: Partial<NatsFacts> = {}) =>
+    withNats({ ...change, unread: { ...nats.unread, ...unread } })
+  const lost = (name: string) => nats.streams.filter(one => one.name !== name)
+  const why = ', because NATS did not answer this question'
+  const cases: [HealthFacts, ...[subject: string, text: string][]][] = [
+    [
+      without({ streams: ['PINGS'] }, { streams: lost('PINGS') }),
+      ['streams', `It is unknown how full PINGS is and whether it exists${why}`],
+      ['heartbeats', `It is unknown whether heartbeat pings wait to be stored${why}`],
+    ],
+    [
+      without({ recorders: ['LATE'] }, { recorders: nats.recorders.slice(0, 1) }),
+      ['history', `It is unknown how long messages of LATE have waited for ClickHouse${why}`],
+    ],
+    [without({ partitions: [2, 5] }), ['verdicts', `It is unknown whether 2 of 16 partitions keep up (2, 5)${why}`]],
+    [
+      without({ partitions: [2] }, { uncounted: new Map([[7, { takenAtMs: ago(45) }]]) }),
+      ['verdicts', 'Results arrive, but 1 of 16 partitions do not keep up: 7'],
+      ['verdicts', `It is unknown whether 1 of 16 partitions keep up (2)${why}`],
+    ],
+    [
+      // the clock that gave the messages their times
+      without({ clock: true }, { nowMs: null }),
+      ['clocks', `It is unknown what time it is by the clock of JetStream${why}`],
+      ['verdicts', "It is unknown whether 1 of 16 partitions keep up (4), because JetStream's time is unknown"],
+      [
+        'history',
+        "It is unknown how long messages of RESULTS have waited for ClickHouse, because JetStream's time is unknown",
+      ],
+    ],
+  ]
+  for (const [facts, ...expected] of cases) {
+    const found = problemsOf(facts)
+    t.same(
+      found.map(({ subject, text }) => [subject, text]),
+      expected,
+    )
+    const subjects = assessHealth(facts).flatMap(({ subject, isHealthy }) => (isHealthy ? [subject] : []))
+    // pings are accepted, although it is unknown whether some wait
+    for (const [subject] of expected)
+      if (!['clocks', 'heartbeats'].includes(subject)) t.notOk(subjects.includes(subject as never))
+  }
+  t.end()
+})
+
+t.test('While ClickHouse is away, nothing is claimed about its newest result', t => {
+  const [finding] = assessHealth({ ...healthy, clickhouse: null }).filter(({ subject }) => subject === 'history')
+  t.match(finding, { isHealthy: true, text: 'No result has waited long to be written to ClickHouse' })
+  t.end()
 })
 
 t.test('A wrong clock is in each finding about clocks', async t => {
