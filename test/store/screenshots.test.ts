@@ -90,6 +90,44 @@ t.test('The bucket has the configured size and replicas, also a bucket that was 
   await t.rejects(put({ replicas: 1, maxBytes: MIB }, 2 * MIB), { message: 'the bucket is full' })
 })
 
+t.test('A full bucket is not opened again at each file that it refuses', async t => {
+  const nats = await connectStreams(t)
+  const objects = createNatsObjectStore(nats, 'SCREENSHOTS', { replicas: 1, maxBytes: MIB })
+  await objects.put('a', Buffer.alloc(1), 'image/png')
+  const asked: string[] = []
+  const ask = nats.connection.request.bind(nats.connection)
+  nats.connection.request = (subject, ...rest) => {
+    asked.push(subject)
+    return ask(subject, ...rest)
+  }
+  for (const key of ['b', 'c', 'd'])
+    await t.rejects(objects.put(key, Buffer.alloc(2 * MIB), 'image/png'), { message: 'the bucket is full' })
+  const openings = asked.filter(subject => subject === '$JS.API.STREAM.INFO.OBJ_SCREENSHOTS')
+  t.same(openings, [])
+  await objects.put('e', Buffer.from('small'), 'image/png')
+  t.equal(String(await objects.get('e')), 'small')
+})
+
+t.test('A bucket that NATS has lost is created again by the recorder that is running', async t => {
+  const context = await startScreenshotStore(t, { replicas: 1, maxBytes: 8 * MIB })
+  const { db, nats, projectId, monitorId, objects } = context
+  const recorder = startScreenshotRecorder(context)
+  t.teardown(() => recorder.stop())
+  const { streams } = nats.manager
+  const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
+  const send = (grey: number, at: number) =>
+    nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(comparisonOf(monitorId, grey, at)).finish())
+  await send(255, 1_000)
+  await waitFor(async () => (await list()).length === 1, { label: 'the baseline' })
+  await streams.delete('OBJ_SCREENSHOTS')
+  await send(0, 2_000)
+  const [newest] = await waitFor(async () => ((await list()).length === 2 ? list() : null), {
+    label: 'a screenshot in the new bucket',
+  })
+  t.ok((await objects.get(newest!.storeKey))?.equals(png(0)))
+  t.equal((await streams.info('OBJ_SCREENSHOTS')).config.max_bytes, 8 * MIB, 'with the configured size')
+})
+
 t.test('An object that is replaced during a read is returned complete, in the old or the new version', async t => {
   const objects = createNatsObjectStore(await connectStreams(t), 'SCREENSHOTS')
   const pictures = [0, 1].map(byte => Buffer.alloc(1024, byte))

@@ -33,16 +33,24 @@ export function createNatsObjectStore(
 ): ObjectStore {
   let opening: Promise<Bucket> | null = null
 
-  /** After an error the bucket is opened again: NATS may have lost it, and then it is created. */
+  /**
+   * After an error the bucket is opened again: NATS may have lost it, and then it is created. A full one, which refused
+   * the file itself, stays open.
+   */
   async function use<T>(work: (bucket: Bucket) => Promise<T>): Promise<T> {
     opening ??= openBucket(nats, name, settings)
     const used = opening
-    try {
-      return await work(await used)
-    } catch (error) {
+    const closeBucket = () => {
       if (opening === used) opening = null
-      throw error
     }
+    const bucket = await used.catch(error => {
+      closeBucket()
+      throw error
+    })
+    return work(bucket).catch(error => {
+      if (!isFull(error)) closeBucket()
+      throw error
+    })
   }
 
   return {
@@ -50,7 +58,7 @@ export function createNatsObjectStore(
       use(async store => {
         await awaitAnswer(store.putBlob({ name: key }, bytes))
       }).catch(error => {
-        if (FULL_CODES.includes((error as { code?: number }).code ?? 0)) throw new StoreLimitError('the bucket is full')
+        if (isFull(error)) throw new StoreLimitError('the bucket is full')
         throw error
       }),
     get: key =>
@@ -64,6 +72,8 @@ export function createNatsObjectStore(
       }),
   }
 }
+
+const isFull = (error: unknown) => FULL_CODES.includes((error as { code?: number }).code ?? 0)
 
 /** Opens or creates the bucket, and sets its size unless it has one and none is configured. */
 async function openBucket(nats: Nats, name: string, { replicas, maxBytes }: ObjectStoreSettings): Promise<Bucket> {
