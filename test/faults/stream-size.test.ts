@@ -68,6 +68,22 @@ t.test('A stream that does not answer keeps the size that it has', async t => {
   t.equal((await stream()).config.max_bytes, 7 * MIB)
 })
 
+t.test('A stream that another process creates between two questions keeps its size', async t => {
+  const other = { name: RESULTS_STREAM, subjects: [`${RESULTS_STREAM}.*.*`], max_bytes: 5 * MIB }
+  for (const questions of [1, 2]) {
+    await nats.manager.streams.delete(RESULTS_STREAM)
+    let asked = 0
+    const info = async (name: string) => {
+      if (name === RESULTS_STREAM && asked++ === questions) await nats.manager.streams.add(other)
+      return nats.manager.streams.info(name)
+    }
+    await ensureStreams(managerWith({ info }))
+    t.ok(asked > questions)
+    t.equal((await stream()).config.max_bytes, 5 * MIB, `created after ${questions} questions`)
+  }
+  await ensureStreams(nats.manager, sizes(7 * MIB))
+})
+
 t.test('The stream of the time gets as many replicas as configured', async t => {
   const changes: [name: string, replicas: number | undefined][] = []
   const update = async (name: string, { num_replicas }: { num_replicas?: number }) =>

@@ -160,9 +160,15 @@ async function limitStreamsToRoom(
   names: typeof RESULT_STREAMS,
   num_replicas: number,
 ): Promise<void> {
+  /** sizes of the earlier tries, by stream */
+  const tried = new Map<string, number[]>(names.map(name => [name, []]))
   const found = await fitIntoRoom(async share => {
     for (const name of names) {
-      await limitStream(manager, name, { ...buildLimits(name), num_replicas, max_bytes: PREFERRED_BYTES[name] * share })
+      const max_bytes = PREFERRED_BYTES[name] * share
+      // another size is from a process that created the stream meanwhile, and may be configured there
+      const isOwn = (bytes: number) => bytes <= 0 || tried.get(name)!.includes(bytes)
+      await limitStream(manager, name, { ...buildLimits(name), num_replicas, max_bytes }, isOwn)
+      tried.get(name)!.push(max_bytes)
     }
   })
   if (!('noRoom' in found)) return
@@ -187,11 +193,18 @@ export async function fitIntoRoom<T>(
   }
 }
 
-async function limitStream(manager: JetStreamManager, name: string, limits: Limits): Promise<void> {
+/** `mayReplace`: whether an existing stream with this size gets the new one. */
+async function limitStream(
+  manager: JetStreamManager,
+  name: string,
+  limits: Limits,
+  mayReplace: (bytes: number) => boolean = () => true,
+): Promise<void> {
   const known = await findStreamConfig(manager, name)
   const { max_bytes } = limits
   if (!known) await addStream(manager, name, limits)
-  else if (known.max_bytes !== max_bytes) await manager.streams.update(name, { max_bytes, discard: DiscardPolicy.Old })
+  else if (known.max_bytes !== max_bytes && mayReplace(known.max_bytes))
+    await manager.streams.update(name, { max_bytes, discard: DiscardPolicy.Old })
 }
 
 async function addStream(manager: JetStreamManager, name: string, { maxAgeMs, ...limits }: Limits): Promise<void> {
