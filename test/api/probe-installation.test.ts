@@ -103,3 +103,15 @@ t.test('A failed download ends the command with an error', async t => {
   const env = { PATH: `${tools}:${process.env.PATH}`, DESTDIR: root }
   await t.rejects(promisify(execFile)('sh', ['-c', command], { cwd: folder, env }), { message: /404/ })
 })
+
+t.test('The download over https follows no redirect to http', async t => {
+  const command = buildInstallCommand({
+    publicUrl: 'https://picket.example.com',
+    fleet: new URL('https://fleet.example.com'),
+    token: 'prb_1',
+  })
+  t.match(
+    command,
+    "curl -fsSL --proto '=https' --proto-redir '=https' -o install-probe.sh https://picket.example.com/install/probe/install-probe.sh && FLEET_URL=fleet.example.com:443 ",
+  )
+})

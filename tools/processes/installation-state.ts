@@ -16,7 +16,15 @@ export type InstallationState = {
   /** operator seed of the embedded NATS */
   natsOperatorSeed: string
   /** by database, so that another DATABASE_URL gets its own account and tokens */
-  databases: Record<string, { hasAccount?: boolean; probeTokens: Record<string, string>; demoKey?: string }>
+  databases: Record<string, DatabaseState>
+}
+
+type DatabaseState = {
+  hasAccount?: boolean
+  probeTokens: Record<string, string>
+  demoKey?: string
+  /** the database may have been created again, without the account of the key */
+  isDemoKeyDoubted?: boolean
 }
 
 const buildStatePath = (dataDir: string) => join(dataDir, 'keep.json')

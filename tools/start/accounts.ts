@@ -32,12 +32,18 @@ export async function ensureDemoAccount(
   settings: LocalSettings,
   state: InstallationState,
   env: Record<string, string>,
+  runAdmin = runAdminCommand,
 ): Promise<string> {
   const database = getDatabaseState(settings, state)
-  if (!database.demoKey) {
-    database.demoKey = (await bootstrap('demo@picket.local', env)).api_key
-    writeInstallationState(settings.dataDir, state)
-  }
+  if (database.demoKey && !database.isDemoKeyDoubted) return database.demoKey
+  const account = await bootstrap('demo@picket.local', env, runAdmin).catch((error: Error) => {
+    // the database was not created again: its account has the stored key
+    if (database.demoKey && /registered/.test(error.message)) return { api_key: database.demoKey }
+    throw error
+  })
+  database.demoKey = account.api_key
+  delete database.isDemoKeyDoubted
+  writeInstallationState(settings.dataDir, state)
   return database.demoKey
 }
 
@@ -46,18 +52,17 @@ export async function ensureProbeTokens(
   settings: LocalSettings,
   state: InstallationState,
   env: Record<string, string>,
+  runAdmin = runAdminCommand,
 ): Promise<Record<string, string>> {
   const database = getDatabaseState(settings, state)
   const { probeTokens: tokens } = database
   const hasTokens = Object.keys(tokens).length > 0
-  const listed = hasTokens ? await runAdminCommand(['probe', 'list'], env) : ''
-  if (hasTokens && listed === '') forgetAccounts(database)
+  const listed = hasTokens ? await runAdmin(['probe', 'list'], env) : ''
+  if (hasTokens && listed === '') doubtAccounts(database)
   const isEnrolled = (region: string, token: string) =>
     isEnrolledWith(buildProbeDir(settings, region), token) && isListedAsEnrolled(listed, buildProbeName(region))
   const missing = LOCAL_REGIONS.filter(region => !isEnrolled(region, tokens[region] ?? ''))
-  const made = await Promise.all(
-    missing.map(region => runAdminCommand(['probe-token', 'create', '--region', region], env)),
-  )
+  const made = await Promise.all(missing.map(region => runAdmin(['probe-token', 'create', '--region', region], env)))
   missing.forEach((region, i) => {
     tokens[region] = made[i] ?? ''
   })
@@ -65,14 +70,18 @@ export async function ensureProbeTokens(
   return tokens
 }
 
-/** A database without any of the probes was created again, so it does not have the accounts either. */
-function forgetAccounts(database: DatabaseState): void {
+/** A database without any of the probes was created again and has no accounts, or its probes were deleted and it has them. */
+function doubtAccounts(database: DatabaseState): void {
   delete database.hasAccount
-  delete database.demoKey
+  if (database.demoKey) database.isDemoKeyDoubted = true
 }
 
-async function bootstrap(email: string, env: Record<string, string>): Promise<LocalAccount> {
-  return JSON.parse(await runAdminCommand(['bootstrap', '--email', email], env))
+async function bootstrap(
+  email: string,
+  env: Record<string, string>,
+  runAdmin = runAdminCommand,
+): Promise<LocalAccount> {
+  return JSON.parse(await runAdmin(['bootstrap', '--email', email], env))
 }
 
 function getDatabaseState(settings: LocalSettings, state: InstallationState): DatabaseState {

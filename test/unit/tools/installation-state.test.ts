@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { readInstallationState, writeInstallationState } from '../../../tools/processes/installation-state.ts'
-import { StartError } from '../../../tools/start/settings.ts'
+import { ensureDemoAccount, ensureProbeTokens } from '../../../tools/start/accounts.ts'
+import { readLocalSettings, StartError } from '../../../tools/start/settings.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 const OTHER_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -71,6 +72,34 @@ t.test('A token that is stored later leaves the key as it is', t => {
   t.equal(stored().secretKey, state.secretKey)
   t.same(readInstallationState(dataDir, {}), state)
   t.end()
+})
+
+t.test('The key of the demo stays when only the probes of its database were deleted', async t => {
+  const { dataDir, stored } = createDataDir(t)
+  const settings = readLocalSettings({ DATA_DIR: dataDir })
+  const state = readInstallationState(dataDir, {})
+  state.databases.embedded = { hasAccount: true, probeTokens: { 'us-east': 'prb_old' }, demoKey: 'svc_first' }
+  let isDatabaseNew = false
+  let bootstraps = 0
+  const runAdmin = async ([command]: string[]): Promise<string> => {
+    if (command === 'probe') return ''
+    if (command === 'probe-token') return 'prb_new'
+    bootstraps += 1
+    if (isDatabaseNew) return JSON.stringify({ api_key: 'svc_second' })
+    throw new StartError('picket admin bootstrap --email failed: demo@picket.local is already registered')
+  }
+  const start = async () => {
+    await ensureProbeTokens(settings, state, {}, runAdmin)
+    // a stop before the demo is asked for loses nothing
+    return ensureDemoAccount(settings, readInstallationState(dataDir, {}), {}, runAdmin)
+  }
+  t.equal(await start(), 'svc_first')
+  t.match(stored().databases.embedded, { demoKey: 'svc_first', probeTokens: { 'us-east': 'prb_new' } })
+  t.equal(await ensureDemoAccount(settings, readInstallationState(dataDir, {}), {}, runAdmin), 'svc_first')
+  t.equal(bootstraps, 1, 'a key that is known to be right is not doubted again')
+  isDatabaseNew = true
+  t.equal(await start(), 'svc_second', 'a database that was created again has a new account')
+  t.equal(stored().databases.embedded.demoKey, 'svc_second')
 })
 
 t.test('A start without a change does not write the file', t => {

@@ -25,7 +25,9 @@ export function buildInstallCommand({
   const settings = { FLEET_URL: address, ...(isEncrypted ? {} : { FLEET_TLS: 'off' }), PROBE_TOKEN: token }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${quote(value)}`)
   const sudo = `sudo --preserve-env=${Object.keys(settings).join(',')}`
-  const download = `curl -fsSL -o ${INSTALLER} ${quote(`${from}/${INSTALLER}`)}`
+  // a redirect must not leave https, because what is downloaded runs as root; quoted, because zsh replaces =https
+  const protocol = publicUrl.startsWith('https:') ? "--proto '=https' --proto-redir '=https' " : ''
+  const download = `curl -fsSL ${protocol}-o ${INSTALLER} ${quote(`${from}/${INSTALLER}`)}`
   return `${download} && ${variables.join(' ')} ${sudo} sh ${INSTALLER} --from ${quote(from)}`
 }
 
