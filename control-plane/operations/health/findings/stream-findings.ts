@@ -1,4 +1,4 @@
-import { bucketStream, PINGS_STREAM, SCREENSHOTS_BUCKET } from '../../../../shared/nats/subjects.ts'
+import { bucketStream, CLOCK_STREAM, PINGS_STREAM, SCREENSHOTS_BUCKET } from '../../../../shared/nats/subjects.ts'
 import { formatDuration } from '../../../alerting/events/duration.ts'
 import type { ClickhouseFacts, NatsFacts, RecorderFact, StreamFact } from '../facts.ts'
 import { type HealthFinding, NO_TIME, reportHealthy, reportProblem, reportUnknown } from './health-finding.ts'
@@ -32,7 +32,7 @@ const reportMissing = (name: string): HealthFinding =>
     'streams',
     `NATS has no stream ${name}`,
     null,
-    'Control planes create it within seconds. If it stays away, look in their logs for "nats-streams".',
+    `Control planes create it within seconds. If it stays away, look in their logs for "${name === CLOCK_STREAM ? 'engine-clocks' : 'nats-streams'}".`,
   )
 
 const reportUnread = (name: string): HealthFinding[] => [

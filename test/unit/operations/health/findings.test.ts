@@ -259,6 +259,12 @@ t.test('What NATS did not answer is unknown, and only that', t => {
   t.end()
 })
 
+t.test('A missing stream names the loop that creates it', t => {
+  const todos = problemsOf(withNats({ missingStreams: ['LATE', 'CLOCK'] })).map(({ todo }) => todo)
+  t.match(todos, [/"nats-streams"/, /"engine-clocks"/])
+  t.end()
+})
+
 t.test('While ClickHouse is away, nothing is claimed about its newest result', t => {
   const [finding] = assessHealth({ ...healthy, clickhouse: null }).filter(({ subject }) => subject === 'history')
   t.match(finding, { isHealthy: true, text: 'No result has waited long to be written to ClickHouse' })
