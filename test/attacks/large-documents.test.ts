@@ -32,7 +32,13 @@ const definition: FieldDefinition = {
   ruleConfig: FIELD.rule_config,
   degradedRuleConfig: null,
 }
-const source = { projectId: 'one', rootPath: null, fields: [definition], timeoutMs: 1_000 }
+const source = {
+  projectId: 'one',
+  url: 'https://status.example.com/',
+  rootPath: null,
+  fields: [definition],
+  timeoutMs: 1_000,
+}
 
 t.test('Reading a document of 5 MiB does not block other work', async t => {
   const egress = createEgress({ allow: [] })

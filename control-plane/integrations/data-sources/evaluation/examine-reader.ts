@@ -5,7 +5,7 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { MAX_CONCURRENT_TESTS } from '../../../foundation/web/test-limit.ts'
 import type { FailedFetch, RawDocument } from '../document/document.ts'
 import { MAX_CONCURRENT_FETCHES } from '../fetching/fetch-result.ts'
-import { checkUrls } from '../fetching/http-reader.ts'
+import { checkUrls, confirmSilence } from '../fetching/http-reader.ts'
 import type { FieldDefinition } from '../types.ts'
 import { type ChildKey, formatChildKey } from './evaluate.ts'
 import { type DocumentExamination, type Examination, type ExaminationResult, examine } from './examine.ts'
@@ -24,7 +24,13 @@ const THREADS = {
   source: createExamineThread(MAX_CONCURRENT_FETCHES),
 }
 
-type Source = { projectId: string; rootPath: string | null; fields: readonly FieldDefinition[]; timeoutMs: number }
+type Source = {
+  projectId: string
+  url: string
+  rootPath: string | null
+  fields: readonly FieldDefinition[]
+  timeoutMs: number
+}
 
 /**
  * Evaluates a response, after requesting the URLs that it contains. Meanwhile only the bytes are kept, because the
@@ -34,7 +40,7 @@ type Source = { projectId: string; rootPath: string | null; fields: readonly Fie
  */
 export async function evaluateRawDocument(
   egress: Egress,
-  { projectId, rootPath, fields, timeoutMs }: Source,
+  { projectId, url, rootPath, fields, timeoutMs }: Source,
   answer: RawDocument,
   caller: keyof typeof THREADS,
   { readKnown = async () => [], signal }: { readKnown?: () => Promise<ChildKey[]>; signal?: DeadlineSignal } = {},
@@ -46,8 +52,12 @@ export async function evaluateRawDocument(
     const examination = { ...needed, answer, rootPath, fields, now: arrivedAt, isShown: caller === 'preview' }
     const result = await examineSafely(examination, task => THREADS[caller](projectId, task))
     if ('needsKnown' in result) needed.known = new Set((await readKnown()).map(formatChildKey))
-    else if ('urls' in result) needed.answers = await checkUrls(egress, result.urls, { timeoutMs }, signal)
-    else return result
+    else if ('urls' in result) {
+      const answers = await checkUrls(egress, result.urls, { timeoutMs }, signal)
+      const failed = await confirmSilence(egress, url, answers, signal)
+      if (failed) return failed
+      needed.answers = answers
+    } else return result
   }
 }
 

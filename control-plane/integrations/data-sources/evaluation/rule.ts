@@ -1,8 +1,11 @@
 import type { PathMatch } from '../document/matches.ts'
 import type { DocumentPath } from '../document/path.ts'
 
-/** The result of requesting a URL. `isOk` is null when it is unknown. `message`: "responds with 503". */
-export type UrlCheck = { isOk: boolean | null; message: string }
+/**
+ * The result of requesting a URL. `isOk` is null when it is unknown. `message`: "responds with 503". `isSilent`: there was no
+ * HTTP response.
+ */
+export type UrlCheck = { isOk: boolean | null; message: string; isSilent?: true }
 export type UrlChecks = ReadonlyMap<string, UrlCheck>
 
 /** What a rule may use in addition to the value. */

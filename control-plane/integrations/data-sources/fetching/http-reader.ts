@@ -48,6 +48,8 @@ function toFailedFetch({ source, code, message }: CheckError): FailedFetch {
 const MAX_CONCURRENT_URL_CHECKS = 20
 const URL_CHECK_TIMEOUT_MS = 10_000
 const CONFIRMATION_DELAY_MS = 1_000
+/** For the connection to the host of a document. */
+export const HOST_CHECK_TIMEOUT_MS = 5_000
 /** For all URLs of one document together. The second 20 URLs can use their full time, too. */
 export const URL_CHECKS_TIMEOUT_MS = 2 * URL_CHECK_TIMEOUT_MS + 1_000
 
@@ -66,7 +68,7 @@ export async function checkUrls(
   const answers = new Map<string, UrlCheck>()
   const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS)
   const endMs = monotonicMs() + totalTimeoutMs
-  const checkAll = async (some: readonly string[], keep: (url: string, answer: UrlAnswer) => void) => {
+  const checkAll = async (some: readonly string[], keep: (url: string, answer: UrlCheck) => void) => {
     const waiting = [...some]
     const work = async () => {
       for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
@@ -90,9 +92,7 @@ export async function checkUrls(
   return answers
 }
 
-type UrlAnswer = UrlCheck & { isSilent?: true }
-
-const NOT_CHECKED: UrlAnswer = {
+const NOT_CHECKED: UrlCheck = {
   isOk: null,
   message: 'could not be requested in time, because other URLs took too long',
 }
@@ -103,7 +103,7 @@ async function checkUrl(
   url: string,
   { limitMs, leftMs }: { limitMs: number; leftMs: number },
   signal?: DeadlineSignal,
-): Promise<UrlAnswer> {
+): Promise<UrlCheck> {
   const { error, statusCode } = await httpRequest(
     { method: 'GET', url, headers: {}, body: null, followRedirects: false, keepBody: false },
     { timeoutMs: Math.min(limitMs, leftMs), maxAnswerBytes: 1 },
@@ -116,4 +116,29 @@ async function checkUrl(
   const isTargetFault = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
   if (isTargetFault) return { isOk: false, message: `does not respond: ${error.message}`, isSilent: true }
   return { isOk: null, message: `could not be requested: ${error?.message}` }
+}
+
+/**
+ * Connects to the host of a document once more when none of the URLs in it responded: the cause can be the network of
+ * this process. Returns why the fetch failed when there is no connection either, otherwise null. Never rejects.
+ */
+export async function confirmSilence(
+  egress: Egress,
+  documentUrl: string,
+  answers: UrlChecks,
+  signal?: DeadlineSignal,
+): Promise<FailedFetch | null> {
+  const checks = [...answers.values()]
+  const isAllSilent = checks.some(({ isSilent }) => isSilent) && checks.every(one => one.isSilent || one.isOk === null)
+  if (!isAllSilent) return null
+  const { error, timings } = await httpRequest(
+    { method: 'HEAD', url: new URL('/', documentUrl).href, headers: {}, body: null, followRedirects: false },
+    { timeoutMs: HOST_CHECK_TIMEOUT_MS, maxAnswerBytes: 1 },
+    egress,
+    signal,
+  )
+  const isConnected = error === null || timings.tlsUs > 0 || timings.firstByteUs > 0
+  if (isConnected) return null
+  const message = `none of the URLs in the document responds, and its host cannot be reached: ${error.message}`
+  return toFailedFetch({ ...error, message })
 }

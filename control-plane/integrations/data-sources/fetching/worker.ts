@@ -20,7 +20,7 @@ import { type ClaimedSource, claimDue, endFetches, type FetchEnd, findNextDueAt 
 import { fetchSource } from './fetch-reader.ts'
 import { buildFetchEnd, buildRelease, type FetchResult, hasChanges, MAX_CONCURRENT_FETCHES } from './fetch-result.ts'
 import { createHostLimiter, isQuickFetch } from './host-limiter.ts'
-import { URL_CHECKS_TIMEOUT_MS } from './http-reader.ts'
+import { HOST_CHECK_TIMEOUT_MS, URL_CHECKS_TIMEOUT_MS } from './http-reader.ts'
 
 type SourceWorkerContext = LoopTools & {
   db: Db
@@ -44,7 +44,7 @@ const RETRY_AFTER_MS = 5_000
 /** When the end of a fetch is written again whose source another transaction has locked. */
 const LOCKED_DELAY_MS = 1_000
 /** Lease in addition to the timeout: waiting for the thread, requesting the URLs of the document, applying the result. */
-export const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + 20_000
+export const LEASE_SPARE_MS = THREAD_WAIT_TIMEOUT_MS + URL_CHECKS_TIMEOUT_MS + HOST_CHECK_TIMEOUT_MS + 20_000
 const REVIEW_INTERVAL_MS = 60_000
 const MAX_SOURCES_PER_REVIEW = 50
 

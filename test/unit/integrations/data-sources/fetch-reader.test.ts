@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { evaluateRawDocument } from '../../../../control-plane/integrations/data-sources/evaluation/examine-reader.ts'
 import { checkUrls } from '../../../../control-plane/integrations/data-sources/fetching/http-reader.ts'
 import { createEgress } from '../../../../shared/egress/index.ts'
 import { fetchDocument } from '../../../support/fetch-document.ts'
@@ -157,4 +158,34 @@ t.test('A URL is unknown, not down, when the time for all URLs ends before its o
     [...answers.values()],
     urls.map(() => ({ isOk: null, message })),
   )
+})
+
+t.test('When no URL of a document responds, they are down only if the host of the document can be reached', async t => {
+  const field = { id: 'f', path: '*', nameTemplate: '{{key}}', ruleConfig: {}, degradedRuleConfig: null }
+  const read = (url: string, document: object) =>
+    evaluateRawDocument(
+      egress,
+      { projectId: 'p', url, rootPath: null, fields: [{ ...field, ruleType: 'http_ok' }], timeoutMs: 1_000 },
+      { body: Buffer.from(JSON.stringify(document)), headers: null },
+      'source',
+    )
+  const outcomes = (examined: Awaited<ReturnType<typeof read>>) =>
+    'failure' in examined ? examined.failure : examined.evaluation.children.map(({ outcome }) => outcome)
+  const unreachable = 'http://127.0.0.1:9/status.json'
+  target.behaveAt('/cut', { kind: 'reset', after: 'connect' })
+  target.behaveAt('/broken', { kind: 'answer', status: 503 })
+  const [cut, broken] = [`${target.url}cut`, `${target.url}broken`]
+  const silent = { a: cut, b: 'http://127.0.0.1:9/b', refused: 'http://10.0.0.1/' }
+
+  const message =
+    'none of the URLs in the document responds, and its host cannot be reached: the target refused the connection'
+  t.same(outcomes(await read(unreachable, silent)), { code: 'connection_refused', message, isOurFault: false })
+  t.same(outcomes(await read(unreachable, { ...silent, broken })), ['down', 'down', 'down', 'unknown'], 'one responds')
+  t.same(outcomes(await read(unreachable, { broken })), ['down'], 'a status is a response')
+
+  const answering = `${elsewhere.url}status.json`
+  elsewhere.behave({ kind: 'answer', status: 401 })
+  t.same(outcomes(await read(answering, silent)), ['down', 'down', 'unknown'])
+  elsewhere.behave({ kind: 'reset', after: 'connect' })
+  t.same(outcomes(await read(answering, { cut })), ['down'], 'a connection is enough')
 })
