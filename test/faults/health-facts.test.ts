@@ -152,11 +152,13 @@ t.test('A question that NATS does not answer hides its own fact only', async t =
     cases.map(async ([subject, unread, hidden], i) => {
       const nats = far[i]!
       silence(nats, subject)
-      const facts = await readHealthFacts({ db, nats, clickhouse })
-      t.same(facts.nats?.unread, { ...NOTHING, ...unread }, subject)
-      t.equal(facts.nats!.streams.length, unread.streams ? 3 : 4, 'the other streams')
-      t.equal(facts.nats!.recorders.length, unread.recorders ? 1 : 2, 'the other recorders')
-      t.same([...facts.nats!.uncounted.keys()], unread.partitions ? [] : [3])
+      let facts = await readHealthFacts({ db, nats, clickhouse })
+      // a machine that pauses can reach the limit of all facts first
+      while (facts.nats === null) facts = await readHealthFacts({ db, nats, clickhouse })
+      t.same(facts.nats.unread, { ...NOTHING, ...unread }, subject)
+      t.equal(facts.nats.streams.length, unread.streams ? 3 : 4, 'the other streams')
+      t.equal(facts.nats.recorders.length, unread.recorders ? 1 : 2, 'the other recorders')
+      t.same([...facts.nats.uncounted.keys()], unread.partitions ? [] : [3])
       t.same(engines(facts), ['PostgreSQL answers', 'NATS answers', 'ClickHouse answers'], subject)
       const unknown = assessHealth(facts).filter(({ text }) => text.startsWith('It is unknown'))
       t.same([...new Set(unknown.map(one => one.subject))], hidden, subject)

@@ -32,7 +32,7 @@ export const PLANNED_WAITS: readonly PlannedWait[] = [
                FROM monitors m WHERE m.id = t.monitor_id)`,
   },
   { table: 'data_sources', column: 'next_fetch_at', maxWait: `greatest(t.fetch_interval_s, 10) * interval '1 s'` },
-  { table: 'data_sources', column: 'lease_until', maxWait: `t.timeout_ms * interval '1 ms' + interval '100 s'` },
+  { table: 'data_sources', column: 'lease_until', maxWait: `t.timeout_ms * interval '1 ms' + interval '105 s'` },
   {
     table: 'vendor_feeds',
     column: 'next_fetch_at',

@@ -76,9 +76,10 @@ async function learnTime(nats: Nats): Promise<boolean> {
     await syncExistingJetstreamClock(nats)
     return true
   } catch (error) {
+    const isCreated = (await findStreamInfo(nats, CLOCK_STREAM)) !== null
     // the loop of a control plane that has just started learned it at the same moment
     if (nats.clock.nowMs() !== null) return true
-    if ((await findStreamInfo(nats, CLOCK_STREAM)) === null) return false
+    if (!isCreated) return false
     throw error
   }
 }

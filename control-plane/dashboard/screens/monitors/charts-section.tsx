@@ -53,6 +53,9 @@ export function ChartsSection({
   return (
     <Section id="latency" title="Response times" aside={<RangeLinks id={id} search={search} current={range.name} />}>
       <RangeForm id={id} search={search} range={range} />
+      {results.uptime.data?.data.truncated && (
+        <p class="soft">The status changed too often to mark all outages. Choose a shorter range to see the others.</p>
+      )}
       <ChartGroup
         key={`${span.fromMs} ${span.toMs}`}
         span={span}

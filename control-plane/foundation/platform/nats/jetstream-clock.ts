@@ -22,7 +22,7 @@ export async function syncJetstreamClock(nats: Nats, replicas = 1): Promise<numb
   return learnFrom(nats, published)
 }
 
-/** The same for a program that changes nothing in NATS: rejects when there is no stream. */
+/** The same for a program that creates no stream: rejects when there is none. */
 export async function syncExistingJetstreamClock(nats: Nats): Promise<number> {
   return learnFrom(nats, await publishClockMessage(nats))
 }

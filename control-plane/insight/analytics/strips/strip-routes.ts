@@ -47,7 +47,7 @@ export function stripRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse: 
       const grids = buildStripGrids(until)
       const daysFrom = new Date(grids.days.startMs)
       const share = { key: projectId, timeoutMs: QUERY_TIMEOUT_MS, signal: createGoneSignal(reply) }
-      // one statement after the other: both can take long, and requests of one project must leave connections for others
+      // one statement after the other: both can take long, and so a request takes one connection only
       const readTimes = async () => ({
         recent: await listStatusTimes(db, ids, { from: grids.dayAgo, now: until, stepMs: CELL_MS }),
         daily: await listStatusTimes(db, ids, { from: daysFrom, now: until, stepMs: DAY_MS }),

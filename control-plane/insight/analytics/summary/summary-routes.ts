@@ -26,7 +26,7 @@ export function summaryRoutes(app: App, { db, clickhouse }: { db: Db; clickhouse
       const until = now()
       const windows = buildUptimeWindows(until)
       const since = (name: string) => windows.find(window => window.name === name)!.since
-      // one statement after the other: the last can take long, and requests of one project must leave connections for others
+      // one statement after the other: the last can take long, and so a request takes one connection only
       const readFigures = async () => ({
         monitors: await countMonitors(db, projectId),
         incidents: await loadIncidentStatistics(db, projectId, { day: since('24h'), month: since('30d') }),

@@ -19,7 +19,7 @@ import type { FieldDefinition } from '../types.ts'
 import type { SourcePreview } from './request-schema.ts'
 
 /**
- * The monitors that a source would make now, each with the index of its field. `failure`: why there is no document. `document`: at
+ * The monitors that a source would make now, each with the index of its field. `failure`: why the fetch failed. `document`: at
  * most MAX_SHOWN_BYTES of it.
  */
 type PreviewResult = {

@@ -70,7 +70,10 @@ export const SourceRecord = Type.Object(
 /** The result of a preview. */
 export const PreviewRecord = Type.Object({
   failure: nullable(
-    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why there is no document.' }),
+    Type.Object(
+      { code: Type.String(), message: Type.String() },
+      { description: 'Why the fetch failed. `document` is null then.' },
+    ),
   ),
   children: Type.Array(
     Type.Object({

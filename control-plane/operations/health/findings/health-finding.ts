@@ -52,7 +52,7 @@ export const reportUnknown = (
     subject,
     `It is unknown ${what}, because ${why}`,
     null,
-    'Ask again. If this stays, check the log of NATS, and in a cluster whether its streams have a leader.',
+    'Ask again. If this stays, look at the findings about streams, check the log of NATS, and in a cluster whether its streams have a leader.',
   )
 
 /** Why the age of messages is unknown. */

@@ -165,7 +165,7 @@ t.test('When no URL of a document responds, they are down only if the host of th
   const read = (url: string, document: object) =>
     evaluateRawDocument(
       egress,
-      { projectId: 'p', url, rootPath: null, fields: [{ ...field, ruleType: 'http_ok' }], timeoutMs: 1_000 },
+      { projectId: 'p', url, rootPath: null, fields: [{ ...field, ruleType: 'http_ok' }], timeoutMs: 10_000 },
       { body: Buffer.from(JSON.stringify(document)), headers: null },
       'source',
     )
