@@ -76,8 +76,8 @@ t.test('a success that is accepted before the deadline and stored some seconds l
   const { id, token } = await create()
   await beat(token)
   await keepListening()
-  await execute(db, 'UPDATE heartbeats SET due_at = now() WHERE monitor_id = ?', [id])
   const startedMs = performance.now()
+  await execute(db, 'UPDATE heartbeats SET due_at = now() WHERE monitor_id = ?', [id])
   await evaluateOverdue(tools(), 100)
   const dueInMs = (await findFirstDueInMs(db))!
   await beat(token)
@@ -147,13 +147,15 @@ t.test('a heartbeat that became a monitor of another type is not overdue', async
 })
 
 t.test('no heartbeat is overdue while no process accepts pings, and deadlines in the gap are extended', async t => {
-  const [due, daily, before] = await createHeartbeats(3)
+  const [due, daily, before, shortlyBefore] = await createHeartbeats(4)
   await execute(db, `UPDATE monitors SET heartbeat_interval = 86400 WHERE id = ?`, [daily!.id])
-  for (const { token } of [due!, daily!, before!]) await beat(token)
+  for (const { token } of [due!, daily!, before!, shortlyBefore!]) await beat(token)
   const { due_at: dailyBefore } = (await heartbeatOf(db, daily!.id))!
   await runOut(db, due!.id)
   await execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [before!.id])
   await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '10 minutes'`)
+  const sql = `UPDATE heartbeats SET due_at = listening_at - interval '3 s' FROM heartbeat_intake WHERE monitor_id = ?`
+  await execute(db, sql, [shortlyBefore!.id])
   t.equal(await evaluateOverdue(tools(), 100), 0)
   const beforeMs = Date.now()
   const gaps = await Promise.all([recordIntakeAlive(db), recordIntakeAlive(other)])
@@ -163,6 +165,8 @@ t.test('no heartbeat is overdue while no process accepts pings, and deadlines in
   await evaluateOverdue(tools(), 100)
   t.equal(await statusesOf(db, due!.id), 'up', 'its ping may have been sent')
   t.equal(await statusesOf(db, before!.id), 'up down', 'it was overdue before')
+  const shortlyMs = (await heartbeatOf(db, shortlyBefore!.id))!.due_at!.getTime()
+  t.ok(shortlyMs >= beforeMs - 1 && shortlyMs <= afterMs + 1, 'a ping that was accepted before the gap is stored first')
   const dueMs = (await heartbeatOf(db, due!.id))!.due_at!.getTime() - 61 * 60_000
   // PostgreSQL's clock counts in microseconds
   t.ok(dueMs >= beforeMs - 1 && dueMs <= afterMs + 1, 'an interval and its grace from the end of the silence')

@@ -34,11 +34,16 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
     const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ?'
     return (await query<{ n: number }>(db, sql, [big.projectId]))[0]!.n
   }
-  /** the deliveries of the big tenant that were made before the webhook about this monitor was sent */
+  /** the deliveries of the big tenant that were made before the only webhook about this monitor was sent */
   const madeBefore = async (monitorId: string) => {
-    const sql = `SELECT count(*) AS n FROM deliveries d, deliveries other
-      WHERE d.project_id = ? AND other.subject = ? AND d.created_at < (other.attempts->0->>'at')::timestamptz`
-    return (await query<{ n: number }>(db, sql, [big.projectId, `monitor:${monitorId}`]))[0]!.n
+    const sent = await query<{ at: string | null }>(
+      db,
+      `SELECT attempts->0->>'at' AS at FROM deliveries WHERE subject = ?`,
+      [`monitor:${monitorId}`],
+    )
+    if (sent.length !== 1 || !sent[0]!.at) throw new Error(`${sent.length} webhooks about ${monitorId}, or none sent`)
+    const sql = 'SELECT count(*) AS n FROM deliveries WHERE project_id = ? AND created_at < CAST(? AS timestamptz)'
+    return (await query<{ n: number }>(db, sql, [big.projectId, sent[0]!.at]))[0]!.n
   }
   /** the events that each channel received about each monitor, in order, with the number of channels */
   const countSequences = () =>

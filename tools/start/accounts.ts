@@ -70,7 +70,7 @@ export async function ensureProbeTokens(
   return tokens
 }
 
-/** A database without any of the probes was created again and has no accounts, or its probes were deleted and it has them. */
+/** A database without any of the probes was created again and has no accounts, or only its probes were deleted, and it still has its accounts. */
 function doubtAccounts(database: DatabaseState): void {
   delete database.hasAccount
   if (database.demoKey) database.isDemoKeyDoubted = true

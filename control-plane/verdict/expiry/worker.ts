@@ -15,10 +15,10 @@ import type { WhoisServer } from './domains/whois.ts'
 
 const WATCHES_INTERVAL_MS = 5_000
 const WATCHES_PER_BATCH = 200
-const DOMAINS_INTERVAL_MS = 5_000
-const MAX_CONCURRENT_LOOKUPS = 16
-/** A registry that does not answer takes only these places. */
-const MAX_LOOKUPS_PER_REGISTRY = 4
+const DOMAINS_INTERVAL_MS = 1_000
+const MAX_CONCURRENT_LOOKUPS = 32
+/** A top-level domain whose registry does not answer takes only these places. */
+const MAX_LOOKUPS_PER_TLD = 4
 const QUERY_TIMEOUT_MS = 10_000
 /** Longer than RDAP and WHOIS together may take. */
 const LEASE_MS = 300_000
@@ -65,14 +65,14 @@ export function startExpiryWorker(context: ExpiryContext): { stop(): Promise<voi
 }
 
 /**
- * Looks up domains that are due. A place is given again as soon as its look-up ends, so a slow registry delays only its own
- * domains. `stop` waits for the look-ups that run.
+ * Looks up domains that are due. Each second those that find a free place, so a slow registry delays others only when
+ * several of its top-level domains take all places. `stop` waits for the look-ups that run.
  */
 function startDomainLookups(context: ExpiryContext): { stop(): Promise<void> } {
   const { db, egress, rdapBaseUrl, whoisServer, log, metrics } = context
   const lookUps = metrics.counter('picket_domain_lookups_total', 'Domains looked up at their registries', ['outcome'])
   const running = createKeyCounter()
-  const pool = createWorkPool({ maxConcurrent: MAX_CONCURRENT_LOOKUPS, onFree: () => loop.wake() })
+  const pool = createWorkPool({ maxConcurrent: MAX_CONCURRENT_LOOKUPS })
 
   const lookUp = async (domain: DueDomain, registries: Registries) => {
     const tld = getTopLevelDomain(domain.name)
@@ -91,7 +91,7 @@ function startDomainLookups(context: ExpiryContext): { stop(): Promise<void> } {
   const round = async () => {
     const limit = pool.free()
     if (limit === 0) return
-    const places = { limitPerRegistry: MAX_LOOKUPS_PER_REGISTRY, running: running.counts }
+    const places = { limitPerRegistry: MAX_LOOKUPS_PER_TLD, running: running.counts }
     const claimed = await claimDueDomains(db, places, { now: now(), leaseMs: LEASE_MS, limit })
     if (claimed.length === 0) return
     const bootstrap = parseBootstrap(await findRdapDocument(db))

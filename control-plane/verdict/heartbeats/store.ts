@@ -1,5 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { MonitorState } from '../core/types.ts'
+import { STORING_MS } from './intake/intake-store.ts'
 import type { Heartbeat, HeartbeatMonitor, LockedHeartbeat, Ping } from './types.ts'
 
 const MONITOR = `m.id, m.type = 'heartbeat' AS "isHeartbeat", m.config_version AS "configVersion", m.is_paused AS "isPaused",
@@ -17,12 +18,6 @@ export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonito
 }
 
 /**
- * A heartbeat is evaluated this long after its deadline, because a ping that was accepted before it may not be stored yet:
- * its commit may take 2 s, its publication to the message stream 3 s, and storing it from there 2 s (intake/).
- */
-const STORING_MS = 7_000
-
-/**
  * The time in ms until the first heartbeat can be evaluated by PostgreSQL's clock, 0 or less if one can; null without a
  * deadline.
  */
@@ -35,9 +30,9 @@ export async function findFirstDueInMs(db: Db): Promise<number | null> {
 }
 
 /**
- * Locks at most `limit` monitors that seem overdue, longer than it takes to store a ping, and skips those of other processes. `checkOverdue` has to confirm
- * it on the result of `loadHeartbeats`, because a ping may have arrived before the lock. The work ends with the
- * transaction, so no lease is needed.
+ * Locks at most `limit` monitors that seem to have been overdue for `STORING_MS`, and skips those of other processes.
+ * `checkOverdue` has to confirm it on the result of `loadHeartbeats`, because a ping may have arrived before the lock. The
+ * work ends with the transaction, so no lease is needed.
  */
 export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonitor[]> {
   return query(

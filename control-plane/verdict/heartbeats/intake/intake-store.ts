@@ -1,5 +1,11 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 
+/**
+ * A heartbeat is evaluated this long after its deadline, because a ping that was accepted before it may not be stored yet:
+ * its commit may take 2 s, its publication to the message stream 3 s, and storing it from there 2 s.
+ */
+export const STORING_MS = 7_000
+
 /** No process accepted pings between these times, so a ping that is missing may have been sent. */
 export type IntakeGap = { from: Date; to: Date }
 
@@ -48,22 +54,25 @@ const EARLINESS_S = 'coalesce(m.heartbeat_grace, 0) + least(coalesce(m.heartbeat
 
 /**
  * Gives heartbeats whose ping may have been sent in a gap a whole interval and grace from the end of the gap: it was due,
- * or soon would be, or a run had started. Heartbeats that were overdue before it, or have more time, are not changed.
+ * or soon would be, or a run had started. Those whose deadline was shortly before the gap are evaluated `STORING_MS` after
+ * its end, because their pings may have to be stored first. Heartbeats that were overdue before, or have more time, are not
+ * changed.
  */
 export async function extendDeadlines(tx: Tx, { from, to }: IntakeGap): Promise<number> {
   const extended = await query<{ id: string }>(
     tx,
     `SELECT m.id FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
-     WHERE h.due_at > :from AND (h.run_started_at IS NOT NULL OR
+     WHERE h.due_at > CAST(:from AS timestamptz) - :storingMs * interval '1 ms' AND (h.run_started_at IS NOT NULL OR
        h.due_at <= CAST(:to AS timestamptz) + (coalesce(m.heartbeat_grace, 0) + ${EARLINESS_S}) * interval '1 s')
      ORDER BY m.id FOR UPDATE OF m`,
-    { from, to },
+    { from, to, storingMs: STORING_MS },
   )
   return await execute(
     tx,
     `UPDATE heartbeats h SET due_at = greatest(h.due_at, CAST(:to AS timestamptz)
-       + (coalesce(m.heartbeat_interval, 0) + coalesce(m.heartbeat_grace, 0)) * interval '1 s')
+       + CASE WHEN h.due_at > :from THEN coalesce(m.heartbeat_interval, 0) + coalesce(m.heartbeat_grace, 0) ELSE 0 END
+         * interval '1 s')
      FROM monitors m WHERE m.id = h.monitor_id AND h.due_at IS NOT NULL AND m.id = ANY(CAST(:ids AS uuid[]))`,
-    { to, ids: extended.map(({ id }) => id) },
+    { from, to, ids: extended.map(({ id }) => id) },
   )
 }

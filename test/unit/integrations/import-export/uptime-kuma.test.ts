@@ -252,6 +252,8 @@ t.test('Monitors that could only be down in Picket are paused, with a warning', 
   for (const fields of [
     { maxredirects: 0, accepted_statuscodes: ['200-299', '301'] },
     { maxredirects: 10, accepted_statuscodes: ['301'] },
+    { maxredirects: 0, accepted_statuscodes: ['300-499'] },
+    { maxredirects: 0, accepted_statuscodes: ['304'] },
     { authMethod: 'basic', basic_auth_user: 'ops', basic_auth_pass: 'x' },
   ]) {
     t.equal(convert(fields).isPaused, false)

@@ -104,7 +104,9 @@ function decodeText(text: string): string {
 function acceptsOnlyRedirect(record: ForeignRecord, addWarning: AddWarning): boolean {
   const accepted = listAcceptedCodes(record).map(String)
   const followsNone = toNumber(record.maxredirects) === 0
-  const isOne = followsNone && accepted.length > 0 && accepted.every(code => code.startsWith('3'))
+  // 304 is a final response
+  const isOne =
+    followsNone && accepted.length > 0 && accepted.every(code => /^3\d\d(-3\d\d)?$/.test(code) && code !== '304')
   if (isOne) addWarning(`it expects a redirect, and redirects are followed; ${PAUSED}`)
   return isOne
 }
