@@ -47,7 +47,7 @@ const warning = (days: number) => ({ name: 'monitor.domain_expiry', days, delive
 
 /** One round of the worker, in one process or another. */
 async function refresh(at: Date, on = db): Promise<string[]> {
-  const places = { limitPerRegistry: 10, running: new Map() }
+  const places = { limitPerTld: 10, running: new Map() }
   const due = await claimDueDomains(on, places, { now: at, leaseMs: 300_000, limit: 10 })
   return Promise.all(
     due.map(domain =>
@@ -193,14 +193,14 @@ async function insertDueDomains(due: { name: string; at: Date }[]): Promise<void
 }
 
 t.test(
-  'Each registry gets only its free places, those of its domains first that have been due the longest',
+  'Each top-level domain gets only its free places, those of its domains first that have been due the longest',
   async t => {
     const at = new Date(start.getTime() - 60 * DAY_MS)
     const due = (name: string, minutes: number) => ({ name, at: new Date(at.getTime() - minutes * 60_000) })
     const slow = Array.from({ length: 9 }, (_, i) => due(`n${i}.slow`, 100 - i))
     await insertDueDomains([...slow, due('a.co.fast', 20), due('b.fast', 10), due('c.full', 200)])
     const claim = async (limit: number, running: [string, number][]) => {
-      const places = { limitPerRegistry: 3, running: new Map(running) }
+      const places = { limitPerTld: 3, running: new Map(running) }
       const claimed = await claimDueDomains(db, places, { now: at, leaseMs: DAY_MS, limit })
       return claimed.map(({ name }) => name).sort()
     }

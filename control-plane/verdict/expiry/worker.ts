@@ -91,7 +91,7 @@ function startDomainLookups(context: ExpiryContext): { stop(): Promise<void> } {
   const round = async () => {
     const limit = pool.free()
     if (limit === 0) return
-    const places = { limitPerRegistry: MAX_LOOKUPS_PER_TLD, running: running.counts }
+    const places = { limitPerTld: MAX_LOOKUPS_PER_TLD, running: running.counts }
     const claimed = await claimDueDomains(db, places, { now: now(), leaseMs: LEASE_MS, limit })
     if (claimed.length === 0) return
     const bootstrap = parseBootstrap(await findRdapDocument(db))

@@ -74,6 +74,14 @@ t.test('A monitor that is up shows its status, votes, history, checks, alerts an
   t.end()
 })
 
+t.test('The charts say so when the status changed too often to mark all outages', t => {
+  const notice = 'The status changed too often to mark all outages.'
+  t.notMatch(show().text, notice)
+  const { data } = HEALTHY_ANSWERS.readAnalyticsUptime!
+  t.match(show({ answers: { readAnalyticsUptime: { data: { ...data, truncated: true } } } }).text, notice)
+  t.end()
+})
+
 t.test('A monitor that is down says why: reason, votes of the decision, votes now, open incident', t => {
   const answers = {
     readMonitor: { data: monitorOf(DOWN) },

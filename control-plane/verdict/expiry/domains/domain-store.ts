@@ -6,7 +6,7 @@ import { buildClaimableSql, claimUsedRows, type LeaseRequest } from '../../../fo
 export type DueDomain = { name: string; identity: string | null; expiresAt: Date | null; failures: number }
 
 const DOMAINS = { table: 'domains', key: 'name', dueAt: 'next_look_at' }
-/** of each top-level domain those that have been due the longest, up to the free places of its registry */
+/** of each top-level domain those that have been due the longest, up to its free places */
 const HAS_PLACE = `t.name IN (
   SELECT ranked.name FROM (
     SELECT d.name, d.tld, row_number() OVER (PARTITION BY d.tld ORDER BY d.next_look_at, d.name) AS place
@@ -15,24 +15,24 @@ const HAS_PLACE = `t.name IN (
       WHERE next_look_at <= CAST(:now AS timestamptz)
     ) d
   ) ranked
-  WHERE ranked.place <= :limitPerRegistry - coalesce(CAST(CAST(:running AS jsonb) ->> ranked.tld AS integer), 0))`
+  WHERE ranked.place <= :limitPerTld - coalesce(CAST(CAST(:running AS jsonb) ->> ranked.tld AS integer), 0))`
 const DUE_COLUMNS = 'name, identity, expires_at AS "expiresAt", failures'
 const IS_WATCHED = 'EXISTS (SELECT FROM expiry_watches w WHERE w.domain = t.name)'
 
 /** How many look-ups run at the same time for each top-level domain: the most, and now. */
-type RegistryPlaces = { limitPerRegistry: number; running: ReadonlyMap<string, number> }
+type TldPlaces = { limitPerTld: number; running: ReadonlyMap<string, number> }
 
 /**
- * Claims domains that are due, of each top-level domain as many as its registry has free places. If the process ends in the
- * meantime, they are due again. Deletes domains that no monitor uses.
+ * Claims domains that are due, of each top-level domain as many as it has free places. If the process ends in the meantime,
+ * they are due again. Deletes domains that no monitor uses.
  */
 export async function claimDueDomains(
   db: Db,
-  { limitPerRegistry, running }: RegistryPlaces,
+  { limitPerTld, running }: TldPlaces,
   request: LeaseRequest & { now: Date },
 ): Promise<DueDomain[]> {
   if (!(await hasRowsJoined(db, `SELECT ${buildClaimableSql(DOMAINS)}`, { now: request.now }))) return []
-  const places = { limitPerRegistry, running: JSON.stringify(Object.fromEntries(running)) }
+  const places = { limitPerTld, running: JSON.stringify(Object.fromEntries(running)) }
   const limited = { ...DOMAINS, condition: HAS_PLACE }
   return claimUsedRows<DueDomain>(db, limited, DUE_COLUMNS, IS_WATCHED, { ...request, ...places })
 }

@@ -27,7 +27,7 @@ export function parseBootstrap(document: unknown): RdapBootstrap | null {
 /** The extract in the program: common top-level domains only. */
 export const SHIPPED_BOOTSTRAP: RdapBootstrap = parseBootstrap(shipped)!
 
-/** The last label of a domain. Each registry has its own ones. */
+/** The last label of a domain. A registry may have several. */
 export const getTopLevelDomain = (domain: string): string => domain.slice(domain.lastIndexOf('.') + 1)
 
 /** The RDAP URLs for a domain, from the fetched list or else the extract. Empty if its registry has no RDAP service. */
