@@ -59,6 +59,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const overlay = useOverlay()
   const [preferences, showChoice] = usePreferences(initial.me.preferences)
   useEffect(() => setDeleted(cache, null), [cache, path])
+  const refreshing = useRef<Promise<unknown>>(Promise.resolve())
   const execute: Execute = async (name, args) => {
     const deleted = findDeleted(name, args)
     if (deleted) setDeleted(cache, deleted)
@@ -69,7 +70,8 @@ function Page({ initial }: { initial: DocumentState }) {
     // lists that are not shown still have the record
     else if (deleted) cache.removeQueries({ type: 'inactive' })
     if (/^(list|read|preview|export)/.test(name)) return outcome
-    await waitForRefresh(Promise.all([cache.invalidateQueries(), index.renew()]))
+    refreshing.current = Promise.all([cache.invalidateQueries(), index.renew()])
+    await waitForRefresh(refreshing.current)
     return outcome
   }
   const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })
@@ -84,6 +86,7 @@ function Page({ initial }: { initial: DocumentState }) {
     isInteractive: !isFirst,
     execute,
     refresh: () => cache.invalidateQueries(),
+    whenRefreshed: () => refreshing.current,
     navigate: (address, isSameEntry) =>
       SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)
         ? route(address, isSameEntry)

@@ -21,6 +21,8 @@ export type FrameContext = {
   execute: Execute
   /** reads again what the page shows */
   refresh(): Promise<void>
+  /** waits until what the page shows was read again after the last change, for which `execute` waits only some seconds */
+  whenRefreshed(): Promise<unknown>
   /** opens another page of the dashboard; `isReplaced`: instead of this one in the history of the browser */
   navigate(address: string, isReplaced?: boolean): void
   /** asks before the page is left, until the returned function is called */
@@ -56,11 +58,9 @@ export const toKeyShortcut = ({ preferences }: Me, key: string): string | undefi
   preferences?.keyboard_shortcuts === false ? undefined : key
 
 /** What a page can do without scripts. */
-export const STATIC_TOOLS: Pick<
-  FrameContext,
-  'refresh' | 'navigate' | 'holdPage' | 'mayLeave' | 'sortAgain' | 'findMonitors' | 'page' | 'openOverlay' | 'keys'
-> = {
+export const STATIC_TOOLS: Omit<FrameContext, 'me' | 'nowMs' | 'timeZone' | 'isInteractive' | 'execute'> = {
   refresh: async () => {},
+  whenRefreshed: async () => {},
   navigate: () => {},
   holdPage: () => () => {},
   mayLeave: () => true,

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
 import type { OperationError, Outcome } from '../../../../core/operations.ts'
 import {
@@ -25,26 +25,27 @@ export type Arranging = {
 }
 
 export function useArranging(pageId: string, items: readonly PageItem[]): Arranging {
-  const { execute } = useFrame()
+  const { execute, whenRefreshed } = useFrame()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<OperationError | null>(null)
   const [announcement, setAnnouncement] = useState('')
   const list = useRef<HTMLDivElement>(null)
-  const focused = useRef<string | null>(null)
-  // an element that moves in the page loses the focus
-  useEffect(() => {
-    if (isBusy || focused.current === null) return
-    const button = list.current?.querySelector<HTMLButtonElement>(`[id="${focused.current}"]`)
-    const other = button?.parentElement?.querySelector<HTMLButtonElement>('button:not(:disabled)')
-    ;(button?.disabled ? other : button)?.focus()
-    focused.current = null
-  }, [isBusy])
+  const moved = useRef<Moved | null>(null)
+  useLayoutEffect(() => {
+    if (isBusy || moved.current === null || list.current === null) return
+    const { buttonId, groupId, order } = moved.current
+    focusButton(list.current, buttonId)
+    // an element that moves in the page loses the focus, and the new order may be shown only some renders later
+    if (error || listSiblings(items, groupId).join() === order.join()) moved.current = null
+  })
 
   const store = async (work: () => Promise<Outcome<unknown>>, done: string) => {
     if (isBusy) return
     setBusy(true)
     setError(null)
     const outcome = await work()
+    // a move from the previous order would undo this one
+    await whenRefreshed()
     if ('error' in outcome) setError(outcome.error)
     else setAnnouncement(done)
     setBusy(false)
@@ -61,8 +62,9 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
     move(id, name, step) {
       const order = moveStep(items, id, step)
       if (!order) return
-      focused.current = toMoveId(id, step)
-      void store(() => reorder(order), describe(name, id, order, findItemGroup(items, id)))
+      const groupId = findItemGroup(items, id)
+      moved.current = { buttonId: toMoveId(id, step), groupId, order }
+      void store(() => reorder(order), describe(name, id, order, groupId))
     },
     drop(id, name, place) {
       const plan = planDrop(items, id, place)
@@ -81,6 +83,18 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
       )
     },
   }
+}
+
+/** A move by a key, whose button gets the focus back. `order`: what the list shows in the end. */
+type Moved = { buttonId: string; groupId: string | null; order: string[] }
+
+/** Focuses a button that moves an item, or the other one when it is disabled; not when the person works elsewhere. */
+function focusButton(list: HTMLElement, id: string): void {
+  const { activeElement, body } = list.ownerDocument
+  const button = list.querySelector<HTMLButtonElement>(`[id="${id}"]`)
+  const other = button?.parentElement?.querySelector<HTMLButtonElement>('button:not(:disabled)')
+  const isElsewhere = activeElement !== null && activeElement !== body && activeElement !== button
+  if (!isElsewhere) (button?.disabled ? other : button)?.focus()
 }
 
 /** The id of the button that moves an item. */
