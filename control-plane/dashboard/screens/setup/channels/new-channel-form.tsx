@@ -31,7 +31,7 @@ export function NewChannel({
 }) {
   const { execute, navigate, isInteractive } = useFrame()
   const [form, setForm] = useState(start)
-  const [test, setTest] = useState<UnstoredTest | null>(null)
+  const [test, setTest] = useState<{ of: string; result: UnstoredTest } | null>(null)
   const [created, setCreated] = useState<CreatedChannel | null>(null)
   const [alertsAll, setAlertsAll] = useState(true)
   const attempt = useAttempt()
@@ -51,7 +51,8 @@ export function NewChannel({
   const sendTest = async () => {
     setTest(null)
     if (findProblem()) return
-    setTest((await attempt.run(() => execute('testUnstoredAlertChannel', { body })))?.data ?? null)
+    const sent = await attempt.run(() => execute('testUnstoredAlertChannel', { body }))
+    setTest(sent ? { of: JSON.stringify(body), result: sent.data } : null)
   }
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -92,7 +93,7 @@ export function NewChannel({
         </div>
       </fieldset>
       <div class="consequences">
-        {test && <UnstoredTestResult test={test} />}
+        {test?.of === JSON.stringify(body) && <UnstoredTestResult test={test.result} />}
         <AsCall call={call('createAlertChannel', { body })} />
       </div>
     </form>
