@@ -2,7 +2,11 @@ import t from 'tap'
 import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { acceptBaseline } from '../../control-plane/monitoring/screenshots/actions.ts'
-import { listDifferences } from '../../control-plane/monitoring/screenshots/baseline-store.ts'
+import {
+  acceptComparisons,
+  listDifferences,
+  lockBaseline,
+} from '../../control-plane/monitoring/screenshots/baseline-store.ts'
 import { startScreenshotRecorder } from '../../control-plane/monitoring/screenshots/intake/recorder.ts'
 import { Screenshot, ScreenshotKind, ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
 import { differenceHintSubject, screenshotSubject, secondPictureSubject } from '../../shared/nats/subjects.ts'
@@ -66,6 +70,20 @@ t.test('A picture of an earlier address becomes neither the baseline nor a diffe
   t.equal(await counting(), 0)
   const stored = await query(db, 'SELECT id FROM screenshots WHERE monitor_id = ?', [monitorId])
   t.equal(stored.length, 3, 'outdated pictures are not stored')
+})
+
+t.test('A picture that arrives while a comparison is accepted is compared with the accepted one', async t => {
+  const { db, send, monitorId } = await start(t)
+  await send(WHITE)
+  const accepted = await send(BLACK)
+  let arriving: ReturnType<typeof lockBaseline> | undefined
+  await db.transaction(async tx => {
+    await acceptComparisons(tx, monitorId, new Date())
+    arriving = db.transaction(other => lockBaseline(other, monitorId, 'us-east'))
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await waitFor(async () => (await query(db, waiting)).length > 0, { label: 'the arriving picture to wait' })
+  })
+  t.match((await arriving)?.storeKey, new RegExp(accepted))
 })
 
 t.test('Settings that change what a browser is sent make earlier pictures outdated, others do not', async t => {

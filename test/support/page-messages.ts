@@ -47,11 +47,13 @@ const confirmation = (isKnown: boolean): PageMessage => ({
   data: { page, isKnown, expires_at: '2026-08-02T12:00:00.000Z' },
 })
 
+const SEVERAL_IDS = ['d1', 'd2', 'd3'].map(end => `0190a0a0-0000-7000-8000-0000000000${end}`)
+
 /** All messages to a subscriber, by name. */
 export const PAGE_MESSAGES: Record<string, PageMessage> = {
   ...Object.fromEntries(changes.map(one => [one.event, notice([one])])),
   ...Object.fromEntries(maintenance.map(one => [one.event, notice([one])])),
-  several: notice(changes),
+  several: notice(changes.map((one, i) => ({ ...one, incident: { ...one.incident, id: SEVERAL_IDS[i]! } }))),
   confirmation: confirmation(false),
   known: confirmation(true),
 }

@@ -5,12 +5,15 @@ type Baseline = StoredComparison & { url: string; storeKey: string }
 
 /** Finds the baseline of a region and locks it until the transaction ends. Null before the first comparison. */
 export async function lockBaseline(tx: Tx, monitorId: string, region: string): Promise<Baseline | null> {
+  // alone: a join that waited for a lock would not find the screenshot that became the baseline in the meantime
+  const lock = 'SELECT FROM screenshot_baselines WHERE monitor_id = ? AND region = ? FOR UPDATE'
+  await query(tx, lock, [monitorId, region])
   const rows = await query<Baseline>(
     tx,
     `SELECT b.url, s.store_key AS "storeKey", b.config_version AS "configVersion", b.compared_at AS "comparedAt",
        b.expires_at AS "expiresAt", b.difference
      FROM screenshot_baselines b JOIN screenshots s ON s.id = b.screenshot_id
-     WHERE b.monitor_id = ? AND b.region = ? FOR UPDATE OF b`,
+     WHERE b.monitor_id = ? AND b.region = ?`,
     [monitorId, region],
   )
   return rows[0] ?? null

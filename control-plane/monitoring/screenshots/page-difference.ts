@@ -5,6 +5,8 @@ import { PNG } from 'pngjs'
 const PIXEL_THRESHOLD = 0.1
 /** More than the size of any capture. Checked before the image is decoded. */
 const MAX_SIDE_PIXELS = 2_000
+/** Where the header of a PNG says whether its lines are interlaced. */
+const INTERLACE_BYTE = 28
 
 /** Width, height, and four bytes for each pixel. */
 export type PageImage = Pick<PNG, 'width' | 'height' | 'data'>
@@ -20,11 +22,14 @@ export function computeDifference(before: PageImage, after: PageImage): number {
   return differing / (width * height)
 }
 
-/** Decodes a PNG. Throws an ImageError when the data is not a PNG or the image is too large. */
+/**
+ * Decodes a PNG. Throws an ImageError when the data is not a PNG, the image is too large, or its lines are interlaced:
+ * captures are not, and the decoder expands interlaced data of any size.
+ */
 export function decodePage(bytes: Buffer): PageImage {
-  const hasHeader = bytes.length > 24 && bytes.toString('latin1', 12, 16) === 'IHDR'
+  const hasHeader = bytes.length > INTERLACE_BYTE && bytes.toString('latin1', 12, 16) === 'IHDR'
   const sides = hasHeader ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : []
-  if (!hasHeader || sides.some(side => side === 0 || side > MAX_SIDE_PIXELS))
+  if (!hasHeader || sides.some(side => side === 0 || side > MAX_SIDE_PIXELS) || bytes[INTERLACE_BYTE] !== 0)
     throw new ImageError('the data is not a PNG of a page')
   try {
     return PNG.sync.read(bytes)

@@ -57,6 +57,11 @@ export async function launchDomainConnect({ tools, caller, pageId }: DomainReque
       `${settings.providerName} supports Domain Connect, but not for status pages of Picket`,
     )
   }
+  if (zone.name === domain) {
+    throw domainConnectUnavailable(
+      `${domain} is the top of its zone, which cannot have a CNAME; add the records by hand`,
+    )
+  }
   const query = buildApplyQuery({
     zone: zone.name,
     domain,

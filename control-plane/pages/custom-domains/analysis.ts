@@ -30,7 +30,7 @@ export function buildRequiredRecords(
 
 /**
  * The response of `analyze`. `template`: the name of the template of Picket; null when Domain Connect is not
- * configured.
+ * configured. It does not apply to the top of a zone, which cannot have its CNAME.
  */
 export function buildAnalysis(
   requirements: DomainRequirements,
@@ -43,7 +43,8 @@ export function buildAnalysis(
   const { connectable, certificate } = found
   const provider = findProvider(nameservers) ?? toProvider(connectable)
   const ssl = getSslStatus(records[0]!.ok, verified, certificate)
-  const isConnectable = found.template !== null && connectable?.hasTemplate === true
+  const isConnectable =
+    found.template !== null && connectable?.hasTemplate === true && facts.zone?.name !== requirements.domain
   return {
     domain: requirements.domain,
     cname_target: requirements.target,

@@ -36,7 +36,11 @@ export function listObsoleteNotices(notices: PageNotice[], sentPeriods: Readonly
       if (new Date(starts_at) <= now) obsolete.add(notice)
     } else if (notice.name === 'maintenance.begun' || notice.name === 'maintenance.changed') {
       if (notice.name === 'maintenance.changed') announcement?.push(notice)
-      if (new Date(ends_at) > now) continue
+      if (new Date(ends_at) > now) {
+        // its end is sent, also an early one
+        if (notice.name === 'maintenance.begun') announced.delete(period)
+        continue
+      }
       obsolete.add(notice)
       if (notice.name === 'maintenance.begun' && !sentPeriods.has(period)) unbegun.add(period)
     } else if (notice.name === 'maintenance.ended' && (announcement || unbegun.has(period))) {

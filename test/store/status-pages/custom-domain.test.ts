@@ -109,6 +109,10 @@ t.test('A provider without the template and a server without a key are refused w
     message: /DNS Example supports Domain Connect, but not/,
   })
   provider.knowsTemplate = true
+  await t.rejects(launchDomainConnect(asked, 'acme.com', now), {
+    status: 422,
+    message: /acme.com is the top of its zone, which cannot have a CNAME/,
+  })
   const settings = { target: TARGET, connect: null }
   const without = launchDomainConnect({ ...asked, tools: { ...tools, settings } }, 'status.acme.com', now)
   await t.rejects(without, { status: 422, message: /not configured on this server/ })

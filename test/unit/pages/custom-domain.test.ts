@@ -136,6 +136,8 @@ t.test('Domain Connect is available only when the provider has the template', as
   const without = { connectable: { ...connectable, hasTemplate: false }, certificate: null, template }
   t.equal(buildAnalysis(wanted, nothing, without).domain_connect.available, false)
   t.equal(buildAnalysis(wanted, nothing, { ...unseen, connectable }).domain_connect.available, false)
+  const apex = buildAnalysis({ ...wanted, domain: 'acme.com' }, nothing, { ...unseen, connectable, template })
+  t.same(apex.domain_connect, { available: false, provider_id: 'dns.example', template: null }, 'the top of a zone')
 })
 
 t.test('Settings of a provider with addresses other than https are refused', async t => {

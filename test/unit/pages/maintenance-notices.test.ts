@@ -66,6 +66,11 @@ const OBSOLETE: [string, MaintenanceNotice[], number[]][] = [
     [notice(1, 'announced', EARLIER), notice(2, 'begun', EARLIER), notice(3, 'ended', EARLIER)],
     [1, 2, 3],
   ],
+  [
+    'the early end of what has begun is sent, although its announcement waited as well',
+    [notice(1, 'announced', RUNNING), notice(2, 'begun', RUNNING), notice(3, 'ended', RUNNING)],
+    [1],
+  ],
   ['the end of what was announced is sent', [notice(1, 'announced', EARLIER, 'sent'), notice(2, 'ended', EARLIER)], []],
 ]
 t.test('Notices about maintenance that became wrong while they waited are not sent', async t => {

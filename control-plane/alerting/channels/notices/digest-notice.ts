@@ -1,7 +1,7 @@
 import { toOneLine } from '../../../foundation/web/validation/visible-text.ts'
 import type { Digest } from '../types.ts'
 import type { NoticeContent, Tone } from './notice-content.ts'
-import { toWebLink, truncate } from './wording.ts'
+import { pluralize, toWebLink, truncate } from './wording.ts'
 
 /** One line of a digest: "Shop", "down", "10:04 UTC". Texts are plain and unescaped. */
 export type ChangeLine = { tone: Tone; name: string; status: string; time: string; url: string | null }
@@ -17,7 +17,7 @@ export function toDigestNotice(digest: Digest): NoticeContent {
   return {
     tone: toTone(present[0]?.status ?? ''),
     badge: 'Many changes',
-    title: toOneLine(`${changes.length} monitors of ${digest.projectName} changed`),
+    title: toOneLine(`${changes.length} ${pluralize(changes.length, 'monitor')} of ${digest.projectName} changed`),
     text: `${present.map(({ status, count }) => `${count} ${status}`).join(', ')} between ${formatTime(digest.from).slice(0, 5)} and ${formatTime(digest.to)}.`,
     facts: [],
     open: toWebLink('Open in Picket', digest.dashboardUrl),

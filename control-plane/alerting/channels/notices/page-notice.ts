@@ -16,18 +16,26 @@ import { formatDateTime, formatList, formatState, pluralize, toWebLink, truncate
 /** Maximum lengths. */
 const MAX_LENGTHS = { title: 300, text: 10_000, value: 2_100, name: 200 }
 
-/** Converts changes to a notice for subscribers: one change with its full text, or several as lines. */
-export function toPageNotice({ page, changes }: PageNoticeData): { notice: NoticeContent; lines: ChangeLine[] } {
+/**
+ * Converts changes to a notice for subscribers: one change with its full text, or several as lines. Of each incident, only
+ * the last change counts.
+ */
+export function toPageNotice({ page, changes: all }: PageNoticeData): { notice: NoticeContent; lines: ChangeLine[] } {
+  const incidents = listLastChanges(all.filter(isIncidentChange))
+  const changes = all.filter(change => !isIncidentChange(change) || incidents.includes(change))
   const [change] = changes
   if (change && changes.length === 1) {
     const notice = isIncidentChange(change) ? toSingleNotice(page, change) : toMaintenanceNotice(page, change)
     return { notice, lines: [] }
   }
-  const incidents = changes.filter(isIncidentChange)
   return { notice: toCombinedNotice(page, incidents), lines: incidents.map(toChangeLine) }
 }
 
 const isIncidentChange = (change: PageChange): change is PageIncidentChange => 'incident' in change
+
+/** The last change of each incident, in the order of these changes. */
+const listLastChanges = (changes: PageIncidentChange[]): PageIncidentChange[] =>
+  changes.filter(({ incident }, i) => changes.findLastIndex(other => other.incident.id === incident.id) === i)
 
 function toSingleNotice(page: EventPage, { at, incident, update, components }: PageIncidentChange): NoticeContent {
   return {

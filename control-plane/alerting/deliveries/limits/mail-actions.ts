@@ -159,6 +159,8 @@ async function refuseBeyondLimits(
     now,
   )
   const first = about.filter(({ mail }) => !mailed.has(`${mail.channelId} ${mail.subject}`))
+  // a digest may contain the first message about a monitor
+  first.push(...alerts.filter(({ mail }) => mail.subject.startsWith('digest:')))
   return uncounted + (await countMails(db, first, () => 'first', limits, now))
 }
 

@@ -3,6 +3,8 @@ import { REGIONS } from '../../../../shared/checks/check.ts'
 
 /** 1 MiB. Probes send less, because a screenshot must fit into one NATS message. */
 const MAX_SCREENSHOT_BYTES = 1024 * 1024
+/** The last time that a Date can have. */
+const MAX_TIME_MS = 8.64e15
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The first bytes of each content type. The type that a probe sends is verified with them. */
 const MAGIC: Record<string, string> = { 'image/jpeg': 'ffd8ff', 'image/png': '89504e470d0a1a0a' }
@@ -18,7 +20,8 @@ export function findScreenshotProblem(screenshot: Screenshot): string | null {
   if (!order) return 'the check is missing'
   if (![id, probeId, order.monitorId].every(text => UUID.test(text))) return 'an id is not a UUID'
   if (!(REGIONS as readonly string[]).includes(order.region)) return 'the region does not exist'
-  if (!(order.scheduledAtMs > 0) || order.attempt > 100) return 'the time or the attempt of the check is invalid'
+  if (!(order.scheduledAtMs > 0 && order.scheduledAtMs <= MAX_TIME_MS) || order.attempt > 100)
+    return 'the time or the attempt of the check is invalid'
   if (image.length > MAX_SCREENSHOT_BYTES) return 'the image is larger than 1 MiB'
   const magic = MAGIC[contentType]
   if (

@@ -47,6 +47,7 @@ t.test('Digests are sent by the installed app', async t => {
   const message = chat.renderDigest!(digest, config, context)
   t.match(message, { url: 'chat.postMessage', byApp: true })
   t.match(bodyOf(message), { channel: 'C1' })
+  t.match(message.body.toString('utf8'), /1 monitor of Acme changed/)
 })
 
 t.test('A config with an installation has its id and its own address', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { toPageNotice } from '../../../../control-plane/alerting/channels/notices/page-notice.ts'
 import type { MailContent } from '../../../../control-plane/alerting/channels/registry.ts'
 import { getSubscriberKind } from '../../../../control-plane/alerting/channels/subscribers/subscriber-kinds.ts'
 import {
@@ -7,6 +8,7 @@ import {
   isValidConfirmToken,
   isValidManageToken,
 } from '../../../../control-plane/alerting/channels/subscribers/subscriber-links.ts'
+import type { PageIncidentChange, PageNoticeData } from '../../../../control-plane/alerting/events/page-event.ts'
 import { CONTEXT } from '../../../support/channel-events.ts'
 import { compareGolden } from '../../../support/golden.ts'
 import { HOSTILE_TEXTS } from '../../../support/hostile-texts.ts'
@@ -44,6 +46,29 @@ t.test('Text from users is text in an email to subscribers', async t => {
       t.notMatch(plain, /[\x00-\x09\x0b-\x1f\x7f\u202e]/)
     }
   }
+})
+
+t.test('Several changes are counted by incident, and show the last one of each', async t => {
+  const { page, changes } = PAGE_MESSAGES.several!.data as PageNoticeData
+  const [change] = changes as PageIncidentChange[]
+  const changeOf = (id: string, status: string) =>
+    ({ ...change, incident: { ...change!.incident, id, title: `Incident ${id}`, status } }) as PageIncidentChange
+  const noticeOf = (...sent: PageIncidentChange[]) => toPageNotice({ page, changes: sent })
+  const [openA, openB, endA, endB] = [
+    changeOf('a', 'investigating'),
+    changeOf('b', 'investigating'),
+    changeOf('a', 'resolved'),
+    changeOf('b', 'resolved'),
+  ]
+  const over = noticeOf(openA, openB, endA, endB)
+  t.match(over.notice, { title: '2 incidents changed', tone: 'up' })
+  t.match(over.lines, [
+    { name: 'Incident a', status: 'resolved' },
+    { name: 'Incident b', status: 'resolved' },
+  ])
+  t.match(noticeOf(openA, endA), { notice: { title: 'Incident a', tone: 'up' }, lines: [] })
+  t.match(noticeOf(endA, openB).notice.title, '2 incidents changed')
+  t.not(noticeOf(endA, openB).notice.tone, 'up')
 })
 
 t.test('Masked configurations contain neither the address nor the key of the links', async t => {

@@ -23,6 +23,11 @@ t.test('A screenshot is accepted only when it is a valid image of a check', asyn
     ['a monitor id that is empty', { order: { ...order, monitorId: '' } }, 'an id is not a UUID'],
     ['an unknown region', { order: { ...order, region: 'mars' } }, 'the region does not exist'],
     ['no slot', { order: { ...order, scheduledAtMs: 0 } }, 'the time or the attempt of the check is invalid'],
+    [
+      'a slot that is not a time',
+      { order: { ...order, scheduledAtMs: 1e17 } },
+      'the time or the attempt of the check is invalid',
+    ],
     ['a page sent as an image', { image: Buffer.from('<script>') }, 'the image is not a JPEG or PNG'],
     ['an unknown type', { contentType: 'text/html' }, 'the image is not a JPEG or PNG'],
     ['a JPEG sent as a PNG', { contentType: 'image/png' }, 'the image is not a JPEG or PNG'],
