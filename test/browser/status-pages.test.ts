@@ -55,6 +55,25 @@ t.test('Every template fits phones and desktops with and without modules, and is
   t.same(complaints, [])
 })
 
+t.test('The menu to subscribe is on the screen of a phone, also below a long name', async t => {
+  const context = await newContext({ viewport: { width: 360, height: 740 } })
+  t.teardown(() => context.close())
+  const { page } = await openWatchedPage(context, site.origin)
+  const edges = (selector: string) =>
+    page.evaluate<[number, number]>(
+      `(({ left, right }) => [left, right])(document.querySelector('${selector}').getBoundingClientRect())`,
+    )
+  // the template for developers has links instead
+  for (const template of TEMPLATE_NAMES.filter(name => name !== 'developer')) {
+    for (const name of ['Northwind', 'Northwind Traders Platform Status']) {
+      await page.goto(site.show(ordinaryView({ template, name, logoUrl: null })))
+      await page.locator('.subscribe > summary').click()
+      const [left, right] = await edges('.subscribe > ul')
+      t.ok(left >= 0 && right <= 360, `${template}, ${name}: ${left} to ${right}`)
+    }
+  }
+})
+
 t.test('axe finds problems such as low contrast of custom CSS', async t => {
   const page = await (await newContext({ viewport: PHONE })).newPage()
   t.teardown(() => page.close())

@@ -25,10 +25,21 @@ t.test('A new token creates a new secret', async t => {
   t.equal(openCredential(dataDir, null, newSecret).secret, next.secret)
 })
 
+t.test('A token that is set again gets its secret back, because the other one may have been a mistake', async t => {
+  const dataDir = t.testdir({})
+  const secrets = ['prb_a', 'prb_b', 'prb_c', 'prb_d'].map(token => openCredential(dataDir, token, newSecret).secret)
+  t.equal(openCredential(dataDir, 'prb_a', newSecret).secret, secrets[0])
+  t.equal(openCredential(dataDir, null, newSecret).secret, secrets[0])
+  t.equal(openCredential(dataDir, 'prb_d', newSecret).secret, secrets[3])
+  openCredential(dataDir, 'prb_e', newSecret)
+  t.not(openCredential(dataDir, 'prb_b', newSecret).secret, secrets[1], 'the last three are kept')
+  t.notMatch(readFileSync(fileOf(dataDir), 'utf8'), 'prb_')
+})
+
 t.test('A missing secret and token, or a damaged file, is an error with the remedy', async t => {
   const dataDir = t.testdir({})
   t.throws(() => openCredential(dataDir, null, newSecret), { message: /^PROBE_TOKEN is not set, and/ })
-  for (const text of ['', '{', '{}', '{"secret":"prs_short"}']) {
+  for (const text of ['', '{', '{}', '{"secret":"prs_short"}', `{"secret":"prs_${newSecret()}","earlier":[{}]}`]) {
     writeFileSync(fileOf(dataDir), text)
     t.throws(
       () => openCredential(dataDir, 'prb_a', newSecret),

@@ -12,9 +12,12 @@ export function renderSubscribePage(
   form: SubscriptionForm = EMPTY_FORM,
   problem: string | null = null,
 ) {
+  // the field that has the focus is read with the problem
+  const described = { 'aria-describedby': PROBLEM_ID, autofocus: true }
+  const isWebhook = form.webhook !== ''
   return renderFormPage(
     view,
-    `Subscribe to ${view.name}`,
+    markProblem(`Subscribe to ${view.name}`, problem),
     <form method="post">
       <p>
         You will be notified when an incident begins, when it is updated, and when it is resolved, and about planned
@@ -23,13 +26,19 @@ export function renderSubscribePage(
       <Problem text={problem} />
       <label>
         Email address
-        <input type="email" name="email" value={form.email} maxLength={254} autocomplete="email" />
+        <input
+          {...{ type: 'email', name: 'email', value: form.email, maxLength: 254, autocomplete: 'email' }}
+          {...(problem !== null && !isWebhook && described)}
+        />
       </label>
-      <details open={form.webhook !== ''}>
+      <details open={isWebhook}>
         <summary>Use a webhook instead</summary>
         <label>
           Webhook URL
-          <input type="url" name="webhook" value={form.webhook} maxLength={2_048} autocomplete="off" />
+          <input
+            {...{ type: 'url', name: 'webhook', value: form.webhook, maxLength: 2_048, autocomplete: 'off' }}
+            {...(problem !== null && isWebhook && described)}
+          />
         </label>
       </details>
       <Choice view={view} chosen={form.chosen} />
@@ -82,7 +91,7 @@ type ManageForm = { chosen: string[] | null; notice: string | null; problem: str
 export function renderManagePage(view: PageView, { chosen, notice, problem }: ManageForm) {
   return renderFormPage(
     view,
-    `Your subscription to ${view.name}`,
+    markProblem(`Your subscription to ${view.name}`, problem),
     <>
       {notice !== null && <p role="status">{notice}</p>}
       <form method="post">
@@ -146,9 +155,14 @@ function Choice({ view, chosen }: { view: PageView; chosen: string[] | null }) {
   )
 }
 
+const PROBLEM_ID = 'problem'
+
+/** A screen reader reads the title first when a form comes back. */
+const markProblem = (title: string, problem: string | null) => (problem === null ? title : `Error: ${title}`)
+
 const Problem = ({ text }: { text: string | null }) =>
   text === null ? null : (
-    <p class="problem" role="alert">
+    <p id={PROBLEM_ID} class="problem" role="alert">
       {text}
     </p>
   )

@@ -52,7 +52,7 @@ export function NewChannel({
     setTest(null)
     if (findProblem()) return
     const sent = await attempt.run(() => execute('testUnstoredAlertChannel', { body }))
-    setTest(sent ? { of: JSON.stringify(body), result: sent.data } : null)
+    if (sent) setTest({ of: JSON.stringify(body), result: sent.data })
   }
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -64,8 +64,7 @@ export function NewChannel({
     setCreated({ channel, sentence: isWanted ? 'Its alert rules are being added.' : null, isDone: !isWanted })
     onCreated?.()
     if (isWanted) {
-      const sentence = describeOutcome(channel, await alertAll(execute, channel.id))
-      setCreated({ channel, sentence, isDone: true })
+      setCreated({ channel, sentence: describeOutcome(channel, await alertAll(execute, channel.id)), isDone: true })
     } else if (!channel.signing_secret) navigate(buildNextPath(channel.id))
   }
   return (

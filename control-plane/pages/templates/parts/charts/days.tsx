@@ -53,7 +53,8 @@ export function DayList({ days }: Days) {
   const runs = listNotableRuns(days)
   const listed = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0)
   return (
-    <ul class="day-list">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is read by keys, also in browsers that focus no such list
+    <ul class="day-list" tabIndex={0}>
       {runs.map(run => (
         <DayLine days={days} run={run} />
       ))}
