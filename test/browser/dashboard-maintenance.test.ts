@@ -46,6 +46,9 @@ t.test('A person plans maintenance by a query, sees what it will do, and finds i
   await tab.getByText('There is no maintenance window.').waitFor()
   t.same(await findAccessibilityProblems(tab), [], 'without windows')
   await shoot('no-windows')
+  // the last day of the current month can be today, which proposes the next hour
+  await tab.getByRole('link', { name: 'Next', exact: true }).click()
+  await tab.getByRole('link', { name: 'This month' }).waitFor()
   await tab.getByRole('grid').getByRole('gridcell').last().click()
   await tab.waitForURL(/\/maintenance\/new\?/)
   t.match(await tab.getByLabel('Begins').inputValue(), /T02:00$/, 'the first window can be planned in the calendar too')
@@ -229,6 +232,10 @@ t.test('Days are chosen with keys: arrows move, Shift chooses several, Enter ope
   await tab.goBack()
   await tab.getByRole('link', { name: 'This month' }).click()
   await tab.getByRole('link', { name: 'This month' }).waitFor({ state: 'detached' })
+  // the last week of the month before can have days of this month
+  const month = await tab.locator('#calendar-title').textContent()
+  await tab.getByRole('link', { name: 'Previous', exact: true }).click()
+  await waitFor(async () => (await tab.locator('#calendar-title').textContent()) !== month, { label: 'another month' })
   await tab.getByRole('link', { name: 'Previous', exact: true }).click()
   await tab.getByRole('table', { name: /20\d\d$/ }).waitFor()
   t.equal(await tab.locator('button.day-label').count(), 0, 'a month that is over has no day to choose')
