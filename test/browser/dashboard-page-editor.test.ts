@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
-import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { addSession, readOverflow, runAtOnce, typeScript } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import { insertComponents } from '../support/status-pages.ts'
 import type { Teardown } from '../support/teardown.ts'
@@ -294,6 +294,14 @@ t.test('Two people edit a page and a component, and what the other person saved 
   })
   t.ok(await button(page, 'Save the changes').isDisabled())
   t.equal(await page.getByText('Another person changed').count(), 0)
+  await call('PUT', `/status-pages/${id}`, { name: 'Theirs too' })
+  const isShown = "document.querySelector('h1').textContent === 'Theirs too'"
+  const typed = runAtOnce(page, isShown, typeScript('#field-seo_description', 'Mine'))
+  await button(page, 'Unpublish').click()
+  await typed
+  t.equal(await field(page, 'Name').inputValue(), 'Theirs too')
+  t.equal(await page.locator('#field-seo_description').inputValue(), 'Mine', 'what is typed at once stays')
+  await button(page, 'Discard them').click()
 
   const { data } = (await call('GET', `/status-pages/${id}/components`)).body
   const path = `/status-pages/${id}/components/${data.find(({ name }: { name: string }) => name === 'Mail').id}`

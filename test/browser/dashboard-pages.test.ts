@@ -3,7 +3,7 @@ import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
-import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { addSession, readOverflow, runAtOnce, typeScript } from '../support/dashboard-browser.ts'
 import { sendRequest } from '../support/http-client.ts'
 import { createPerson } from '../support/person.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
@@ -127,6 +127,12 @@ t.test('The filter follows typing, links and the history of the browser', async 
   await page.goBack()
   await page.locator(`tr[data-id="${id}"]`).waitFor()
   t.equal(await field.inputValue(), 'shop -service', 'and that of the page before')
+  const isDownShown = `document.querySelector('tr[data-id="${ids[49]}"]')`
+  const typed = runAtOnce(page, isDownShown, typeScript('#filter', 'shop'))
+  await page.getByRole('navigation', { name: 'By status' }).getByRole('link', { name: '1 down' }).click()
+  await typed
+  await page.waitForURL(`${origin}/monitors?q=shop`)
+  t.equal(await field.inputValue(), 'shop', 'what is typed at once stays')
   t.same(complaints, [])
 })
 

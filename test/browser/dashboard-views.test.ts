@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
-import { addSession, readOverflow } from '../support/dashboard-browser.ts'
+import { addSession, readOverflow, runAtOnce } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -154,10 +154,12 @@ t.test('g and a second key open the main pages, and ask before a form with chang
   await page.getByRole('link', { name: 'Mail' }).click()
   await page.getByRole('button', { name: 'Silence…' }).and(page.locator(':enabled')).waitFor()
   await page.setViewportSize({ width: 390, height: 844 })
+  const inFilter = runAtOnce(page, "document.getElementById('filter')", "document.getElementById('filter').focus()")
   await pressInTurn(page, 'g', 'm')
   await page.waitForURL(`${origin}/monitors`)
   t.equal(await page.getByRole('dialog').count(), 0, 'm silences nothing')
-  await page.getByLabel('Filter').focus()
+  await inFilter
+  t.equal(await page.evaluate('document.activeElement.id'), 'filter', 'the new page leaves the focus in a field')
   await pressInTurn(page, 'g', 'i')
   t.equal(page.url(), `${origin}/monitors`, 'not in a field')
 

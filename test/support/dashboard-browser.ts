@@ -36,6 +36,28 @@ export async function holdChanges(page: Page): Promise<() => void> {
   return release
 }
 
+/**
+ * Runs a script in a page in the moment in which a condition (a script too) first holds: before the page is painted, which is
+ * also before effects. Resolves when the effects of that moment have run. Call it before the change that is awaited.
+ */
+export const runAtOnce = (page: Page, condition: string, script: string): Promise<void> =>
+  page.evaluate(`new Promise(done => {
+    const look = () => {
+      if (!(${condition})) return
+      observer.disconnect()
+      ${script}
+      requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))
+    }
+    const observer = new MutationObserver(look)
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
+  })`)
+
+/** A script that types into a field, or chooses an option. `selector`: without double quotes. */
+export const typeScript = (selector: string, text: string): string => `
+  const field = document.querySelector("${selector}")
+  field.value = ${JSON.stringify(text)}
+  for (const name of ['input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))`
+
 /** The text of an element, with a space between its parts. */
 export const readText = async (locator: Locator): Promise<string> => {
   const parts = await locator.evaluate(element => {

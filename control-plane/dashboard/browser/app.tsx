@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/query-core'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LocationProvider, useLocation } from 'preact-iso/router'
 import { type DisplaySettings, type FrameContext, FrameProvider } from '../core/frame-context.ts'
 import { countUnalerted, FRAME_READS } from '../core/frame-reads.ts'
@@ -215,11 +215,17 @@ function useTitle(title: string): void {
 
 /** After navigation the focus is at the content, where a reader continues. */
 function useFocusOnNavigation(path: string): void {
-  const shown = useRef(path)
-  useEffect(() => {
-    if (shown.current === path) return
-    shown.current = path
-    scrollTo(0, 0)
+  const [focused, scrolled] = [useRef(path), useRef(path)]
+  // at once: a frame later, it would take the focus from a field in which a person types already
+  useLayoutEffect(() => {
+    if (focused.current === path) return
+    focused.current = path
     document.getElementById('content')?.focus({ preventScroll: true })
+  }, [path])
+  // after the browser has restored the position of a page to which it goes back
+  useEffect(() => {
+    if (scrolled.current === path) return
+    scrolled.current = path
+    scrollTo(0, 0)
   }, [path])
 }

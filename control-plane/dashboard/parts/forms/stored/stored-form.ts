@@ -1,4 +1,4 @@
-import { type StateUpdater, useEffect, useState } from 'preact/hooks'
+import { type StateUpdater, useLayoutEffect, useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationError, Outcome } from '../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../attempt.ts'
@@ -19,7 +19,8 @@ export type StoredForm<Stored, Form, Body> = {
   /** the record from which the form began */
   base: Stored
   form: Form
-  change(part: Partial<Form>): void
+  /** a function gets the form as it is then */
+  change(part: Partial<Form> | ((current: Form) => Partial<Form>)): void
   /** what saving sends: what differs from `base`, so fields of other people are not sent; null: nothing */
   body: Body | null
   attempt: FormAttempt
@@ -65,7 +66,8 @@ export function useStoredForm<Stored, Form extends object, Body>(
     attempt.setError(null)
   }
   const showStored = () => begin(stored, toForm(stored))
-  useEffect(() => {
+  // at once: a frame later, it would replace what a person types already
+  useLayoutEffect(() => {
     if (isChanged && body === null) showStored()
   }, [isChanged, body === null, stored])
   const save = async () => {
@@ -80,7 +82,7 @@ export function useStoredForm<Stored, Form extends object, Body>(
     ...{ base, form, body, attempt, save, showStored },
     change: part => {
       setSaved(false)
-      setForm(current => ({ ...current, ...part }))
+      setForm(current => ({ ...current, ...(typeof part === 'function' ? part(current) : part) }))
     },
     isSaved: isSaved && body === null,
     isForeign: isChanged && body !== null,

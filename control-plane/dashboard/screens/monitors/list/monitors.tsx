@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { BoardSelection } from '../../../core/board/board.ts'
 import { parseBoardQuery } from '../../../core/board/board-query.ts'
 import type { BoardCounts } from '../../../core/board/board-row.ts'
@@ -50,7 +50,8 @@ function Filter({ search, board }: { search: URLSearchParams; board: BoardSelect
   const [text, setText] = useState(given)
   // addresses of this field that are not shown yet: a person types faster than a page changes
   const sent = useRef<string[]>([])
-  useEffect(() => {
+  // at once: a frame later, it would replace what a person types already
+  useLayoutEffect(() => {
     const at = sent.current.indexOf(given)
     sent.current = sent.current.slice(at + 1)
     // a link or the history of the browser changes the address too

@@ -1,4 +1,4 @@
-import { type StateUpdater, useEffect, useState } from 'preact/hooks'
+import { type StateUpdater, useLayoutEffect, useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type Execute, type OperationError } from '../../../core/operations.ts'
 import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
@@ -46,7 +46,8 @@ export function SettingsForm({ monitor, regions }: { monitor: MonitorRecord; reg
   // after a save, the record that was read last is older than `base`
   const isNewer = monitor.updated_at > base.updatedAt && !attempt.isBusy
   const isStale = isNewer && listDifferences(base.form, toMonitorForm(monitor), form).length > 0
-  useEffect(() => {
+  // at once: a frame later, it would replace what a person types already
+  useLayoutEffect(() => {
     if (!isStale || hasChanges) return
     start(toBase(monitor), toMonitorForm(monitor))
     setSaved(false)

@@ -114,7 +114,7 @@ function WindowSettings({ window }: { window: WindowRecord }) {
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)
-  useEffect(() => change(moveToZone(form, timeZone)), [timeZone])
+  useEffect(() => change(current => moveToZone(current, timeZone)), [timeZone])
   const submit = (event: Event) => {
     event.preventDefault()
     if (!body) return

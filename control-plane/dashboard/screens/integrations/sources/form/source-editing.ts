@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
 import type { Execute, Outcome } from '../../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../../../../parts/forms/attempt.ts'
@@ -86,7 +86,8 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     if (source) begin(source, toSourceForm(source))
     setChosen(null)
   }
-  useEffect(() => {
+  // at once: a frame later, it would replace what a person types already
+  useLayoutEffect(() => {
     if (isStale && !hasChanges) showStored()
   }, [isStale, hasChanges, source])
   const keepChanges = () => {

@@ -1,4 +1,4 @@
-import { type Dispatch, type StateUpdater, useEffect, useState } from 'preact/hooks'
+import { type Dispatch, type StateUpdater, useLayoutEffect, useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
 import { call } from '../../../../core/operations.ts'
 import { AsCall } from '../../../../parts/calls/as-call.tsx'
@@ -52,7 +52,8 @@ export function SettingsForm({ page, form, setForm, judgement }: SettingsFormPro
   }
   const isOther = page !== seen && !attempt.isBusy && isChanged(page, base)
   const isForeign = isOther && body !== null
-  useEffect(() => {
+  // at once: a frame later, it would replace what a person types already
+  useLayoutEffect(() => {
     if (isOther && body === null) start(page)
   }, [isOther, body === null, page])
   const submit = async (event: Event) => {
