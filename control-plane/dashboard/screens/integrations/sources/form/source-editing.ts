@@ -54,7 +54,7 @@ type SourceEditing = {
   keepChanges(): void
 }
 
-/** `source`: what is stored now; null for a new source. A form without changes follows it. */
+/** `source`: what is stored now; null for a new source. A form without changes follows it at once, before a person types. */
 export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   const { execute, navigate, refresh } = useFrame()
   const [base, setBase] = useState(source)
@@ -86,7 +86,6 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
     if (source) begin(source, toSourceForm(source))
     setChosen(null)
   }
-  // at once: a frame later, it would replace what a person types already
   useLayoutEffect(() => {
     if (isStale && !hasChanges) showStored()
   }, [isStale, hasChanges, source])
