@@ -71,6 +71,8 @@ async function openMonitor(t: Teardown, search = '', options: object = {}, token
   const watched = await openTab(t, origin, { ...desktop, ...options })
   await addSession(watched.context, token)
   await watched.page.goto(origin + path + search)
+  // before, keys do nothing, and links load whole pages
+  if (!('javaScriptEnabled' in options)) await watched.page.locator('button.search:enabled').waitFor()
   return watched
 }
 
@@ -108,6 +110,7 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   const still = await openMonitor(t, new URL(shared).search, { javaScriptEnabled: false })
   await still.page.locator('#check').getByText('Cause', { exact: true }).waitFor()
   await still.page.getByRole('link', { name: 'Close' }).click()
+  await still.page.waitForURL(url => !url.searchParams.has('check'))
   t.equal(await still.page.getByRole('region', { name: 'Check', exact: true }).count(), 0, 'it closes without scripts')
 })
 
@@ -189,6 +192,25 @@ t.test('Each region has a chart of its own, with the same axis, cursor and marks
     .waitFor({ state: 'attached' })
   t.equal(await readOverflow(page), 0)
   t.same(await findAccessibilityProblems(page), [])
+  t.same(complaints, [])
+})
+
+t.test('Charts of the regions that are opened before the scripts are there are shown when they are', async t => {
+  const { context, page, complaints } = await openTab(t, origin)
+  await addSession(context, person.token)
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route('**/assets/*.js', async route => {
+    await released
+    await route.continue()
+  })
+  await page.goto(origin + path, { waitUntil: 'commit' })
+  await page.getByText('Response time in each region').click()
+  await page.locator('details.regions[open]').waitFor()
+  release()
+  await page.getByRole('img', { name: 'Response time in us-east of' }).waitFor()
   t.same(complaints, [])
 })
 

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { toCurl } from '../../core/api-call/curl.ts'
 import type { DataQuery } from '../../core/operations.ts'
 import { useLazyPart } from '../layout/lazy-part.tsx'
+import { useOpenDetails } from '../layout/open-details.ts'
 
 const loadTexts = async () => (await import('./call-texts.tsx')).CallTexts
 
@@ -11,9 +12,10 @@ export const useCallTexts = (isWanted = true) => useLazyPart(loadTexts, isWanted
 /** What a form sends, as a call of the API: for the shell, in TypeScript, and as an entry of a project file. */
 export function AsCall({ call }: { call: DataQuery }) {
   const [isOpen, setOpen] = useState(false)
+  const details = useOpenDetails(setOpen)
   const Texts = useCallTexts(isOpen)
   return (
-    <details class="group" onToggle={event => setOpen(event.currentTarget.open)}>
+    <details class="group" {...details}>
       <summary>
         <span class="group-title">The same as an API call</span> <span class="soft small">&lt;/&gt;</span>
       </summary>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationArguments, OperationError } from '../../core/operations.ts'
+import { useOpenDetails } from '../layout/open-details.ts'
 import { Missing } from '../layout/states.tsx'
 import type { Mark } from './axes.tsx'
 import { computeMax, LatencyChart, type LatencyStep } from './latency-chart.tsx'
@@ -15,9 +16,10 @@ export function RegionCharts({
   onToggle,
   ...charts
 }: ChartsProps & { isOpen: boolean; onToggle(isOpen: boolean): void }) {
+  const details = useOpenDetails(onToggle)
   if (charts.regions.length < 2) return null
   return (
-    <details class="regions" open={isOpen} onToggle={event => onToggle(event.currentTarget.open)}>
+    <details class="regions" open={isOpen} {...details}>
       <summary>Response time in each region</summary>
       {isOpen && <Charts key={JSON.stringify(charts.query)} {...charts} />}
     </details>

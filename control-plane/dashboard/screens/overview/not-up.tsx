@@ -12,6 +12,7 @@ import { formatCount, formatNumber } from '../../core/format.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
+import { useOpenDetails } from '../../parts/layout/open-details.ts'
 import { Section } from '../../parts/layout/section.tsx'
 import { Loaded } from '../../parts/layout/states.tsx'
 import { MonitorTable } from '../../parts/monitors/monitor-table.tsx'
@@ -87,10 +88,11 @@ const WORDS: Record<CauseName['kind'], string> = {
 function Group({ cause, rows }: { cause: CauseName; rows: CauseGroup['rows'] }) {
   const { isInteractive } = useFrame()
   const [isOpen, setOpen] = useState(false)
+  const details = useOpenDetails(setOpen)
   const counts = countStatuses(rows)
   const statuses = STATUS_ORDER.filter(status => counts[status] > 0)
   return (
-    <details class="common" onToggle={event => setOpen(event.currentTarget.open)}>
+    <details class="common" {...details}>
       <summary>
         <span class="common-cause">
           <bdi>{cause.value}</bdi> <small class="soft">{WORDS[cause.kind]}</small>
