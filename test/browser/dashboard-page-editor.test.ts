@@ -97,7 +97,9 @@ t.test(
     const isOf = (template: string, html: string) => html.includes(`class="page ${template}"`)
     for (const template of ['minimal', 'brand', 'terminal', 'modern', 'clean', 'developer']) {
       await field(page, 'Template').selectOption(template)
-      await call('PUT', `/status-pages/${id}`, { template })
+      // by the form, which would follow a record that another person has changed
+      await button(page, 'Save the changes').click()
+      await page.getByText('Saved. Visitors see it now.').waitFor()
       await waitFor(
         async () => {
           // a page is loaded only when it has the template; it may still come from the browser's cache
@@ -246,7 +248,9 @@ t.test('All components of a long page are ordered, by keys and by dragging', asy
   await page.getByText(/Component 220 is now \d+ of 243\./).waitFor()
   const order = await orderOf(id)
   t.equal(order.indexOf('Component 220') + 1, order.indexOf('Component 218'))
-  t.equal(await preview(page).locator('.component').count(), 242, 'the preview has all components')
+  await waitFor(async () => (await preview(page).locator('.component').count()) === 242, {
+    label: 'the preview has all components',
+  })
   // the clock of the test is a script, which the preview refuses
   t.same(
     complaints.filter(text => !text.includes('Blocked script execution')),

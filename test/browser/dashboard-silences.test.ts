@@ -45,6 +45,7 @@ t.test('A monitor is silenced on its page, the overview shows it, and it ends wi
   const { page, complaints } = await openPage(t, `/monitors/${ids[0]}`)
   await page.getByRole('button', { name: 'Silence…' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
   t.same(await findAccessibilityProblems(page), [], 'the dialog')
   await dialog.getByLabel('How long').selectOption('time')
   t.ok(await dialog.getByRole('button', { name: 'Silence' }).isDisabled(), 'without a time')

@@ -20,7 +20,7 @@ const projectId: string = (await api.call('GET', '/me', { key: person.key })).bo
 for (const name of ['Till 1', 'Till 2', 'Mail']) await insertMonitor(api.db, projectId, { name })
 
 async function openPage(t: Teardown, path: string, token: string, viewport = { width: 1280, height: 900 }) {
-  const watched = await openTab(t, origin, { viewport, colorScheme: 'light' })
+  const watched = await openTab(t, origin, { viewport, colorScheme: 'light', reducedMotion: 'reduce' })
   await addSession(watched.context, token)
   await watched.page.goto(origin + path)
   await watched.page.locator('button.search:enabled').waitFor()
@@ -104,6 +104,7 @@ t.test(
     await page.locator('.account > summary').click()
     await page.getByRole('button', { name: 'Display' }).click()
     const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
     t.same(await findAccessibilityProblems(page), [])
     await dialog.getByLabel('Theme').selectOption('dark')
     await waitFor(async () => (await ground()) !== light, { label: 'dark' })

@@ -94,7 +94,7 @@ t.test('The widget shows no old status, is grey while the status is unknown, and
   const tab = await (await newContext()).newPage()
 
   /** The colour of the pill; null without one. */
-  const show = async (answer: object, options = '') => {
+  const show = async (answer: object, options: string, isShown: boolean) => {
     status = { description: 'So it is', ...answer }
     tag = `<script src="/widget.js" ${options}></script>`
     const answered = tab.waitForResponse('**/status.json')
@@ -103,6 +103,7 @@ t.test('The widget shows no old status, is grey while the status is unknown, and
     // the widget has handled the answer when a later one was handled
     await tab.evaluate(`fetch('/api/v2/status.json').then(answer => answer.json())`)
     const dot = tab.locator('body > div i')
+    if (isShown) await dot.waitFor()
     return (await dot.isVisible()) ? await dot.evaluate(one => getComputedStyle(one).backgroundColor) : null
   }
   const [GREEN, GREY, HIDE] = ['rgb(23, 178, 106)', 'rgb(152, 162, 179)', 'data-hide-when-operational']
@@ -122,5 +123,6 @@ t.test('The widget shows no old status, is grey while the status is unknown, and
       GREEN,
     ],
   ]
-  for (const [name, answer, options, colour] of rows) t.equal(await show(answer, options), colour, name)
+  for (const [name, answer, options, colour] of rows)
+    t.equal(await show(answer, options, colour !== null), colour, name)
 })
