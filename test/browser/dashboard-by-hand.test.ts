@@ -53,7 +53,9 @@ t.test(
     await page.getByRole('link', { name: 'Open an incident' }).click()
     await button(page, 'Open the incident').click()
     await page.getByText(/title must /).waitFor()
-    t.equal(await page.evaluate('document.activeElement.name'), 'title', 'the focus is in the field')
+    await waitFor(async () => (await page.evaluate('document.activeElement.name')) === 'title', {
+      label: 'the focus in the field',
+    })
     await field(page, 'Template').selectOption({ label: 'Provider outage' })
     t.equal(await field(page, 'Title').inputValue(), 'Our provider has an outage')
     await field(page, 'Monitors').fill('shop')
@@ -164,6 +166,7 @@ t.test(
 
     const template = await create('/incident-templates', { name: 'Till', message: 'Tills are slow.' })
     await page.goto(`${origin}/incidents/templates`)
+    await page.locator('button.search:enabled').waitFor()
     await button(page, 'Edit Till').click()
     const form = page.getByRole('form', { name: 'Till' })
     await form.getByLabel('Name').fill('Tills')
@@ -171,7 +174,8 @@ t.test(
     t.match(complaints.splice(-1), [/dialog: Close this form\?/])
     t.equal(await form.getByLabel('Name').inputValue(), 'Tills', 'the refused question keeps what was typed')
     await call('PUT', `/incident-templates/${template.id}`, { message: 'Tills are slow again.' })
-    await button(page, 'Save the changes').click()
+    // a click would wait until the button is enabled, which it is not when the page has read the change already
+    await button(page, 'Save the changes').dispatchEvent('click')
     await button(page, 'keep your changes').click()
     t.equal(await form.getByLabel('Message').inputValue(), 'Tills are slow again.')
     t.equal(await form.getByLabel('Name').inputValue(), 'Tills')

@@ -35,10 +35,9 @@ t.test('A person imports a database of Uptime Kuma and sees what is left out bef
   await page.getByLabel('What is it?').selectOption('uptime-kuma')
   await page.getByRole('button', { name: 'Upload and make a plan' }).click()
   await page.getByText('neither a backup of Uptime Kuma (JSON) nor its database').waitFor()
+  const discarded = new URL(page.url()).pathname.split('/').at(-1)!
   await page.getByRole('button', { name: 'Discard it and choose another file' }).click()
   await page.waitForURL(`${origin}/settings/import`)
-  // the page of the deleted import read it again
-  complaints.length = 0
 
   await input.setInputFiles(join(folder, 'kuma.db'))
   t.equal(await page.getByLabel('What is it?').inputValue(), 'uptime-kuma', 'it says what the file looks like')
@@ -60,7 +59,11 @@ t.test('A person imports a database of Uptime Kuma and sees what is left out bef
   await page.getByRole('button', { name: 'Apply 5 changes' }).click()
   await page.getByRole('link', { name: 'Open the monitors' }).waitFor()
   await shoot('result')
-  t.same(complaints, [])
+  t.same(
+    complaints.filter(text => !text.includes(discarded)),
+    [],
+    'at most the page of the deleted import read it again',
+  )
   await page.getByRole('link', { name: 'Open the monitors' }).click()
   await page.getByRole('link', { name: 'Shop' }).first().waitFor()
   t.equal((await api.call('GET', '/monitors', { key: owner.key })).body.meta.total, 3)
