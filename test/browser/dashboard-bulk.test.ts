@@ -4,7 +4,7 @@ import { query } from '../../control-plane/foundation/platform/postgres/client.t
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
-import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
+import { addSession, noteFocusAt, readOverflow, readText } from '../support/dashboard-browser.ts'
 import { createPerson } from '../support/person.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -173,15 +173,25 @@ t.test('The list works with keys only, which do nothing in a field and can be sw
   }
   await keyboard.press('x')
   t.ok(await page.getByLabel('Select Till 2').isChecked())
+  const focusInDialog = await noteFocusAt(page, 'dialog .actions .main')
   await keyboard.press('p')
   await dialogOf(page).getByText('Checks: active → paused').waitFor()
+  t.equal(await focusInDialog(), 'Pause 1 monitor')
   await keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })
   await waitFor(async () => (await focused()) === 'Till 2', { label: 'the focus is where it was' })
   await keyboard.press('p')
+  const focusAtResult = await noteFocusAt(page, 'section.outcome')
   await dialogOf(page).getByRole('button', { name: 'Pause 1 monitor' }).press('Enter')
   await page.getByText('1 monitor changed.').waitFor()
+  t.match(await focusAtResult(), /^1 monitor changed/)
   t.equal(await count('is_paused'), 1)
+
+  await page.getByRole('link', { name: 'Incidents', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Incidents' }).waitFor()
+  const focusInList = await noteFocusAt(page, 'tr[data-id]', 'j')
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Monitors' }).click()
+  t.match(await focusInList(), /^(Till|Service)/, 'the keys of a list work as soon as its rows are there')
 
   await keyboard.press('?')
   await dialogOf(page).getByRole('heading', { name: 'List of monitors' }).waitFor()
@@ -228,6 +238,18 @@ t.test('The palette opens monitors, pages and actions by keys and by its button'
     .first()
     .click()
   await page.waitForURL(`${origin}/incidents`)
+  await keyboard.press('Control+k')
+  await field.fill('till')
+  await page.getByRole('option', { name: /^Till 1/ }).waitFor()
+  // Enter before the monitors of the new text are known
+  await page.evaluate(async () => {
+    const input = document.querySelector<HTMLInputElement>('dialog input')!
+    input.value = 'page'
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+    for (let i = 0; i < 20; i++) await null
+    input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))
+  })
+  await page.getByRole('heading', { level: 1, name: 'Status pages' }).waitFor()
   await keyboard.press('Control+k')
   await field.fill('no such thing')
   await dialogOf(page).getByText('Nothing matches.').waitFor()

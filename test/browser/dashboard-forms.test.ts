@@ -2,11 +2,10 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
-import { addSession, holdChanges, readOverflow, readUntil } from '../support/dashboard-browser.ts'
+import { addSession, holdChanges, noteFocusAt, readOverflow, readUntil } from '../support/dashboard-browser.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { waitFor } from '../support/wait.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
@@ -45,11 +44,10 @@ t.test('A person creates a monitor with the keyboard, and an error of the API is
   await page.getByText('What counts as success').click()
   await page.getByRole('button', { name: 'Add an assertion' }).click()
   await field(page, 'Value').fill('20x')
-  await field(page, 'Value').press('Enter')
+  const focused = await noteFocusAt(page, '[aria-invalid="true"]')
+  await page.getByRole('button', { name: 'Create the monitor' }).press('Enter')
   await page.getByText('"20x" is not a status code').waitFor()
-  await waitFor(async () => (await page.evaluate('document.activeElement.value')) === '20x', {
-    label: 'the focus in the field',
-  })
+  t.equal(await focused(), '20x', 'the focus is in the field as soon as it is wrong')
   await field(page, 'Value').fill('204')
   await field(page, 'Value').press('Enter')
   await page.waitForURL(/\/monitors\/[0-9a-f-]{36}$/)

@@ -58,6 +58,31 @@ export const typeScript = (selector: string, text: string): string => `
   field.value = ${JSON.stringify(text)}
   for (const name of ['input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))`
 
+/**
+ * Notes the text or the value of what has the focus as soon as an element matches, before the next frame. `key` is pressed then.
+ * Returns the function that waits for it.
+ */
+export async function noteFocusAt(page: Page, selector: string, key?: string): Promise<() => Promise<string>> {
+  await page.locator('body').evaluate(
+    (body, [selector, key]) => {
+      const page = body.ownerDocument
+      const noted = new Promise<string | undefined>(resolve => {
+        const observer = new MutationObserver(() => {
+          if (!page.querySelector(selector!)) return
+          observer.disconnect()
+          if (key) page.dispatchEvent(new KeyboardEvent('keydown', { key }))
+          const focused = page.activeElement
+          resolve(focused instanceof HTMLInputElement ? focused.value : focused?.textContent)
+        })
+        observer.observe(body, { childList: true, subtree: true, attributes: true })
+      })
+      Object.assign(page.defaultView!, { noted })
+    },
+    [selector, key],
+  )
+  return () => page.evaluate('noted')
+}
+
 /** The text of an element, with a space between its parts. */
 export const readText = async (locator: Locator): Promise<string> => {
   const parts = await locator.evaluate(element => {

@@ -1,5 +1,5 @@
 import { type ComponentChild, render } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export type ColorScheme = 'light' | 'dark'
 
@@ -20,14 +20,15 @@ export function Isolated({
 }) {
   const element = useRef<HTMLDivElement>(null)
   const css = [...sheets, `:root{color-scheme:${scheme}}`].join('\n').replaceAll(':root', ':host')
-  useEffect(() => {
+  // before the next frame, which would show the content with the previous styles
+  useLayoutEffect(() => {
     const root = element.current!.shadowRoot ?? element.current!.attachShadow({ mode: 'open' })
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(css)
     chooseScheme(sheet.cssRules, scheme)
     root.adoptedStyleSheets = [sheet]
   }, [css])
-  useEffect(() => render(children, element.current!.shadowRoot!))
+  useLayoutEffect(() => render(children, element.current!.shadowRoot!))
   // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls
   return <div class="isolated" role="group" aria-label={label} ref={element} />
 }

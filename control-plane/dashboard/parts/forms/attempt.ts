@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { OperationError, Outcome } from '../../core/operations.ts'
 
 /** The last attempt to carry out an operation: whether it runs, and why it failed. */
@@ -29,7 +29,8 @@ export function useAttempt(): FormAttempt {
 /** After an attempt that failed, the focus is in the first field that is wrong. Returns the reference for the form. */
 export function useFocusOnError(error: OperationError | null) {
   const form = useRef<HTMLFormElement>(null)
-  useEffect(() => {
+  // not after the next frame: a key that follows the error belongs to the field
+  useLayoutEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [error])
   return form

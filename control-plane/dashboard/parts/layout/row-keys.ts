@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useFrame } from '../../core/frame-context.ts'
 
 /** What a key does. `row`: the one with the focus; null: no row has it. */
@@ -13,7 +13,8 @@ export function useRowKeys(actions: Readonly<Record<string, RowAction>>) {
   const list = useRef<HTMLDivElement>(null)
   const latest = useRef(actions)
   latest.current = actions
-  useEffect(() => {
+  // before the rows are painted: a person who sees them can use the keys
+  useLayoutEffect(() => {
     const page = list.current!.ownerDocument
     const findRow = () => {
       const row = page.activeElement?.closest<HTMLElement>('tr[data-id]')

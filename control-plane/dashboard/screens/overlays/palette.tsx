@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BoardRow } from '../../core/board/board-row.ts'
 import { useFrame } from '../../core/frame-context.ts'
 import { Dialog } from './dialog.tsx'
-import { listEntries, type PaletteEntry, type ViewEntry } from './palette-entries.ts'
+import { listEntries, type PaletteEntry, rankByName, type ViewEntry } from './palette-entries.ts'
 
 const MAX_FOUND = 200
 const LIST_ID = 'palette-list'
@@ -101,18 +101,18 @@ function useViews(): readonly ViewEntry[] {
   return views
 }
 
-/** The monitors that match the text: of the newest text, whatever is answered first. */
+/** The monitors that match the text: of the newest text, whatever is answered first; until then those before that match too. */
 function useMonitors(text: string): readonly BoardRow[] {
   const { findMonitors } = useFrame()
-  const [rows, setRows] = useState<readonly BoardRow[]>([])
+  const [found, setFound] = useState<{ of: string; rows: readonly BoardRow[] }>({ of: text, rows: [] })
   useEffect(() => {
     let isCurrent = true
-    findMonitors({ text, limit: MAX_FOUND }).then(found => {
-      if (isCurrent) setRows(found?.rows ?? [])
+    findMonitors({ text, limit: MAX_FOUND }).then(selection => {
+      if (isCurrent) setFound({ of: text, rows: selection?.rows ?? [] })
     })
     return () => {
       isCurrent = false
     }
   }, [text])
-  return rows
+  return found.of === text ? found.rows : rankByName(found.rows, text)
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
@@ -145,8 +145,8 @@ function Difference({
 }) {
   const [typed, setTyped] = useState('')
   const form = useRef<HTMLFormElement>(null)
-  // the element that had the focus is gone
-  useEffect(() => form.current?.querySelector<HTMLElement>('input, .actions button:enabled')?.focus(), [])
+  // the element that had the focus is gone; later it could already be at another one
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input, .actions button:enabled')?.focus(), [])
   const { changed } = preview
   const count = formatCount(changed, 'monitor')
   const isConfirmed = action !== 'delete' || typed.trim() === String(changed)

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { type BulkResult, summarizeResult } from './change-words.ts'
@@ -21,8 +21,8 @@ export function Outcome({
   const { execute } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const section = useRef<HTMLElement>(null)
-  // the buttons that had the focus are gone
-  useEffect(() => section.current?.focus(), [])
+  // the buttons that had the focus are gone; later it could already be at another one
+  useLayoutEffect(() => section.current?.focus(), [])
   const undo = async () => {
     const answer = result.undo && (await run(() => execute('changeMonitors', { body: result.undo! })))
     if (answer) onUndone(answer.data)
