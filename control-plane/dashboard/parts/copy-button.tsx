@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
+import { useFrame } from '../core/frame-context.ts'
 import { useLeaveQuestion } from './forms/leave-question.ts'
 
 /** Copies a text. `what`: the text, for screen readers. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
+  const { isInteractive } = useFrame()
   const [state, setState] = useState<'new' | 'copied' | 'failed'>('new')
   const copy = async () => {
     try {
@@ -15,7 +17,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   }
   return (
     <>
-      <button type="button" onClick={copy}>
+      <button type="button" disabled={!isInteractive} onClick={copy}>
         Copy
         <span class="hidden">
           {' '}

@@ -31,7 +31,8 @@ export function MonitorChoice({
   errors: FormErrors
   onChange(ids: readonly string[]): void
 }) {
-  const { nowMs } = useFrame()
+  const { nowMs, isInteractive } = useFrame()
+  const id = `field-${path}`
   const [text, setText] = useState('')
   const { all, isFailed } = useAllMonitors(text)
   const query = parseBoardQuery(text, nowMs)
@@ -44,7 +45,7 @@ export function MonitorChoice({
   // a part that is not understood is ignored, so more would match than is meant
   const isUnderstood = query.problems.length === 0
   return (
-    <fieldset class="monitor-choice" id={`field-${path}`} aria-describedby={`field-${path}-error`}>
+    <fieldset class="monitor-choice" id={id} disabled={!isInteractive} aria-describedby={`${id}-error`}>
       <legend>{legend}</legend>
       <Chosen ids={ids} names={names} onChange={onChange} />
       <div class="joined">

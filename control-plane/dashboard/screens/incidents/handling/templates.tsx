@@ -84,7 +84,7 @@ function TemplateList({ templates }: { templates: readonly IncidentTemplate[] })
 type RowProps = { template: IncidentTemplate; isOpen: boolean; onToggle(): void; onDone(): void }
 
 function Row({ template, isOpen, onToggle, onDone }: RowProps) {
-  const { me } = useFrame()
+  const { me, isInteractive } = useFrame()
   const { name, title, severity, status, message } = template
   const values = [
     title !== null && `“${title}”`,
@@ -109,7 +109,7 @@ function Row({ template, isOpen, onToggle, onDone }: RowProps) {
         </div>
         {canWrite(me) && (
           <div class="actions">
-            <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+            <button type="button" disabled={!isInteractive} aria-expanded={isOpen} onClick={onToggle}>
               {isOpen ? 'Close' : 'Edit'}
               <span class="hidden">
                 {' '}

@@ -9,7 +9,7 @@ import type { PageRecord } from './settings/page-form.ts'
 
 /** Whether visitors see the page, and what a change of that means for them. */
 export function Publication({ page, hasChanges }: { page: PageRecord; hasChanges: boolean }) {
-  const { me, execute } = useFrame()
+  const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const { is_published: isPublished, public_url: url } = page
   const change = () =>
@@ -30,7 +30,12 @@ export function Publication({ page, hasChanges }: { page: PageRecord; hasChanges
         )}
       </p>
       {canWrite(me) && (
-        <button type="button" class={isPublished ? undefined : 'main'} disabled={isBusy} onClick={change}>
+        <button
+          type="button"
+          class={isPublished ? undefined : 'main'}
+          disabled={isBusy || !isInteractive}
+          onClick={change}
+        >
           {isPublished ? 'Unpublish' : 'Publish'}
         </button>
       )}

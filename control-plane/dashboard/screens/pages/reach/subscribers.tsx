@@ -139,7 +139,7 @@ function SubscriberRow({
   names: ComponentNames
   onRemove(): void
 }) {
-  const { me } = useFrame()
+  const { me, isInteractive } = useFrame()
   const { type, address, confirmed_at: at } = subscriber
   return (
     <tr>
@@ -156,7 +156,7 @@ function SubscriberRow({
       </td>
       {canWrite(me) && (
         <td>
-          <button type="button" onClick={onRemove}>
+          <button type="button" disabled={!isInteractive} onClick={onRemove}>
             Remove{' '}
             <span class="hidden">
               <bdi>{address}</bdi>

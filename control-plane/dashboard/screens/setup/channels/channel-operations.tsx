@@ -16,7 +16,7 @@ const AttemptError = ({ error }: Pick<FormAttempt, 'error'>) =>
 
 /** Nothing is sent to a paused channel until a person resumes it. */
 export function PausedBanner({ channel }: { channel: ChannelRecord }) {
-  const { me, execute } = useFrame()
+  const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const resume = () => run(() => execute('resumeAlertChannel', { path: { id: channel.id } }))
   return (
@@ -33,7 +33,7 @@ export function PausedBanner({ channel }: { channel: ChannelRecord }) {
       </p>
       {canWrite(me) && (
         <p class="actions">
-          <button type="button" disabled={isBusy} onClick={resume}>
+          <button type="button" disabled={isBusy || !isInteractive} onClick={resume}>
             Resume the channel
           </button>
         </p>
@@ -45,7 +45,7 @@ export function PausedBanner({ channel }: { channel: ChannelRecord }) {
 
 /** Sends a test to the stored channel and shows the request and the answer. */
 export function TestSection({ channel }: { channel: ChannelRecord }) {
-  const { execute } = useFrame()
+  const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [test, setTest] = useState<StoredTest | null>(null)
   const send = async () => {
@@ -56,7 +56,7 @@ export function TestSection({ channel }: { channel: ChannelRecord }) {
     <Section id="test" title="Test">
       <p>Sends a monitor.down that is marked as a test, with the saved settings.</p>
       <div class="actions">
-        <button type="button" disabled={isBusy} onClick={send}>
+        <button type="button" disabled={isBusy || !isInteractive} onClick={send}>
           Send a test
         </button>
       </div>
@@ -68,7 +68,7 @@ export function TestSection({ channel }: { channel: ChannelRecord }) {
 
 /** The secret with which requests are signed. It can be replaced, not read. */
 export function SecretSection({ channel }: { channel: ChannelRecord }) {
-  const { execute } = useFrame()
+  const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [secret, setSecret] = useState<string | null>(null)
   const rotate = async () => {
@@ -82,7 +82,7 @@ export function SecretSection({ channel }: { channel: ChannelRecord }) {
         secret.
       </p>
       <div class="actions">
-        <button type="button" disabled={isBusy} onClick={rotate}>
+        <button type="button" disabled={isBusy || !isInteractive} onClick={rotate}>
           Rotate the secret
         </button>
       </div>

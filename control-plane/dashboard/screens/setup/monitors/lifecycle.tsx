@@ -6,7 +6,7 @@ import type { MonitorRecord } from './state/monitor-form.ts'
 
 /** Pausing, resuming and deleting a monitor. */
 export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
-  const { execute, navigate } = useFrame()
+  const { execute, navigate, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const path = { id: monitor.id }
   return (
@@ -20,7 +20,7 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
         <div class="actions">
           <button
             type="button"
-            disabled={isBusy}
+            disabled={isBusy || !isInteractive}
             onClick={() => run(() => execute(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor', { path }))}
           >
             {monitor.is_paused ? 'Resume the monitor' : 'Pause the monitor'}

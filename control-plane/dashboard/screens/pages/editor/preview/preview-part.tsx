@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PageView } from '../../../../../pages/core/types.ts'
 import { renderDefaultFavicon } from '../../../../../pages/templates/document/default-favicon.ts'
 import { getTitle } from '../../../../../pages/templates/document/head.tsx'
+import { useFrame } from '../../../../core/frame-context.ts'
 import type { ColorScheme } from '../../../../parts/isolated.tsx'
 import { Missing } from '../../../../parts/layout/states.tsx'
 import type { PageDraft } from '../settings/page-form.ts'
@@ -102,7 +103,7 @@ const Choice = <T extends string>({
   options: readonly (readonly [value: T, name: string])[]
   onChange(value: T): void
 }) => (
-  <fieldset class="segments">
+  <fieldset class="segments" disabled={!useFrame().isInteractive}>
     <legend class="hidden">{label}</legend>
     {options.map(([option, name]) => (
       <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
