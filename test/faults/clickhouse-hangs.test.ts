@@ -148,6 +148,7 @@ t.test('A control plane starts while ClickHouse accepts connections and does not
     socket.on('data', () => {}).on('close', () => closed.push(performance.now()))
   })
   await startApi(t, { CLICKHOUSE_URL: `http://127.0.0.1:${port}/x`, NATS_URL: natsServer.url, ROLES: 'api,record' })
+  await waitFor(() => closed.length > 0, { label: 'the end of its first connection' })
   t.ok(closed[0]! - opened[0]! < 25_000, 'it does not wait for the end of a request, which takes 30 s')
 })
 

@@ -5,6 +5,7 @@ import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../..
 import { computePartition, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/nats/subjects.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { resultOfRun } from '../support/on-demand.ts'
+import { readMetric } from '../support/rounds.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -26,6 +27,10 @@ t.test('A witness of another region', async t => {
   const ids = await insertMonitors(fleet.db, fleet.projectId, 270, { regions: ['us-east'] })
   const monitorId = ids[0]!
   await waitFor(() => ids.every(id => own.assigned.has(id)), { label: 'their assignments' })
+  // each process reads the monitors by itself, and ignores hints about monitors that it has not read
+  await waitFor(async () => (await readMetric(second.metrics, 'picket_fleet_monitors')) === ids.length, {
+    label: 'the monitors in the process of the witness',
+  })
 
   const taken: { subject: string; batch: ResultBatch }[] = []
   const subscription = fleet.nats.connection.subscribe('RESULTS.>', {
