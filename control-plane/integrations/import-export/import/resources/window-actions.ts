@@ -7,7 +7,7 @@ import type { WindowEntry } from '../../file/project-file.ts'
 import type { ResolveReference } from '../../file/references.ts'
 import { attempt, recordUpdate } from '../import-report.ts'
 import type { ImportRun } from '../import-run.ts'
-import { listUnmatched, matchBy, matchEntries } from '../matching.ts'
+import { listUnmatched, type MatchKey, matchEntries } from '../matching.ts'
 
 const RESOURCE = 'maintenance_window'
 
@@ -18,7 +18,8 @@ const RESOURCE = 'maintenance_window'
 export async function importWindows(run: ImportRun, findMonitor: ResolveReference): Promise<MaintenanceWindow[]> {
   const { file, state, report, now } = run
   const entries = file.maintenance_windows ?? []
-  const found = matchEntries(entries, state.windows, matchBy('title'))
+  const ended = new Set(state.windows.filter(window => hasWindowEnded(window, now)))
+  const found = matchEntries(entries, state.windows, ...createWindowKeys(ended, now))
   for (const [index, entry] of entries.entries()) {
     const place = `maintenance_windows[${index}]`
     await attempt(report, place, async () => {
@@ -35,10 +36,38 @@ export async function importWindows(run: ImportRun, findMonitor: ResolveReferenc
       await importWindow(run, { ...entry, monitors }, monitorIds, found[index] ?? null, place)
     })
   }
-  return file.maintenance_windows
-    ? listUnmatched(state.windows, found).filter(window => !hasWindowEnded(window, now))
-    : []
+  return file.maintenance_windows ? listUnmatched(state.windows, found).filter(window => !ended.has(window)) : []
 }
+
+/**
+ * The keys of windows, all with the title: the begin, or the cron expression of recurring windows, first among windows that
+ * are over like the entry; then the title alone, between entries and windows that are not over. So an entry never moves
+ * a window that has ended to another time.
+ */
+function createWindowKeys(
+  ended: ReadonlySet<MaintenanceWindow>,
+  now: Date,
+): MatchKey<WindowEntry, MaintenanceWindow>[] {
+  const joinKey = (...parts: unknown[]) => JSON.stringify(parts)
+  const beginOfEntry = ({ cron, starts_at }: WindowEntry) => cron?.trim().replace(/\s+/g, ' ') ?? toTime(starts_at)
+  const beginOfRow = ({ cron, startsAt }: MaintenanceWindow) => cron ?? toTime(startsAt)
+  return [
+    {
+      ofEntry: entry => joinKey(entry.title, beginOfEntry(entry), isPast(entry, now)),
+      ofRow: row => joinKey(row.title, beginOfRow(row), ended.has(row)),
+    },
+    {
+      ofEntry: entry => joinKey(entry.title, beginOfEntry(entry)),
+      ofRow: row => joinKey(row.title, beginOfRow(row)),
+    },
+    {
+      ofEntry: entry => (isPast(entry, now) ? 'an entry that is over' : joinKey(entry.title)),
+      ofRow: row => (ended.has(row) ? 'a window that is over' : joinKey(row.title)),
+    },
+  ]
+}
+
+const toTime = (time: Date | string | null | undefined) => (time == null ? null : new Date(time).getTime())
 
 function describeMissing(title: string, missing: string[], isLeftOut: boolean): string {
   const names = missing.join(', ')

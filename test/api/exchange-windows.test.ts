@@ -1,0 +1,92 @@
+import t from 'tap'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { apply, changesOf, exchangeApi, plan } from '../support/exchange.ts'
+import { createResourceApi } from '../support/resource-api.ts'
+
+const api = await createResourceApi(t, exchangeApi)
+const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
+const HOUR_MS = 3_600_000
+const at = (hours: number) => new Date(Math.floor(Date.now() / HOUR_MS + hours) * HOUR_MS).toISOString()
+const windowAt = (hours: number, title = 'Database maintenance') => ({
+  ...{ title, starts_at: at(hours), ends_at: at(hours + 1), monitors: ['Shop'] },
+})
+type Entry = Partial<ReturnType<typeof windowAt>> & { cron?: string }
+const fileOf = (...maintenance_windows: Entry[]) => ({ version: 1, monitors: [MONITOR], maintenance_windows })
+
+const readWindows = (projectId: string) =>
+  query<{ id: string; startsAt: Date | null; cron: string | null; title: string }>(
+    api.db,
+    'SELECT id, starts_at AS "startsAt", cron, title FROM maintenance_windows WHERE project_id = ? ORDER BY id',
+    [projectId],
+  )
+
+/** Imports a first file whose first window is moved to the past, as if it had ended since. */
+async function accountWithEnded(past: ReturnType<typeof windowAt>, ...others: Entry[]) {
+  const account = await api.account()
+  const first = await apply(account, fileOf({ ...past, starts_at: at(1), ends_at: at(2) }, ...others))
+  t.equal(first.status, 200, first.body.error?.message)
+  const [ended] = await readWindows(account.projectId)
+  await execute(api.db, 'UPDATE maintenance_windows SET starts_at = :starts_at, ends_at = :ends_at WHERE id = :id', {
+    ...{ starts_at: past.starts_at, ends_at: past.ends_at, id: ended!.id },
+  })
+  return { account, stored: await readWindows(account.projectId) }
+}
+
+t.test('An entry matches the window with its begin, not an ended one with the same title', async t => {
+  const [past, coming] = [windowAt(-30), windowAt(140)]
+  const { account, stored } = await accountWithEnded(past, coming)
+  for (const file of [fileOf(past, coming), fileOf(coming, past), fileOf(coming)])
+    for (const options of ['', '&prune=true']) {
+      const { status, body } = await apply(account, file, options)
+      t.match({ status, body }, { status: 200, body: { data: { changes: [], warnings: [] } } })
+      t.same(await readWindows(account.projectId), stored)
+    }
+})
+
+t.test('An entry with a new begin moves the window that has not ended', async t => {
+  const past = windowAt(-30)
+  const { account, stored } = await accountWithEnded(past, windowAt(140))
+  const moved = windowAt(150)
+  t.same(changesOf(await apply(account, fileOf(moved), '&prune=true')), [
+    'update maintenance_window Database maintenance',
+  ])
+  const after = [stored[0]!, { ...stored[1]!, startsAt: new Date(moved.starts_at) }]
+  t.same(await readWindows(account.projectId), after)
+  const over = await apply(account, fileOf(windowAt(-50), past, moved), '&prune=true')
+  t.match(over.body.data, { changes: [], warnings: [{ path: 'maintenance_windows[0]', message: /has ended/ }] })
+  t.same(await readWindows(account.projectId), after, 'an entry that is over moves no window')
+})
+
+t.test('An entry that no open window matches is created, and the ended window stays', async t => {
+  const { account, stored } = await accountWithEnded(windowAt(-30))
+  t.same(changesOf(await apply(account, fileOf(windowAt(20)))), ['create maintenance_window Database maintenance'])
+  const [first, second] = await readWindows(account.projectId)
+  t.same(first, stored[0])
+  t.same(second?.startsAt, new Date(at(20)))
+  t.same(changesOf(await plan(account, fileOf(windowAt(20)), '&prune=true')), [])
+})
+
+t.test('An entry extends the window with its begin after it has ended', async t => {
+  const past = windowAt(-2)
+  const { account, stored } = await accountWithEnded(past)
+  const [change] = (await apply(account, fileOf({ ...past, ends_at: at(5) }))).body.data.changes
+  t.match(change, { action: 'update', id: stored[0]!.id, fields: { ends_at: { to: at(5) } } })
+})
+
+t.test('Recurring windows with one title match by their cron expression, then by title', async t => {
+  const nightly = (hour: number, more: object = {}) => ({
+    ...{ title: 'Nightly', cron: `0 ${hour} * * *`, duration_minutes: 30, time_zone: 'UTC', monitors: ['Shop'] },
+    ...more,
+  })
+  const account = await api.account()
+  const ending = nightly(2, { ends_at: at(100) })
+  await apply(account, fileOf(ending, nightly(2), nightly(4)))
+  const stored = await readWindows(account.projectId)
+  await execute(api.db, 'UPDATE maintenance_windows SET ends_at = ? WHERE id = ?', [at(-10), stored[0]!.id])
+  const over = nightly(2, { ends_at: at(-10) })
+  for (const file of [fileOf(over, nightly(2), nightly(4)), fileOf(nightly(4), nightly(2))])
+    t.same(changesOf(await plan(account, file, '&prune=true')), [])
+  const { changes } = (await apply(account, fileOf(nightly(6), nightly(4)), '&prune=true')).body.data
+  t.match(changes, [{ action: 'update', id: stored[1]!.id, fields: { cron: { from: '0 2 * * *', to: '0 6 * * *' } } }])
+  t.equal(changes.length, 1)
+})
