@@ -146,6 +146,7 @@ t.test('Only prune deletes records, and only in sections that the file has', asy
   const pruned = await apply(account, less, '&prune=true')
   t.same(changesOf(pruned).sort(), [
     'delete alert_rule Shop → Old',
+    'delete data_source_field Q / A',
     'delete monitor Gone',
     'delete status_page_component prunes / Site',
     'delete status_page_group prunes / In',

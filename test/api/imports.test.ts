@@ -129,6 +129,38 @@ t.test('The apply of a plan with prune deletes nothing that the plan did not lis
   t.match(await ended(api, key, next.id), { status: 'applied', summary: { create: 1, delete: 2 } })
 })
 
+t.test('The apply of a plan with prune deletes no field of a data source that the plan did not list', async t => {
+  const { key } = await api.tenant()
+  const field = (name_template: string, path: string) => ({ path, name_template, rule_type: 'truthy', rule_config: {} })
+  const source = { name: 'Queues', url: 'https://queues.example.com/' }
+  const body = { ...source, fields: [field('Old', 'old'), field('Kept', 'kept')] }
+  const { id } = (await api.call('POST', '/data-sources', { key, body })).body.data
+  const readFields = async () =>
+    (await get(key, `/data-sources/${id}/fields`)).body.data
+      .map((one: { name_template: string }) => one.name_template)
+      .sort()
+  const file = JSON.stringify({ version: 1, data_sources: [{ ...source, fields: [field('Kept', 'kept')] }] })
+  const plan = await planned(api, key, 'prune=true', file)
+  t.match(plan, { status: 'ready', summary: { update: 1, delete: 1 } })
+  const deletion = { action: 'delete', resource: 'data_source_field', key: 'Queues / Old' }
+  t.match((await get(key, `/imports/${plan.id}/items?action=delete`)).body.data, [deletion])
+  const added = { ...field('Of a colleague', 'new'), display_order: 9 }
+  t.equal((await api.call('POST', `/data-sources/${id}/fields`, { key, body: added })).status, 201)
+  await api.call('POST', `/imports/${plan.id}/apply`, { key })
+  t.match(await ended(api, key, plan.id), {
+    ...{
+      status: 'failed',
+      error: { code: 'conflict', message: /the deletion of Queues \/ Of a colleague; nothing was/ },
+    },
+  })
+  t.same(await readFields(), ['Kept', 'Of a colleague', 'Old'])
+  const next = await planned(api, key, 'prune=true', file)
+  await api.call('POST', `/imports/${next.id}/apply`, { key })
+  t.match(await ended(api, key, next.id), { status: 'applied', summary: { update: 1, delete: 2 } })
+  t.same(await readFields(), ['Kept'])
+  t.match(await planned(api, key, '', fileOf()), { summary: { delete: 0 } })
+})
+
 t.test('Prune deletes nothing while an entry of the file cannot be imported', async t => {
   const { key } = await api.tenant()
   const gatus = (urls: Record<string, string>) =>

@@ -2214,7 +2214,7 @@ export type ImportItem = {
      * `left_out`: an entry that is not imported. `note`: a warning that concerns no single entry.
      */
     action: 'create' | 'update' | 'delete' | 'unchanged' | 'left_out' | 'note';
-    resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component' | null;
+    resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'data_source_field' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component' | null;
     /**
      * Name of the record for people, or the place in the file.
      */
@@ -12777,7 +12777,7 @@ export type ImportProjectResponses = {
             extra: number;
             changes: Array<{
                 action: 'create' | 'update' | 'delete';
-                resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component';
+                resource: 'alert_settings' | 'alert_channel' | 'alert_subscription' | 'monitor' | 'alert_rule' | 'maintenance_window' | 'data_source' | 'data_source_field' | 'dependency' | 'status_page' | 'status_page_group' | 'status_page_component';
                 /**
                  * Name of the record for people.
                  */

@@ -13,6 +13,7 @@ export const RESOURCE_KINDS = [
   'alert_rule',
   'maintenance_window',
   'data_source',
+  'data_source_field',
   'dependency',
   'status_page',
   'status_page_group',

@@ -56,18 +56,24 @@ async function update(run: ImportRun, entry: SourceEntry, stored: StoredSource):
   const after = mergeSourceFields(entry, stored, tools.secrets)
   const own = diffFields(before, after, maskSourceFields)
   const storedFields = state.sources.find(({ source }) => source === stored)?.fields ?? []
-  const { change, inputs } = diffSourceFields(run, entry, storedFields)
+  const { change, inputs, deleted } = diffSourceFields(run, entry, storedFields)
   const fields = { ...own, ...change }
   if (!recordUpdate(report, { resource: RESOURCE, key: entry.name, id: stored.id, fields })) return
   // masks are kept, so that the action checks where secrets would go
   const cleared = Object.fromEntries(Object.keys(after).map(key => [key, null]))
   const body = { ...cleared, ...SOURCE_DEFAULTS, ...toSourceBody(entry), is_paused: isPausedAfter(entry, stored) }
   await changeSource(tools, caller, stored.id, { ...body, ...(change.fields && { fields: inputs }) }, now)
+  // listed one by one, because the apply of a plan deletes only what the plan lists
+  for (const { id, nameTemplate } of deleted) {
+    const key = `${entry.name} / ${nameTemplate}`
+    report.changes.push({ action: 'delete', resource: 'data_source_field', key, id, fields: {} })
+  }
 }
 
 /** Compares fields: those of the file, then those that it does not name, which are deleted only when pruning. */
 function diffSourceFields({ report, isPruning }: ImportRun, { fields: entries }: SourceEntry, stored: StoredField[]) {
-  if (entries === undefined) return { change: {} as Record<string, FieldChange>, inputs: [] }
+  if (entries === undefined)
+    return { change: {} as Record<string, FieldChange>, inputs: [], deleted: [] as StoredField[] }
   const found = matchEntries(entries, stored, ...FIELD_KEYS)
   const others = listUnmatched(stored, found)
   if (!isPruning) report.extra += others.length
@@ -81,7 +87,7 @@ function diffSourceFields({ report, isPruning }: ImportRun, { fields: entries }:
   const change: Record<string, FieldChange> = isSame
     ? {}
     : { fields: { from: omitIds(stored.map(toFieldEntry)), to: omitIds(wanted) } }
-  return { change, inputs }
+  return { change, inputs, deleted: isPruning ? others : [] }
 }
 
 const omitIds = (fields: { id?: string }[]) => fields.map(({ id, ...field }) => field)
