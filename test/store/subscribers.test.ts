@@ -178,6 +178,30 @@ t.test('Many simultaneous outages are one message with the components of each su
   )
 })
 
+t.test('The text of a key without a creator is sent, also when outages come just before it', async t => {
+  const subscribing = await createSubscriberFixture(t)
+  const { db, tenant, smtp } = subscribing
+  const components = []
+  for (let i = 0; i < 3; i++) components.push(await subscribing.addComponent(`Service ${i}`))
+  await subscribing.addSubscribers(1)
+  const at = (seconds: number) => new Date(start + seconds * 1_000)
+  const start = Date.now() - 20_000
+  const down = components.map(({ monitorId }) => ({ monitorId, status: 'down' as const }))
+  await publishOutages(db, tenant, down, at(0))
+  const [incident] = await query<{ id: string }>(db, 'SELECT id FROM incidents LIMIT 1')
+  const tools = { db, publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS }
+  const byKey = { projectId: tenant.projectId, userId: null }
+  const update = { message: 'We are on it.', status: 'identified' as const }
+  t.match(await postUpdate(tools, byKey, incident!.id, update, at(1)), { author_id: null })
+  await sendAll(subscribing, at(12))
+  t.same(
+    (await deliveriesOf(subscribing)).map(({ changes }) => changes),
+    [1, 1, 1, 1],
+  )
+  const mails = await smtp.waitFor(4)
+  t.equal(mails.filter(({ raw }) => raw.includes('We are on it.')).length, 1)
+})
+
 t.test('A message about an outage names the component, and not the monitor', async t => {
   const subscribing = await createSubscriberFixture(t)
   const { db, tenant } = subscribing

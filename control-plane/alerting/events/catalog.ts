@@ -55,6 +55,8 @@ export type IncidentEventData = {
     message: string
     is_internal: boolean
     author_id: string | null
+    /** posted by the system; not part of webhooks, and missing in events of an earlier version */
+    is_automatic?: boolean
     created_at: string
   } | null
   monitors: { id: string; name: string; status: string | null }[]

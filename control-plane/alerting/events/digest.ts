@@ -5,6 +5,7 @@ import {
   type MonitorEventData,
   parseMonitorSubject,
 } from './catalog.ts'
+import { isAutomaticUpdate } from './page-event.ts'
 
 /** The name of a digest in the alert log. It is not in the catalogue; no webhook receives it. */
 export const DIGEST_EVENT = 'monitor.digest'
@@ -24,7 +25,7 @@ export const DIGESTIBLE_EVENTS: EventName[] = [
  */
 export function isDigestible({ name, subject, data }: Pick<EventRow, 'name' | 'subject' | 'data'>): boolean {
   if (!DIGESTIBLE_EVENTS.includes(name)) return false
-  if ('update' in data) return data.update === null || data.update.author_id === null
+  if ('update' in data) return isAutomaticUpdate(data)
   return parseMonitorSubject(subject) !== null
 }
 

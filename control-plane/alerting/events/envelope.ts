@@ -21,6 +21,13 @@ export function buildEnvelope<Name extends EventName>(
     event: event.name,
     delivery_id: deliveryId,
     delivered_at: deliveredAt.toISOString(),
-    data: event.data,
+    data: toDocumentedData(event.data),
   }
+}
+
+/** Without `is_automatic` of an update, which is not part of the documented data. */
+function toDocumentedData<Data extends EventData<EventName>>(data: Data): Data {
+  if (!('update' in data) || data.update === null) return data
+  const { is_automatic, ...update } = data.update
+  return { ...data, update }
 }

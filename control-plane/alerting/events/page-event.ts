@@ -85,6 +85,9 @@ const toPublicUpdate = ({ id, status, message, created_at }: NonNullable<Inciden
   created_at,
 })
 
-/** True for a change that the system made. Many of these together become one message. */
+/**
+ * True for a change that the system made. Many of these together become one message. An update without an author can be one by
+ * a key without a creator, whose text has to be sent; only events of an earlier version do not say it.
+ */
 export const isAutomaticUpdate = ({ update }: IncidentEventData): boolean =>
-  update === null || update.author_id === null
+  update === null || (update.is_automatic ?? update.author_id === null)

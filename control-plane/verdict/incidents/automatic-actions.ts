@@ -103,7 +103,7 @@ export async function resolveAutomaticIncidents(
   return { incidents, events }
 }
 
-const BY_THE_SYSTEM = { status: 'resolved', is_internal: false, author_id: null }
+const BY_THE_SYSTEM = { status: 'resolved', is_internal: false, author_id: null, is_automatic: true }
 
 /** The open automatic incidents of monitors. */
 export async function listOpenAutomaticIncidents(tx: Tx, monitorIds: string[]): Promise<MonitorIncident[]> {

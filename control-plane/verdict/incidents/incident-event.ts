@@ -36,6 +36,8 @@ type EventIncidentUpdate = {
   message: string
   is_internal: boolean
   author_id: string | null
+  /** posted by the system; default: false */
+  is_automatic?: boolean
   created_at: Date
 }
 
@@ -63,6 +65,7 @@ export function buildIncidentEvent(
       message: update.message,
       is_internal: update.is_internal,
       author_id: update.author_id,
+      is_automatic: update.is_automatic ?? false,
       created_at: update.created_at.toISOString(),
     },
     monitors: incident.monitors.map(({ id, name, status }) => ({ id, name, status })),

@@ -55,5 +55,6 @@ async function publishUpdate(
   const update = { id: newId(), incident_id: id, ...content, is_internal: false, author_id: null, ...times }
   await insertIncidentUpdate(tx, update, isInitial)
   const [owned] = await listIncidentsByIds(tx, [id])
-  await publishEvents(tx, [buildIncidentEvent(newId(), { name, ...owned!, update }, publicUrl, now)], now)
+  const bySystem = { ...update, is_automatic: true }
+  await publishEvents(tx, [buildIncidentEvent(newId(), { name, ...owned!, update: bySystem }, publicUrl, now)], now)
 }

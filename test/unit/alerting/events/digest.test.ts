@@ -8,13 +8,18 @@ const eventOf = (name: EventName, data: object = SAMPLES[name]) => {
   const subject = name.startsWith('monitor.') ? 'monitor:a' : 'incident:a'
   return { name, subject, data } as EventRow
 }
-const bySystem = { update: { author_id: null } }
+const bySystem = { update: { author_id: null, is_automatic: true } }
+const byKey = { update: { author_id: null, is_automatic: false } }
+/** of a version that stored only the author */
+const ofOldProcess = { update: { author_id: null } }
 
 const CHANGES: [title: string, event: EventRow, isDigested: boolean][] = [
   ['a monitor that goes down', eventOf('monitor.down'), true],
   ['a monitor that comes up', eventOf('monitor.up'), true],
   ['an incident without an update', eventOf('incident.created', { update: null }), true],
   ['an incident that the system resolves', eventOf('incident.resolved', bySystem), true],
+  ['an incident that an old process resolves', eventOf('incident.resolved', ofOldProcess), true],
+  ['an incident that a key without a creator resolves', eventOf('incident.resolved', byKey), false],
   ['an incident that a person resolves', eventOf('incident.resolved'), false],
   ['an update', eventOf('incident.updated', bySystem), false],
   ['an acknowledgement', eventOf('incident.acknowledged'), false],

@@ -69,9 +69,14 @@ t.test('An event contains the update, the acknowledgement and the end', async t 
       message: 'Shop is up again.',
       is_internal: true,
       author_id: null,
+      is_automatic: false,
       created_at: '2026-08-01T12:04:12.000Z',
     }),
   )
+  const bySystem = { ...update, is_automatic: true }
+  t.match(buildIncidentEvent('e', { ...fact, update: bySystem }, 'https://picket.example', now).data, {
+    update: { author_id: null, is_automatic: true },
+  })
 })
 
 t.test('An event contains the address of the status page, at its custom domain if it has one', async t => {
