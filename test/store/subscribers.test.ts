@@ -159,6 +159,27 @@ t.test('A form changes the choice of an address only together with a confirmatio
   t.same(await chosen(), [blog.componentId], 'the choice of a confirmed address that is paused stays')
 })
 
+t.test('An address is asked for confirmation five times an hour on all pages together', async t => {
+  const { tools, page, db, tenant } = await createSubscriberFixture(t)
+  const address = { kind: 'webhook' as const, text: 'https://hooks.example.com/a' }
+  const pages = [page]
+  for (const name of ['second', 'third']) {
+    const id = await insertStatusPage(db, tenant.projectId, name)
+    pages.push({ id, name, publicUrl: `${PUBLIC_URL}/status/${name}` })
+  }
+  const start = Date.now()
+  const ask = async (minutes: number) => {
+    for (const one of pages)
+      await subscribe(tools, one, { address, componentIds: null }, new Date(start + minutes * 60_000))
+  }
+  const countSent = async () =>
+    (await query(db, `SELECT FROM deliveries WHERE event_name = 'page.confirmation'`)).length
+  for (const minutes of [0, 11, 22, 33, 44, 55]) await ask(minutes)
+  t.equal(await countSent(), 5)
+  await ask(61)
+  t.equal(await countSent(), 8, 'those of the first minutes are over an hour old')
+})
+
 t.test('Many simultaneous outages are one message with the components of each subscriber', async t => {
   const subscribing = await createSubscriberFixture(t)
   const { db, tenant, smtp } = subscribing

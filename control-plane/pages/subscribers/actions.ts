@@ -30,7 +30,7 @@ import {
   MAX_SUBSCRIBERS,
 } from './limits.ts'
 import {
-  countConfirmationRequests,
+  countConfirmations,
   ensureMailChannel,
   findPublishedProjectId,
   findSubscriber,
@@ -96,7 +96,7 @@ async function requestConfirmation(
   const known = await lockSubscriberByAddress(tx, page.id, hash)
   const { kind } = request.address
   const since = new Date(now.getTime() - CONFIRMATION_WINDOW_MS)
-  const counts = await countConfirmationRequests(tx, { pageId: page.id, kind, addressHash: hash }, since)
+  const counts = await countConfirmations(tx, { pageId: page.id, kind, addressHash: hash }, since)
   // checked for known addresses too, or the result would reveal who is subscribed
   if (counts.ofPage >= MAX_SUBSCRIBERS[kind] || !(await hasCapacity(tx, tools, page.projectId))) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null

@@ -9,11 +9,11 @@ export const CONFIRMATION_TIMEOUT_MS = 24 * 3_600_000
 /** The maximum per page, unconfirmed ones included. Webhooks are few because each receiver may hang. */
 export const MAX_SUBSCRIBERS: Record<SubscriptionKind, number> = { email: 25_000, webhook: 50 }
 
-/** Limits the confirmations to one address on all pages together, so that Picket cannot be used to flood a mailbox. */
+/** Limits the confirmations to one address on all pages together, so that Picket cannot be used to flood it. */
 export const CONFIRMATION_WINDOW_MS = 3_600_000
 const MAX_CONFIRMATIONS = 5
 
-export const hasTooManyConfirmations = (asked: number): boolean => asked >= MAX_CONFIRMATIONS
+export const hasTooManyConfirmations = (sent: number): boolean => sent >= MAX_CONFIRMATIONS
 
 /** Forms per minute from one network, and to one page from all networks. */
 export const MAX_FORMS_PER_MINUTE = { client: 20, page: 60 }

@@ -1,3 +1,4 @@
+import { PAGE_CONFIRMATION } from '../../alerting/events/page-event.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import type { StoredSubscriber } from './types.ts'
 
@@ -157,10 +158,10 @@ export async function removeFromChoices(tx: Tx, pageId: string, componentId: str
 }
 
 /**
- * The number of subscribers of a page by kind, confirmed or not, and of requests for an address on all pages since
- * `since`.
+ * The number of subscribers of a page by kind, confirmed or not, and of confirmations that were queued for an address on all
+ * pages since `since`.
  */
-export async function countConfirmationRequests(
+export async function countConfirmations(
   db: Db,
   { pageId, kind, addressHash }: Pick<StoredSubscriber, 'pageId' | 'kind' | 'addressHash'>,
   since: Date,
@@ -168,8 +169,9 @@ export async function countConfirmationRequests(
   const [counted] = await query<{ ofPage: number; ofAddress: number }>(
     db,
     `SELECT (SELECT count(*) FROM page_subscribers WHERE page_id = :pageId AND kind = :kind) AS "ofPage",
-       (SELECT count(*) FROM page_subscribers WHERE address_hash = :addressHash AND asked_at > :since) AS "ofAddress"`,
-    { pageId, kind, addressHash, since },
+       (SELECT count(*) FROM page_subscribers s JOIN deliveries d ON d.subscriber_id = s.id
+        WHERE s.address_hash = :addressHash AND d.event_name = :eventName AND d.created_at > :since) AS "ofAddress"`,
+    { pageId, kind, addressHash, since, eventName: PAGE_CONFIRMATION },
   )
   return counted!
 }
