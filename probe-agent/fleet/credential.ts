@@ -48,8 +48,8 @@ function readStoredCredential(file: string): (Enrolment & { earlier: Enrolment[]
   try {
     const { secret, enrolled_with: enrolledWith, earlier = [] } = JSON.parse(readFileSync(file, 'utf8'))
     const before = (Array.isArray(earlier) ? earlier : []).map(one => ({
-      secret: one.secret,
-      enrolledWith: one.enrolled_with,
+      secret: one?.secret,
+      enrolledWith: one?.enrolled_with,
     }))
     if ([secret, ...before.map(one => one.secret)].every(isSecret)) return { secret, enrolledWith, earlier: before }
   } catch (error) {

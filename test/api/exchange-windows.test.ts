@@ -73,6 +73,35 @@ t.test('An entry extends the window with its begin after it has ended', async t 
   t.match(change, { action: 'update', id: stored[0]!.id, fields: { ends_at: { to: at(5) } } })
 })
 
+t.test('A window that a person has moved to a later time is not deleted by a file with its earlier time', async t => {
+  const past = windowAt(-30)
+  const { account, stored } = await accountWithEnded(past)
+  await execute(api.db, 'UPDATE maintenance_windows SET starts_at = :from, ends_at = :to WHERE id = :id', {
+    ...{ from: at(70), to: at(71), id: stored[0]!.id },
+  })
+  const moved = await readWindows(account.projectId)
+  t.match((await apply(account, fileOf(past), '&prune=true')).body.data, {
+    changes: [],
+    warnings: [{ path: 'maintenance_windows[0]', message: /has ended/ }],
+  })
+  t.same(await readWindows(account.projectId), moved)
+})
+
+t.test('A recurring window that has ended is not moved to another season', async t => {
+  const season = (from: number, to: number) => ({
+    ...{ title: 'Nightly', cron: '0 2 * * *', duration_minutes: 30, time_zone: 'UTC', monitors: ['Shop'] },
+    ...{ starts_at: at(from), ends_at: at(to) },
+  })
+  const account = await api.account()
+  await apply(account, fileOf(season(1, 100)))
+  await execute(api.db, 'UPDATE maintenance_windows SET starts_at = ?, ends_at = ?', [at(-200), at(-100)])
+  const [ended] = await readWindows(account.projectId)
+  t.same(changesOf(await apply(account, fileOf(season(500, 600)))), ['create maintenance_window Nightly'])
+  t.same((await readWindows(account.projectId))[0], ended)
+  const [change] = (await plan(account, fileOf(season(-200, 50)))).body.data.changes
+  t.match(change, { action: 'update', id: ended!.id }, 'its end can be extended')
+})
+
 t.test('Recurring windows with one title match by their cron expression, then by title', async t => {
   const nightly = (hour: number, more: object = {}) => ({
     ...{ title: 'Nightly', cron: `0 ${hour} * * *`, duration_minutes: 30, time_zone: 'UTC', monitors: ['Shop'] },

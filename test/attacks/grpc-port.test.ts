@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { credentials, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import t from 'tap'
-import { all, connectProbe, createTestFleet, FAST } from '../support/fleet.ts'
+import { all, connectProbe, createTestFleet, FAST, PATIENT } from '../support/fleet.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** What an HTTP/2 client sends first. */
@@ -20,7 +20,7 @@ function openSockets(count: number, port: number): Socket[] {
 const openOf = (sockets: Socket[]) => sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open')
 
 t.test('Silent and non-gRPC connections are closed, and a working probe stays connected', async t => {
-  const { port, metrics } = await fleet.start({ ...FAST, firstCallTimeoutMs: 3_000 })
+  const { port, metrics } = await fleet.start({ ...PATIENT, firstCallTimeoutMs: 3_000 })
   const probe = connectProbe(t, port, await fleet.token(), { name: 'one' })
   await probe.probeId()
   const silent = openSockets(300, port)

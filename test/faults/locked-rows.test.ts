@@ -75,7 +75,9 @@ t.test('Locked monitors delay only their tenant, which is notified when they are
     await reach(free, statuses)
   }
   for (const id of held) t.equal(await statusesOf(db, id), 'up', 'nothing yet of those that are locked')
-  t.equal(await process.metric('picket_verdict_deferred_monitors'), held.length)
+  await waitFor(async () => (await process.metric('picket_verdict_deferred_monitors')) === held.length, {
+    label: 'the metric of deferred monitors',
+  })
   await lock.rollback()
   await reach(held, 'up down up down')
   await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred' })
@@ -124,7 +126,7 @@ t.test('Changes that wait for locked rows survive the process and are reported o
   await fire([...held, ...free], false)
   await reach([...held, ...free], 'up down up down')
   for (const id of held) t.equal(await count('deliveries', 'subject', `monitor:${id}`), 3)
-  t.equal(await deferred(), 0)
+  await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred' })
   await third.stop()
 })
 

@@ -5,6 +5,7 @@ import { createPostgres, query } from '../../control-plane/foundation/platform/p
 import { createApi } from '../support/api.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { startPicket } from '../support/picket.ts'
+import { readReadiness } from '../support/readiness.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
@@ -66,8 +67,7 @@ t.test('An outage is reported while requests of other tenants use every connecti
   await waitFor(async () => (await metric('picket_postgres_pool_waiting{pool="api"}')) > 5, {
     label: 'requests that wait for a connection',
   })
-  // on a busy machine an engine can answer later than `/readyz` waits
-  await waitFor(async () => (await fetch(`${picket.operator}/readyz`)).status === 200, { label: 'a ready process' })
+  t.equal((await readReadiness(picket.operator)).status, 200)
   await publish(nats, [resultOf(id!, { up: false })])
   await reaches('up down')
   t.equal(await metric('picket_verdict_partitions_owned'), 16)

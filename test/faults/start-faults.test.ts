@@ -9,6 +9,7 @@ import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { startProgram } from '../support/processes.ts'
+import { readReadiness } from '../support/readiness.ts'
 import { waitFor } from '../support/wait.ts'
 
 const clickhouse = await createClickhouseDatabase(t)
@@ -60,15 +61,8 @@ t.test('A ClickHouse that answers with an error does not end the start, and is m
   const program = controlPlane({ CLICKHOUSE_URL: overloaded.url })
   const { operator_port: port } = await program.untilEvent('ready')
   t.match(await program.untilEvent('clickhouse_refuses'), { err: { message: /MEMORY_LIMIT_EXCEEDED|Memory limit/ } })
-  // on a busy machine PostgreSQL or NATS can answer later than `/readyz` waits
-  const readyz = await waitFor(
-    async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
-      return answer.status === 200 ? answer : null
-    },
-    { label: 'a ready process' },
-  )
-  t.match(await readyz.json(), { status: 'ready', dependencies: { postgres: 'ok', clickhouse: 'away' } })
+  const readyz = await readReadiness(`http://127.0.0.1:${port}`)
+  t.match(readyz.body, { status: 'ready', dependencies: { postgres: 'ok', clickhouse: 'away' } })
   const client = createClickhouse(clickhouse.url)
   t.teardown(() => client.close())
   const database = clickhouse.database

@@ -8,6 +8,7 @@ import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { createDatabase } from '../support/database.ts'
 import { processesOf } from '../support/leaks.ts'
 import { newDataDir, npmRunAdmin, npmStart } from '../support/npm-start.ts'
+import { readReadiness } from '../support/readiness.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 90 s
@@ -25,8 +26,7 @@ t.test(
     const first = npmStart(t, { DATA_DIR: dataDir, ...ports, SECRET_KEY })
     await waitFor(first.isReady, { label: first.output })
     const operatorUrl = `http://127.0.0.1:${operatorPort}`
-    // on a busy machine an engine can answer later than `/readyz` waits
-    await waitFor(async () => (await fetch(`${operatorUrl}/readyz`)).status === 200, { label: '/readyz' })
+    t.equal((await readReadiness(operatorUrl)).status, 200)
     t.ok(first.output().includes(`${operatorUrl}/internal/health`), 'the address for the operator is printed')
     for (const component of [
       'PostgreSQL',

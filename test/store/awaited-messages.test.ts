@@ -103,7 +103,9 @@ t.test('A waiting recorder ends when it is stopped', async t => {
     label: 'both recorders waiting',
   })
   await recorder.stop()
-  t.same([await isWaiting('record'), await isWaiting('record-late', LATE_STREAM)], [false, false])
+  await waitFor(async () => !(await isWaiting('record')) && !(await isWaiting('record-late', LATE_STREAM)), {
+    label: 'no recorder waiting',
+  })
 })
 
 for (const lose of ['cut', 'swallow'] as const) {

@@ -70,8 +70,8 @@ function Page({ initial }: { initial: DocumentState }) {
     // lists that are not shown still have the record
     else if (deleted) cache.removeQueries({ type: 'inactive' })
     if (/^(list|read|preview|export)/.test(name)) return outcome
-    refreshing.current = Promise.all([cache.invalidateQueries(), index.renew()])
-    await waitForRefresh(refreshing.current)
+    refreshing.current = cache.invalidateQueries()
+    await waitForRefresh(Promise.all([refreshing.current, index.renew()]))
     return outcome
   }
   const storeKeys = (areOn: boolean) => void execute('updateMePreferences', { body: { keyboard_shortcuts: areOn } })

@@ -21,7 +21,7 @@ export type FrameContext = {
   execute: Execute
   /** reads again what the page shows */
   refresh(): Promise<void>
-  /** waits until what the page shows was read again after the last change, for which `execute` waits only some seconds */
+  /** waits until the queries of the page were answered again after the last change; `execute` waits only some seconds */
   whenRefreshed(): Promise<unknown>
   /** opens another page of the dashboard; `isReplaced`: instead of this one in the history of the browser */
   navigate(address: string, isReplaced?: boolean): void

@@ -1814,7 +1814,7 @@ export class Picket extends HeyApiClient {
     /**
      * Apply the plan of an import
      *
-     * Applies the stored file. The plan is made again, so the result shows what has changed meanwhile. With `prune`, the import fails and changes nothing when it would delete a record that the plan did not list.
+     * Applies the stored file. The plan is made again, so the result shows what has changed meanwhile. With `prune`, the import fails and changes nothing when it would delete a record or a field of a data source that the plan did not list.
      */
     public applyImport<ThrowOnError extends boolean = false>(options: Options<ApplyImportData, ThrowOnError>) {
         return (options.client ?? this.client).post<ApplyImportResponses, ApplyImportErrors, ThrowOnError>({

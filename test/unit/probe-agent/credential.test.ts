@@ -39,7 +39,7 @@ t.test('A token that is set again gets its secret back, because the other one ma
 t.test('A missing secret and token, or a damaged file, is an error with the remedy', async t => {
   const dataDir = t.testdir({})
   t.throws(() => openCredential(dataDir, null, newSecret), { message: /^PROBE_TOKEN is not set, and/ })
-  for (const text of ['', '{', '{}', '{"secret":"prs_short"}', `{"secret":"prs_${newSecret()}","earlier":[{}]}`]) {
+  for (const text of ['', '{', '{}', '{"secret":"prs_short"}', `{"secret":"prs_${newSecret()}","earlier":[{},null]}`]) {
     writeFileSync(fileOf(dataDir), text)
     t.throws(
       () => openCredential(dataDir, 'prb_a', newSecret),

@@ -62,7 +62,7 @@ export function importJobRoutes(app: App, tools: JobTools): void {
       schema: {
         summary: 'Apply the plan of an import',
         description:
-          'Applies the stored file. The plan is made again, so the result shows what has changed meanwhile. With `prune`, the import fails and changes nothing when it would delete a record that the plan did not list.',
+          'Applies the stored file. The plan is made again, so the result shows what has changed meanwhile. With `prune`, the import fails and changes nothing when it would delete a record or a field of a data source that the plan did not list.',
         tags,
         params: Type.Object({ id: Type.String() }),
         response: responseSchemas(202, dataSchema(ImportRecord), 404, 409),

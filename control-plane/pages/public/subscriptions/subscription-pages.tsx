@@ -17,7 +17,7 @@ export function renderSubscribePage(
   const isWebhook = form.webhook !== ''
   return renderFormPage(
     view,
-    markProblem(`Subscribe to ${view.name}`, problem),
+    `Subscribe to ${view.name}`,
     <form method="post">
       <p>
         You will be notified when an incident begins, when it is updated, and when it is resolved, and about planned
@@ -44,6 +44,7 @@ export function renderSubscribePage(
       <Choice view={view} chosen={form.chosen} />
       <button type="submit">Subscribe</button>
     </form>,
+    problem,
   )
 }
 
@@ -91,7 +92,7 @@ type ManageForm = { chosen: string[] | null; notice: string | null; problem: str
 export function renderManagePage(view: PageView, { chosen, notice, problem }: ManageForm) {
   return renderFormPage(
     view,
-    markProblem(`Your subscription to ${view.name}`, problem),
+    `Your subscription to ${view.name}`,
     <>
       {notice !== null && <p role="status">{notice}</p>}
       <form method="post">
@@ -107,6 +108,7 @@ export function renderManagePage(view: PageView, { chosen, notice, problem }: Ma
         </button>
       </form>
     </>,
+    problem,
   )
 }
 
@@ -157,9 +159,6 @@ function Choice({ view, chosen }: { view: PageView; chosen: string[] | null }) {
 
 const PROBLEM_ID = 'problem'
 
-/** A screen reader reads the title first when a form comes back. */
-const markProblem = (title: string, problem: string | null) => (problem === null ? title : `Error: ${title}`)
-
 const Problem = ({ text }: { text: string | null }) =>
   text === null ? null : (
     <p id={PROBLEM_ID} class="problem" role="alert">
@@ -167,10 +166,16 @@ const Problem = ({ text }: { text: string | null }) =>
     </p>
   )
 
-function renderFormPage(view: PageView, title: string, content: ComponentChildren): RenderedDocument {
+/** `problem`: why a form came back. A screen reader reads the title of the page first. */
+function renderFormPage(
+  view: PageView,
+  title: string,
+  content: ComponentChildren,
+  problem: string | null = null,
+): RenderedDocument {
   return renderDocument({
     lang: 'en',
-    title,
+    title: problem === null ? title : `Error: ${title}`,
     head: (
       <>
         <meta name="robots" content="noindex" />

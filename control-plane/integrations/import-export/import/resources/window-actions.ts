@@ -36,21 +36,31 @@ export async function importWindows(run: ImportRun, findMonitor: ResolveReferenc
       await importWindow(run, { ...entry, monitors }, monitorIds, found[index] ?? null, place)
     })
   }
-  return file.maintenance_windows ? listUnmatched(state.windows, found).filter(window => !ended.has(window)) : []
+  if (!file.maintenance_windows) return []
+  // an entry that is over may be a window that a person has moved to a later time: the file does not say that it has to go
+  const moved = new Set(entries.filter((entry, i) => found[i] === null && isPast(entry, now)).map(({ title }) => title))
+  return listUnmatched(state.windows, found).filter(window => !ended.has(window) && !moved.has(window.title))
 }
 
 /**
- * The keys of windows, all with the title: the begin, or the cron expression of recurring windows, first among windows that
- * are over like the entry; then the title alone, between entries and windows that are not over. So an entry never moves
- * a window that has ended to another time.
+ * The keys of windows, all with the title: the begin, first among windows that are over like the entry; then the cron
+ * expression, and then the title alone, between entries and windows that are not over. So an entry never moves a window
+ * that has ended to another time.
  */
 function createWindowKeys(
   ended: ReadonlySet<MaintenanceWindow>,
   now: Date,
 ): MatchKey<WindowEntry, MaintenanceWindow>[] {
   const joinKey = (...parts: unknown[]) => JSON.stringify(parts)
-  const beginOfEntry = ({ cron, starts_at }: WindowEntry) => cron?.trim().replace(/\s+/g, ' ') ?? toTime(starts_at)
-  const beginOfRow = ({ cron, startsAt }: MaintenanceWindow) => cron ?? toTime(startsAt)
+  const beginOfEntry = ({ cron, starts_at }: WindowEntry) => [toCron(cron), toTime(starts_at)]
+  const beginOfRow = ({ cron, startsAt }: MaintenanceWindow) => [toCron(cron), toTime(startsAt)]
+  /** matches between entries and windows that are not over */
+  const openKey = (
+    getParts: (one: { title: string; cron?: string | null }) => unknown[],
+  ): MatchKey<WindowEntry, MaintenanceWindow> => ({
+    ofEntry: entry => (isPast(entry, now) ? 'an entry that is over' : joinKey(...getParts(entry))),
+    ofRow: row => (ended.has(row) ? 'a window that is over' : joinKey(...getParts(row))),
+  })
   return [
     {
       ofEntry: entry => joinKey(entry.title, beginOfEntry(entry), isPast(entry, now)),
@@ -60,13 +70,12 @@ function createWindowKeys(
       ofEntry: entry => joinKey(entry.title, beginOfEntry(entry)),
       ofRow: row => joinKey(row.title, beginOfRow(row)),
     },
-    {
-      ofEntry: entry => (isPast(entry, now) ? 'an entry that is over' : joinKey(entry.title)),
-      ofRow: row => (ended.has(row) ? 'a window that is over' : joinKey(row.title)),
-    },
+    openKey(({ title, cron }) => [title, toCron(cron)]),
+    openKey(({ title }) => [title]),
   ]
 }
 
+const toCron = (cron: string | null | undefined) => cron?.trim().replace(/\s+/g, ' ') ?? null
 const toTime = (time: Date | string | null | undefined) => (time == null ? null : new Date(time).getTime())
 
 function describeMissing(title: string, missing: string[], isLeftOut: boolean): string {

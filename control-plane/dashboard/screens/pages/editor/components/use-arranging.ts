@@ -34,9 +34,10 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
   useLayoutEffect(() => {
     if (isBusy || moved.current === null || list.current === null) return
     const { buttonId, groupId, order } = moved.current
-    focusButton(list.current, buttonId)
+    const shown = listSiblings(items, groupId).filter(id => order.includes(id))
     // an element that moves in the page loses the focus, and the new order may be shown only some renders later
-    if (error || listSiblings(items, groupId).join() === order.join()) moved.current = null
+    const isElsewhere = !focusButton(list.current, buttonId)
+    if (error || isElsewhere || shown.join() === order.join()) moved.current = null
   })
 
   const store = async (work: () => Promise<Outcome<unknown>>, done: string) => {
@@ -69,6 +70,7 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
     drop(id, name, place) {
       const plan = planDrop(items, id, place)
       if (!plan) return
+      moved.current = null
       const { groupId } = place
       const path = { id: pageId, cid: id }
       void store(
@@ -88,13 +90,14 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
 /** A move by a key, whose button gets the focus back. `order`: what the list shows in the end. */
 type Moved = { buttonId: string; groupId: string | null; order: string[] }
 
-/** Focuses a button that moves an item, or the other one when it is disabled; not when the person works elsewhere. */
-function focusButton(list: HTMLElement, id: string): void {
+/** Focuses a button that moves an item, or the other one when it is disabled. False when the person works elsewhere. */
+function focusButton(list: HTMLElement, id: string): boolean {
   const { activeElement, body } = list.ownerDocument
   const button = list.querySelector<HTMLButtonElement>(`[id="${id}"]`)
   const other = button?.parentElement?.querySelector<HTMLButtonElement>('button:not(:disabled)')
-  const isElsewhere = activeElement !== null && activeElement !== body && activeElement !== button
-  if (!isElsewhere) (button?.disabled ? other : button)?.focus()
+  const isHere = [null, body, button, other].includes(activeElement as HTMLButtonElement | null)
+  if (isHere) (button?.disabled ? other : button)?.focus()
+  return isHere
 }
 
 /** The id of the button that moves an item. */
