@@ -33,7 +33,7 @@ t.test('POST /incidents/{id}/updates 201 sets the status and publishes an event'
   const incident = (await account.call(`GET /incidents/${id}`)).body.data
   t.match(incident, { status: 'identified', message: 'Found it.', updated_at: created_at, resolved_at: null })
   t.equal(await namesOf(id), 'created updated')
-  t.same((await listEvents(id))[1]?.data.update, update)
+  t.same((await listEvents(id))[1]?.data.update, { ...update, is_automatic: false })
 })
 
 t.test(
