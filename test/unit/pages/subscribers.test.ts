@@ -6,7 +6,10 @@ import {
   parseComponentChoice,
   parseForm,
 } from '../../../control-plane/pages/public/subscriptions/subscription-form.ts'
-import { renderSubscribePage } from '../../../control-plane/pages/public/subscriptions/subscription-pages.tsx'
+import {
+  renderManagePage,
+  renderSubscribePage,
+} from '../../../control-plane/pages/public/subscriptions/subscription-pages.tsx'
 import { hashAddress, parseAddress } from '../../../control-plane/pages/subscribers/address.ts'
 import {
   buildRecipientFilter,
@@ -134,6 +137,24 @@ t.test('Both encodings of a one-click request are recognized', async t => {
     isOneClickUnsubscribe('--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--'),
   )
   t.notOk(isOneClickUnsubscribe('action=save'))
+})
+
+t.test('A form that comes back with a problem says so in its title and at the field, not in its heading', async t => {
+  const problem = 'the email address is not valid'
+  const rows = [
+    { email: 'ann', webhook: '', field: /<input type="email"[^>]*>/ },
+    { email: '', webhook: 'ftp://x', field: /<input type="url"[^>]*>/ },
+  ]
+  for (const { field, ...form } of rows) {
+    const { html } = renderSubscribePage(pageView(), { ...form, chosen: null }, problem)
+    t.match(html, /<title>Error: Subscribe to /)
+    t.match(html, /<h1 dir="auto">Subscribe to /)
+    t.match(html, `<p id="problem" class="problem" role="alert">${problem}</p>`)
+    t.match(field.exec(html)?.[0], /aria-describedby="problem"/)
+    t.equal(html.match(/ autofocus/g)?.length, 1, 'one field has the focus')
+  }
+  t.notMatch(renderSubscribePage(pageView()).html, /Error: |aria-describedby="problem"| autofocus/)
+  t.match(renderManagePage(pageView(), { chosen: [], notice: null, problem }).html, /<title>Error: Your subscription/)
 })
 
 t.test('Hostile texts stay text in the form', async t => {
