@@ -197,6 +197,40 @@ t.test(
   },
 )
 
+t.test('gaps that repeat do not postpone the deadline of a job that has ended without end', async t => {
+  const [ended, hung, frequent] = await createHeartbeats(3)
+  const ids = [ended!.id, hung!.id, frequent!.id]
+  for (const { token } of [ended!, hung!, frequent!]) await beat(token)
+  await execute(db, 'UPDATE monitors SET heartbeat_interval = 60 WHERE id = ?', [frequent!.id])
+  const dueOf = async (id: string) => (await heartbeatOf(db, id))!.due_at!.getTime()
+  /** A gap while a run of `hung` goes on, and the deadlines of the others are in it. Returns which deadlines it moved. */
+  const passGap = async (sinceSuccess: string) => {
+    await execute(
+      db,
+      `UPDATE heartbeats SET last_success_at = now() - CAST(? AS interval), due_at = now() - interval '20 s'
+       WHERE monitor_id = ANY(?)`,
+      [sinceSuccess, ids],
+    )
+    await execute(
+      db,
+      `UPDATE heartbeats SET run_started_at = now() - interval '1 minute', due_at = now() + interval '30 minutes'
+       WHERE monitor_id = ?`,
+      [hung!.id],
+    )
+    await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '40 s'`)
+    const before = await Promise.all(ids.map(dueOf))
+    await recordIntakeAlive(db)
+    const after = await Promise.all(ids.map(dueOf))
+    return after.map((due, i) => due > before[i]!)
+  }
+  t.same(await passGap('55 minutes'), [true, true, true])
+  t.same(await passGap('2 hours'), [true, true, false], 'two intervals and graces, and at least an hour')
+  t.same(await passGap('3 hours'), [false, false, false])
+  await keepListening()
+  await evaluateOverdue(tools(), 100)
+  t.equal(await statusesOf(db, ended!.id), 'up down')
+})
+
 t.test('the newest thousand pings of each heartbeat are kept', async t => {
   const { id, token } = await create()
   const many = Array.from({ length: 250 }, () => arrivalOf(token, 'log'))

@@ -12,7 +12,7 @@ import { createSilence } from '../../control-plane/verdict/silences/actions.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
-import { keepOpen } from '../support/open-transaction.ts'
+import { keepOpen, openTransaction } from '../support/open-transaction.ts'
 import { insertSubscribedChannel, listLoggedDeliveries, publishChanges } from '../support/publishing.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -291,6 +291,21 @@ t.test('A locked monitor is skipped until later, and several processes send one 
   await Promise.all([remind(30), remind(30), remind(30)])
   t.equal(await received(), 'DOWN 1')
   await recover(31)
+})
+
+t.test('A transaction that holds the monitors of the first due reminders does not delay the others', async t => {
+  const [held, other] = [await scene(), await scene()]
+  await held.fail(0)
+  await other.fail(1)
+  const tx = await openTransaction(db)
+  await execute(tx, 'SELECT FROM monitors WHERE id = ANY (?) FOR UPDATE', [held.ids])
+  await sendDueReminders(db, 1, at(31))
+  t.equal(await other.received(), 'DOWN 1')
+  t.equal(await held.received(), 'DOWN')
+  await tx.rollback()
+  await sendDueReminders(db, 1, at(31))
+  t.equal(await held.received(), 'DOWN 1')
+  await Promise.all([held.recover(32), other.recover(32)])
 })
 
 t.test('Reminders of many monitors are sent in a digest', async t => {

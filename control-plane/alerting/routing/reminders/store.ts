@@ -78,7 +78,7 @@ export async function findNextReminderDue(db: Db): Promise<Date | null> {
  * the fan-out: these events come first. The work ends with the transaction, so no lease is needed.
  */
 export async function claimDueReminders(tx: Tx, limit: number, now: Date): Promise<DueReminder[]> {
-  const monitorIds = await lockIds(tx, MONITORS_OF_DUE, { now, limit })
+  const monitorIds = [...new Set(await lockIds(tx, MONITORS_OF_DUE, { now, limit }))]
   if (monitorIds.length === 0) return []
   const channelIds = await lockIds(tx, CHANNELS_OF_DUE, { monitorIds, now })
   const rows = await query<DueReminder & { startedAt: Date }>(tx, CLAIM, { monitorIds, channelIds, limit, now })
@@ -92,13 +92,11 @@ async function lockIds(tx: Tx, sql: string, bindings: Parameters<typeof query>[2
   return (await query<{ id: string }>(tx, sql, bindings)).map(row => row.id)
 }
 
+/** Locked rows do not count for the limit: a transaction that holds many monitors delays no other reminder. */
 const MONITORS_OF_DUE = `
-  SELECT id FROM monitors
-  WHERE id IN (
-    SELECT r.monitor_id FROM reminders r JOIN monitors m ON m.id = r.monitor_id
-    WHERE r.due_at <= :now AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.project_id = m.project_id)
-    ORDER BY r.due_at LIMIT :limit)
-  ORDER BY id FOR KEY SHARE SKIP LOCKED`
+  SELECT m.id FROM reminders r JOIN monitors m ON m.id = r.monitor_id
+  WHERE r.due_at <= :now AND NOT EXISTS (SELECT FROM fan_outs f WHERE f.project_id = m.project_id)
+  ORDER BY r.due_at LIMIT :limit FOR KEY SHARE OF m SKIP LOCKED`
 
 const CHANNELS_OF_DUE = `
   SELECT id FROM alert_channels

@@ -53,16 +53,24 @@ export async function loadIntakeGapMs(db: Db): Promise<number> {
 const EARLINESS_S = 'coalesce(m.heartbeat_grace, 0) + least(coalesce(m.heartbeat_interval, 0) / 10, 60)'
 
 /**
+ * The last success, or the first start before any success, is recent: not longer ago than two intervals and graces, or an
+ * hour if that is longer. Otherwise repeated gaps, such as a restart each night, would hide for ever that a job has ended.
+ */
+const HAS_RECENT_SUCCESS = `coalesce(h.last_success_at, h.run_started_at, h.last_ping_at) >= CAST(:from AS timestamptz)
+  - greatest(2 * (coalesce(m.heartbeat_interval, 0) + coalesce(m.heartbeat_grace, 0)), 3600) * interval '1 s'`
+
+/**
  * Gives heartbeats whose ping may have been sent in a gap a whole interval and grace from the end of the gap: it was due,
  * or soon would be, or a run had started. Those whose deadline was shortly before the gap are evaluated `STORING_MS` after
- * its end, because their pings may have to be stored first. Heartbeats that were overdue before, or have more time, are not
- * changed.
+ * its end, because their pings may have to be stored first. Heartbeats that were overdue before, have more time, or had no
+ * success for long before the gap are not changed.
  */
 export async function extendDeadlines(tx: Tx, { from, to }: IntakeGap): Promise<number> {
   const extended = await query<{ id: string }>(
     tx,
     `SELECT m.id FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
-     WHERE h.due_at > CAST(:from AS timestamptz) - :storingMs * interval '1 ms' AND (h.run_started_at IS NOT NULL OR
+     WHERE h.due_at > CAST(:from AS timestamptz) - :storingMs * interval '1 ms'
+       AND (h.due_at <= :from OR ${HAS_RECENT_SUCCESS}) AND (h.run_started_at IS NOT NULL OR
        h.due_at <= CAST(:to AS timestamptz) + (coalesce(m.heartbeat_grace, 0) + ${EARLINESS_S}) * interval '1 s')
      ORDER BY m.id FOR UPDATE OF m`,
     { from, to, storingMs: STORING_MS },

@@ -16,6 +16,7 @@ t.test('A changed monitor keeps the dates of the origin and host that it still c
     ['no certificate check', { sslCheck: false }, false, true],
     ['no domain check', { domainCheck: false }, true, false],
     ['another type, same host', { type: 'keyword' }, true, true],
+    ['a type without certificates, same address', { type: 'ping' }, false, true],
   ]
   for (const [what, after, keepsCertificate, keepsDomain] of rows) {
     t.same(
