@@ -174,7 +174,7 @@ t.test('A request without a valid and recent signature is refused with 401', asy
   const id = await team.incident(mine, 'Forged')
   const text = new URLSearchParams({ team_id: 'T1', user_id: 'U1', text: 'ack' }).toString()
   const nowSeconds = Math.floor(Date.now() / 1_000)
-  const good = provider.signed(text)
+  const good = provider.signed(text, nowSeconds)
   const headers: [string, Record<string, string>][] = [
     ['no signature', { 'content-type': good['content-type']! }],
     ['another secret', provider.signed(text, nowSeconds, 'x')],

@@ -130,9 +130,10 @@ t.test('http_ok requests the URLs of a document without the credentials of the s
 
 t.test('"now" is the time of the response, however long the URLs of http_ok take', async t => {
   other.behaveAt('/silent', { kind: 'hang', after: 'connect' })
-  serve({ at: new Date().toISOString(), link: `${other.url}silent` })
+  const body = () => JSON.stringify({ at: new Date().toISOString(), link: `${other.url}silent` })
+  target.behave({ kind: 'answer', headers: { 'content-type': 'application/json' }, body })
   const preview = await previewer()
-  const { body } = await preview({
+  const answer = await preview({
     url: target.url,
     // the URL is requested twice, so it takes at least 5 s
     timeout_ms: 2_000,
@@ -141,7 +142,7 @@ t.test('"now" is the time of the response, however long the URLs of http_ok take
       { path: 'link', name_template: '{{key}}', rule_type: 'http_ok', rule_config: {} },
     ],
   })
-  t.match(body.data.children, [
+  t.match(answer.body.data.children, [
     { key: 'at', status: 'up' },
     { key: 'link', status: 'down', reason: /does not respond/ },
   ])

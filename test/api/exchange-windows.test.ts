@@ -6,7 +6,8 @@ import { createResourceApi } from '../support/resource-api.ts'
 const api = await createResourceApi(t, exchangeApi)
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
 const HOUR_MS = 3_600_000
-const at = (hours: number) => new Date(Math.floor(Date.now() / HOUR_MS + hours) * HOUR_MS).toISOString()
+const START_HOUR = Math.floor(Date.now() / HOUR_MS)
+const at = (hours: number) => new Date((START_HOUR + hours) * HOUR_MS).toISOString()
 const windowAt = (hours: number, title = 'Database maintenance') => ({
   ...{ title, starts_at: at(hours), ends_at: at(hours + 1), monitors: ['Shop'] },
 })

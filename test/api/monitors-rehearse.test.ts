@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
-import { type Clickhouse, createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { type Clickhouse, createClickhouse, select } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startRecorder } from '../../control-plane/insight/analytics/recording/recorder.ts'
@@ -73,7 +73,14 @@ async function insertOutage({ projectId }: Account): Promise<string> {
   await waitForStatuses(id, 'up down')
   for (const region of ['us-east', 'eu-west', 'us-east', 'eu-west']) await check(id, region, true)
   await waitForStatuses(id, 'up down up')
+  // the verdict is made before the last result is in the history
+  await waitFor(async () => (await countResults(id)) === 11, { label: 'the results in the history' })
   return id
+}
+
+async function countResults(id: string): Promise<number> {
+  const sql = 'SELECT count() AS n FROM results FINAL WHERE monitor_id = {id:UUID}'
+  return Number((await select<{ n: string }>(clickhouse, sql, { id }))[0]?.n)
 }
 
 /** Rehearses when the history has everything. */

@@ -9,7 +9,8 @@ export type Behaviour =
       kind: 'answer'
       status?: number
       headers?: Record<string, string | string[]>
-      body?: string | Buffer
+      /** a function: made when the request is answered */
+      body?: string | Buffer | (() => string)
       delayMs?: number
     }
   | { kind: 'hang'; after: 'connect' | 'headers' }
@@ -93,7 +94,7 @@ function act(behaviour: Exclude<Behaviour, { kind: 'hold' }>, response: ServerRe
   const socket = response.socket as Socket
   if (behaviour.kind === 'answer') {
     const { status = 200, headers = {}, body = 'ok', delayMs = 0 } = behaviour
-    setTimeout(() => response.writeHead(status, headers).end(body), delayMs)
+    setTimeout(() => response.writeHead(status, headers).end(typeof body === 'function' ? body() : body), delayMs)
   } else if (behaviour.kind === 'redirect') {
     response.writeHead(behaviour.status ?? 302, { location: behaviour.to }).end()
   } else if (behaviour.kind === 'drip') {

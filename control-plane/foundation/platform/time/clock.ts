@@ -1,6 +1,6 @@
 /** The only clock of the control plane (docs/design/loops.md#clocks). Pure files have `now` as an argument instead. */
 
-import type { DeadlineSignal } from '../../../../shared/egress/deadline.ts'
+import { type DeadlineSignal, startTimeLimit } from '../../../../shared/egress/deadline.ts'
 
 let sourceNowMs: () => number | null = () => null
 
@@ -91,11 +91,14 @@ export function createYieldPoint(everyMs = YIELD_INTERVAL_MS): YieldPoint {
   }
 }
 
-/** The result of `work`, or null when it takes longer than `ms`. Rejects when the work rejects. */
+/**
+ * The result of `work`, or null when it takes longer than `ms`, without the time in which this process was blocked. Rejects
+ * when the work rejects.
+ */
 export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
+  let stop = () => {}
   const late = new Promise<null>(resolve => {
-    timer = setTimeout(resolve, ms, null)
+    stop = startTimeLimit(ms, () => resolve(null))
   })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  return Promise.race([work, late]).finally(stop)
 }

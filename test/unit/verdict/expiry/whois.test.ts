@@ -47,9 +47,9 @@ t.test('text in a notice is not parsed as a date', async t => {
   ]) {
     const before = process.cpuUsage()
     t.equal(parseWhoisExpiry(text), null, text.slice(0, 40))
-    // the machine may be busy
+    // a pattern that tries each position again would take minutes; the machine may be slow and busy
     const { user, system } = process.cpuUsage(before)
-    t.ok((user + system) / 1_000 < 200, 'in no time')
+    t.ok((user + system) / 1_000 < 5_000, 'in time that grows with the length')
   }
 })
 
