@@ -16,6 +16,8 @@ import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 25 s
+
 const { url } = await createDatabase(t)
 const db = createPostgres(url, 8)
 t.teardown(() => db.destroy())

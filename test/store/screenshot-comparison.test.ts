@@ -14,6 +14,8 @@ import { comparisonOf, startScreenshotStore } from '../support/screenshots.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
+// takes about 60 s
+
 const [WHITE, BLACK] = [255, 0]
 
 /** A recorder with a monitor that compares the page of its region us-east. */
