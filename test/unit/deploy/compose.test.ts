@@ -226,6 +226,16 @@ t.test('A broken request of a visitor does not make Caddy take a control plane f
   }
 })
 
+t.test('Caddy answers pings without TLS, and redirects everything else', async t => {
+  const [plain, ...others] = blocksOf('http://\\{\\$DOMAIN\\}')
+  t.equal(others.length, 0)
+  const pings = ['@ping path /ping/*', 'reverse_proxy @ping {$CONTROL_PLANES} {']
+  for (const line of [...pings, '@rest not path /ping/*', 'redir @rest https://{host}{uri} 308'])
+    t.ok(plain!.includes(line), line)
+  const [encrypted] = blocksOf('\\{\\$DOMAIN\\}')
+  for (const line of pings) t.ok(encrypted!.includes(line), line)
+})
+
 t.test('When a control plane refuses connections, Caddy sends its requests to the next one', async t => {
   for (const block of blocksOf('reverse_proxy'))
     for (const line of ['lb_policy round_robin', 'lb_retries 3', 'lb_try_interval 100ms'])

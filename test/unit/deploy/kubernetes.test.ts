@@ -139,6 +139,24 @@ t.test('The kubelet and Prometheus use the operator’s port, which no Ingress o
   )
 })
 
+t.test('The Ingress of pings has the host and the certificate of the other one, and no redirect to TLS', async t => {
+  const ingress = (name: string) =>
+    resources.find(({ kind, metadata }) => kind === 'Ingress' && metadata.name === name)!
+  const [api, pings] = [ingress('api'), ingress('pings')]
+  const paths = [api, pings].map(({ spec }) => spec.rules[0].http.paths[0].path)
+  t.same(paths, ['/', '/ping'])
+  t.same(pings.spec.tls, api.spec.tls)
+  t.equal(pings.spec.rules[0].host, api.spec.rules[0].host)
+  t.same(pings.spec.rules[0].http.paths[0].backend, api.spec.rules[0].http.paths[0].backend)
+  const settings = (manifest: Manifest): Record<string, string> => Reflect.get(manifest.metadata, 'annotations')
+  const name = (text: string) => `nginx.ingress.kubernetes.io/${text}`
+  t.equal(settings(pings)[name('ssl-redirect')], 'false')
+  t.notOk(name('ssl-redirect') in settings(api))
+  // a job may send a large log
+  for (const one of ['proxy-body-size', 'proxy-request-buffering'].map(name))
+    t.equal(settings(pings)[one], settings(api)[one], one)
+})
+
 t.test('Pods set only variables that the programs read', async t => {
   for (const one of workloads) {
     const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
