@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildServerConfiguration, type NatsOperator } from '../../control-plane/foundation/platform/nats/operator.ts'
+import { chooseMaxFileStore } from './nats-disk.ts'
 import { type Engine, readLogTail, spawnBound, stopStale } from './process.ts'
 
 type NatsOptions = {
@@ -69,6 +70,8 @@ export async function startNats(options: NatsOptions): Promise<Engine & { port: 
 const quote = (text: string) => JSON.stringify(text)
 
 function configuration(dataDir: string, port: number, pidFile: string, portsDir: string): string {
+  const storeDir = join(dataDir, 'jetstream')
+  mkdirSync(storeDir, { recursive: true })
   return `# Written at each start by tools/engines/nats.ts.
 host: 127.0.0.1
 port: ${port || -1}
@@ -77,7 +80,7 @@ ports_file_dir: ${quote(portsDir)}
 max_payload: 4MB
 # a client on a busy machine may need longer than the two seconds that are the default
 authorization { timeout: 30 }
-jetstream { store_dir: ${quote(join(dataDir, 'jetstream'))} }
+jetstream { store_dir: ${quote(storeDir)}, max_file_store: ${chooseMaxFileStore(storeDir)} }
 `
 }
 
