@@ -143,7 +143,7 @@ async function connectEngines(
   releases.push({ of: 'NATS', release: () => nats.close() })
   const warning = findNatsWarning(nats.connection.info?.version ?? '')
   if (warning) log.warn({ event: 'old_nats' }, warning)
-  await prepareStreams(config, nats)
+  await prepareStreams(config, nats, log)
   const streams = startStreamsWorker({ nats, log, metrics }, config.streams)
   releases.push({ of: 'streams of NATS', release: () => streams.stop() })
   const clocks = await startEngineClocks({ db: pools.leases, nats, log, metrics, replicas: config.streams.replicas })

@@ -18,8 +18,16 @@ export function connectToNats({ natsUrl, natsOperator }: Config): Promise<Nats> 
   return connectOrFail('NATS', 'NATS_URL', natsUrl, () => connectNats(natsUrl, 'control-plane', natsOperator))
 }
 
-export const prepareStreams = ({ natsUrl, streams }: Config, { manager }: Nats): Promise<void> =>
-  connectOrFail('JetStream', 'NATS_URL', natsUrl, () => ensureStreams(manager, streams))
+/** Creates the streams of NATS, and logs which of them do not get the configured replicas. */
+export const prepareStreams = ({ natsUrl, streams }: Config, { manager }: Nats, log: Log): Promise<void> =>
+  connectOrFail('JetStream', 'NATS_URL', natsUrl, () =>
+    ensureStreams(manager, streams, (stream, error) =>
+      log.error(
+        { event: 'replicas_refused', stream, replicas: streams.replicas, err: error },
+        'NATS did not increase the replicas of a stream to NATS_REPLICAS; the stream keeps those it has',
+      ),
+    ),
+  )
 
 async function connectOrFail<T>(engine: string, variable: string, url: string, work: () => Promise<T>): Promise<T> {
   return work().catch(error => {

@@ -7,11 +7,19 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { createReconnectPace } from '../../../../shared/nats/reconnect-pace.ts'
 import { clarifyNatsError, parseNatsServers } from '../../../../shared/nats/servers.ts'
-import { LATE_STREAM, PINGS_STREAM, RESULTS_STREAM, SCREENSHOTS_STREAM } from '../../../../shared/nats/subjects.ts'
+import {
+  bucketStream,
+  LATE_STREAM,
+  PINGS_STREAM,
+  RESULTS_STREAM,
+  SCREENSHOTS_BUCKET,
+  SCREENSHOTS_STREAM,
+} from '../../../../shared/nats/subjects.ts'
 import { createRemoteClock, type RemoteClock } from '../../../../shared/process/remote-clock.ts'
 import { randomFraction } from '../ids.ts'
 import { monotonicMs, nowMs } from '../time/clock.ts'
@@ -87,7 +95,7 @@ async function notifyReconnects(connection: NatsConnection, listeners: ReadonlyS
 const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
 
 export type StreamSettings = {
-  /** of new streams */
+  /** of new streams; an existing one with fewer gets as many */
   replicas: number
   /** how large a stream may grow, by its name; null: the preferred size, or less where NATS has less room */
   maxBytes: { [RESULTS_STREAM]: number | null; [LATE_STREAM]: number | null }
@@ -97,6 +105,7 @@ const MIB = 1024 * 1024
 /** Verdicts need minutes of RESULTS; the rest is for a ClickHouse that is unreachable. 16 GiB are a day at 1,800 results a second. */
 const PREFERRED_BYTES = { [RESULTS_STREAM]: 16_384 * MIB, [LATE_STREAM]: 4_096 * MIB }
 const RESULT_STREAMS: (keyof typeof PREFERRED_BYTES)[] = [RESULTS_STREAM, LATE_STREAM]
+const STREAMS = [SCREENSHOTS_STREAM, PINGS_STREAM, ...RESULT_STREAMS]
 /** 256 and 64 MiB; a disk with less room is too small. */
 const MIN_SHARE = 1 / 64
 /** "insufficient storage", "insufficient resources", and in a cluster "no suitable peers" */
@@ -119,11 +128,16 @@ const PINGS: Limits = {
 const DEFAULTS: StreamSettings = { replicas: 1, maxBytes: { [RESULTS_STREAM]: null, [LATE_STREAM]: null } }
 
 /**
- * Creates the streams that are missing. An existing stream keeps its settings, except a size that is configured here.
- * Streams of results without a size get one and drop their oldest messages: a stream that fills the disk refuses results,
- * and then there are no verdicts. The stream of JetStream's time gets the configured replicas. See docs/design/storage.md#nats.
+ * Creates the streams that are missing. An existing stream keeps its settings, except a size that is configured here, and gets
+ * the configured replicas when it has fewer. Streams of results without a size get one and drop their oldest messages: a stream
+ * that fills the disk refuses results, and then there are no verdicts. `onRefusal` gets the error when a stream keeps its number
+ * of replicas. See docs/design/storage.md#nats.
  */
-export async function ensureStreams(manager: JetStreamManager, settings = DEFAULTS): Promise<void> {
+export async function ensureStreams(
+  manager: JetStreamManager,
+  settings = DEFAULTS,
+  onRefusal: (stream: string, error: unknown) => void = () => {},
+): Promise<void> {
   const { replicas: num_replicas, maxBytes } = settings
   // the small ones first, because the large ones use the remaining room
   await addStream(manager, SCREENSHOTS_STREAM, { ...SHOTS, num_replicas })
@@ -135,8 +149,18 @@ export async function ensureStreams(manager: JetStreamManager, settings = DEFAUL
     else if (!(await hasSize(manager, name))) unbounded.push(name)
   }
   await limitStreamsToRoom(manager, unbounded, num_replicas)
+  for (const name of [...STREAMS, bucketStream(SCREENSHOTS_BUCKET)])
+    await raiseReplicas(manager, name, num_replicas).catch(error => onRefusal(name, error))
   // results do not need it: the loop that learns the time creates it, and reports what fails
   await ensureClockStream(manager, num_replicas).catch(() => {})
+}
+
+/** A single server accepts the change, and does not open the stream after its next start: so it is not asked. */
+async function raiseReplicas(manager: JetStreamManager, name: string, num_replicas: number): Promise<void> {
+  const known = await findStream(manager, name)
+  if (known === null || known.config.num_replicas >= num_replicas) return
+  if (!known.cluster?.name) throw new Error('NATS is a single server, which keeps one replica of each stream')
+  await manager.streams.update(name, { num_replicas })
 }
 
 const hasSize = async (manager: JetStreamManager, name: string) =>
@@ -145,8 +169,7 @@ const hasSize = async (manager: JetStreamManager, name: string) =>
 /** Those of the streams of `ensureStreams` that do not exist. */
 export async function listMissingStreams(manager: JetStreamManager): Promise<string[]> {
   const missing: string[] = []
-  for (const name of [SCREENSHOTS_STREAM, PINGS_STREAM, ...RESULT_STREAMS])
-    if ((await findStreamConfig(manager, name)) === null) missing.push(name)
+  for (const name of STREAMS) if ((await findStreamConfig(manager, name)) === null) missing.push(name)
   return missing
 }
 
@@ -222,11 +245,13 @@ async function addStream(manager: JetStreamManager, name: string, { maxAgeMs, ..
   })
 }
 
+const findStreamConfig = async (manager: JetStreamManager, name: string): Promise<StreamConfig | null> =>
+  (await findStream(manager, name))?.config ?? null
+
 /** Null when there is no such stream. Throws after any other error: a stream that did not answer keeps its settings. */
-async function findStreamConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | null> {
-  const known = await manager.streams.info(name).catch(error => {
+function findStream(manager: JetStreamManager, name: string): Promise<StreamInfo | null> {
+  return manager.streams.info(name).catch(error => {
     if (isStreamMissing(error)) return null
     throw error
   })
-  return known?.config ?? null
 }
