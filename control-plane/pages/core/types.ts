@@ -129,7 +129,7 @@ export type PageView = {
   publicUrl: string
   /** when this was read */
   at: string
-  /** set only while PostgreSQL is unreachable: the time of the data that is shown */
+  /** set only while PostgreSQL is unreachable, or results are not read: the time of the data that is shown */
   staleSince?: string
   overall: { status: OverallStatus; sentence: string }
   /** top level in display order: groups and components without a group */

@@ -112,7 +112,8 @@ export function createPageCache(tools: PageCacheTools): PageFinder {
   function toStale(entry: CacheEntry): CachedPage {
     count('stale')
     const { page, view } = entry.shown
-    entry.stale ??= createCachedPage(page, { ...view, staleSince: new Date(entry.checked.wallMs).toISOString() })
+    const staleSince = view.staleSince ?? new Date(entry.checked.wallMs).toISOString()
+    entry.stale ??= createCachedPage(page, { ...view, staleSince })
     return entry.stale
   }
 

@@ -303,3 +303,36 @@ t.test('Without ClickHouse a page shows everything else, and its last response t
   const [later] = componentsOf((await read({ slug: page.slug }, known))!.view)
   t.match(later?.responseTimes?.at(-2), { medianMs: 12 })
 })
+
+t.test('A page says so when no process has read the results of a component for two minutes', async t => {
+  const page = await scene()
+  const [checked, heartbeat] = [await page.monitor('up', []), await page.monitor('up', [])]
+  await page.component('Shop', checked)
+  await page.component('Backup', heartbeat)
+  await execute(db, 'UPDATE monitors SET partition = 3 WHERE id = ?', [checked])
+  await execute(db, "UPDATE monitors SET partition = 4, type = 'heartbeat' WHERE id = ?", [heartbeat])
+  const setPartition = (id: number, assignments: string) =>
+    execute(db, `UPDATE partitions SET ${assignments} WHERE id = ?`, [id])
+  const [released, silent] = [
+    `owner = NULL, lease_until = NULL`,
+    `owner = 'a', lease_until = now() - interval '3 minutes'`,
+  ]
+  let known = await page.read()
+  t.equal(known!.view.staleSince, undefined, 'before the first verdict')
+  await setPartition(4, `epoch = 1, updated_at = now() - interval '1 hour', ${released}`)
+  t.equal(await page.read(known), known, 'a heartbeat does not need a reader')
+  for (const [why, assignments, isStale] of [
+    ['a process reads them', `epoch = 1, owner = 'a', lease_until = now() + interval '7 s'`, false],
+    ['the process lost NATS', silent, true],
+    ['another process takes over', `epoch = 2, owner = 'b', lease_until = now() + interval '7 s'`, false],
+    ['all processes were stopped a minute ago', `updated_at = now() - interval '1 minute', ${released}`, false],
+    ['all processes were stopped an hour ago', `updated_at = now() - interval '1 hour', ${released}`, true],
+  ] as const) {
+    await setPartition(3, assignments)
+    known = await page.read(known)
+    t.equal(known!.view.staleSince !== undefined, isStale, why)
+  }
+  t.ok(Math.abs(Date.now() - 3_600_000 - Date.parse(known!.view.staleSince!)) < 600_000, 'since they were stopped')
+  await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [checked])
+  t.equal((await page.read(known))!.view.staleSince, undefined, 'a paused monitor has no results')
+})

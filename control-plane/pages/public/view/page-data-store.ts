@@ -32,23 +32,39 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
    FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
    WHERE w.project_id = p.project_id AND ${IS_RECENT_NOTICE}))`
 
+/** A partition without a reader is taken within 10 s. After this, results that arrive are not read by any process. */
+const UNREAD_LIMIT = `interval '2 minutes'`
+
+/**
+ * Since when no process reads the results of one of the page's monitors; null when all are read. A partition that was never
+ * read has epoch 0: there was no verdict yet.
+ */
+const UNREAD_SINCE = `(
+  SELECT min(coalesce(t.lease_until, t.updated_at))
+  FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id JOIN partitions t ON t.id = m.partition
+  WHERE c.page_id = p.id AND m.deleted_at IS NULL AND NOT m.is_paused AND m.type <> 'heartbeat'
+    AND m.data_source_id IS NULL AND t.epoch > 0
+    AND coalesce(t.lease_until, t.updated_at) < clock_timestamp() - ${UNREAD_LIMIT})`
+
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }
 
-export type PublicPage = { page: StoredPage; fingerprint: string }
+/** `unreadSince`: the results of a component have not been read since then, so the statuses are from that time */
+export type PublicPage = { page: StoredPage; fingerprint: string; unreadSince: Date | null }
 
 /** The published page of a site, and a fingerprint that is the same while its content is the same. */
 export async function findPageBySite(db: Db, site: Site, horizon: Horizon): Promise<PublicPage | null> {
   const condition =
     'slug' in site ? 'p.slug = :slug' : 'p.custom_domain = :domain AND p.custom_domain_verified_at IS NOT NULL'
-  const [row] = await query<StoredPage & { fingerprint: string }>(
+  const [row] = await query<StoredPage & { fingerprint: string; unreadSince: Date | null }>(
     db,
-    `SELECT ${PAGE_COLUMNS}, ${FINGERPRINT} AS fingerprint FROM status_pages p WHERE ${condition} AND p.is_published`,
+    `SELECT ${PAGE_COLUMNS}, ${FINGERPRINT} AS fingerprint, ${UNREAD_SINCE} AS "unreadSince"
+     FROM status_pages p WHERE ${condition} AND p.is_published`,
     { ...site, ...horizon },
   )
   if (!row) return null
-  const { fingerprint, ...page } = row
-  return { page, fingerprint }
+  const { fingerprint, unreadSince, ...page } = row
+  return { page, fingerprint: `${fingerprint}/${unreadSince?.toISOString() ?? ''}`, unreadSince }
 }
 
 /**

@@ -89,7 +89,8 @@ export function createViewReader(tools: ViewTools) {
   const { db, publicUrl, now = clockNow, monotonicMs = machineMonotonicMs } = tools
   const { readData, hasNews } = createDataReader(tools)
 
-  async function load(site: Site, { page, fingerprint }: PublicPage, horizon: Horizon, known: LoadedPage | null) {
+  async function load(site: Site, found: PublicPage, horizon: Horizon, known: LoadedPage | null) {
+    const { page, fingerprint, unreadSince } = found
     const loadedMs = monotonicMs()
     const isSameImages =
       known !== null && known.images.logo?.id === page.logo?.id && known.images.favicon?.id === page.favicon?.id
@@ -99,7 +100,8 @@ export function createViewReader(tools: ViewTools) {
     ])
     const pause = createYieldPoint(0)
     const address = { origin: publicUrl, path: 'domain' in site ? '' : buildPagePath(page) }
-    const view = buildPageView(data, address, await loadCustomCss(page, known), horizon.now)
+    const current = buildPageView(data, address, await loadCustomCss(page, known), horizon.now)
+    const view = unreadSince ? { ...current, staleSince: unreadSince.toISOString() } : current
     // a view of 500 components takes 15 ms, and its rendering 30 ms
     await pause()
     const sizeBytes = estimateBytes(view, images)
