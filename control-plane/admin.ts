@@ -1,9 +1,9 @@
-import { ConfigError, readUrl } from '../shared/process/env.ts'
-import { migratePostgres } from './foundation/migrations/postgres/index.ts'
+import { readUrl } from '../shared/process/env.ts'
 import { withPostgres } from './foundation/platform/postgres/client.ts'
 import { OPERATOR_ACTOR, withAuditActor } from './foundation/web/auth/audit-actor.ts'
 import { NegativeAnswer, UsageError } from './operations/admin/command.ts'
 import { COMMANDS, findCommand, formatHelp, formatUsageHint } from './operations/admin/command-line.ts'
+import { assertSchema } from './operations/admin/schema-actions.ts'
 
 /**
  * The operator's command line. Prints the result on standard output, or one sentence on standard error. Exit code 2: the
@@ -14,14 +14,10 @@ async function main(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   if (args.includes('--help')) return formatHelp(found?.name ?? null, args[0])
   if (!found) throw new UsageError(formatUsageHint(args))
   const command = COMMANDS[found.name]!
-  if ('runOffline' in command) return command.runOffline(env, found.rest)
+  if ('runOffline' in command) return command.runOffline(env, found.rest, console.error)
 
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])
-  await migratePostgres(databaseUrl).catch(({ message, code }) => {
-    throw new ConfigError(
-      `PostgreSQL at ${new URL(databaseUrl).host} (DATABASE_URL) cannot be used: ${message || code}`,
-    )
-  })
+  await assertSchema(databaseUrl, console.error)
   return withPostgres(databaseUrl, db =>
     command.run({ db: withAuditActor(db, OPERATOR_ACTOR), unauditedDb: db, env }, found.rest),
   )

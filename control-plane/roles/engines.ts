@@ -1,16 +1,16 @@
 import { ConfigError } from '../../shared/process/env.ts'
 import type { Log } from '../../shared/process/log.ts'
 import type { Config } from '../config.ts'
-import { migratePostgres } from '../foundation/migrations/postgres/index.ts'
+import { MIGRATION_MESSAGES, migratePostgres } from '../foundation/migrations/postgres/index.ts'
 import { connectNats, ensureStreams, type Nats } from '../foundation/platform/nats/client.ts'
 import { parseNatsHosts } from '../foundation/platform/network/loopback.ts'
 
 /** Brings the schema of PostgreSQL up to date, and logs each migration. */
 export const migrateDatabase = ({ databaseUrl }: Config, log: Log): Promise<void> =>
   connectOrFail('PostgreSQL', 'DATABASE_URL', databaseUrl, () =>
-    migratePostgres(databaseUrl, ({ event, migration, seconds }) => {
-      if (event === 'migration_waiting') log.info({ event, seconds }, 'waiting for the migration of another process')
-      else log.info({ event, migration, seconds }, 'migrating PostgreSQL')
+    migratePostgres(databaseUrl, progress => {
+      const level = progress.event === 'migration_locked' ? 'warn' : 'info'
+      log[level](progress, MIGRATION_MESSAGES[progress.event])
     }),
   )
 

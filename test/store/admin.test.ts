@@ -36,7 +36,7 @@ async function run(line: string): Promise<string> {
   const command = COMMANDS[found.name]!
   return 'run' in command
     ? await command.run({ db: withAuditActor(db, OPERATOR_ACTOR), unauditedDb: db, env }, found.rest)
-    : command.runOffline(env, found.rest)
+    : command.runOffline(env, found.rest, () => {})
 }
 
 const countOf = async (table: string) =>

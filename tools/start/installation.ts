@@ -3,6 +3,7 @@ import { type MailSink, startMailSink } from '../mail/sink.ts'
 import { openDataDir, writeEnvironment } from '../processes/data-dir.ts'
 import { type DataStores, startDataStores } from '../processes/data-stores.ts'
 import { readInstallationState } from '../processes/installation-state.ts'
+import { runAdminCommand } from '../processes/programs.ts'
 import { assertPortFree, reservePortOr } from '../processes/reachable.ts'
 import type { RunningProcess, SupervisedProcess } from '../processes/supervise.ts'
 import { createFirstAccount, ensureDemoAccount, ensureProbeTokens, type LocalAccount } from './accounts.ts'
@@ -73,7 +74,10 @@ export async function startInstallation(
     writeEnvironment(settings.dataDir, common)
     const tokens = await screen.component(
       'schema',
-      () => ensureProbeTokens(settings, state, common),
+      async () => {
+        await runAdminCommand(['migrate'], common)
+        return ensureProbeTokens(settings, state, common)
+      },
       () => 'up to date',
     )
     assertNotCancelled(cancel)

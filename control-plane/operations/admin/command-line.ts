@@ -7,11 +7,13 @@ import { NATS_COMMANDS, RDAP_COMMANDS } from './commands/nats-and-rdap.ts'
 import { OPERATOR_COMMANDS } from './commands/operator.ts'
 import { ORGANIZATION_COMMANDS } from './commands/organizations.ts'
 import { PROBE_COMMANDS } from './commands/probes.ts'
+import { SCHEMA_COMMANDS } from './commands/schema.ts'
 import { SECRET_COMMANDS } from './commands/secrets.ts'
 
 /** The operator's commands by name, in the order of the help. */
 export const COMMANDS: Record<string, AdminCommand | OfflineAdminCommand> = {
   ...HEALTH_COMMANDS,
+  ...SCHEMA_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...ORGANIZATION_COMMANDS,
   ...AUDIT_COMMANDS,

@@ -20,8 +20,13 @@ type CommandHelp = {
 }
 /** Returns the text for standard output. Throws an error whose message is one sentence. */
 export type AdminCommand = CommandHelp & { run(context: CommandContext, args: string[]): Promise<string> }
-/** A command that works without the database, or reports itself that the database is unreachable. */
-export type OfflineAdminCommand = CommandHelp & { runOffline(env: Env, args: string[]): string | Promise<string> }
+/**
+ * A command that works without the database, or with any schema, and reports itself that the database is unreachable. `print`
+ * shows a line to the operator while it waits.
+ */
+export type OfflineAdminCommand = CommandHelp & {
+  runOffline(env: Env, args: string[], print: (line: string) => void): string | Promise<string>
+}
 
 /** The command succeeded with a negative result: the message goes to standard output, and the exit code is 1. */
 export class NegativeAnswer extends Error {}

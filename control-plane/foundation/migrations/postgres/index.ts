@@ -65,6 +65,7 @@ import * as screenshotSettings from './0069-screenshot-settings.ts'
 import * as subscriberChoices from './0070-subscriber-choices.ts'
 import * as dataSourceStates from './0071-data-source-states.ts'
 import * as enteredOrganizations from './0072-entered-organizations.ts'
+import { type LockedTable, repeatUntilLocked } from './lock-waits.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 const MIGRATIONS = {
@@ -134,34 +135,47 @@ const MIGRATIONS = {
   '0072-entered-organizations': enteredOrganizations,
 }
 
-type Migration = (typeof MIGRATIONS)[keyof typeof MIGRATIONS]
+type MigrationName = keyof typeof MIGRATIONS
 
-/** What a start waits for, reported when it begins and then every 30 s. `seconds`: since it began. */
-type MigrationProgress = {
-  event: 'migration_waiting' | 'migration_running'
-  migration?: string
-  seconds: number
+/** What a start waits for. Except for locks, it is reported when it begins and then every 30 s. `seconds`: since it began. */
+export type MigrationProgress = { seconds: number } & (
+  | { event: 'migration_waiting' }
+  | { event: 'migration_running'; migration: string }
+  | ({ event: 'migration_locked'; migration: string } & LockedTable)
+)
+
+type Report = (progress: MigrationProgress) => void
+
+/** The messages of the log, by event. */
+export const MIGRATION_MESSAGES: Record<MigrationProgress['event'], string> = {
+  migration_waiting: 'waiting for the migration of another process',
+  migration_running: 'migrating PostgreSQL',
+  migration_locked:
+    'the migration does not get a lock that another session holds, for example a backup; it was rolled back and is repeated',
 }
+
+/** For the advisory lock, for the migration, and to read the lock that it waits for. */
+const POOL = { max: 3 }
 
 const REPORT_INTERVAL_MS = 30_000
 
 /** Reports at the start of `work`, and repeatedly until it ends. */
 async function reportWhile<T>(
-  report: (progress: MigrationProgress) => void,
-  progress: Omit<MigrationProgress, 'seconds'>,
-  work: () => PromiseLike<T>,
+  report: (seconds: number) => void,
+  work: (readSeconds: () => number) => PromiseLike<T>,
 ): Promise<T> {
   const startedMs = monotonicMs()
+  const readSeconds = () => Math.round((monotonicMs() - startedMs) / 1_000)
   const done = new AbortController()
   const repeat = async () => {
     while (!done.signal.aborted) {
-      report({ ...progress, seconds: Math.round((monotonicMs() - startedMs) / 1_000) })
+      report(readSeconds())
       await sleep(REPORT_INTERVAL_MS, done.signal)
     }
   }
   void repeat()
   try {
-    return await work()
+    return await work(readSeconds)
   } finally {
     done.abort()
   }
@@ -171,47 +185,86 @@ async function reportWhile<T>(
  * Migrates a database to the newest schema, each migration in its own transaction (docs/design/storage.md#migrations).
  * Several processes may call this at the same time: one works, the others wait. A database of a newer version is not changed.
  */
-export async function migratePostgres(
-  databaseUrl: string,
-  report: (progress: MigrationProgress) => void = () => {},
-): Promise<void> {
-  const reported = (name: keyof typeof MIGRATIONS): Migration => ({
-    up: db => reportWhile(report, { event: 'migration_running', migration: name }, () => MIGRATIONS[name].up(db)),
-  })
-  await withPostgres(databaseUrl, async db => {
+export async function migratePostgres(databaseUrl: string, report: Report = () => {}): Promise<void> {
+  const work = async (db: Db) => {
     if (await isMigrated(db)) return
     await db.transaction(async lock => {
-      // this transaction only holds the lock, and is idle while the migrations run
-      await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
       await takeLock(lock, report)
       // knex's lock survives a kill -9; the advisory lock does not, so knex's lock is stale now
       await db.migrate.forceFreeMigrationsLock()
-      // not "latest", which runs all migrations in one transaction and would hold all locks until the last one ends
-      for (let isMore = true; isMore; ) {
-        const [, applied] = await db.migrate.up({
-          // during an upgrade, a process of the previous version must be able to start
-          disableMigrationsListValidation: true,
-          migrationSource: {
-            getMigrations: async () => Object.keys(MIGRATIONS) as (keyof typeof MIGRATIONS)[],
-            getMigrationName: (name: keyof typeof MIGRATIONS) => name,
-            getMigration: async (name: keyof typeof MIGRATIONS) => ({ ...reported(name), down: async () => {} }),
-          },
-        })
-        isMore = applied.length > 0
-      }
+      const [, missing]: [unknown, MigrationName[]] = await db.migrate.list(configure())
+      for (const migration of missing) await applyNext(db, migration, report)
     })
-  })
+  }
+  await withPostgres(databaseUrl, work, POOL)
 }
 
-async function takeLock(lock: Tx, report: (progress: MigrationProgress) => void): Promise<void> {
+/** Applies the first missing migration, which has this name. */
+async function applyNext(db: Db, migration: MigrationName, report: Report): Promise<void> {
+  await reportWhile(
+    seconds => report({ event: 'migration_running', migration, seconds }),
+    readSeconds =>
+      repeatUntilLocked(
+        db,
+        // not "latest", which runs all migrations in one transaction and would hold all locks until the last one ends
+        begin => db.migrate.up(configure(begin)),
+        lock => report({ event: 'migration_locked', migration, ...lock, seconds: readSeconds() }),
+      ),
+  )
+}
+
+/** The configuration of knex. `begin` is called at the start of the transaction of a migration. */
+const configure = (begin: (tx: Tx) => Promise<void> = async () => {}) => ({
+  // during an upgrade, a process of the previous version must be able to start
+  disableMigrationsListValidation: true,
+  migrationSource: {
+    getMigrations: async () => Object.keys(MIGRATIONS) as MigrationName[],
+    getMigrationName: (name: MigrationName) => name,
+    getMigration: async (name: MigrationName) => ({
+      up: async (tx: Db) => {
+        // knex gives each migration its transaction
+        await begin(tx as Tx)
+        await MIGRATIONS[name].up(tx)
+      },
+      down: async () => {},
+    }),
+  },
+})
+
+/** The transaction only holds the lock: it may wait for it, and be idle while the migrations run, without a limit. */
+async function takeLock(lock: Tx, report: Report): Promise<void> {
+  await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
   const [row] = await query<{ isMine: boolean }>(
     lock,
     `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.migrations}) AS "isMine"`,
   )
   if (row!.isMine) return
-  await reportWhile(report, { event: 'migration_waiting' }, () =>
-    lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`),
+  await reportWhile(
+    seconds => report({ event: 'migration_waiting', seconds }),
+    () => lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`),
   )
+}
+
+/**
+ * The migrations that a database lacks, in order; null for a database without any. While a process migrates it, this waits for
+ * the end. Changes nothing.
+ */
+export async function findMissingMigrations(databaseUrl: string, report: Report): Promise<string[] | null> {
+  return withPostgres(databaseUrl, async db => {
+    const applied = await listApplied(db)
+    if (applied.size === 0) return null
+    if (listMissing(applied).length === 0) return []
+    await db.transaction(lock => takeLock(lock, report))
+    return listMissing(await listApplied(db))
+  })
+}
+
+const listMissing = (applied: ReadonlySet<string>) => Object.keys(MIGRATIONS).filter(name => !applied.has(name))
+
+async function listApplied(db: Db): Promise<Set<string>> {
+  const [table] = await query<{ exists: boolean }>(db, `SELECT to_regclass('knex_migrations') IS NOT NULL AS exists`)
+  const rows = table!.exists ? await query<{ name: string }>(db, 'SELECT name FROM knex_migrations') : []
+  return new Set(rows.map(({ name }) => name))
 }
 
 /** Whether all migrations are applied and none is running, as at most starts: two statements instead of the twenty of knex. */
@@ -224,6 +277,5 @@ async function isMigrated(db: Db): Promise<boolean> {
   if (!tables!.exist) return false
   const isRunning = 'SELECT FROM knex_migrations_lock WHERE is_locked <> 0'
   const applied = await query<{ name: string }>(db, `SELECT name FROM knex_migrations WHERE NOT EXISTS (${isRunning})`)
-  const names = new Set(applied.map(({ name }) => name))
-  return Object.keys(MIGRATIONS).every(name => names.has(name))
+  return listMissing(new Set(applied.map(({ name }) => name))).length === 0
 }
