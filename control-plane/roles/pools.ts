@@ -19,7 +19,7 @@ type Limits = Pick<PoolOptions, 'max' | 'statementMs' | 'lockMs'> & Partial<Pool
 const POOLS: Record<PoolName, Limits> = {
   // a lease ends after 7 s
   leases: { max: 2, statementMs: 4_000, lockMs: 2_000, silenceMs: 5_000, acquireMs: 5_000 },
-  // a new owner of a partition loads all its monitors in one statement
+  // a new owner of a partition loads all its monitors in one statement; the critical loops of the role have lower limits
   verdict: { max: 8, statementMs: 120_000, lockMs: null },
   fleet: { max: 6, statementMs: 10_000, lockMs: null },
   deliver: { max: 6, statementMs: 10_000, lockMs: null },

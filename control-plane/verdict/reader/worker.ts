@@ -5,7 +5,7 @@ import type { Metrics } from '../../../shared/process/metrics.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import type { Nats } from '../../foundation/platform/nats/client.ts'
 import { loadStreamState } from '../../foundation/platform/nats/ordered-reader.ts'
-import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { type Db, setStatementTimeout } from '../../foundation/platform/postgres/client.ts'
 import { monotonicMs } from '../../foundation/platform/time/clock.ts'
 import type { EngineClocks } from '../../foundation/platform/time/engine-clocks.ts'
 import { CRITICAL, type LoopLimits, startLoop } from '../../foundation/platform/time/loop.ts'
@@ -43,6 +43,8 @@ const LIVE_SETS_INTERVAL_MS = 2_000
 /** How long a new dependency may be unknown here. */
 const PARENTS_INTERVAL_MS = 10_000
 const CHANGES_PER_QUERY = 5_000
+/** The loop that reads them is critical, and the pool allows a statement more time than a round has. */
+const CHANGES_STATEMENT_MS = 5_000
 
 type VerdictContext = {
   db: Db
@@ -101,10 +103,14 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     wakeOwnership: () => ownership.wake(),
   }
   const { tools, readers } = state
-  const start = (name: string, intervalMs: number, round: () => Promise<void>, limits?: LoopLimits) =>
-    startLoop(name, intervalMs, { log, metrics }, round, limits)
+  const start = (
+    name: string,
+    intervalMs: number,
+    round: (signal: AbortSignal) => Promise<void>,
+    limits?: LoopLimits,
+  ) => startLoop(name, intervalMs, { log, metrics }, round, limits)
   const ownership = start('verdict-ownership', OWNERSHIP_INTERVAL_MS, () => updateOwnership(state), CRITICAL)
-  const monitors = start('verdict-monitors', FOLLOW_INTERVAL_MS, () => followMonitors(state), CRITICAL)
+  const monitors = start('verdict-monitors', FOLLOW_INTERVAL_MS, signal => followMonitors(state, signal), CRITICAL)
   followHistory = now => {
     if (isBehind(state, now)) monitors.wake()
   }
@@ -158,18 +164,21 @@ const isBehind = ({ history, revision }: VerdictState, now: HistoryPosition): bo
   isDifferentHistory(now, history, revision) || now.revision > revision
 
 /** Passes changes of monitors to the readers. After a restore of PostgreSQL they begin again. */
-async function followMonitors(state: VerdictState): Promise<void> {
-  const { db, tools, readers } = state
-  const history = await getHistoryPosition(db)
+async function followMonitors(state: VerdictState, signal: AbortSignal): Promise<void> {
+  const { db, leases, tools, readers } = state
+  const history = await getHistoryPosition(leases)
   if (isDifferentHistory(history, state.history, state.revision)) {
     const { revision } = state
     tools.log.warn({ revision }, 'PostgreSQL was restored or failed over; reading all partitions again')
-    state.revision = await getLatestRevision(db)
+    state.revision = await getLatestRevision(leases)
     for (const reader of readers.values()) reader.restart()
   }
   state.history = history
-  while (history.revision > state.revision) {
-    const changed = await listChangedMonitors(db, state.revision, CHANGES_PER_QUERY)
+  while (history.revision > state.revision && !signal.aborted) {
+    const changed = await db.transaction(async tx => {
+      await setStatementTimeout(tx, CHANGES_STATEMENT_MS)
+      return listChangedMonitors(tx, state.revision, CHANGES_PER_QUERY)
+    })
     for (const { id, partition } of changed) readers.get(partition)?.markStale([id])
     state.revision = changed.at(-1)?.revision ?? state.revision
     if (changed.length < CHANGES_PER_QUERY) return

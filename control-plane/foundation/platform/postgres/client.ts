@@ -222,6 +222,11 @@ export async function setLockTimeout(tx: Tx, lockMs: number): Promise<void> {
   await tx.raw(`SELECT set_config('lock_timeout', ?, true)`, [String(lockMs)])
 }
 
+/** Limits how long each later statement of a transaction takes, where the limit of the pool is too long. */
+export async function setStatementTimeout(tx: Tx, statementMs: number): Promise<void> {
+  await tx.raw(`SELECT set_config('statement_timeout', ?, true)`, [String(statementMs)])
+}
+
 /** True for the error of a unique index; with a name, only for that index or constraint. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   const { code, constraint: name } = error as { code?: string; constraint?: string }
