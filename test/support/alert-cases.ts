@@ -41,6 +41,8 @@ const GIB = 1024 ** 3
 export const HEALTHY: Series = {
   [at('picket', 'up')]: 1,
   [at('picket-probe', 'up')]: 1,
+  [control('process_start_time_seconds')]: -86_400,
+  [probe('process_start_time_seconds')]: -86_400,
   [control('picket_region_live_probes', 'region="us-east"')]: 2,
   [control('picket_fleet_unassigned_monitors', 'region="us-east"')]: 0,
   [ASSIGNED]: 400,

@@ -29,7 +29,11 @@ const shortenTimes = (rules: string): string =>
     .split('\n')
     .map(line => {
       const shortestS = line.includes(ROUNDS) ? SHORTEST_RANGE_OF_ROUNDS_S : SHORTEST_RANGE_S
-      return line.replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${Math.max(shortestS, inSeconds(n, unit) / 20)}s]`)
+      const shorten = (seconds: number) => Math.max(shortestS, seconds / 20)
+      return line
+        .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${shorten(inSeconds(n, unit))}s]`)
+        .replace(/\} offset (\d+)([smh])/g, (_, n, unit) => `} offset ${shorten(inSeconds(n, unit))}s`)
+        .replace(/(process_start_time_seconds\{[^}]*\}) < (\d+)/g, (_, age, n) => `${age} < ${shorten(Number(n))}`)
     })
     .join('\n')
 

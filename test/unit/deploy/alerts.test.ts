@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { COUNTERS, promtoolFileOfBirths } from '../../support/alert-births.ts'
 import { CASES, HEALTHY, promtoolFile } from '../../support/alert-cases.ts'
 import { textOf, yamlOf } from '../../support/deployment.ts'
+import type { Teardown } from '../../support/teardown.ts'
 
 // takes about 40 s
 
 const RULES = 'deploy/monitoring/alerts.yaml'
-const rules: { alert: string }[] = yamlOf(RULES).groups[0].rules
+const rules: { alert: string; expr: string }[] = yamlOf(RULES).groups[0].rules
 
 t.test('Each alert rule has a fault that triggers it', async t => {
   const tried = new Set(CASES.flatMap(({ alerts }) => alerts))
@@ -43,11 +45,12 @@ t.test('The series of the cases match the metrics of the programs, with their la
   }
 })
 
-t.test('Each alert fires at its fault only, and none fires in a healthy hour', async t => {
+/** Runs `promtool test rules` on a file about the rules; the output has SUCCESS when everything is as expected. */
+async function runPromtool(t: Teardown, file: object): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-alerts-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   writeFileSync(join(dir, 'rules.yaml'), textOf(RULES))
-  writeFileSync(join(dir, 'test.yaml'), JSON.stringify(promtoolFile('rules.yaml')))
+  writeFileSync(join(dir, 'test.yaml'), JSON.stringify(file))
   // a third of its processor time is synchronization of threads and garbage collection
   const env = { ...process.env, GOMAXPROCS: '1', GOGC: '400' }
   const run = promisify(execFile)('promtool', ['test', 'rules', 'test.yaml'], { cwd: dir, env })
@@ -55,6 +58,24 @@ t.test('Each alert fires at its fault only, and none fires in a healthy hour', a
     const missing = 'promtool is missing: install the package prometheus ("sudo apt-get install prometheus")'
     return { stdout: code === 'ENOENT' ? missing : `${stdout}${stderr}` }
   })
-  t.match(stdout, /SUCCESS/)
-  t.notMatch(stdout, /FAILED/)
+  return stdout
+}
+
+t.test('Each alert fires at its fault only, and none fires in a healthy hour', async t => {
+  const output = await runPromtool(t, promtoolFile('rules.yaml'))
+  t.match(output, /SUCCESS/)
+  t.notMatch(output, /FAILED/)
 })
+
+t.test(
+  'An event that Prometheus first sees as a count above 0 raises its alert, a gap in the scrapes does not',
+  async t => {
+    const single = rules.filter(
+      ({ expr }) => /increase\(/.test(expr) && /\) > 0\s*$/.test(expr) && !/\bunless sum/.test(expr),
+    )
+    t.same(single.map(({ alert }) => alert).sort(), Object.keys(COUNTERS).sort())
+    const output = await runPromtool(t, promtoolFileOfBirths('rules.yaml'))
+    t.match(output, /SUCCESS/)
+    t.notMatch(output, /FAILED/)
+  },
+)
