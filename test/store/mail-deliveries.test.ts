@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { encryptConfig } from '../../control-plane/alerting/channels/config/encrypted-config.ts'
+import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { createMailer } from '../../control-plane/foundation/platform/mail/mailer.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
@@ -75,22 +76,61 @@ t.test('Mails that find no free connection stay queued: each is sent once, with 
   t.equal(new Set(sent).size, 60)
 })
 
-t.test('A mail server that refuses connections pauses no channel; one that refuses the mails does', async t => {
+t.test('A mail server that refuses the mails pauses their channels', async t => {
   const smtp = await startSmtp(t)
   smtp.replyWith(...new Array<string>(2).fill('554 5.7.1 Spam'))
-  const rows: [mailUrl: string, end: string, paused: number][] = [
-    ['smtp://127.0.0.1:1', 'failed after 3', 0],
-    [smtp.url, 'failed after 1', 2],
-  ]
-  await Promise.all(
-    rows.map(async ([mailUrl, end, paused]) => {
-      const { url, db, ends } = await outage(t, { channels: 2, monitors: 1, failures: 49 })
-      const mailer = createMailer(mailUrl, FROM)
-      t.teardown(mailer.close)
-      startWorker(t, { url, db, secretKey, mailer, timing: PATIENT_DELIVERY })
-      await waitFor(async () => !/pending/.test(await ends()), { label: end })
-      t.equal(await ends(), end)
-      t.equal(await pausedChannels(db), paused)
-    }),
-  )
+  const { url, db, ends } = await outage(t, { channels: 2, monitors: 1, failures: 49 })
+  const mailer = createMailer(smtp.url, FROM)
+  t.teardown(mailer.close)
+  startWorker(t, { url, db, secretKey, mailer, timing: PATIENT_DELIVERY })
+  await waitFor(async () => !/pending/.test(await ends()), { label: 'the end of all deliveries' })
+  t.equal(await ends(), 'failed after 1')
+  t.equal(await pausedChannels(db), 2)
 })
+
+t.test(
+  'A mail server that refuses connections pauses no channel, and gets each mail once when it accepts them',
+  async t => {
+    const smtp = await startSmtp(t)
+    const [refusing, accepting] = [createMailer('smtp://127.0.0.1:1', FROM), createMailer(smtp.url, FROM)]
+    t.teardown(accepting.close)
+    const { url, db, ends } = await outage(t, { channels: 2, monitors: 1, failures: 49 })
+    const mailer = { ...refusing }
+    const worker = startWorker(t, { url, db, secretKey, mailer, timing: PATIENT_DELIVERY })
+    /** makes attempts that wait due, until each mail has `count` of them or has ended */
+    const untilAttempted = (count: number) =>
+      waitFor(
+        async () => {
+          const due = `next_attempt_at = now() - interval '1 second'`
+          await execute(db, `UPDATE deliveries SET ${due} WHERE status = 'pending' AND next_attempt_at > now()`)
+          await execute(db, `UPDATE delivery_lanes SET ${due} WHERE lease_owner IS NULL AND next_attempt_at > now()`)
+          worker.wake()
+          const waiting = `SELECT FROM deliveries WHERE status = 'pending' AND jsonb_array_length(attempts) < ?`
+          return (await query(db, waiting, [count])).length === 0
+        },
+        { label: `${count} attempts` },
+      )
+    const counted = async () => (await query<{ sum: number }>(db, 'SELECT sum(used) AS sum FROM mail_counts'))[0]!.sum
+    await untilAttempted(5)
+    t.match(await ends(), /^pending after/)
+    mailer.send = accepting.send
+    await untilAttempted(14)
+    t.match(await ends(), /^delivered after/)
+    t.equal(smtp.mails.length, 2)
+    t.equal(await pausedChannels(db), 0)
+    const before = Number(await counted())
+
+    mailer.send = refusing.send
+    const [mail] = await query<{ id: string; projectId: string }>(
+      db,
+      'SELECT id, project_id AS "projectId" FROM deliveries LIMIT 1',
+    )
+    await replayDelivery(db, mail!.projectId, mail!.id, new Date())
+    await untilAttempted(12)
+    mailer.send = accepting.send
+    await untilAttempted(14)
+    t.match(await ends(), /^delivered after/)
+    t.equal(smtp.mails.length, 3)
+    t.equal(Number(await counted()), before * 1.5, 'a mail that is sent again counts once')
+  },
+)

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { createOwnFaultDetector } from '../../control-plane/alerting/deliveries/attempts/own-faults.ts'
 import { createDeliveryMetrics } from '../../control-plane/alerting/deliveries/metrics.ts'
 import { replayDelivery } from '../../control-plane/alerting/deliveries/queue/enqueue-actions.ts'
 import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
@@ -113,6 +114,8 @@ t.test(
         relayUrl: null,
         connections: createConnections(1),
         timing: DELIVERY_TIMING,
+        ownFaults: createOwnFaultDetector(),
+        reportOwnFault: () => {},
       },
       createDeliveryMetrics(metrics),
     )

@@ -84,6 +84,7 @@ export const HEALTHY: Series = {
   [firstAttempt('+Inf')]: { by: 3 },
   [control('picket_delivery_attempts_total', 'status="delivered"')]: { by: 3 },
   [control('picket_delivery_attempts_total', 'status="failed"')]: 0,
+  [control('picket_delivery_own_faults_total', 'fault="network"')]: 4,
   [control('picket_deliveries_due_seconds')]: 0.2,
   [control('picket_fan_outs_waiting_seconds')]: 0,
   [outcomes('us-east', 'missed')]: 0,
@@ -210,6 +211,9 @@ export const CASES: Case[] = [
   one('PicketAlertsLate', 8, 'alerts begin late', { [firstAttempt('1')]: 0 }),
   one('PicketDeliveriesFail', 25, 'deliveries fail', {
     [control('picket_delivery_attempts_total', 'status="failed"')]: { by: 3 },
+  }),
+  one('PicketDeliveriesPostponed', 4, 'Picket has no route to the receivers', {
+    [control('picket_delivery_own_faults_total', 'fault="network"')]: { by: 1 },
   }),
   one('PicketDeliveriesWait', 3, 'deliveries are due and not attempted', {
     [control('picket_deliveries_due_seconds')]: { by: STEP_S },

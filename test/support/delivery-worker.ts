@@ -12,6 +12,8 @@ import { HANG_MS } from './wait.ts'
 
 export type WorkerOptions = {
   trust?: string[]
+  /** replaces the look-up of names */
+  resolver?: (name: string) => Promise<string[]>
   relayUrl?: string
   metrics?: Metrics
   mailer?: Mailer
@@ -31,12 +33,17 @@ export function startWorker(
   { url, db, secretKey, ...options }: WorkerOptions & { url: string; db: Db; secretKey: Buffer },
 ): DeliveryWorker {
   const log = createLog('test', 'silent')
+  const rules = {
+    allow: ['127.0.0.0/8'],
+    trust: options.trust ?? [],
+    ...(options.resolver && { resolver: options.resolver }),
+  }
   const worker = startDeliveryWorker(
     {
       db,
       secrets: createSecretCipher(secretKey),
-      egress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
-      visitorEgress: createEgress({ allow: ['127.0.0.0/8'], trust: options.trust ?? [] }),
+      egress: createEgress(rules),
+      visitorEgress: createEgress(rules),
       log,
       metrics: options.metrics ?? createMetrics(),
       publicUrl: 'http://picket.test',

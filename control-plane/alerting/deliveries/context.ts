@@ -6,4 +6,4 @@ import type { PrepareTools } from './rendering/prepare.ts'
 
 /** All that sending takes: with the connections that stay open, and the times. */
 export type SendContext = PrepareTools & DeliveryTransports & { db: Db; log: Log; metrics: Metrics }
-export type DeliveryContext = Omit<SendContext, 'connections' | 'timing'>
+export type DeliveryContext = Omit<SendContext, 'connections' | 'timing' | 'ownFaults' | 'reportOwnFault'>

@@ -22,6 +22,11 @@ export function createDeliveryMetrics(metrics: Metrics) {
       'picket_mails_without_connection_total',
       'Mails that went back to the queue, because all connections to the mail server were busy',
     ),
+    ownFaults: metrics.counter(
+      'picket_delivery_own_faults_total',
+      'Attempts that failed by a fault of Picket, which are made again later',
+      ['fault'],
+    ),
     inFlight: metrics.gauge('picket_deliveries_in_flight', 'Requests that wait for a response'),
     firstAttempt: metrics.histogram(
       'picket_delivery_first_attempt_seconds',

@@ -1,3 +1,5 @@
+import type { OwnFault } from './attempts/own-faults.ts'
+
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'skipped', 'dead'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
@@ -26,6 +28,8 @@ export type DeliveryOutcome = {
   isPermanent: boolean
   /** first kilobyte of the response */
   responseSnippet: string | null
+  /** a fault of Picket, not of the receiver; absent: none */
+  ownFault?: OwnFault
   /** the provider's result in the response body; only for messages to the API of a chat */
   chat?: ChatOutcome
 }

@@ -12,6 +12,8 @@ import {
   TIMER_SLACK_MS,
 } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
+import { createOwnFaultReport } from './attempts/own-fault-actions.ts'
+import { createOwnFaultDetector } from './attempts/own-faults.ts'
 import { sendMessage } from './attempts/send-actions.ts'
 import type { DeliveryContext, SendContext } from './context.ts'
 import { createDeliveryMetrics, type DeliveryMetrics } from './metrics.ts'
@@ -78,9 +80,14 @@ type DeliveryState = {
  */
 export function startDeliveryWorker(dependencies: DeliveryContext, timing = DELIVERY_TIMING): DeliveryWorker {
   const connections = createConnections(MAX_CHANNEL_CONCURRENCY)
-  const context = { ...dependencies, connections, timing, secrets: cacheDecrypted(dependencies.secrets) }
+  const meters = createDeliveryMetrics(dependencies.metrics)
+  const context = {
+    ...{ ...dependencies, connections, timing, secrets: cacheDecrypted(dependencies.secrets) },
+    ownFaults: createOwnFaultDetector(),
+    reportOwnFault: createOwnFaultReport(dependencies.log, meters),
+  }
   const stopping = new AbortController()
-  const state = createState(context, stopping.signal, {
+  const state = createState(context, meters, stopping.signal, {
     wakeClaims: () => claims.wake(),
     wakeWrites: () => writes.wake(),
   })
@@ -104,11 +111,11 @@ export function startDeliveryWorker(dependencies: DeliveryContext, timing = DELI
 
 function createState(
   context: SendContext,
+  meters: DeliveryMetrics,
   stopping: AbortSignal,
   loops: Pick<DeliveryState, 'wakeClaims' | 'wakeWrites'>,
 ): DeliveryState {
   setMaxListeners(0, stopping)
-  const meters = createDeliveryMetrics(context.metrics)
   return {
     ...loops,
     context,

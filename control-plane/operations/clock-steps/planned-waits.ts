@@ -48,7 +48,7 @@ export const PLANNED_WAITS: readonly PlannedWait[] = [
   {
     table: 'relay_messages',
     column: 'next_attempt_at',
-    maxWait: `least(interval '2 hours', greatest(interval '30 s', interval '10 s' * power(2, least(t.failures, 12))))`,
+    maxWait: `least(interval '2 hours', greatest(interval '1 minute', interval '10 s' * power(2, least(t.failures, 12))))`,
   },
   { table: 'relay_destinations', column: 'next_trial_at', maxWait: `interval '1 minute'` },
   {

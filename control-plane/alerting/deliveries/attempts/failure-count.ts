@@ -8,13 +8,13 @@ export const PAUSE_AFTER_FAILURES = 50
 export const PAUSE_ADDRESS_AFTER_FAILURES = 10
 
 /**
- * Whether an ended delivery counts for or against its receiver. An error without a response of the mail server does not: that
- * server is not the receiver's.
+ * Whether an ended delivery counts for or against its receiver. A fault of Picket does not, and neither does an error without
+ * a response of the mail server: that server is not the receiver's.
  */
 export const isAttributable = (
   via: ChannelMessage['via'],
-  { responseCode }: Pick<DeliveryOutcome, 'responseCode'>,
-): boolean => via === 'http' || responseCode !== null
+  { responseCode, ownFault }: Pick<DeliveryOutcome, 'responseCode' | 'ownFault'>,
+): boolean => ownFault === undefined && (via === 'http' || responseCode !== null)
 
 type FailureCount = { consecutiveFailures: number; pausedReason: string | null }
 

@@ -4,6 +4,7 @@ import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import { listQueryParts } from '../../channels/config/masked-url.ts'
 import type { PreparedDelivery } from '../rendering/prepare.ts'
 import type { DeliveryOutcome } from '../types.ts'
+import type { OwnFault } from './own-faults.ts'
 
 /** How much of a response the log keeps, in bytes. */
 export const MAX_SNIPPET_BYTES = 1_024
@@ -34,6 +35,13 @@ export function toHttpOutcome(answer: AttemptResponse, startedAt: Date, hidden: 
   }
 }
 
+/** The log says that the receiver is not the cause. */
+export function withOwnFault(outcome: DeliveryOutcome, ownFault: OwnFault | null): DeliveryOutcome {
+  if (ownFault === null) return outcome
+  const part = ownFault === 'resolver' ? "Picket's resolver of names" : "Picket's network"
+  return { ...outcome, ownFault, error: `${part} failed, not the receiver: ${outcome.error}` }
+}
+
 const isRefusal = (statusCode: number | null) =>
   statusCode !== null && statusCode >= 300 && statusCode < 500 && statusCode !== 429
 
@@ -54,7 +62,7 @@ function maskTruncatedSecret(text: string, secret: string): string {
 
 /** The outcome of a mail. The codes of SMTP: 2xx is a success, 4xx is temporary like a 5xx of HTTP, 5xx is permanent. */
 export function toMailOutcome(
-  { code, line, error, durationMs }: MailResult,
+  { code, line, error, durationMs, isUnreachable }: MailResult,
   startedAt: Date,
   hidden: string[] = [],
 ): DeliveryOutcome {
@@ -65,6 +73,7 @@ export function toMailOutcome(
     error,
     isPermanent: code !== null && code >= 500,
     responseSnippet: line && buildSnippet(Buffer.from(line), hidden),
+    ...(isUnreachable && { ownFault: 'mail_server' }),
   }
 }
 

@@ -2,12 +2,22 @@ import type { Connections } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import { httpPost } from '../../../foundation/platform/network/http-client.ts'
-import type { MailContent, MailMessage } from '../../channels/types.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import type { HttpMessage, MailContent, MailMessage } from '../../channels/types.ts'
 import type { DeliveryTiming } from '../queue/lanes.ts'
 import type { PreparedDelivery } from '../rendering/prepare.ts'
 import type { DeliveryOutcome } from '../types.ts'
 import { toChatOutcome } from './chat-outcome.ts'
-import { listSecretValues, MAX_SNIPPET_BYTES, NO_MAILER, toHttpOutcome, toMailOutcome } from './outcome.ts'
+import {
+  listSecretValues,
+  MAX_SNIPPET_BYTES,
+  NO_MAILER,
+  toHttpOutcome,
+  toMailOutcome,
+  withOwnFault,
+} from './outcome.ts'
+import type { ReportOwnFault } from './own-fault-actions.ts'
+import type { OwnFaultDetector } from './own-faults.ts'
 
 /** The transports of messages. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
 export type DeliveryTransports = {
@@ -16,6 +26,8 @@ export type DeliveryTransports = {
   mailer: Mailer | null
   connections: Connections
   timing: DeliveryTiming
+  ownFaults: OwnFaultDetector
+  reportOwnFault: ReportOwnFault
 }
 
 /** A chat's provider repeats the message in its response. */
@@ -31,15 +43,26 @@ export async function sendMessage(
   transports: DeliveryTransports,
 ): Promise<DeliveryOutcome | null> {
   const { message } = prepared
-  if (message.via === 'mail') {
-    const outcome = await sendMail(message, startedAt, transports, listSecretValues(prepared))
-    return outcome && withOmittedRecipients(outcome, prepared.leftOut)
-  }
+  const outcome =
+    message.via === 'mail'
+      ? await sendMail(message, startedAt, transports, listSecretValues(prepared))
+      : await sendHttp(prepared, message, startedAt, transports)
+  if (outcome?.ownFault) transports.reportOwnFault(outcome.ownFault, outcome.error ?? '', monotonicMs())
+  return outcome && withOmittedRecipients(outcome, prepared.leftOut)
+}
+
+async function sendHttp(
+  prepared: PreparedDelivery,
+  message: HttpMessage,
+  startedAt: Date,
+  transports: DeliveryTransports,
+): Promise<DeliveryOutcome> {
   const maxBytes = message.byApp ? MAX_CHAT_RESPONSE_BYTES : MAX_SNIPPET_BYTES
   const egress = prepared.subscriberId === null ? transports.egress : transports.visitorEgress
   const response = await httpPost(message, transports.timing.attemptTimeoutMs, maxBytes, egress, transports.connections)
-  if (message.byApp) return toChatOutcome(response, startedAt, listSecretValues(prepared))
-  return toHttpOutcome(response, startedAt, listSecretValues(prepared))
+  const toOutcome = message.byApp ? toChatOutcome : toHttpOutcome
+  const outcome = toOutcome(response, startedAt, listSecretValues(prepared))
+  return withOwnFault(outcome, transports.ownFaults.inspect(new URL(message.url).hostname, response, monotonicMs()))
 }
 
 const withOmittedRecipients = (outcome: DeliveryOutcome, leftOut: string | undefined): DeliveryOutcome =>

@@ -8,6 +8,7 @@ import type { QueuedDelivery } from '../queue/lane-store.ts'
 import { DELIVERY_TIMING } from '../queue/lanes.ts'
 import { type PreparedDelivery, type PrepareTools, prepareAll } from '../rendering/prepare.ts'
 import type { LoggedAttempt } from '../types.ts'
+import { createOwnFaultDetector } from './own-faults.ts'
 import { isSuccess } from './retry-policy.ts'
 import { sendMessage } from './send-actions.ts'
 
@@ -38,7 +39,8 @@ export async function sendUnstored(
   if (ready === undefined) return { isDelivered: false, attempt: unsent!.attempt, request: null }
   const connections = createConnections(1)
   try {
-    const transports = { egress, visitorEgress: egress, mailer, connections, timing: DELIVERY_TIMING }
+    const ownFaults = { ownFaults: createOwnFaultDetector(), reportOwnFault: () => {} }
+    const transports = { egress, visitorEgress: egress, mailer, connections, timing: DELIVERY_TIMING, ...ownFaults }
     const outcome = await sendMessage(ready, now, transports)
     if (outcome === null) return { isDelivered: false, attempt: buildUnsentAttempt(BUSY, now), request: null }
     return { isDelivered: isSuccess(outcome), attempt: toLoggedAttempt(outcome), request: toShownRequest(ready) }

@@ -89,9 +89,9 @@ async function loadMailRecipients(tx: Tx, mails: Mail[], secrets: SecretCipher):
   const owners = await loadOwners(tx, [...new Set(mails.map(({ projectId }) => projectId))])
   return mails.flatMap(mail => {
     const owner = owners.get(mail.projectId)!
-    const { eventName, isReplay, attemptsMade, body } = mail.head
+    const { eventName, isReplay, attemptsMade, isDeferred, body } = mail.head
     // a mail that was claimed before has been counted, and goes to the same addresses
-    const isAgain = body !== null && !(isReplay && attemptsMade === 0)
+    const isAgain = body !== null && !(isReplay && attemptsMade === 0 && !isDeferred)
     const before =
       isAgain && mail.subscriberId === null ? parseMailtoAddresses(decryptPreviousAddress(mail.head, secrets)) : null
     const again = mail.message.to.filter(address => before?.has(normalizeAddress(address)))

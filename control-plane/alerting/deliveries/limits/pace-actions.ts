@@ -38,7 +38,8 @@ export async function paceRequests(tx: Tx, ready: Ready[], { db, webhookBurst = 
 }
 
 /** Retries have their own wait, and replays are requested one by one. */
-const isPaced = (one: Ready) => one.head.isCrowd && one.attemptsMade === 0 && !one.head.isReplay && one.host !== null
+const isPaced = ({ head, attemptsMade, uncountedAttempts, isReplay, host }: Ready) =>
+  head.isCrowd && attemptsMade + uncountedAttempts === 0 && !isReplay && host !== null
 
 /**
  * Counts in a separate, short transaction, so that a claim never holds locks of paces while it waits for other rows. When

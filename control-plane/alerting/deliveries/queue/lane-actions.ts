@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { recordChannelResults } from '../attempts/channel-failure-actions.ts'
 import { applyChatOutcomes } from '../attempts/chat-outcome-actions.ts'
 import { isAttributable } from '../attempts/failure-count.ts'
-import { decideRetry } from '../attempts/retry-policy.ts'
+import { decideRetry, postponeAttempt } from '../attempts/retry-policy.ts'
 import {
   lockSubscribers,
   recordSubscriberResults,
@@ -178,8 +178,11 @@ function toAttemptRecord(
   { prepared, outcome }: { prepared: PreparedDelivery; outcome: DeliveryOutcome },
   now: Date,
 ): AttemptRecord {
-  const next = decideRetry(prepared.attemptsMade + 1, outcome, now)
   const logged = toLoggedAttempt(outcome)
+  const postponedTo = postponeAttempt(prepared, outcome, now)
+  if (postponedTo !== null)
+    return { id: prepared.id, attempt: logged, status: 'pending', retryAt: postponedTo, isUncounted: true }
+  const next = decideRetry(prepared.attemptsMade + 1, outcome, now)
   if (typeof next === 'string') return { id: prepared.id, attempt: logged, status: next, retryAt: null }
   return { id: prepared.id, attempt: logged, status: 'pending', retryAt: next.retryAt }
 }

@@ -21,6 +21,10 @@ export type QueuedDelivery = DeliveryEvent &
     /** number of the reminder; null when the event is not a reminder */
     reminder: number | null
     attemptsMade: number
+    /** see DeliveryProgress */
+    uncountedAttempts: number
+    /** an attempt was made or deferred since it was queued or replayed */
+    isDeferred: boolean
     createdAt: Date
     body: Buffer | null
     eventId: string
@@ -48,6 +52,7 @@ export type ChatInstallationRef = { id: string; tokens: string; isRevoked: boole
 export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",
+  d.attempts_before_replay AS "uncountedAttempts", d.next_attempt_at IS NOT NULL AS "isDeferred",
   d.created_at AS "createdAt", d.request_body AS body, d.request_url AS "requestUrl", d.request_address AS "requestAddress", d.event_id AS "eventId", d.is_crowd AS "isCrowd", c.type AS "channelType", d.subscriber_id AS "subscriberId",
   s.component_ids AS "componentIds", coalesce(s.config, c.config) AS config,
   coalesce(s.signing_secret, c.signing_secret) AS "signingSecret",
@@ -139,7 +144,14 @@ export async function lockLeasedLanes(tx: Tx, owner: string, lanes: Lane[]): Pro
   )
 }
 
-export type AttemptRecord = { id: string; attempt: LoggedAttempt; status: string; retryAt: Date | null }
+/** `isUncounted`: it is not one of the three attempts, because it failed by a fault of Picket. */
+export type AttemptRecord = {
+  id: string
+  attempt: LoggedAttempt
+  status: string
+  retryAt: Date | null
+  isUncounted?: boolean
+}
 
 /** The log keeps the first three and the last ten attempts of a delivery. */
 const MAX_FIRST_ATTEMPTS = 3
@@ -156,12 +168,17 @@ export async function recordAttempts(tx: Tx, recorded: AttemptRecord[], now: Dat
     `UPDATE deliveries d SET status = r.status, next_attempt_at = r.retry_at, updated_at = :now,
        attempts = CASE WHEN jsonb_array_length(d.attempts) < :kept THEN d.attempts ELSE d.attempts - :firstKept::integer END
          || r.attempt,
-       attempts_left_out = attempts_left_out + (jsonb_array_length(d.attempts) >= :kept)::integer
-     FROM jsonb_to_recordset(:rows::jsonb) AS r (id text, attempt jsonb, status text, retry_at timestamptz)
+       attempts_left_out = attempts_left_out + (jsonb_array_length(d.attempts) >= :kept)::integer,
+       attempts_before_replay = attempts_before_replay + r.uncounted
+     FROM jsonb_to_recordset(:rows::jsonb)
+       AS r (id text, attempt jsonb, status text, retry_at timestamptz, uncounted integer)
      WHERE d.id = r.id AND d.status = 'pending'`,
     {
       rows: JSON.stringify(
-        recorded.map(({ id, attempt, status, retryAt }) => ({ id, attempt, status, retry_at: retryAt })),
+        recorded.map(({ id, attempt, status, retryAt, isUncounted = false }) => ({
+          ...{ id, attempt, status, retry_at: retryAt },
+          uncounted: Number(isUncounted),
+        })),
       ),
       kept: MAX_LOGGED_ATTEMPTS,
       firstKept: MAX_FIRST_ATTEMPTS,

@@ -17,9 +17,10 @@ export function getCircuitState({ openedAt, nextTrialAt }: CircuitBreaker, now: 
 
 /**
  * The circuit after an attempt. A temporary error (5xx, 429, a time-out, a network error) is a failure. Every other
- * response closes the circuit, also a refusal of the message.
+ * response closes the circuit, also a refusal of the message. A fault of Picket says nothing about the destination.
  */
 export function updateCircuit(circuit: CircuitBreaker, outcome: DeliveryOutcome, now: Date): CircuitBreaker {
+  if (outcome.ownFault) return circuit
   if (!isFailure(outcome)) return { consecutiveFailures: 0, openedAt: null, nextTrialAt: null }
   const consecutiveFailures = circuit.consecutiveFailures + 1
   const nextTrialAt = new Date(now.getTime() + TRIAL_INTERVAL_MS)

@@ -1,5 +1,6 @@
 import type { Tx } from '../../../foundation/platform/postgres/client.ts'
 import { recordChannelResults } from '../attempts/channel-failure-actions.ts'
+import { isAttributable } from '../attempts/failure-count.ts'
 import { buildUnsentAttempt, toLoggedAttempt } from '../log/log-entry.ts'
 import { type AttemptRecord, lockChannels, recordAttempts, storeRendered } from '../queue/lane-store.ts'
 import { type PreparedDelivery, type PrepareTools, prepareAll } from '../rendering/prepare.ts'
@@ -106,9 +107,10 @@ export async function finishRelayAttempts(
     kept.filter(one => one.outcome === null).map(one => one.message.id),
     now,
   )
-  const ended = sent.flatMap(({ message: { channelId } }, i) => {
+  const ended = sent.flatMap(({ message: { channelId }, outcome }, i) => {
     const status = recorded[i]?.status
-    return status === 'pending' ? [] : [{ channelId, succeeded: status === 'delivered' }]
+    const isCounted = status !== 'pending' && isAttributable('http', outcome)
+    return isCounted ? [{ channelId, succeeded: status === 'delivered' }] : []
   })
   await recordChannelResults(tx, ended, now)
   const channels = sent.map(({ message }) => message.channelId)
@@ -123,16 +125,20 @@ function toAttemptRecord(
   const next = decideRelayRetry(message.head, outcome, chance, now)
   const attempt = toLoggedAttempt(outcome)
   if (typeof next === 'string') return { id: message.id, attempt, status: next, retryAt: null }
-  return { id: message.id, attempt, status: 'pending', retryAt: next.retryAt }
+  const isUncounted = outcome.ownFault !== undefined
+  return { id: message.id, attempt, status: 'pending', retryAt: next.retryAt, isUncounted }
 }
 
 async function storeAttemptRecords(tx: Tx, recorded: AttemptRecord[], now: Date): Promise<void> {
   await recordAttempts(tx, recorded, now)
-  await postponeMessages(
-    tx,
-    recorded.flatMap(({ id, retryAt }) => (retryAt === null ? [] : [{ id, retryAt }])),
-    true,
-  )
+  for (const isFailure of [true, false]) {
+    const some = recorded.filter(one => isFailure !== (one.isUncounted === true))
+    await postponeMessages(
+      tx,
+      some.flatMap(({ id, retryAt }) => (retryAt === null ? [] : [{ id, retryAt }])),
+      isFailure,
+    )
+  }
   await removeMessages(
     tx,
     recorded.filter(one => one.retryAt === null).map(one => one.id),

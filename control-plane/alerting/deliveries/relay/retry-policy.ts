@@ -1,4 +1,4 @@
-import { isSuccess } from '../attempts/retry-policy.ts'
+import { computePostponementMs, type DeliveryProgress, isSuccess } from '../attempts/retry-policy.ts'
 import type { DeliveryOutcome } from '../types.ts'
 
 /** How long the built-in relay tries, from the handover of a message (docs/design/deliveries.md#relay). */
@@ -16,11 +16,12 @@ export const MAX_DESTINATION_CONCURRENCY = 8
 export type RelayRetryDecision = 'delivered' | 'dead' | { retryAt: Date }
 
 /** A message in the relay. `failures` does not include the current attempt. */
-type RelayProgress = { handedOverAt: Date; failures: number }
+type RelayProgress = Pick<DeliveryProgress, 'uncountedAttempts'> & { handedOverAt: Date; failures: number }
 
 /**
  * What follows an attempt. A message is dead when its receiver refuses it, or when the next attempt would be more than 24
- * hours after the handover. `chance` from 0 to 1 selects the jitter.
+ * hours after the handover. A fault of Picket is not a failure of the receiver, and does not make later waits longer. `chance`
+ * from 0 to 1 selects the jitter.
  */
 export function decideRelayRetry(
   message: RelayProgress,
@@ -30,7 +31,10 @@ export function decideRelayRetry(
 ): RelayRetryDecision {
   if (isSuccess(outcome)) return 'delivered'
   if (outcome.isPermanent) return 'dead'
-  const waitMs = Math.min(FIRST_RETRY_DELAY_MS * 2 ** message.failures, MAX_RETRY_DELAY_MS) * (1 - JITTER * chance)
+  const longestMs = outcome.ownFault
+    ? computePostponementMs(message.uncountedAttempts)
+    : Math.min(FIRST_RETRY_DELAY_MS * 2 ** message.failures, MAX_RETRY_DELAY_MS)
+  const waitMs = longestMs * (1 - JITTER * chance)
   const retryAt = new Date(now.getTime() + Math.round(waitMs))
   return retryAt > computeRelayDeadline(message) ? 'dead' : { retryAt }
 }

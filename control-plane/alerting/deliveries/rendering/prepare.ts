@@ -9,6 +9,7 @@ import { findReceiverHost } from '../../channels/config/receiver-host.ts'
 import { type ChannelMessage, type ChannelType, getChannelKind } from '../../channels/registry.ts'
 import { getSubscriberKind } from '../../channels/subscribers/subscriber-kinds.ts'
 import type { HttpMessage } from '../../channels/types.ts'
+import type { DeliveryProgress } from '../attempts/retry-policy.ts'
 import { buildUnsentAttempt } from '../log/log-entry.ts'
 import type { ChatInstallationRef, QueuedDelivery } from '../queue/lane-store.ts'
 import type { Lane } from '../queue/lanes.ts'
@@ -18,27 +19,28 @@ import { createChannelRenderer, createPageRenderer, isPageDelivery, isUnwanted }
 import { buildSignatureHeaders } from './signature.ts'
 
 /** A delivery that is ready to be sent. Its body is stored in the database before it is sent. */
-export type PreparedDelivery = Lane & {
-  id: string
-  projectId: string
-  /** the page's subscriber, whose failures are counted; null: the channel's are counted */
-  subscriberId: string | null
-  attemptsMade: number
-  /** signed, with the stored body */
-  message: ChannelMessage
-  /** what the log shows: the address of a chat and some headers are secrets */
-  shown: { url: string; headers: Record<string, string> }
-  /** `shown.url`, encrypted */
-  address: Buffer
-  /** the chat installation that sends it; null: none */
-  chat: ChatInstallationRef | null
-  /** why a mail does not go to all addresses of its channel; undefined: it goes to all */
-  leftOut?: string
-  /** its origin, when it is for the built-in relay (docs/design/deliveries.md#relay); null: it is sent from its lane */
-  relayOrigin: string | null
-  /** the receiver's host, also behind a relay; null for a mail or a chat's provider */
-  host: string | null
-}
+export type PreparedDelivery = Lane &
+  DeliveryProgress & {
+    id: string
+    projectId: string
+    /** the page's subscriber, whose failures are counted; null: the channel's are counted */
+    subscriberId: string | null
+    attemptsMade: number
+    /** signed, with the stored body */
+    message: ChannelMessage
+    /** what the log shows: the address of a chat and some headers are secrets */
+    shown: { url: string; headers: Record<string, string> }
+    /** `shown.url`, encrypted */
+    address: Buffer
+    /** the chat installation that sends it; null: none */
+    chat: ChatInstallationRef | null
+    /** why a mail does not go to all addresses of its channel; undefined: it goes to all */
+    leftOut?: string
+    /** its origin, when it is for the built-in relay (docs/design/deliveries.md#relay); null: it is sent from its lane */
+    relayOrigin: string | null
+    /** the receiver's host, also behind a relay; null for a mail or a chat's provider */
+    host: string | null
+  }
 
 export type PrepareTools = {
   secrets: SecretCipher
@@ -62,7 +64,7 @@ class UnsendableError extends Error {}
 function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): PreparedDelivery {
   const { secrets, publicUrl, relayUrl = null } = tools
   const { channelId, projectId, subscriberId, subject, id, attemptsMade } = head
-  const { isReplay, reminder, eventName } = head
+  const { isReplay, reminder, eventName, createdAt, uncountedAttempts } = head
   const owner = { ...head, id: subscriberId ?? channelId }
   const config = decryptConfig(owner, secrets)
   const { mask, render } = resolveForms(head, publicUrl, now)
@@ -82,6 +84,7 @@ function prepareDelivery(head: QueuedDelivery, tools: PrepareTools, now: Date): 
     subject,
     id,
     attemptsMade,
+    ...{ createdAt, isReplay, uncountedAttempts },
     chat: null,
     message: { ...message, url: toRelayUrl(message, relayUrl), headers, body } as ChannelMessage,
     shown: { url, headers: { ...shown.headers, ...signatures } },
@@ -101,6 +104,7 @@ function prepareForApp(
   tools: PrepareTools,
 ): PreparedDelivery {
   const { channelId, projectId, subscriberId, subject, id, attemptsMade, chat } = head
+  const { createdAt, isReplay, uncountedAttempts } = head
   const { secrets, chatApiUrl = '' } = tools
   if (chat === null || chat.isRevoked) throw new UnsendableError(APP_REMOVED_MESSAGE)
   const { accessToken } = decryptChatTokens(Buffer.from(chat.tokens, 'hex'), { id: chat.id, projectId }, secrets)
@@ -108,6 +112,7 @@ function prepareForApp(
   const body = head.body === null ? message.body : addressToChannelOf(message.body, head.body)
   return {
     ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, chat },
+    ...{ createdAt, isReplay, uncountedAttempts },
     message: { ...message, url, headers: { ...headers, authorization: `Bearer ${accessToken}` }, body },
     shown: { url, headers: { ...headers, authorization: MASK } },
     address: encryptAddress(url, head, secrets),

@@ -69,6 +69,8 @@ export async function testUnstoredChannel(
     subject: event.subject,
     createdAt: now,
     attemptsMade: 0,
+    uncountedAttempts: 0,
+    isDeferred: false,
     isReplay: false,
     isCrowd: false,
     reminder: null,

@@ -29,6 +29,8 @@ export type MailResult = {
   line: string | null
   error: string | null
   durationMs: number
+  /** no connection was opened, so the server cannot have accepted the mail; absent: it may have */
+  isUnreachable?: boolean
 }
 
 export type Mailer = {
@@ -75,7 +77,9 @@ async function sendComposed(mail: Mail, from: string, pool: SmtpPool, signal: De
   const composed = compose(mail, from)
   const bytes = await composed.build()
   const sender = composed.getEnvelope().from
-  const connection = await pool.acquire(signal)
+  const connection = await pool.acquire(signal).catch(error => {
+    throw new NoConnection(error)
+  })
   const disconnect = () => connection.close()
   signal.addEventListener('abort', disconnect)
   try {
@@ -129,6 +133,13 @@ function buildListHeaders(unsubscribeUrl: string | undefined): Record<string, st
   return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }
 
+/** `cause`: why no connection was opened. */
+class NoConnection extends Error {
+  constructor(cause: unknown) {
+    super('no connection', { cause })
+  }
+}
+
 type NodemailerError = { code?: string; responseCode?: number; response?: string; message: string }
 type Envelope = { from: string | false | undefined; to: string[] }
 type SmtpSendInfo = Parameters<Parameters<SmtpConnection['send']>[2]>[1]
@@ -158,10 +169,14 @@ const buildFailure = (error: string, durationMs: number): MailResult => ({
 
 /** nodemailer's errors contain the server's reply, if there was one. */
 function toFailure(error: unknown, signal: DeadlineSignal, durationMs: number): MailResult {
-  const { code, responseCode, response, message } = error as NodemailerError
-  if (signal.reason instanceof DeadlineExceeded)
-    return buildFailure('timed out while talking to the mail server', durationMs)
-  if (!responseCode || !response) return buildFailure(`no connection to the mail server: ${message}`, durationMs)
+  const isUnreachable = error instanceof NoConnection
+  const { code, responseCode, response, message } = (isUnreachable ? error.cause : error) as NodemailerError
+  const unanswered = (reason: string) => ({
+    ...buildFailure(reason, durationMs),
+    ...(isUnreachable && { isUnreachable }),
+  })
+  if (signal.reason instanceof DeadlineExceeded) return unanswered('timed out while talking to the mail server')
+  if (!responseCode || !response) return unanswered(`no connection to the mail server: ${message}`)
   // a fault of the configuration: without a code, it does not look like a refusal of the mail
   if (code === 'EAUTH')
     return { ...buildFailure('the mail server refused the user or password of SMTP_URL', durationMs), line: response }

@@ -1,0 +1,60 @@
+import { getDomain } from 'tldts'
+import { FailureSource } from '../../../../shared/checks/result.ts'
+import type { HttpResponse } from '../../../../shared/egress/index.ts'
+
+/** Which part of the installation failed, and not the receiver (docs/design/deliveries.md#faults-of-picket). */
+export type OwnFault = 'network' | 'resolver' | 'mail_server'
+
+/** This machine has no route, address, port, file descriptor or memory for the connection. Nothing was sent. */
+const LOCAL_CODES = new Set(['network_unreachable', 'local_resources'])
+/** The cause may be a router or firewall on either side. */
+const UNCLEAR_CODES = new Set(['host_unreachable', 'local_firewall'])
+
+/** An unclear failure is Picket's when receivers of this number of domains fail within the time and none succeeds. */
+const MIN_FAILING_DOMAINS = 3
+/** Longer than the longest wait of a postponed attempt together with the attempt itself. */
+const FAILURE_WINDOW_MS = 120_000
+
+type RequestEnd = Pick<HttpResponse, 'error' | 'statusCode' | 'timings'>
+
+export type OwnFaultDetector = {
+  /** Notes the end of a request to `host`. Returns the fault of Picket that made it fail, or null. `nowMs` is monotonic. */
+  inspect(host: string, end: RequestEnd, nowMs: number): OwnFault | null
+}
+
+/** Learns from all requests of a process: one receiver alone cannot show that the resolver is the cause. */
+export function createOwnFaultDetector(): OwnFaultDetector {
+  const lookups = createSharedFailure()
+  const connections = createSharedFailure()
+  return {
+    inspect(host, { error, statusCode, timings }, nowMs) {
+      if (isResolved({ error, timings })) lookups.clear()
+      if (statusCode !== null) connections.clear()
+      if (error === null) return null
+      if (error.source === FailureSource.INTERNAL && LOCAL_CODES.has(error.code)) return 'network'
+      // several hosts of one domain may share a broken zone or one network
+      const domain = getDomain(host) ?? host
+      if (error.source === FailureSource.RESOLVER) return lookups.add(domain, nowMs) ? 'resolver' : null
+      if (UNCLEAR_CODES.has(error.code)) return connections.add(domain, nowMs) ? 'network' : null
+      return null
+    },
+  }
+}
+
+/** Whether the resolver has answered. A kept connection shows nothing: it has no time of connecting. */
+const isResolved = ({ error, timings: { dnsUs, connectUs } }: Pick<RequestEnd, 'error' | 'timings'>): boolean =>
+  error?.code === 'dns_not_found' || (dnsUs > 0 && connectUs > 0)
+
+/** Failures of one kind by domain, since the last success. */
+function createSharedFailure() {
+  const failedAtMs = new Map<string, number>()
+  return {
+    clear: () => failedAtMs.clear(),
+    /** Returns whether enough domains fail. */
+    add(domain: string, nowMs: number): boolean {
+      for (const [other, atMs] of failedAtMs) if (nowMs - atMs > FAILURE_WINDOW_MS) failedAtMs.delete(other)
+      failedAtMs.set(domain, nowMs)
+      return failedAtMs.size >= MIN_FAILING_DOMAINS
+    },
+  }
+}
