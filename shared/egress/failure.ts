@@ -25,6 +25,9 @@ const { TARGET, RESOLVER, INTERNAL } = FailureSource
 export const CERTIFICATE_EXPIRED = 'the certificate has expired'
 export const CERTIFICATE_NOT_YET_VALID = 'the certificate is not valid yet'
 
+/** No DNS server was reached, so the name is not the cause. */
+export const RESOLVER_UNREACHABLE = 'no resolver can be reached'
+
 /** System and library error codes: source, code and message. */
 const KNOWN: Record<string, readonly [FailureSource, string, string]> = {
   ECONNREFUSED: [TARGET, 'connection_refused', 'the target refused the connection'],
@@ -94,6 +97,7 @@ export function toResolverFailure(code: string): EgressFailure {
   const known = KNOWN[code]
   if (known?.[1] === 'dns_not_found') return new EgressFailure(known[0], known[1], known[2])
   if (code === 'ETIMEOUT') return new EgressFailure(RESOLVER, 'dns_timeout', 'the resolver does not respond')
+  if (code === 'ECONNREFUSED') return new EgressFailure(RESOLVER, 'dns_failed', RESOLVER_UNREACHABLE)
   return new EgressFailure(RESOLVER, 'dns_failed', `the resolver could not answer (${code})`)
 }
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { toResolverFailure } from '../../shared/egress/failure.ts'
+import { createResolver } from '../../shared/egress/guard/resolve.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDeliveryQueue } from '../support/delivery-queue.ts'
 import { startRawServer } from '../support/raw-server.ts'
@@ -97,6 +98,20 @@ t.test('Attempts that fail at the receiver count after those that failed in Pick
     [503, 503, 503],
   )
   t.same(await failuresOf(channelId), { failures: 1, isPaused: false })
+})
+
+t.test('A machine that reaches no DNS server uses up no delivery of its only receiver', async t => {
+  const { network, channelTo, failuresOf, untilAttempted, send, ended } = await startQueue(t)
+  const receiver = await startReceiver(t)
+  const channelId = await channelTo(receiver.url, 'hooks.example.com')
+  network.resolve = createResolver({ servers: ['127.0.0.1:1'] })
+  const ids = await send(channelId, 'monitor:a', 'monitor:b')
+  for (const { status } of await untilAttempted(ids, 4)) t.equal(status, 'pending')
+  network.resolve = async () => ['127.0.0.1']
+  await untilAttempted(ids, 5)
+  for (const id of ids) t.equal((await ended(id)).status, 'delivered')
+  t.same(await failuresOf(channelId), { failures: 0, isPaused: false })
+  t.equal(receiver.received.length, 2)
 })
 
 t.test('A resolver that fails for all receivers uses up no delivery', async t => {

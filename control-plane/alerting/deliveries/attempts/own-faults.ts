@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts'
 import { FailureSource } from '../../../../shared/checks/result.ts'
+import { RESOLVER_UNREACHABLE } from '../../../../shared/egress/failure.ts'
 import type { HttpResponse } from '../../../../shared/egress/index.ts'
 
 /** Which part of the installation failed, and not the receiver (docs/design/deliveries.md#faults-of-picket). */
@@ -32,6 +33,7 @@ export function createOwnFaultDetector(): OwnFaultDetector {
       if (statusCode !== null) connections.clear()
       if (error === null) return null
       if (error.source === FailureSource.INTERNAL && LOCAL_CODES.has(error.code)) return 'network'
+      if (error.message === RESOLVER_UNREACHABLE) return 'resolver'
       // several hosts of one domain may share a broken zone or one network
       const domain = getDomain(host) ?? host
       if (error.source === FailureSource.RESOLVER) return lookups.add(domain, nowMs) ? 'resolver' : null

@@ -35,7 +35,8 @@ const ROWS: [title: string, steps: Step[], expected: string | null][] = [
       null,
     ],
   ),
-  ...['ESERVFAIL', 'ETIMEOUT', 'ECONNREFUSED'].flatMap((code): typeof ROWS => [
+  ['a resolver that cannot be reached is, for one receiver', [['a.com', unresolved('ECONNREFUSED')]], 'resolver'],
+  ...['ESERVFAIL', 'ETIMEOUT', 'EREFUSED'].flatMap((code): typeof ROWS => [
     [`one name that the resolver fails for (${code}) is not`, [['a.com', unresolved(code)]], null],
     [
       `names of three domains that it fails for (${code}) are`,

@@ -87,6 +87,12 @@ t.test('Names are resolved by the DNS servers, and each failure has its source',
     message: 'the name has no address',
   })
   await t.rejects(resolve('ill.example'), { code: 'dns_failed', source: RESOLVER })
+  const unreachable = createResolver({ servers: ['127.0.0.1:1', '127.0.0.1:2'], files: NO_FILES })
+  await t.rejects(unreachable('here.example'), {
+    code: 'dns_failed',
+    source: RESOLVER,
+    message: 'no resolver can be reached',
+  })
 })
 
 t.test('A process follows when the network replaces the DNS servers, and when a name is added by hand', async t => {
