@@ -80,6 +80,20 @@ t.test(
   },
 )
 
+t.test('The next attempt starts by itself, 5 s after the first', async t => {
+  const { network, channelTo, send, ended, entry } = await startQueue(t)
+  const receiver = await startReceiver(t)
+  network.resolve = async () => [WITHOUT_ROUTE]
+  const [id] = await send(await channelTo(receiver.url, 'hooks.example.com'), 'monitor:a')
+  await waitFor(async () => (await entry(id!)).attempts.length > 0, { label: 'the first attempt' })
+  network.resolve = async () => ['127.0.0.1']
+  const { status, attempts } = await ended(id!)
+  t.equal(status, 'delivered')
+  t.equal(receiver.received.length, 1)
+  const [before, last] = attempts.slice(-2).map(({ at }) => Date.parse(at))
+  t.ok(last! - before! >= 5_000, `${last! - before!} ms`)
+})
+
 t.test('Attempts that fail at the receiver count after those that failed in Picket: three are made', async t => {
   const { network, channelTo, failuresOf, untilAttempted, send, ended } = await startQueue(t)
   const receiver = await startReceiver(t)

@@ -16,6 +16,11 @@ const MIN_FAILING_DOMAINS = 3
 /** Longer than the longest wait of a postponed attempt together with the attempt itself. */
 const FAILURE_WINDOW_MS = 120_000
 
+/** A receiver without a route while others answer for so long has an address that this machine never reaches, such as IPv6. */
+const MAX_UNLIKE_OTHERS_MS = 10 * 60_000
+/** How many failing hosts are remembered. */
+const MAX_HOSTS = 10_000
+
 type RequestEnd = Pick<HttpResponse, 'error' | 'statusCode' | 'timings'>
 
 export type OwnFaultDetector = {
@@ -27,12 +32,17 @@ export type OwnFaultDetector = {
 export function createOwnFaultDetector(): OwnFaultDetector {
   const lookups = createSharedFailure()
   const connections = createSharedFailure()
+  const unreached = createUnreachedHosts()
   return {
     inspect(host, { error, statusCode, timings }, nowMs) {
       if (isResolved({ error, timings })) lookups.clear()
-      if (statusCode !== null) connections.clear()
+      if (statusCode !== null) {
+        connections.clear()
+        unreached.noteAnswer(host, nowMs)
+      }
       if (error === null) return null
-      if (error.source === FailureSource.INTERNAL && LOCAL_CODES.has(error.code)) return 'network'
+      if (error.source === FailureSource.INTERNAL && LOCAL_CODES.has(error.code))
+        return unreached.isLikeOthers(host, nowMs) ? 'network' : null
       if (error.message === RESOLVER_UNREACHABLE) return 'resolver'
       // several hosts of one domain may share a broken zone or one network
       const domain = getDomain(host) ?? host
@@ -57,6 +67,27 @@ function createSharedFailure() {
       for (const [other, atMs] of failedAtMs) if (nowMs - atMs > FAILURE_WINDOW_MS) failedAtMs.delete(other)
       failedAtMs.set(domain, nowMs)
       return failedAtMs.size >= MIN_FAILING_DOMAINS
+    },
+  }
+}
+
+/** Hosts to which this machine has no route, with the times of the first and the last failure since a response. */
+function createUnreachedHosts() {
+  const failures = new Map<string, { firstMs: number; lastMs: number }>()
+  let answeredAtMs = Number.NEGATIVE_INFINITY
+  return {
+    noteAnswer(host: string, nowMs: number): void {
+      failures.delete(host)
+      answeredAtMs = nowMs
+    },
+    /** Notes a failure. False: for a long time other receivers have answered, and this one has not been reached. */
+    isLikeOthers(host: string, nowMs: number): boolean {
+      const known = failures.get(host)
+      const isSameSeries = known !== undefined && nowMs - known.lastMs <= FAILURE_WINDOW_MS
+      const firstMs = isSameSeries ? known.firstMs : nowMs
+      if (failures.size >= MAX_HOSTS) failures.clear()
+      failures.set(host, { firstMs, lastMs: nowMs })
+      return answeredAtMs - firstMs <= MAX_UNLIKE_OTHERS_MS
     },
   }
 }

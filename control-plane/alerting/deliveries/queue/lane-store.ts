@@ -48,7 +48,10 @@ export type QueuedDelivery = DeliveryEvent &
 /** An installation of the app in a chat. `tokens` are encrypted, in hexadecimal digits. */
 export type ChatInstallationRef = { id: string; tokens: string; isRevoked: boolean }
 
-/** Columns of the tables `deliveries d`, `events e`, `alert_channels c` and those of QUEUED_DELIVERY_JOINS. */
+/**
+ * Columns of the tables `deliveries d`, `events e`, `alert_channels c` and those of QUEUED_DELIVERY_JOINS.
+ * `attempts_before_replay` also counts attempts that failed by a fault of Picket.
+ */
 export const QUEUED_DELIVERY_COLUMNS = `d.channel_id AS "channelId", d.subject, d.id, d.project_id AS "projectId",
   d.event_name AS "eventName", e.data AS "eventData", d.is_replay AS "isReplay", d.reminder,
   jsonb_array_length(d.attempts) + d.attempts_left_out - d.attempts_before_replay AS "attemptsMade",

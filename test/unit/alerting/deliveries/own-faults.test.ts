@@ -24,6 +24,10 @@ const onKeptConnection = answered(LOOKED_UP)
 
 /** The ends of requests, one a second unless `atS` differs, and what is found about the last one. */
 type Step = [host: string, end: End, atS?: number]
+/** Attempts once a minute, from 0 s. */
+const withoutRoute = (minutes: number): Step[] =>
+  Array.from({ length: minutes + 1 }, (_, i) => ['a.com', failed('ENETUNREACH'), 60 * i])
+
 const ROWS: [title: string, steps: Step[], expected: string | null][] = [
   ...['ENETUNREACH', 'ENETDOWN', 'EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'].map(
     (code): (typeof ROWS)[number] => [`${code} is Picket's fault at once`, [['a.com', failed(code)]], 'network'],
@@ -122,6 +126,31 @@ const ROWS: [title: string, steps: Step[], expected: string | null][] = [
       null,
     ],
   ]),
+  [
+    'without a route for an hour, while nothing answers, is',
+    Array.from({ length: 61 }, (_, i): Step => ['a.com', failed('ENETUNREACH'), 60 * i]),
+    'network',
+  ],
+  [
+    'without a route for ten minutes while another receiver answers is, still',
+    [...withoutRoute(9), ['b.com', answered(), 599], ['a.com', failed('ENETUNREACH'), 600]],
+    'network',
+  ],
+  [
+    'without a route for longer while another receiver answers is not: the machine never reaches that address',
+    [...withoutRoute(10), ['b.com', answered(), 601], ['a.com', failed('ENETUNREACH'), 602]],
+    null,
+  ],
+  [
+    'a response of the receiver begins a new series',
+    [...withoutRoute(10), ['a.com', answered(), 601], ['a.com', failed('ENETUNREACH'), 602]],
+    'network',
+  ],
+  [
+    'so does a pause of more than two minutes',
+    [...withoutRoute(10), ['b.com', answered(), 601], ['a.com', failed('ENETUNREACH'), 721]],
+    'network',
+  ],
   [
     'an address that the egress guard refuses is not',
     ['a.com', 'b.com', 'c.com'].map(host => [
