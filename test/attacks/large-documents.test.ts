@@ -53,6 +53,26 @@ t.test('Reading a document of 5 MiB does not block other work', async t => {
   }
 })
 
+t.test('Reading a short document that is costly for its fields does not block other work', async t => {
+  const egress = createEgress({ allow: [] })
+  const fieldsOf = (given: Partial<FieldDefinition>): FieldDefinition[] =>
+    Array.from({ length: 50 }, (_, i) => ({ ...definition, ...given, id: String(i) }))
+  const ones = Array.from({ length: 8_000 }, (_, i) => `"${i.toString(36)}":1`)
+  const wide = `{${ones.join(',')}}`
+  const inRule = { ruleType: 'in', ruleConfig: { values: Array(1_000).fill({}) } } as const
+  const cases: [name: string, text: string, fields: FieldDefinition[]][] = [
+    ['many keys', `{"${'\\ud800'.repeat(190)}":${wide}}`, fieldsOf({ path: '*.*', ruleType: 'http_ok' })],
+    ['many values in a rule', wide, fieldsOf({ path: '$', ...inRule })],
+  ]
+  for (const [name, text, fields] of cases) {
+    const { answer, turns } = await countTurns(() =>
+      evaluateRawDocument(egress, { ...source, fields }, { body: Buffer.from(text), headers: HEADERS }, 'preview'),
+    )
+    t.match(answer, { evaluation: {} }, name)
+    t.ok(turns > 10, `${name}: the event loop went round ${turns} times`)
+  }
+})
+
 t.test('Data sources with long documents that are due together are all read, also while previews wait', async t => {
   const egress = createEgress({ allow: [] })
   const body = Buffer.from(`{${SERVICES},"x":"${'x'.repeat(100_000)}"}`)

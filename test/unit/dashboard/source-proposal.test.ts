@@ -4,7 +4,7 @@ import {
   formatRuleValue,
   parseRuleValue,
 } from '../../../control-plane/dashboard/screens/integrations/sources/document/rule-value.ts'
-import { evaluate } from '../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
+import { collectMatches, evaluate } from '../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
 
 const NOW = Date.parse('2026-11-21T14:00:00Z')
 const DOCUMENT = {
@@ -113,7 +113,7 @@ t.test('Each proposal makes the number of monitors that it says, and the clicked
         id: 'f',
       }
       t.equal(
-        evaluate(DOCUMENT, [definition], new Date(NOW), new Map()).children.length,
+        evaluate(DOCUMENT, collectMatches(DOCUMENT, [definition]), new Date(NOW), new Map()).children.length,
         count,
         `${name}: ${field.path}`,
       )

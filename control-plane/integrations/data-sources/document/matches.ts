@@ -1,33 +1,45 @@
-import { type PathStep, WILDCARD } from '../../../../shared/json-path.ts'
-import { type DocumentPath, formatPath } from './path.ts'
+import { WILDCARD } from '../../../../shared/json-path.ts'
+import { bindPath, type DocumentPath, formatPath } from './path.ts'
 
 export type PathMatch = {
+  path: DocumentPath
   /** what the wildcards matched, in their order */
   bound: (string | number)[]
   /** distinguishes it from other matches of the field: the matched key or index */
   key: string
-  /** path of the value, below the root */
-  place: string
   value: unknown
 }
 
-/** The budget for searching one document, over all its paths. `isExhausted`: some keys were not visited. */
-export type PathSearch = { visitsLeft: number; isExhausted: boolean; keys: Map<object, string[]> }
+/**
+ * The budget for searching one document, over all its paths. `isExhausted`: some keys were not visited. `longKeys`: the number of
+ * places that a path matches only through a key that is too long; they are not matches.
+ */
+export type PathSearch = { visitsLeft: number; isExhausted: boolean; longKeys: number; keys: Map<object, string[]> }
 
+/** Maximum length of the key of a match. */
+export const MAX_KEY_CHARACTERS = 200
 const MAX_VISITS = 100_000
+/** A visit counts once more for each of these, because every match formats its key. */
+const CHARACTERS_PER_VISIT = 32
 const MAX_SORTED_KEYS = 10_000
 
-export const createSearch = (): PathSearch => ({ visitsLeft: MAX_VISITS, isExhausted: false, keys: new Map() })
+export const createSearch = (): PathSearch => ({
+  ...{ visitsLeft: MAX_VISITS, isExhausted: false, longKeys: 0 },
+  keys: new Map(),
+})
 
 /**
  * Yields every match of a path in a document. The order does not depend on the order in the document: lists by index,
  * objects by key.
  */
 export function* findMatches(root: unknown, path: DocumentPath, search: PathSearch): Generator<PathMatch> {
-  for (const { value, steps, bound } of walk(root, path, 0, [], [], search)) {
-    yield { bound, key: getMatchKey(path, bound), place: formatPath(steps), value }
+  for (const { value, bound } of walk(root, { path, step: 0, bound: [], keyLength: 0 }, search)) {
+    yield { path, bound, key: getMatchKey(path, bound), value }
   }
 }
+
+/** Formats the path of a match, below the root. */
+export const formatPlace = ({ path, bound }: PathMatch): string => formatPath(bindPath(path, bound))
 
 /** Returns the value at a path without wildcards, or undefined. */
 export function getValueAt(root: unknown, path: DocumentPath): unknown {
@@ -36,31 +48,37 @@ export function getValueAt(root: unknown, path: DocumentPath): unknown {
   return value
 }
 
-type WalkResult = { value: unknown; steps: PathStep[]; bound: (string | number)[] }
+/** A place on a path. `keyLength`: the length of the key so far, at least. */
+type Place = { path: DocumentPath; step: number; bound: (string | number)[]; keyLength: number }
 
 function* walk(
-  value: unknown,
-  path: DocumentPath,
-  depth: number,
-  steps: (string | number)[],
-  bound: (string | number)[],
+  from: unknown,
+  { path, step, bound, keyLength }: Place,
   search: PathSearch,
-): Generator<WalkResult> {
-  if (depth === path.length) {
-    if (value !== undefined) yield { value, steps, bound }
-    return
+): Generator<{ value: unknown; bound: (string | number)[] }> {
+  let [value, next] = [from, step]
+  for (; value !== undefined && next < path.length && path[next] !== WILDCARD; next++) {
+    value = getChild(value, path[next]!)
   }
-  const step = path[depth]!
-  if (step !== WILDCARD) {
-    yield* walk(getChild(value, step), path, depth + 1, [...steps, step], bound, search)
+  if (value === undefined) return
+  if (next === path.length) {
+    yield { value, bound }
     return
   }
   for (const key of listKeys(value, search)) {
-    if (search.visitsLeft-- <= 0) {
+    if (search.visitsLeft <= 0) {
       search.isExhausted = true
       return
     }
-    yield* walk(getChild(value, key), path, depth + 1, [...steps, key], [...bound, key], search)
+    // keys after the first have a dot or bracket before them
+    const length = keyLength + String(key).length + (bound.length > 0 ? 1 : 0)
+    const isTooLong = length > MAX_KEY_CHARACTERS
+    search.visitsLeft -= 1 + (isTooLong ? 0 : Math.floor(length / CHARACTERS_PER_VISIT))
+    const place = { path, step: next + 1, bound: [...bound, key], keyLength: length }
+    const below = walk(getChild(value, key), place, search)
+    // below a key that is too long, one match is enough to report the key
+    if (!isTooLong || keyLength > MAX_KEY_CHARACTERS) yield* below
+    else if (!below.next().done) search.longKeys++
   }
 }
 

@@ -40,13 +40,42 @@ export function computeDistance(a: Comparable, b: Comparable): { amount: number;
   return { amount: Number(isTime ? Math.abs(amount).toFixed(3) : Math.abs(amount).toPrecision(12)), isTime }
 }
 
-/** Whether two values of JSON are equal, lists and objects completely. The order of keys does not count. */
-export function isSameValue(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
-  return keys.every(key => Object.hasOwn(right, key) && isSameValue(left[key], right[key]))
+/**
+ * Compiles a test whether a value of JSON equals one of `values`, lists and objects completely. The order of keys does not
+ * count. The time of the test depends on the length of the longest of `values`, not on their number.
+ */
+export function compileEquality(values: readonly unknown[]): (value: unknown) => boolean {
+  const texts = new Set<string | null>(values.map(value => formatSorted(value, Number.POSITIVE_INFINITY)))
+  const longest = Math.max(...[...texts].map(text => text?.length ?? 0))
+  return value => {
+    const text = formatSorted(value, longest)
+    return text !== null && texts.has(text)
+  }
+}
+
+/** Documents have fewer levels. */
+const MAX_LEVELS = 1_000
+
+/** Formats a value of JSON as text, with sorted keys. Returns null when the text is longer than `maxLength`, or deeper than any document. */
+function formatSorted(value: unknown, maxLength: number): string | null {
+  const parts: string[] = []
+  let left = maxLength
+  const add = (text: string): boolean => {
+    left -= text.length
+    parts.push(text)
+    return left >= 0
+  }
+  const format = (one: unknown, level: number): boolean => {
+    if (typeof one === 'string') return one.length <= left && add(JSON.stringify(one))
+    if (typeof one !== 'object' || one === null) return add(String(one))
+    if (level > MAX_LEVELS) return false
+    if (Array.isArray(one)) {
+      return one.length <= left && add('[') && one.every(item => format(item, level + 1) && add(',')) && add(']')
+    }
+    const keys = Object.keys(one)
+    const formatEntry = (key: string) =>
+      format(key, level) && add(':') && format((one as Record<string, unknown>)[key], level + 1) && add(',')
+    return keys.length <= left && add('{') && keys.sort().every(formatEntry) && add('}')
+  }
+  return format(value, 0) ? parts.join('') : null
 }

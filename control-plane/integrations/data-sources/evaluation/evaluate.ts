@@ -1,5 +1,12 @@
 import { toStorableText } from '../../../../shared/storable-text.ts'
-import { createSearch, findMatches, type PathMatch, type PathSearch } from '../document/matches.ts'
+import {
+  createSearch,
+  findMatches,
+  formatPlace,
+  MAX_KEY_CHARACTERS,
+  type PathMatch,
+  type PathSearch,
+} from '../document/matches.ts'
 import { formatValue, type ScalarValue, toLine, toScalar } from '../document/text.ts'
 import type { FieldDefinition } from '../types.ts'
 import { type CompiledField, compileField } from './compiled-field.ts'
@@ -9,7 +16,6 @@ import { parseUrl } from './rules.ts'
 
 /** Maximum number of monitors of a source (docs/design/data-sources.md#children). */
 export const MAX_CHILDREN = 200
-const MAX_KEY_CHARACTERS = 200
 const MAX_VALUE_CHARACTERS = 200
 const MAX_REASON_CHARACTERS = 500
 
@@ -33,38 +39,26 @@ export type EvaluatedChild = {
 export type ChildKey = { fieldId: string | null; key: string }
 export const formatChildKey = ({ fieldId, key }: ChildKey): string => `${fieldId} ${key}`
 
-/** `keys`: the number of keys that could be children. `notes`: sentences about paths without a match and limits that apply. */
-export type Evaluation = { children: EvaluatedChild[]; keys: number; notes: string[] }
+export type Evaluation = Pick<CollectedMatches, 'keys' | 'notes'> & { children: EvaluatedChild[] }
 
 /**
- * Evaluates the fields of a source, in their order, on a document from its root. The same content gives the same
- * children, whatever the order of its keys. The time is bounded by the size of the document. Never throws. `known`: the
- * children that the source already has (formatChildKey), which come first when the document has more keys than there may
- * be children.
+ * Evaluates the matches of a document. The same content gives the same children, whatever the order of its keys. The time is
+ * bounded by the size of the document. Never throws.
  */
 export function evaluate(
   root: unknown,
-  fields: readonly FieldDefinition[],
+  { matches, keys, notes }: CollectedMatches,
   now: Date,
   urlChecks: UrlChecks,
-  known: KnownKeys = NONE,
 ): Evaluation {
-  const notes: string[] = []
   const context = { root, now, urlChecks }
-  const { matches, keys } = collectMatches(root, fields, known, notes)
   return { children: matches.map(match => evaluateChild(match, context)), keys, notes }
 }
 
-/** Returns the URLs to request before the evaluation, the values of fields whose rule is `http_ok`, each once, and the number of keys. */
-export function listUrlsToCheck(
-  root: unknown,
-  fields: readonly FieldDefinition[],
-  known: KnownKeys = NONE,
-): { urls: string[]; keys: number } {
-  const { matches, keys } = collectMatches(root, fields, known, [])
+/** Returns the URLs to request before the evaluation: the values of fields whose rule is `http_ok`, each once. */
+export function listUrlsToCheck({ matches }: CollectedMatches): string[] {
   const urlMatches = matches.filter(({ definition }) => definition.ruleType === 'http_ok')
-  const urls = urlMatches.flatMap(({ match }) => parseUrl(match.value) ?? [])
-  return { urls: [...new Set(urls)], keys }
+  return [...new Set(urlMatches.flatMap(({ match }) => parseUrl(match.value) ?? []))]
 }
 
 type KnownKeys = ReadonlySet<string>
@@ -77,8 +71,19 @@ const LONG_KEY_NOTE = `a key can have at most ${MAX_KEY_CHARACTERS} characters`
 /** A match in the document, with the field that evaluates it. `isKnown`: the source already has this child. */
 type FieldMatch = { definition: FieldDefinition; key: string; isKnown: boolean; field: CompiledField; match: PathMatch }
 
-/** Collects the matches that become children, and counts those that could. */
-function collectMatches(root: unknown, fields: readonly FieldDefinition[], known: KnownKeys, notes: string[]) {
+/** `keys`: the number of keys that could be children. `notes`: sentences about paths without a match and limits that apply. */
+type CollectedMatches = { matches: FieldMatch[]; keys: number; notes: string[] }
+
+/**
+ * Collects the matches of fields that become children, in the order of fields. `known`: the children that the source already
+ * has (formatChildKey), which come first when the document has more keys than there may be children.
+ */
+export function collectMatches(
+  root: unknown,
+  fields: readonly FieldDefinition[],
+  known: KnownKeys = NONE,
+): CollectedMatches {
+  const notes: string[] = []
   const search = createSearch()
   const found = fields.flatMap(definition => {
     const field = compileField(definition)
@@ -94,7 +99,7 @@ function collectMatches(root: unknown, fields: readonly FieldDefinition[], known
     else if (keys === 0) notes.push(`${definition.path} matches nothing in the document`)
   }
   if (search.isExhausted) notes.push('the document is too large; some of its keys were not examined')
-  return { matches: [...chosen], keys: found.reduce((sum, { keys }) => sum + keys, 0) }
+  return { matches: [...chosen], keys: found.reduce((sum, { keys }) => sum + keys, 0), notes }
 }
 
 type Collected = { definition: FieldDefinition; field: CompiledField; known: KnownKeys }
@@ -102,17 +107,22 @@ type Collected = { definition: FieldDefinition; field: CompiledField; known: Kno
 /** The known matches of a field and the first others, at most MAX_CHILDREN. `keys`: the number of all. */
 function collectFieldMatches(root: unknown, { definition, field, known }: Collected, search: PathSearch) {
   const matches = new Map<string, FieldMatch>()
+  const longKeys = search.longKeys
   let isTooLong = false
   let [others, excess] = [0, 0]
   for (const match of findMatches(root, field.path, search)) {
+    if (match.key.length > MAX_KEY_CHARACTERS) {
+      isTooLong = true
+      continue
+    }
     const key = toStorableText(match.key)
-    if (key.length > MAX_KEY_CHARACTERS) isTooLong = true
-    if (key.length > MAX_KEY_CHARACTERS || matches.has(key)) continue
+    if (matches.has(key)) continue
     const isKnown = known.has(formatChildKey({ fieldId: definition.id, key }))
     if (!isKnown && others === MAX_CHILDREN) excess++
     else matches.set(key, { definition, key, isKnown, field, match })
     if (!isKnown && others < MAX_CHILDREN) others++
   }
+  isTooLong ||= search.longKeys > longKeys
   return { matches: [...matches.values()], keys: matches.size + excess, isTooLong }
 }
 
@@ -125,7 +135,7 @@ function evaluateChild({ definition, key, field, match }: FieldMatch, context: R
     value: toLine(formatValue(match.value), MAX_VALUE_CHARACTERS),
     typed: toScalar(match.value, MAX_VALUE_CHARACTERS),
     outcome,
-    reason: toLine(`${toLine(match.place, 200)} ${message}`, MAX_REASON_CHARACTERS),
+    reason: toLine(`${toLine(formatPlace(match), 200)} ${message}`, MAX_REASON_CHARACTERS),
   }
 }
 

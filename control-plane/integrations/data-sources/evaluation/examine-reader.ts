@@ -8,10 +8,14 @@ import { MAX_CONCURRENT_FETCHES } from '../fetching/fetch-result.ts'
 import { checkUrls, confirmSilence } from '../fetching/http-reader.ts'
 import type { FieldDefinition } from '../types.ts'
 import { type ChildKey, formatChildKey } from './evaluate.ts'
-import { type DocumentExamination, type Examination, type ExaminationResult, examine } from './examine.ts'
+import {
+  type DocumentExamination,
+  type Examination,
+  type ExaminationResult,
+  examine,
+  isQuicklyExamined,
+} from './examine.ts'
 
-/** Smaller documents are examined on the main thread: 12 ms at worst. A larger one can block the event loop for a second. */
-const MAX_INLINE_BYTES = 65_536
 const createExamineThread = (maxWaiting: number) =>
   createThreadRunner<Examination, ExaminationResult>('examine-worker', import.meta.url, {
     ...{ timeoutMs: 20_000, maxWaiting, memoryMb: 512 },
@@ -65,8 +69,7 @@ async function examineSafely(
   examination: Examination,
   inThread: (task: Examination) => Promise<ExaminationResult>,
 ): Promise<ExaminationResult> {
-  const { body } = examination.answer
-  if (body === null || body.length <= MAX_INLINE_BYTES) return examine(examination)
+  if (isQuicklyExamined(examination)) return examine(examination)
   try {
     return await inThread(examination)
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { PathMatch } from '../document/matches.ts'
+import { formatPlace, type PathMatch } from '../document/matches.ts'
 import { formatValue, toLine } from '../document/text.ts'
 
 /** Maximum length of a monitor's name. */
@@ -43,6 +43,6 @@ export function renderName(template: NameTemplate, match: PathMatch): string {
   return (
     toLine(parts.join(''), MAX_NAME_CHARACTERS) ||
     toLine(match.key, MAX_NAME_CHARACTERS) ||
-    toLine(match.place, MAX_NAME_CHARACTERS)
+    toLine(formatPlace(match), MAX_NAME_CHARACTERS)
   )
 }

@@ -1,6 +1,6 @@
 import { quoteValue, toLine } from '../document/text.ts'
 import type { RuleType } from '../types.ts'
-import { isSameValue } from './comparable.ts'
+import { compileEquality } from './comparable.ts'
 import { compileDifferenceRule } from './difference-rule.ts'
 import type { CompiledRule, CompileRule, RuleContext, RuleFinding } from './rule.ts'
 
@@ -24,9 +24,11 @@ function compileEquals(config: Record<string, unknown>): ReturnType<CompileRule>
   if (!Object.hasOwn(config, 'value')) return buildProblem('value', 'is required for the rule equals')
   const { value } = config
   if (isTooLong(value)) return buildProblem('value', `must have at most ${MAX_CONFIG_CHARACTERS} characters`)
+  const isExpected = compileEquality([value])
+  const expected = `, expected ${quoteValue(value)}`
   return match => {
-    const holds = isSameValue(match.value, value)
-    return { holds, message: `is ${quoteValue(match.value)}${holds ? '' : `, expected ${quoteValue(value)}`}` }
+    const holds = isExpected(match.value)
+    return { holds, message: `is ${quoteValue(match.value)}${holds ? '' : expected}` }
   }
 }
 
@@ -38,8 +40,9 @@ function compileIn({ values }: Record<string, unknown>): ReturnType<CompileRule>
   if (isTooLong(values)) return buildProblem('values', `must have at most ${MAX_CONFIG_CHARACTERS} characters`)
   const more = values.length > MAX_SHOWN_VALUES ? ` and ${values.length - MAX_SHOWN_VALUES} more` : ''
   const expected = `, expected one of ${values.slice(0, MAX_SHOWN_VALUES).map(quoteValue).join(', ')}${more}`
+  const isExpected = compileEquality(values)
   return match => {
-    const holds = values.some(value => isSameValue(match.value, value))
+    const holds = isExpected(match.value)
     return { holds, message: `is ${quoteValue(match.value)}${holds ? '' : expected}` }
   }
 }

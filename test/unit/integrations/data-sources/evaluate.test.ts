@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseDocument } from '../../../../control-plane/integrations/data-sources/document/document.ts'
 import {
+  collectMatches,
   evaluate,
   formatChildKey,
   MAX_CHILDREN,
@@ -15,7 +16,8 @@ const fieldOf = (path: string, nameTemplate: string, id = path) => ({
   ...{ id, path, nameTemplate },
   ...{ ruleType: 'truthy' as const, ruleConfig: {}, degradedRuleConfig: null },
 })
-const evaluated = (root: unknown, fields = [fieldOf('*', '{{key}}')]) => evaluate(root, fields, NOW, NONE)
+const evaluated = (root: unknown, fields = [fieldOf('*', '{{key}}')]) =>
+  evaluate(root, collectMatches(root, fields), NOW, NONE)
 const names = (document: unknown, path: string, template: string) =>
   evaluated(document, [fieldOf(path, template)]).children.map(({ name }) => name)
 
@@ -74,6 +76,9 @@ t.test('Notes report paths without a match and keys that are too long', async t 
   const cases: [unknown, string, RegExp][] = [
     [{ a: 1 }, 'other.*', /^other\.\* matches nothing in the document$/],
     [{ ['k'.repeat(201)]: 1, a: 1 }, '*', /^\* matches keys that are left out: a key can have at most 200 characters$/],
+    [{ ['k'.repeat(201)]: { a: 1 } }, '*.*', /^\*\.\* matches keys that are left out/],
+    [{ ['k'.repeat(201)]: 1 }, '*.*', /^\*\.\* matches nothing in the document$/],
+    [{ ['\u0001'.repeat(100)]: { a: 1 } }, '*.*', /^\*\.\* matches keys that are left out/],
   ]
   for (const [document, path, note] of cases) t.match(evaluated(document, [fieldOf(path, 'x')]).notes, [note])
 })
@@ -96,7 +101,7 @@ t.test('A document with too many keys keeps the children that the source has, an
   const document = Object.fromEntries(keys.map(key => [key, 1]))
   const field = fieldOf('*', 'x')
   const known = new Set(['key-1299', 'key-1250', 'gone'].map(key => formatChildKey({ fieldId: field.id, key })))
-  const { children, keys: count } = evaluate(document, [field], NOW, NONE, known)
+  const { children, keys: count } = evaluate(document, collectMatches(document, [field], known), NOW, NONE)
   t.same(
     children.map(({ key }) => key),
     [...keys.slice(0, 198), 'key-1250', 'key-1299'],

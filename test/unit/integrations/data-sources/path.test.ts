@@ -145,6 +145,50 @@ t.test('Any path on any document throws no error and matches no inherited proper
   )
 })
 
+t.test('A key that is too long does not match, and counts once when the path leads through it', async t => {
+  const long = 'k'.repeat(201)
+  const cases: [document: unknown, path: string, matches: string[], longKeys: number][] = [
+    [{ [long]: 1, a: 1 }, '*', ['a'], 1],
+    [{ [long]: { b: 1 }, a: { b: 1 } }, '*.b', ['a'], 1],
+    [{ [long]: { c: 1 }, a: { b: 1 } }, '*.b', ['a'], 0],
+    [{ [long]: { b: 1, c: 1 } }, '*.*', [], 1],
+    [{ [long]: { [long]: 1, c: 1 } }, '*.*', [], 1],
+    [{ [long]: 5 }, '*.*', [], 0],
+    [{ a: { [long]: 1, b: 1 }, b: { [long]: 1 } }, '*.*', ['a.b'], 2],
+    [{ ['k'.repeat(200)]: 1 }, '*', ['k'.repeat(200)], 0],
+    [
+      { ['k'.repeat(100)]: { ['l'.repeat(99)]: 1, ['m'.repeat(100)]: 1 } },
+      '*.*',
+      [`${'k'.repeat(100)}.${'l'.repeat(99)}`],
+      1,
+    ],
+    [[[1]], '*.*', ['0.0'], 0],
+  ]
+  for (const [document, path, matches, longKeys] of cases) {
+    const search = createSearch()
+    const keys = [...findMatches(document, pathOf(path), search)].map(({ key }) => key)
+    t.same([keys, search.longKeys], [matches, longKeys], `${path} in ${JSON.stringify(document).slice(0, 80)}`)
+  }
+})
+
+/** The visits that a search of a document with this path needs. */
+const countVisits = (document: unknown, path: string) => {
+  const search = createSearch()
+  const before = search.visitsLeft
+  const matches = [...findMatches(document, pathOf(path), search)].length
+  return { visits: before - search.visitsLeft, matches }
+}
+
+t.test('Long keys use up the visits of a search, and what is below a key that is too long is not searched', async t => {
+  const thousand = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 1]))
+  t.same(countVisits({ ['a'.repeat(50_000)]: thousand }, '*.*'), { visits: 2, matches: 0 })
+  t.same(countVisits({ ['a'.repeat(50_000)]: { b: thousand } }, '*.*.*'), { visits: 3, matches: 0 })
+  t.same(countVisits({ a: thousand }, '*.*'), { visits: 1_001, matches: 1_000 })
+  const { visits, matches } = countVisits({ ['a'.repeat(190)]: thousand }, '*.*')
+  t.equal(matches, 1_000)
+  t.ok(visits > 6_000, `${visits} visits of keys with more than 190 characters`)
+})
+
 t.test('A document of half a million keys, or 10,000 levels, is searched in bounded time', async t => {
   const wide = Object.fromEntries(Array.from({ length: 500_000 }, (_, i) => [`key-${i}`, { a: { b: i } }]))
   const search = createSearch()

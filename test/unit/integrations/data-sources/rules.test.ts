@@ -3,6 +3,7 @@ import t from 'tap'
 import { compileField } from '../../../../control-plane/integrations/data-sources/evaluation/compiled-field.ts'
 import {
   type ChildOutcome,
+  collectMatches,
   evaluate,
   listUrlsToCheck,
 } from '../../../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
@@ -28,7 +29,8 @@ const ANSWERS = new Map([
 
 function judged(value: unknown, ruleType: RuleType, config: Config, degraded: Config | null = null, more: object = {}) {
   const field = fieldOf(ruleType, config, degraded)
-  const [child] = evaluate({ value, ...more }, [field], NOW, ANSWERS).children
+  const document = { value, ...more }
+  const [child] = evaluate(document, collectMatches(document, [field]), NOW, ANSWERS).children
   return { outcome: child?.outcome, reason: child?.reason }
 }
 
@@ -45,9 +47,22 @@ t.test('equals compares value and type, also of lists and objects', async t => {
     [['alarm'], [], 'down'],
     [{ a: [1, { b: null }] }, { a: [1, { b: null }] }, 'up'],
     [JSON.parse('{ "__proto__": 1 }'), {}, 'down'],
+    [{ a: 1, b: [2] }, { b: [2], a: 1 }, 'up'],
+    [{ a: 1 }, { a: 1, b: 1 }, 'down'],
+    [[1, 2], [12], 'down'],
+    [['1,2'], [1, 2], 'down'],
+    [{ a: '1' }, { a: 1 }, 'down'],
+    [JSON.parse('[-0]'), [0], 'up'],
+    [JSON.parse('[1e999]'), [null], 'down'],
+    ['null', null, 'down'],
+    [
+      JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`),
+      JSON.parse(`${'['.repeat(1_200)}${']'.repeat(1_200)}`),
+      'down',
+    ],
   ]
   for (const [value, expected, outcome] of cases) {
-    t.equal(judged(value, 'equals', { value: expected }).outcome, outcome, JSON.stringify([value, expected]))
+    t.equal(judged(value, 'equals', { value: expected }).outcome, outcome, JSON.stringify(value))
   }
   t.match(judged('failing', 'equals', { value: 'ok' }), { reason: 'value is "failing", expected "ok"' })
   t.match(judged('200', 'equals', { value: 200 }), { reason: 'value is "200", expected 200' })
@@ -64,6 +79,23 @@ t.test('A value that only degraded_rule_config allows is degraded', async t => {
     judged(90, 'diff_lte', { other_path: 'zero', max: 50 }, { other_path: 'zero', max: 100 }, { zero: 0 }).outcome,
     'degraded',
   )
+})
+
+t.test('A value is read once, however many values its rule accepts', async t => {
+  for (const accepted of [{}, { a: {} }, { b: 1 }]) {
+    let reads = 0
+    const value = new Proxy(
+      { a: 1, b: 2, c: 3 },
+      {
+        ownKeys(keys) {
+          reads++
+          return Reflect.ownKeys(keys)
+        },
+      },
+    )
+    t.equal(judged(value, 'in', { values: Array(1_000).fill(accepted) }).outcome, 'down')
+    t.equal(reads, 1)
+  }
 })
 
 t.test('in accepts one of several values', async t => {
@@ -130,7 +162,7 @@ t.test('A value without anything to compare with, and a URL that was not request
 t.test('Wildcards of other_path are replaced by what those of path matched', async t => {
   const document = { used: { a: [5, 90], b: [1] }, limit: { a: [10, 50], b: [3] } }
   const field = fieldOf('diff_lte', { other_path: 'limit.*[*]', max: 10 }, null, 'used.*[*]')
-  const { children } = evaluate(document, [field], NOW, ANSWERS)
+  const { children } = evaluate(document, collectMatches(document, [field]), NOW, ANSWERS)
   t.same(
     children.map(({ key, outcome }) => [key, outcome]),
     [
@@ -170,10 +202,10 @@ t.test('http_ok accepts a status code, or a URL that responds with one', async t
 t.test('Only URLs of http_ok fields are requested, each of them once', async t => {
   const document = { a: { url: 'https://x.example.com/' }, b: { url: 'https://x.example.com/' }, c: { url: 503 } }
   const fields = [fieldOf('http_ok', {}, null, '*.url'), fieldOf('truthy', {}, null, 'a.url')]
-  t.same(listUrlsToCheck(document, fields).urls, ['https://x.example.com/'])
-  t.same(listUrlsToCheck(document, [fieldOf('truthy', {}, null, '*.url')]).urls, [])
+  t.same(listUrlsToCheck(collectMatches(document, fields)), ['https://x.example.com/'])
+  t.same(listUrlsToCheck(collectMatches(document, [fieldOf('truthy', {}, null, '*.url')])), [])
   const broken = { a: { url: 'http://[' }, b: { url: 'http://%' }, c: { url: 'http://x:99999/' } }
-  t.same(listUrlsToCheck(broken, fields).urls, [], 'an invalid URL is not requested')
+  t.same(listUrlsToCheck(collectMatches(broken, fields)), [], 'an invalid URL is not requested')
 })
 
 t.test('An invalid rule configuration is refused at its path', async t => {
@@ -213,8 +245,9 @@ t.test('Any configuration on any document gives an outcome with a reason', async
   })
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.array(field, { maxLength: 5 }), (document, fields) => {
-      listUrlsToCheck(document, fields)
-      const { children } = evaluate(document, fields, NOW, ANSWERS)
+      const collected = collectMatches(document, fields)
+      listUrlsToCheck(collected)
+      const { children } = evaluate(document, collected, NOW, ANSWERS)
       return children.every(({ name, reason }) => name !== '' && name.length <= 200 && reason !== '')
     }),
     { numRuns: 500 },

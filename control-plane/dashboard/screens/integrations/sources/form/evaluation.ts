@@ -1,5 +1,9 @@
 import { compileField } from '../../../../../integrations/data-sources/evaluation/compiled-field.ts'
-import { evaluate, listUrlsToCheck } from '../../../../../integrations/data-sources/evaluation/evaluate.ts'
+import {
+  collectMatches,
+  evaluate,
+  listUrlsToCheck,
+} from '../../../../../integrations/data-sources/evaluation/evaluate.ts'
 import { type FieldDefinition, RULE_TYPES } from '../../../../../integrations/data-sources/types.ts'
 import type { OperationResponse } from '../../../../core/operations.ts'
 import type { FieldProblem } from '../../../../parts/forms/field-errors.ts'
@@ -26,8 +30,9 @@ const toDefinition = (field: FieldForm, i: number): FieldDefinition => {
 export function evaluateFields(preview: Preview, fields: readonly FieldForm[], nowMs: number): Verdicts | null {
   if (preview.document_note !== null || !fields.every(isKnown)) return null
   const definitions = fields.map(toDefinition)
-  if (listUrlsToCheck(preview.document, definitions).urls.length > 0) return null
-  const { children, notes } = evaluate(preview.document, definitions, new Date(nowMs), new Map())
+  const collected = collectMatches(preview.document, definitions)
+  if (listUrlsToCheck(collected).length > 0) return null
+  const { children, notes } = evaluate(preview.document, collected, new Date(nowMs), new Map())
   return {
     children: children.map(({ fieldId, key, name, typed, outcome, reason }) => ({
       ...{ field_index: Number(fieldId), key, name, value: typed, status: outcome, reason },
