@@ -21,7 +21,10 @@ type ThreadOptions = {
   idleMs?: number
 }
 
-/** Sends a question to the thread. @throws Error when the queue is full or the answer takes too long */
+/** The question took too long, or ended its thread. Another question may succeed. */
+export class QuestionError extends Error {}
+
+/** Sends a question to the thread. @throws Error when the queue is full; QuestionError */
 type AskThread<Q, A> = (question: Q) => Promise<A>
 
 type Waiting<Q, A> = { asked: ThreadQuestion<Q>; resolve: (answer: A) => void; reject: (error: Error) => void }
@@ -117,19 +120,28 @@ function endThread<Q, A>(state: ThreadState<Q, A>): void {
   state.isReady = false
 }
 
-/** Ends the thread and rejects its question. */
+/** Ends the thread and rejects its question. A thread that was not ready did not read the question. */
 function breakOff<Q, A>(state: ThreadState<Q, A>, problem: string): void {
+  const error = state.isReady ? new QuestionError(problem) : new Error(problem)
   endThread(state)
   const current = state.waiting[0]
-  if (current) settle(state, { id: current.asked.id, problem })
+  if (!current) return
+  end(state)
+  current.reject(error)
+  askNext(state)
+}
+
+/** Ends the question in progress. */
+function end<Q, A>(state: ThreadState<Q, A>): void {
+  state.stopWaiting()
+  state.waiting.shift()
 }
 
 /** Resolves or rejects the question in progress, and asks the next one. */
 function settle<Q, A>(state: ThreadState<Q, A>, answer: ThreadAnswer<A>): void {
   const current = state.waiting[0]
   if (current?.asked.id !== answer.id) return
-  state.stopWaiting()
-  state.waiting.shift()
+  end(state)
   if ('problem' in answer) current.reject(new Error(answer.problem))
   else current.resolve(answer.answer)
   askNext(state)

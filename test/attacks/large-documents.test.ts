@@ -6,6 +6,7 @@ import type { Examination } from '../../control-plane/integrations/data-sources/
 import { evaluateRawDocument } from '../../control-plane/integrations/data-sources/evaluation/examine-reader.ts'
 import type { FieldDefinition } from '../../control-plane/integrations/data-sources/types.ts'
 import { parseYamlBody } from '../../control-plane/integrations/import-export/file/yaml-reader.ts'
+import type { FeedDocument } from '../../control-plane/integrations/vendors/feed-reading/parsed-feed.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { shareApi } from '../support/api-server.ts'
 import { FIELD } from '../support/bodies.ts'
@@ -152,4 +153,15 @@ t.test('The thread that examines documents is built into dist', async t => {
   const question: Examination = { ...source, answer, now: new Date(0), answers: null, known: null, isShown: false }
   worker.postMessage({ id: 1, question })
   t.match(await once(worker, 'message'), [{ id: 1, answer: { evaluation: { keys: 1 } } }])
+})
+
+t.test('The thread that parses feeds of vendors is built into dist', async t => {
+  const worker = new Worker(join(ROOT, 'dist/feed-worker.js'))
+  t.teardown(() => worker.terminate())
+  t.same(await once(worker, 'message'), ['ready'])
+  const text = `<rss version="2.0"><channel><title>t</title>${'<a b="1"/>'.repeat(100_000)}</channel></rss>`
+  const feed = { url: 'https://status.example.com/feed', type: 'rss', mapping: {} } as const
+  const question: FeedDocument = { feed, body: Buffer.from(text), headers: null, now: new Date(0) }
+  worker.postMessage({ id: 1, question })
+  t.match(await once(worker, 'message'), [{ id: 1, answer: { report: { incidents: [] } } }])
 })

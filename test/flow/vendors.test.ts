@@ -39,7 +39,9 @@ t.test('Two processes read a feed once and announce an incident once', async t =
   const seconds = (performance.now() - startMs) / 1_000
   // two processes that both read would need half the time; some reads may not be counted yet
   t.ok(vendor.reads() - before <= seconds + 4, `${vendor.reads() - before} reads in ${seconds} s`)
-  vendor.report({ id: 'o', name: 'Storage is down' })
+  // large enough for the worker thread
+  const components = Array.from({ length: 3_000 }, (_, i) => ({ name: `Storage ${i}` }))
+  vendor.report({ id: 'o', name: 'Storage is down', components })
   const [hook] = await receiver.waitFor(1, eventsOf('Acme'))
   t.match(hook?.json, {
     event: 'vendor.down',

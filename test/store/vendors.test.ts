@@ -325,3 +325,26 @@ t.test('A feed with hundreds of new incidents stores a limited number', async t 
   t.equal((await namesOf(id)).filter(name => name === 'vendor.down').length, 10)
   await deleteAll()
 })
+
+t.test('A large feed that gets no turn in the thread has an error of Picket, and is not a failed read', async t => {
+  await deleteAll()
+  const target = await startTarget(t)
+  const body = `<rss version="2.0"><channel><title>t</title>${'<a b="1" c="2"/>'.repeat(100_000)}</channel></rss>`
+  target.behave({ kind: 'answer', body })
+  const { projectId } = await newProject()
+  const ids: string[] = []
+  for (let i = 0; i < 12; i++) {
+    const address = { name: `Acme ${i}`, status_url: `${target.url}${i}`, feed_type: 'rss', category: 'cloud' } as const
+    ids.push(await createDependency({ db, checkLiteral }, projectId, address, at(0)))
+  }
+  const outcomes = await read(0)
+  t.same([...new Set(outcomes)].sort(), ['changed', 'deferred'])
+  const dependencies = await Promise.all(ids.map(id => findDependency(db, projectId, id)))
+  const deferred = dependencies.filter(dependency => dependency?.readAt === null)
+  t.equal(deferred.length, outcomes.filter(outcome => outcome === 'deferred').length)
+  for (const dependency of deferred) {
+    const lastError = 'Picket could not parse the feed: too many feeds of the project are waiting'
+    t.match(dependency, { failures: 0, lastError })
+  }
+  t.equal((await read(1)).length, 12, 'all are read again after the usual interval')
+})

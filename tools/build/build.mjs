@@ -14,6 +14,7 @@ export const PROGRAMS = {
   'import-worker': 'control-plane/integrations/import-export/jobs/reading/import-worker.ts',
   'css-worker': 'control-plane/pages/core/custom-css/css-worker.ts',
   'yaml-worker': 'control-plane/integrations/import-export/file/yaml-worker.ts',
+  'feed-worker': 'control-plane/integrations/vendors/feed-reading/feed-worker.ts',
   'probe-agent': 'probe-agent/main.ts',
   'assertion-thread': 'probe-agent/execution/assertion-thread.ts',
   screenshot: 'probe-agent/screenshots/main.ts',

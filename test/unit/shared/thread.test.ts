@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import t from 'tap'
-import { answerQuestions, createWorkerThread } from '../../../shared/process/thread.ts'
+import { answerQuestions, createWorkerThread, QuestionError } from '../../../shared/process/thread.ts'
 
 const DOUBLES = `
   const { parentPort } = require('node:worker_threads')
@@ -35,6 +35,64 @@ t.test('Questions fail immediately while the machine cannot start threads, and a
   t.same(await Promise.all([1, 2, 3].map(ask)), [2, 4, 6])
   t.equal(workers.length, 1)
 })
+
+t.test(
+  'A question that takes too long or ends its thread is distinguished from a thread that does not start',
+  async t => {
+    const ready = `const { parentPort } = require('node:worker_threads'); parentPort.postMessage('ready');`
+    const cases: [
+      name: string,
+      program: string,
+      timeouts: { answer: number; start: number },
+      error: object,
+      ofQuestion: boolean,
+    ][] = [
+      [
+        'too long',
+        `${ready} parentPort.on('message', () => { for (;;); })`,
+        { answer: 1, start: PATIENCE_MS },
+        { message: 'too long' },
+        true,
+      ],
+      [
+        'ends',
+        `${ready} parentPort.on('message', () => { throw new Error('full') })`,
+        { answer: PATIENCE_MS, start: PATIENCE_MS },
+        { message: 'full' },
+        true,
+      ],
+      ['not started', 'for (;;);', { answer: PATIENCE_MS, start: 1 }, { message: 'not started' }, false],
+      [
+        'an answer',
+        `${ready} parentPort.on('message', ({ id }) => parentPort.postMessage({ id, problem: 'bad' }))`,
+        { answer: PATIENCE_MS, start: PATIENCE_MS },
+        { message: 'bad' },
+        false,
+      ],
+    ]
+    for (const [name, program, { answer, start }, error, ofQuestion] of cases) {
+      const workers: Worker[] = []
+      const ask = createWorkerThread<number, number>({
+        start() {
+          const worker = new Worker(program, { eval: true })
+          workers.push(worker)
+          return worker
+        },
+        after(ms, work) {
+          const timer = setTimeout(work, ms)
+          return () => clearTimeout(timer)
+        },
+        answerTimeout: { ms: answer, problem: 'too long' },
+        startTimeout: { ms: start, problem: 'not started' },
+        queueLimit: { waiting: 10, problem: 'too many' },
+      })
+      const failure = await ask(1).catch(one => one)
+      t.match(failure, error, name)
+      t.equal(failure instanceof QuestionError, ofQuestion, name)
+      await Promise.all(workers.map(worker => worker.terminate()))
+    }
+  },
+)
 
 t.test('An error of the work is an answer, and a trap of a WebAssembly module ends the thread', async t => {
   const sent: unknown[] = []

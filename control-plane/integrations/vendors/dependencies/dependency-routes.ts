@@ -76,9 +76,10 @@ function testRoute(app: App, egress: Egress, testsPerMinute: number): void {
       },
     },
     async request => {
-      const turn = takeTurn(getCaller(request).projectId, nowMs())
+      const { projectId } = getCaller(request)
+      const turn = takeTurn(projectId, nowMs())
       if ('message' in turn) throw rateLimited(turn.message, turn.retryAfterSeconds)
-      return { data: await testFeed(egress, request.body).finally(turn.end) }
+      return { data: await testFeed(egress, projectId, request.body).finally(turn.end) }
     },
   )
 }

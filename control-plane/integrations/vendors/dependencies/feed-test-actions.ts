@@ -14,11 +14,14 @@ const MAX_INCIDENTS = 20
  * Reads once the feed that a create with this body would track, and stores nothing. A feed that cannot be read is a result, not
  * an error. Throws 400 for addresses that must not be requested, and 404 for an unknown slug.
  */
-export async function testFeed(egress: Egress, body: FeedTest) {
+export async function testFeed(egress: Egress, projectId: string, body: FeedTest) {
   const { tracked, problems } = trackFeed(egress, body)
   if (problems.length > 0) throw validationError(problems)
   const feed = { url: tracked.feedUrl, type: tracked.feedType, mapping: tracked.feedMapping }
-  const read = await fetchFeed({ ...feed, ...NEVER_READ }, egress, TIMEOUT_MS, now)
+  const read = await fetchFeed({ ...feed, ...NEVER_READ }, egress, TIMEOUT_MS, now, {
+    caller: 'test',
+    getKey: () => projectId,
+  })
   const report = 'error' in read ? null : read.report
   return {
     feed_url: tracked.feedUrl,

@@ -65,6 +65,20 @@ export async function lockFeedClaim(tx: Tx, { id, claims }: StoredFeed): Promise
   return (await lockHeldRows(tx, FEEDS, 'id', { keys: [id], holder: claims })).length === 1
 }
 
+/**
+ * Returns the key under which large documents of a feed wait for a turn: the project that tracks it as an address of its own, or
+ * the feed itself when it is in the catalog.
+ */
+export async function findTurnKey(db: Db, feedId: string): Promise<string> {
+  const [row] = await query<{ projectId: string }>(
+    db,
+    `SELECT project_id AS "projectId" FROM dependencies d WHERE feed_id = :feedId AND NOT EXISTS
+       (SELECT FROM dependencies c WHERE c.feed_id = :feedId AND c.slug IS NOT NULL) ORDER BY id LIMIT 1`,
+    { feedId },
+  )
+  return row?.projectId ?? feedId
+}
+
 /** The result of reading a feed, and when to read it next. */
 export type FeedRead = {
   report: FeedReport

@@ -1,16 +1,15 @@
-import { decodeBody } from '../../../../shared/checks/body-text.ts'
 import type { HttpResponse } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpGet } from '../../../foundation/platform/network/http-client.ts'
+import { MAX_CONCURRENT_TESTS } from '../../../foundation/web/test-limit.ts'
 import { MAX_SILENT_ENTRY_AGE_MS } from '../feeds/feed-entries.ts'
-import { computeReportDigest, MAX_FEED_BYTES, parseFeed } from '../feeds/index.ts'
-import { FeedError, isOpen, type ReportedIncident } from '../feeds/report.ts'
+import { MAX_FEED_BYTES } from '../feeds/index.ts'
+import { isOpen, type ReportedIncident } from '../feeds/report.ts'
 import type { FeedRead, StoredFeed } from './feed-store.ts'
+import { createFeedParser, type FeedFailure } from './parse-reader.ts'
 
 /** A fetched feed. When it has not changed, the report is the stored one. */
 type FetchedFeed = Pick<FeedRead, 'report' | 'digest' | 'etag' | 'lastModified'>
-/** Why a feed could not be read. It does not mean that the vendor has an outage. */
-type FeedFetchFailure = { error: string }
 
 const ACCEPT = {
   statuspage: 'application/json',
@@ -22,22 +21,34 @@ const ACCEPT = {
 /** A feed, and what was read of it last. */
 type KnownFeed = Pick<StoredFeed, 'url' | 'type' | 'mapping' | 'report' | 'digest' | 'etag' | 'lastModified'>
 
+/** Separate threads, so that tests do not delay feeds that are due. */
+const PARSERS = {
+  test: createFeedParser({ maxWaiting: MAX_CONCURRENT_TESTS }),
+  worker: createFeedParser({ maxWaiting: 4 }),
+}
+
+/** Who parses a feed. `getKey`: large documents with the same key wait for each other. */
+type FeedTurn = { caller: keyof typeof PARSERS; getKey: () => string | Promise<string> }
+
 /** Fetches a feed through the egress guard, if it has changed. Never rejects because of the server. */
 export async function fetchFeed(
   feed: KnownFeed,
   egress: Egress,
   timeoutMs: number,
   now: () => Date,
-): Promise<FetchedFeed | FeedFetchFailure> {
+  turn: FeedTurn,
+): Promise<FetchedFeed | FeedFailure> {
   const limits = { timeoutMs, maxAnswerBytes: MAX_FEED_BYTES[feed.type] }
   const answer = await httpGet(feed.url, buildHeaders(feed, now()), limits, egress)
-  if (answer.error) return { error: answer.error.message }
+  if (answer.error) return buildFailure(answer.error.message)
   const { report, digest, etag, lastModified } = feed
   if (answer.statusCode === 304 && report !== null && digest !== null) return { report, digest, etag, lastModified }
-  if (answer.statusCode !== 200) return { error: `the feed responded with status ${answer.statusCode}` }
-  if (answer.truncated) return { error: `the feed is larger than ${limits.maxAnswerBytes / 1_048_576} MiB` }
-  return parseAnswer(feed, answer, now())
+  if (answer.statusCode !== 200) return buildFailure(`the feed responded with status ${answer.statusCode}`)
+  if (answer.truncated) return buildFailure(`the feed is larger than ${limits.maxAnswerBytes / 1_048_576} MiB`)
+  return parseAnswer(feed, answer, now(), turn)
 }
+
+const buildFailure = (error: string): FeedFailure => ({ error, isOurFault: false })
 
 function buildHeaders({ type, report, etag, lastModified }: KnownFeed, now: Date): Record<string, string> {
   const headers = { Accept: `${ACCEPT[type]}, */*;q=0.1`, 'Accept-Encoding': 'gzip' }
@@ -56,15 +67,16 @@ const mayHaveEnded = (incident: ReportedIncident, now: Date): boolean =>
   isOpen(incident) &&
   (incident.updated_at === null || now.getTime() - Date.parse(incident.updated_at) > MAX_SILENT_ENTRY_AGE_MS)
 
-function parseAnswer(feed: KnownFeed, answer: HttpResponse, now: Date): FetchedFeed | FeedFetchFailure {
-  try {
-    const report = parseFeed(decodeBody(answer), feed, now)
-    const digest = computeReportDigest(report)
-    return { report, digest, etag: getValidator(answer, 'etag'), lastModified: getValidator(answer, 'last-modified') }
-  } catch (error) {
-    if (error instanceof FeedError) return { error: error.message }
-    throw error
-  }
+async function parseAnswer(
+  { url, type, mapping }: KnownFeed,
+  answer: HttpResponse,
+  now: Date,
+  { caller, getKey }: FeedTurn,
+): Promise<FetchedFeed | FeedFailure> {
+  const document = { feed: { url, type, mapping }, body: answer.body, headers: answer.headers, now }
+  const parsed = await PARSERS[caller](document, getKey)
+  if ('error' in parsed) return parsed
+  return { ...parsed, etag: getValidator(answer, 'etag'), lastModified: getValidator(answer, 'last-modified') }
 }
 
 /** Returns a validator that can be stored and sent back, or null. */

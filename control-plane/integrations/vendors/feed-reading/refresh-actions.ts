@@ -1,7 +1,7 @@
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { applyFeedRead } from '../incidents/report-actions.ts'
-import { type StoredFeed, storeFailure, storeRead } from './feed-store.ts'
+import { findTurnKey, type StoredFeed, storeFailure, storeRead } from './feed-store.ts'
 import { computeNextFetchAt } from './fetch-interval.ts'
 import { fetchFeed } from './fetch-reader.ts'
 
@@ -17,17 +17,22 @@ type RefreshTools = {
 
 /**
  * Reads a claimed feed and applies its report to all dependencies on it. An unchanged report needs no transaction. A
- * failed read is retried with growing intervals and changes no dependency.
+ * failed read is retried with growing intervals and changes no dependency. A feed that Picket had no time to parse is read
+ * again after the usual interval, and does not count as failed.
  */
-export async function refreshFeed(feed: StoredFeed, tools: RefreshTools): Promise<'changed' | 'same' | 'failed'> {
+export async function refreshFeed(
+  feed: StoredFeed,
+  tools: RefreshTools,
+): Promise<'changed' | 'same' | 'failed' | 'deferred'> {
   const { db, egress, timeoutMs, intervalMs, jitterMs, now } = tools
   const startedAt = now()
-  const fetched = await fetchFeed(feed, egress, timeoutMs, now)
+  const turn = { caller: 'worker', getKey: () => findTurnKey(db, feed.id) } as const
+  const fetched = await fetchFeed(feed, egress, timeoutMs, now, turn)
   if ('error' in fetched) {
-    const failures = feed.failures + 1
+    const failures = feed.failures + (fetched.isOurFault ? 0 : 1)
     const nextFetchAt = computeNextFetchAt(failures, intervalMs, now(), jitterMs)
     await storeFailure(db, feed, { error: fetched.error.slice(0, 500), failures, nextFetchAt })
-    return 'failed'
+    return fetched.isOurFault ? 'deferred' : 'failed'
   }
   const nextFetchAt = computeNextFetchAt(0, intervalMs, startedAt, jitterMs)
   const read = { ...fetched, readAt: now(), nextFetchAt }

@@ -12,7 +12,7 @@ const POLL_INTERVAL_MS = 5_000
 const MAX_CONCURRENT_FEEDS = 16
 const TIMEOUT_MS = 10_000
 /** Longer than a read and applying its report can take. */
-const LEASE_MS = 60_000
+const LEASE_MS = 90_000
 
 type VendorWorkerContext = LoopTools & {
   db: Db
