@@ -12,6 +12,7 @@ export const PROGRAMS = {
   'examine-worker': 'control-plane/integrations/data-sources/evaluation/examine-worker.ts',
   'convert-worker': 'control-plane/integrations/import-export/converters/convert-worker.ts',
   'import-worker': 'control-plane/integrations/import-export/jobs/reading/import-worker.ts',
+  'svg-worker': 'control-plane/pages/core/images/svg-worker.ts',
   'css-worker': 'control-plane/pages/core/custom-css/css-worker.ts',
   'yaml-worker': 'control-plane/integrations/import-export/file/yaml-worker.ts',
   'feed-worker': 'control-plane/integrations/vendors/feed-reading/feed-worker.ts',

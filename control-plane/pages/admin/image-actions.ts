@@ -5,7 +5,7 @@ import { newId } from '../../foundation/platform/ids.ts'
 import { httpGet } from '../../foundation/platform/network/http-client.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { validationError } from '../../foundation/web/server/errors.ts'
-import { MAX_IMAGE_BYTES, parseImage } from '../core/images/image-format.ts'
+import { MAX_IMAGE_BYTES } from '../core/images/image-format.ts'
 import {
   type DueImage,
   type FetchedImage,
@@ -14,6 +14,7 @@ import {
   saveFetchedImage,
   saveUpload,
 } from '../core/images/image-store.ts'
+import { parseOwnedImage } from '../core/images/parse-actions.ts'
 import { findPage, touchPage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 import type { ImageKind } from '../core/types.ts'
@@ -41,7 +42,7 @@ type ImageTools = { db: Db; egress: Egress; now: () => Date }
  * stays. Returns whether the image was fetched.
  */
 export async function refreshImage({ db, egress, now }: ImageTools, image: DueImage): Promise<boolean> {
-  const fetched = await fetchImage(egress, image.url)
+  const fetched = await fetchImage(egress, image)
   const at = now()
   if ('problem' in fetched) {
     const waitMs = Math.min(DAY_MS, MIN_RETRY_DELAY_MS * 4 ** image.failures)
@@ -58,13 +59,13 @@ export async function refreshImage({ db, egress, now }: ImageTools, image: DueIm
   return true
 }
 
-async function fetchImage(egress: Egress, url: string): Promise<FetchedImage | { problem: string }> {
+async function fetchImage(egress: Egress, { url, pageId }: DueImage): Promise<FetchedImage | { problem: string }> {
   const limits = { timeoutMs: FETCH_TIMEOUT_MS, maxAnswerBytes: MAX_IMAGE_BYTES }
   const answer = await httpGet(url, { accept: 'image/svg+xml, image/webp, image/png, image/jpeg' }, limits, egress)
   if (answer.error !== null) return { problem: `cannot be fetched: ${answer.error.message}` }
   if (answer.statusCode !== 200) return { problem: `cannot be fetched: the server answered ${answer.statusCode}` }
   if (answer.truncated) return { problem: 'is larger than 1 MiB' }
-  const image = parseImage(Buffer.from(answer.body ?? ''))
+  const image = await parseOwnedImage(pageId, Buffer.from(answer.body ?? ''))
   return 'problem' in image ? { problem: `cannot be used: the file ${image.problem}` } : { id: newId(), ...image }
 }
 
@@ -78,7 +79,7 @@ export async function uploadImage(
   now: Date,
 ): Promise<StoredPage> {
   await getPageId(db, projectId, pageId)
-  const image = parseImage(bytes)
+  const image = await parseOwnedImage(projectId, bytes)
   const fault = (sentence: string) => validationError([{ path: '', message: `the ${kind} ${sentence}` }])
   if ('problem' in image) throw fault(image.problem)
   if (image.contentType !== contentType) throw fault(`is ${image.contentType}, but the content type is ${contentType}`)

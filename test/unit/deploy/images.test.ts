@@ -18,6 +18,7 @@ const IMAGES = {
       'control-plane/integrations/import-export/converters/convert-worker.ts',
       'control-plane/integrations/import-export/jobs/reading/import-worker.ts',
       'control-plane/pages/core/custom-css/css-worker.ts',
+      'control-plane/pages/core/images/svg-worker.ts',
       'control-plane/integrations/vendors/feed-reading/feed-worker.ts',
     ],
     also: [] as string[],

@@ -23,6 +23,20 @@ t.test('A drawing is not changed', async t => {
   t.equal(cleaned(`<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:g/></s:svg>`), svg('<g></g>'), 'with any prefix')
 })
 
+t.test('The work of a hostile drawing grows with its size only', async t => {
+  const before = process.cpuUsage()
+  const spaces = '\n'.repeat(900_000)
+  t.equal(cleaned(svg(`<style>url(${spaces}</style>`)), svg('<style></style>'))
+  t.equal(cleaned(svg(`<style>url( "${spaces}#a")</style>`)), svg(`<style>url( &quot;${spaces}#a&quot;)</style>`))
+  t.equal(cleaned(svg(`<g fill="url(${'&#10;'.repeat(180_000)}"/>`)), svg('<g></g>'))
+  const attributes = Array.from({ length: 501 }, (_, i) => ` a${i}=""`).join('')
+  t.match(cleaned(svg(`<g${attributes}/>`)), /more than 500 attributes/)
+  t.match(cleaned(svg(`<g${attributes.replaceAll(/ (a\d+)=""/g, ' xmlns:$1="u"')}/>`)), /more than 500 attributes/)
+  // each of these took minutes
+  const { user, system } = process.cpuUsage(before)
+  t.ok(user + system < 30_000_000)
+})
+
 t.test('Everything that runs, links, loads or moves is removed', async t => {
   const attacks: [string, string][] = [
     ['<script>alert(1)</script>', ''],

@@ -9,8 +9,10 @@ export const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sand
 
 export const MAX_IMAGE_BYTES = 1024 * 1024
 
+export type ParsedImage = { contentType: ImageType; bytes: Buffer } | { problem: string }
+
 /** Detects the type from the bytes and sanitizes SVG. `problem` is a sentence without a subject. */
-export function parseImage(bytes: Buffer): { contentType: ImageType; bytes: Buffer } | { problem: string } {
+export function parseImage(bytes: Buffer): ParsedImage {
   if (bytes.length === 0) return { problem: 'is empty' }
   if (bytes.length > MAX_IMAGE_BYTES) return { problem: 'is larger than 1 MiB' }
   const raster = detectRasterType(bytes)
@@ -26,7 +28,8 @@ export function parseImage(bytes: Buffer): { contentType: ImageType; bytes: Buff
     : { contentType: 'image/svg+xml', bytes: svg }
 }
 
-function detectRasterType(bytes: Buffer): ImageType | null {
+/** Null: it may be an SVG. */
+export function detectRasterType(bytes: Buffer): ImageType | null {
   const begins = (hex: string, at = 0) => bytes.subarray(at, at + hex.length / 2).toString('hex') === hex
   if (begins('89504e470d0a1a0a')) return 'image/png'
   if (begins('ffd8ff')) return 'image/jpeg'
