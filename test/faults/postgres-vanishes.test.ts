@@ -109,6 +109,9 @@ t.test('processes survive an outage of PostgreSQL of any length, and continue af
     },
     { label: 'six failed rounds of one loop, two of the others', everyMs: 1_000 },
   )
+  await waitFor(async () => (await text()).includes('\npicket_verdict_partitions_owned 0\n'), {
+    label: 'no partition, because its lease has ended',
+  })
   t.equal((await fetch(`${origin}/healthz`)).status, 200)
   t.equal((await fetch(`${operator}/readyz`)).status, 503)
   t.notMatch(await text(), /outcome="late"/, 'no round took longer than it may')

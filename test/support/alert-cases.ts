@@ -30,7 +30,8 @@ const loop = (name: string, of: string, more = '') => control(name, `loop="${of}
 const rounds = (of: string, outcome = 'ok') => loop('picket_loop_rounds_total', of, `,outcome="${outcome}"`)
 
 const OWNED = control('picket_verdict_partitions_owned')
-const FINDINGS = control('picket_health_findings', 'subject="postgres"')
+const POSTGRES_FINDINGS = control('picket_health_findings', 'subject="postgres"')
+const OTHER_FINDINGS = control('picket_health_findings', 'subject="replication"')
 const RESULTS = control('picket_verdict_results_total', 'kind="counted"')
 /** Results that the probes of two control planes lost since their start. */
 const LOST = control('picket_probe_dropped_results', 'region="us-east"')
@@ -105,7 +106,8 @@ export const HEALTHY: Series = {
   [control('picket_clock_steps_total', 'of="nats"')]: 0,
   [control('picket_heartbeat_pings_kept_total', 'outcome="kept"')]: 7,
   [control('picket_heartbeat_pings_kept_total', 'outcome="refused"')]: 0,
-  [FINDINGS]: 0,
+  [POSTGRES_FINDINGS]: 0,
+  [OTHER_FINDINGS]: 0,
 }
 
 /** `series` are the values from the beginning of the fault; exactly `alerts` fire `minutes` later. */
@@ -147,6 +149,12 @@ export const CASES: Case[] = [
   }),
   one('PicketPartitionsWithoutOwner', 2, 'a process that read half of the partitions ends', { [OWNED]: 8 }),
   one('PicketPartitionsWithoutOwner', 4, 'no process reads partitions', { [OWNED]: 'gone' }),
+  one('PicketPostgresUnusable', 3, 'PostgreSQL is set to be read-only', { [POSTGRES_FINDINGS]: 1 }),
+  {
+    ...{ fault: 'PostgreSQL is away', minutes: 4 },
+    series: { [POSTGRES_FINDINGS]: 1, [OWNED]: 0 },
+    alerts: ['PicketPartitionsWithoutOwner', 'PicketPostgresUnusable'],
+  },
   one('PicketPartitionStopped', 2, 'the position of a partition does not move while results arrive', {
     [lag(1)]: { by: 15 },
   }),
@@ -242,8 +250,8 @@ export const CASES: Case[] = [
     [control('picket_clock_disagreement_seconds', 'with="nats"')]: 60,
   }),
   one('PicketClockSet', 2, 'the clock of NATS is set', { [control('picket_clock_steps_total', 'of="nats"')]: 1 }),
-  one('PicketUnwell', 11, 'a point is not well for long', { [FINDINGS]: 1 }),
-  one('PicketHealthUnknown', 11, 'no process says how the watching is', { [FINDINGS]: 'gone' }),
+  one('PicketUnwell', 11, 'a point is not well for long', { [OTHER_FINDINGS]: 1 }),
+  one('PicketHealthUnknown', 11, 'no process says how the watching is', { [POSTGRES_FINDINGS]: 'gone' }),
 ]
 
 /** Samples in promtool's notation: healthy before the fault, then the values of the fault. A counter continues from its value. */

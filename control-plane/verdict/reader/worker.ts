@@ -80,6 +80,8 @@ type VerdictState = {
   /** changes of monitors up to this revision are known to the readers */
   revision: number
   reach: NatsReachability
+  /** the partitions of this process, and until when their leases last at least, by the monotonic clock */
+  holding: { ids: number[]; untilMs: number }
   /** Renews the ownership now. */
   wakeOwnership(): void
 }
@@ -100,8 +102,10 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     history: await getHistoryPosition(db),
     revision: await getLatestRevision(db),
     reach: { answeredMs: monotonicMs(), sinceMs: Number.NEGATIVE_INFINITY },
+    holding: { ids: [], untilMs: Number.NEGATIVE_INFINITY },
     wakeOwnership: () => ownership.wake(),
   }
+  metrics.beforeRender(() => state.tools.meters.owned.set(countPartitionsRead(state)))
   const { tools, readers } = state
   const start = (
     name: string,
@@ -153,12 +157,17 @@ async function createReaderTools(
 async function updateOwnership(state: VerdictState): Promise<void> {
   const { leases, me, tools, readers } = state
   const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
+  const renewedMs = monotonicMs()
   const holdings = await renewLeases(leases, me, silent, LEASE_MS)
   const mayTake = silent.length === 0 && isStableReachable(state.reach, monotonicMs())
   const owned = mayTake ? await takeShare(leases, me, holdings) : filterOwned(holdings, me)
   matchReaders(readers, owned, tools, state.wakeOwnership)
-  tools.meters.owned.set(owned.filter(({ id }) => readers.get(id)?.isReading()).length)
+  state.holding = { ids: owned.map(({ id }) => id), untilMs: renewedMs + LEASE_MS }
 }
+
+/** None when the leases could not be renewed in time, as without PostgreSQL: nothing that is read is decided. */
+const countPartitionsRead = ({ holding, readers }: VerdictState): number =>
+  monotonicMs() < holding.untilMs ? holding.ids.filter(id => readers.get(id)?.isReading()).length : 0
 
 const isBehind = ({ history, revision }: VerdictState, now: HistoryPosition): boolean =>
   isDifferentHistory(now, history, revision) || now.revision > revision
