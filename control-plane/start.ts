@@ -18,7 +18,7 @@ import { startStreamsWorker } from './foundation/platform/nats/streams-worker.ts
 import { isLoopback } from './foundation/platform/network/loopback.ts'
 import { createNatsObjectStore, type ObjectStore } from './foundation/platform/object-storage/nats-bucket.ts'
 import { createS3ObjectStore } from './foundation/platform/object-storage/s3-bucket.ts'
-import { query } from './foundation/platform/postgres/client.ts'
+import { pingPrimary } from './foundation/platform/postgres/client.ts'
 import { listenForNotifications } from './foundation/platform/postgres/listener.ts'
 import { sleep } from './foundation/platform/time/clock.ts'
 import { startEngineClocks } from './foundation/platform/time/engine-clocks.ts'
@@ -229,7 +229,7 @@ function listDependencies({
   nats,
   clickhouse,
 }: ProcessContext): Pick<ProcessStatus, 'required' | 'optional'> {
-  const pingPostgres = () => query(pools.leases, 'SELECT 1')
+  const pingPostgres = () => pingPrimary(pools.leases)
   const pingNats = () => nats.connection.rtt()
   const needsNats = config.roles.some(role => ROLES_ON_NATS.includes(role))
   return {

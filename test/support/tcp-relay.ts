@@ -19,6 +19,8 @@ export type TcpRelay = {
    * replaced by another one behind the same name looks like this.
    */
   abandon(): void
+  /** new connections go to this server; the open ones stay, as when a name or a balancer leads to another host */
+  leadTo(target: string): void
   /** lets connections through again, on the same port */
   restore(): Promise<void>
 }
@@ -30,7 +32,8 @@ type State = 'open' | 'cut' | 'held' | 'swallowing'
  * Makes a server unreachable for one program while the others keep it. Of several targets each connection gets the
  * next one that accepts it, as behind a balancer.
  */
-export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[]]): Promise<TcpRelay> {
+export async function startTcpRelay(t: Teardown, ...first: [string, ...string[]]): Promise<TcpRelay> {
+  let targets: string[] = first
   const pairs = new Set<HeaderPair>()
   /** open connections that never carry anything again */
   const abandoned = new Set<HeaderPair>()
@@ -40,9 +43,9 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
   let swallowed = ''
 
   const lead = async (inner: Socket) => {
-    const first = turn++
+    const begin = turn++
     for (let i = 0; i < targets.length && !inner.destroyed; i++) {
-      const outer = await connected(targets[(first + i) % targets.length]!)
+      const outer = await connected(targets[(begin + i) % targets.length]!)
       if (outer) return join({ inner, outer })
     }
     inner.destroy()
@@ -88,7 +91,7 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
     await closed
   }
   t.teardown(() => relay.listening && cut())
-  const url = new URL(targets[0])
+  const url = new URL(first[0])
   url.host = `127.0.0.1:${relayPort}`
   return {
     url: url.href,
@@ -114,6 +117,9 @@ export async function startTcpRelay(t: Teardown, ...targets: [string, ...string[
         // read, so that the end of the client is noticed; data of the server is not read, as by a proxy that hangs
         pair.inner.on('data', () => {}).resume()
       }
+    },
+    leadTo(target) {
+      targets = [target]
     },
     async restore() {
       const before = state

@@ -2,6 +2,7 @@ import { REGIONS } from '../../../shared/checks/check.ts'
 import { type Clickhouse, select } from '../../foundation/platform/clickhouse.ts'
 import type { Nats } from '../../foundation/platform/nats/client.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
+import { StandbyError } from '../../foundation/platform/postgres/read-only.ts'
 import { machineNowMs, withTimeout } from '../../foundation/platform/time/clock.ts'
 import { listRegions } from '../../monitoring/fleet/probes/probe-store.ts'
 import type { ClickhouseFacts, ClockFact, HealthFacts, PostgresFacts } from './facts.ts'
@@ -23,7 +24,9 @@ export type EngineClients = { db: Db | null; nats: Nats | null; clickhouse: Clic
 
 /** Queries all engines independently, so that an unreachable one does not hide the others. */
 export async function readHealthFacts({ db, nats, clickhouse }: EngineClients): Promise<HealthFacts> {
-  const postgres = db && (await settleAnswer(readPostgresFacts(db)))
+  const answer = db && (await settleAnswer(readPostgresUnlessStandby(db)))
+  const isStandby = answer === 'standby'
+  const postgres = isStandby ? null : answer
   const [natsAnswer, clickhouseAnswer] = await Promise.all([
     nats && settleAnswer(readNatsFacts(nats, postgres?.partitions ?? [])),
     settleAnswer(readClickhouseFacts(clickhouse)),
@@ -32,6 +35,7 @@ export async function readHealthFacts({ db, nats, clickhouse }: EngineClients): 
     machineMs: machineNowMs(),
     clocks: [...(postgres?.clock ?? []), ...(natsAnswer?.clock ?? []), ...(clickhouseAnswer?.clock ?? [])],
     postgres,
+    isStandby,
     nats: natsAnswer,
     clickhouse: clickhouseAnswer,
   }
@@ -40,6 +44,12 @@ export async function readHealthFacts({ db, nats, clickhouse }: EngineClients): 
 /** Null without an answer in time. */
 const settleAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
   withTimeout(answer, ANSWER_TIMEOUT_MS).catch(() => null)
+
+const readPostgresUnlessStandby = (db: Db) =>
+  readPostgresFacts(db).catch((error: unknown) => {
+    if (error instanceof StandbyError) return 'standby' as const
+    throw error
+  })
 
 async function readPostgresFacts(db: Db): Promise<PostgresFacts & Clock> {
   const [{ isReadOnly, ...server }, clock] = await askWithClock('PostgreSQL', () => loadServerNow(db))

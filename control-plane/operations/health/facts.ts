@@ -6,8 +6,10 @@ export type HealthFacts = {
   machineMs: number
   /** clocks of the engines that answered fast enough to compare */
   clocks: ClockFact[]
-  /** null: no answer */
+  /** null: no answer, or a standby */
   postgres: PostgresFacts | null
+  /** PostgreSQL is a standby that was not promoted */
+  isStandby: boolean
   nats: NatsFacts | null
   clickhouse: ClickhouseFacts | null
 }
@@ -17,7 +19,7 @@ export type ClockFact = { name: string; aheadMs: number }
 
 export type PostgresFacts = {
   nowMs: number
-  /** a standby that was not promoted */
+  /** it is set to accept no writes */
   isReadOnly: boolean
   partitions: PartitionFact[]
   regions: RegionFact[]

@@ -8,7 +8,8 @@ const epochMsSql = (column: string) => `CAST(extract(epoch FROM ${column}) * 100
 export async function loadServerNow(db: Db): Promise<{ nowMs: number; isReadOnly: boolean }> {
   const rows = await query<{ nowMs: number; isReadOnly: boolean }>(
     db,
-    `SELECT ${epochMsSql('clock_timestamp()')} AS "nowMs", pg_is_in_recovery() AS "isReadOnly"`,
+    `SELECT ${epochMsSql('clock_timestamp()')} AS "nowMs", 
+       current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
   )
   return rows[0]!
 }

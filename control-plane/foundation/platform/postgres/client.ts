@@ -9,6 +9,7 @@ import {
   type QueryLimits,
   type StaleConnectionSignal,
 } from './dead-connections.ts'
+import { StandbyError } from './read-only.ts'
 
 /** Queries on the pool, or inside a transaction. A function should require the narrower one that it needs. */
 export type Db = Knex
@@ -61,7 +62,8 @@ const DEFAULT_OPTIONS = {
 
 /**
  * A pool of at most `max` connections. The first query opens the first one. A dead connection is noticed within seconds:
- * its query fails as if the connection was reset (docs/design/storage.md#dead-connections).
+ * its query fails as if the connection was reset (docs/design/storage.md#dead-connections). A connection to a standby is
+ * refused, so that a pool never keeps one after the address leads to the primary.
  */
 export function createPostgres(url: string, options: number | Partial<PoolOptions> = {}): Db {
   const overrides = typeof options === 'number' ? { max: options } : options
@@ -90,7 +92,9 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
       afterCreate(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
         const applicationName = `picket ${name} ${newId()}`
         connections.watch(client, applicationName)
-        client.query(SETTINGS_SQL, [applicationName, limits.statementMs ?? 0, limits.lockMs ?? 0], error => {
+        const settings = [applicationName, limits.statementMs ?? 0, limits.lockMs ?? 0]
+        client.query<{ isStandby: boolean }>(SETTINGS_SQL, settings, (failure, result) => {
+          const error = failure ?? (result.rows[0]?.isStandby ? new StandbyError() : null)
           // otherwise it would never be closed
           if (error) destroyConnection(client, 'a connection to PostgreSQL could not be set up')
           done(error, client)
@@ -109,7 +113,7 @@ export function createPostgres(url: string, options: number | Partial<PoolOption
  * longer than running it many times.
  */
 const SETTINGS_SQL = `SELECT set_config('application_name', $1, false), set_config('statement_timeout', $2::text, false),
-  set_config('lock_timeout', $3::text, false), set_config('jit', 'off', false)`
+  set_config('lock_timeout', $3::text, false), set_config('jit', 'off', false), pg_is_in_recovery() AS "isStandby"`
 
 type PoolUsage = { inUse: number; idle: number; waiting: number }
 
@@ -176,6 +180,16 @@ function withTransactions(db: Db, begin: BeginTransaction): Db {
     /^\s*SELECT\b/i.test(sql) ? db.raw(sql, bindings) : begin(async tx => tx.raw(sql, bindings))
   return Object.create(db, { transaction: { value: begin }, raw: { value: raw } })
 }
+
+/** Fails when PostgreSQL does not answer or accepts no writes: with a StandbyError, or with the code of a refused write. */
+export const pingPrimary = (db: Db): Promise<unknown> => db.raw(PING_SQL)
+
+/** An error of the server, so that the connection is replaced as after a refused write. */
+const PING_SQL = `DO $$ BEGIN
+  IF current_setting('transaction_read_only') = 'on' THEN
+    RAISE read_only_sql_transaction USING MESSAGE = 'default_transaction_read_only is on';
+  END IF;
+END $$`
 
 /** The rows of an SQL statement. `bindings`: positional `?`, or named `:name`. */
 export async function query<Row>(

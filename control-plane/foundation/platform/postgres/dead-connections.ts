@@ -4,6 +4,7 @@ import pg from 'pg'
 import { monotonicMs, sleep } from '../time/clock.ts'
 import { setCoalescedTimeout } from '../time/coalesced-timers.ts'
 import { readInChunks } from './chunked-reading.ts'
+import { isReadOnlyError } from './read-only.ts'
 
 /** How long a query may take, and how long its connection may be silent. */
 export type QueryLimits = {
@@ -44,7 +45,7 @@ type DeadConnectionDetector = {
   openSocket(): Socket
   /** Watches a new connection of the pool, which has a unique name. Its queries fail when it is dead. */
   watch(client: pg.Client, name: string): void
-  /** False for a connection that may be dead; it is destroyed without a message to the server. */
+  /** False for a connection that may be dead, or whose server accepts no writes; it is destroyed without a message to the server. */
   isUsable(client: pg.Client): boolean
 }
 
@@ -58,6 +59,8 @@ type WatchedConnection = {
   sentMs: number
   /** when the last byte arrived, or when the server last confirmed that it works on the query */
   aliveMs: number
+  /** a write was refused; the address may lead to another server by now */
+  isReadOnly: boolean
 }
 
 const CHECK_INTERVAL_MS = 500
@@ -123,7 +126,8 @@ export function createDeadConnectionDetector(
     openSocket: starting.open,
     watch(client, name) {
       starting.end(getSocket(client) as Socket)
-      const watched: WatchedConnection = { client, name, waiting: 0, sentMs: monotonicMs(), aliveMs: monotonicMs() }
+      const nowMs = monotonicMs()
+      const watched = { client, name, waiting: 0, sentMs: nowMs, aliveMs: nowMs, isReadOnly: false }
       connections.set(client, watched)
       trackQueries(watched, begin)
       readInChunks(getSocket(client))
@@ -132,8 +136,9 @@ export function createDeadConnectionDetector(
     isUsable(client) {
       const watched = connections.get(client)
       if (!watched) return false
-      if (watched.aliveMs >= suspicion.staleBeforeMs()) return true
-      destroyWatched(watched, suspicion)
+      if (watched.isReadOnly) destroyConnection(client, 'PostgreSQL accepted no writes on this connection')
+      else if (watched.aliveMs >= suspicion.staleBeforeMs()) return true
+      else destroyWatched(watched, suspicion)
       return false
     },
   }
@@ -195,7 +200,7 @@ function createStartingSockets(suspicion: StaleConnectionSignal) {
   }
 }
 
-/** Records when queries are sent and when data arrives; calls `begin` before each query. knex always passes a callback. */
+/** Records when queries are sent and when data arrives, and refused writes; calls `begin` before each query. knex always passes a callback. */
 function trackQueries(watched: WatchedConnection, begin: () => void): void {
   const { client } = watched
   getSocket(client).on('data', () => {
@@ -213,6 +218,7 @@ function trackQueries(watched: WatchedConnection, begin: () => void): void {
     begin()
     return send(...args.slice(0, -1), (error: unknown, result: unknown) => {
       watched.waiting--
+      watched.isReadOnly ||= Boolean(error) && isReadOnlyError(error)
       ;(callback as Callback)(error, result)
     })
   }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ClickhouseReadError } from '../../platform/clickhouse.ts'
 import { UnknownCommitError } from '../../platform/postgres/commit-outcome.ts'
+import { isReadOnlyError } from '../../platform/postgres/read-only.ts'
 import { toErrorDetails, type ValidationFault } from '../validation/validation-errors.ts'
 import { ApiError, toErrorBody, tooBusy, unavailable, unsupportedMediaType, validationError } from './errors.ts'
 
@@ -77,6 +78,11 @@ const UNREACHABLE_CODES = /^(ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNRE
 const UNREACHABLE_MESSAGES =
   /(?:^| - )(Knex: Timeout|Connection terminated|Client has encountered a connection error|Timeout error|timeout expired|timeout exceeded|socket hang up)/
 
-/** True for errors of the client libraries when their engine cannot be reached. knex prepends the statement to the message. */
-const isEngineUnreachable = ({ code, message }: ThrownError) =>
-  UNREACHABLE_CODES.test(code ?? '') || UNREACHABLE_MESSAGES.test(message ?? '')
+/**
+ * True for errors of the client libraries when their engine cannot be reached, and for those of a PostgreSQL that accepts no
+ * writes. knex prepends the statement to the message.
+ */
+const isEngineUnreachable = (thrown: ThrownError) =>
+  UNREACHABLE_CODES.test(thrown.code ?? '') ||
+  UNREACHABLE_MESSAGES.test(thrown.message ?? '') ||
+  isReadOnlyError(thrown)

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../../../shared/process/metrics.ts'
+import { isReadOnlyError, StandbyError } from '../../platform/postgres/read-only.ts'
 import type { App } from './app.ts'
 
 /** For each engine whose clock differs from this machine's by more than 3 s: by how many seconds it is ahead. */
@@ -49,13 +50,13 @@ export function processRoutes(app: App, { metrics, stuck, required, optional, cl
   })
 }
 
-async function pingDependency(ping: () => Promise<unknown>): Promise<'ok' | 'away'> {
+async function pingDependency(ping: () => Promise<unknown>): Promise<'ok' | 'away' | 'standby' | 'read-only'> {
   const timeout = AbortSignal.timeout(DEPENDENCY_TIMEOUT_MS)
   const tooLate = new Promise<never>((_resolve, reject) => {
     timeout.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
   })
   return Promise.race([ping(), tooLate]).then(
     () => 'ok' as const,
-    () => 'away' as const,
+    error => (error instanceof StandbyError ? 'standby' : isReadOnlyError(error) ? 'read-only' : 'away'),
   )
 }

@@ -41,17 +41,9 @@ export function assessHealth(facts: HealthFacts): HealthFinding[] {
 export const isAllHealthy = (findings: readonly HealthFinding[]): boolean =>
   findings.every(finding => finding.isHealthy)
 
-function assessEngines({ postgres, nats, clickhouse }: HealthFacts): HealthFinding[] {
-  const readOnly =
-    postgres?.isReadOnly &&
-    reportProblem(
-      'postgres',
-      'PostgreSQL is a standby and accepts no writes',
-      null,
-      'Promote it, or set DATABASE_URL to the primary.',
-    )
+function assessEngines({ postgres, isStandby, nats, clickhouse }: HealthFacts): HealthFinding[] {
   return [
-    readOnly || assessEngine('postgres', 'PostgreSQL', postgres, 'Verdicts and alerts wait until it is back.'),
+    assessPostgres(postgres, isStandby),
     assessEngine('nats', 'NATS', nats, 'Probes store their results; there are no new verdicts until it is back.'),
     assessEngine(
       'clickhouse',
@@ -60,6 +52,21 @@ function assessEngines({ postgres, nats, clickhouse }: HealthFacts): HealthFindi
       'History is delayed until it is back; verdicts and alerts continue.',
     ),
   ]
+}
+
+function assessPostgres(postgres: PostgresFacts | null, isStandby: boolean): HealthFinding {
+  const reportReadOnly = (text: string, todo: string) => reportProblem('postgres', text, null, todo)
+  if (isStandby)
+    return reportReadOnly(
+      'PostgreSQL is a standby and accepts no writes',
+      'Promote it, or set DATABASE_URL to the primary.',
+    )
+  if (postgres?.isReadOnly)
+    return reportReadOnly(
+      'PostgreSQL accepts no writes: default_transaction_read_only is on',
+      'Find out why it was set, for example because of a full disk, and set it to off.',
+    )
+  return assessEngine('postgres', 'PostgreSQL', postgres, 'Verdicts and alerts wait until it is back.')
 }
 
 const assessEngine = (subject: HealthSubject, name: string, answer: object | null, meaning: string): HealthFinding =>

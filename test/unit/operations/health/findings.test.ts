@@ -56,6 +56,7 @@ const healthy: HealthFacts = {
   machineMs: NOW,
   clocks: [clock('PostgreSQL'), clock('JetStream', -1), clock('ClickHouse')],
   postgres,
+  isStandby: false,
   nats,
   clickhouse: { nowMs: NOW, lastRecordedAtMs: ago(2) },
 }
@@ -98,7 +99,18 @@ t.test('A healthy installation has no problems', async t => {
 t.test('Each failure is one finding with its beginning', async t => {
   const cases: [HealthFacts, string, string, number | null][] = [
     [{ ...healthy, postgres: null }, 'postgres', 'PostgreSQL does not answer', null],
-    [withPostgres({ isReadOnly: true }), 'postgres', 'PostgreSQL is a standby and accepts no writes', null],
+    [
+      { ...healthy, postgres: null, isStandby: true },
+      'postgres',
+      'PostgreSQL is a standby and accepts no writes',
+      null,
+    ],
+    [
+      withPostgres({ isReadOnly: true }),
+      'postgres',
+      'PostgreSQL accepts no writes: default_transaction_read_only is on',
+      null,
+    ],
     [{ ...healthy, nats: null }, 'nats', 'NATS does not answer', null],
     [{ ...healthy, clickhouse: null }, 'clickhouse', 'ClickHouse does not answer', null],
     [withoutOwner(3, 9), 'partitions', 'No process reads 2 of 16 partitions of results: 3, 9', ago(99)],
