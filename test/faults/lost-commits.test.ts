@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { UnknownCommitError, wasCommitted } from '../../control-plane/foundation/platform/postgres/commit-outcome.ts'
+import {
+  type PendingCommit,
+  UnknownCommitError,
+  wasCommitted,
+} from '../../control-plane/foundation/platform/postgres/commit-outcome.ts'
+import { SERVER_HISTORY_SQL } from '../../control-plane/foundation/platform/postgres/server-history.ts'
 import { withRequestActor } from '../../control-plane/foundation/web/auth/audit-actor.ts'
 import { startCommitRelay } from '../support/commit-relay.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
@@ -106,16 +111,16 @@ t.test('The outcome of a transaction comes from the database, and is unknown unt
   const db = createPostgres(api.url, 4)
   t.teardown(() => db.destroy())
   const cut = new Error('cut')
-  const ids: string[] = []
+  const sent: PendingCommit[] = []
+  const sql = `SELECT CAST(pg_current_xact_id() AS text) AS id, ${SERVER_HISTORY_SQL} AS history`
   const begin = (end: () => Promise<void>) =>
     db.transaction(async tx => {
-      const [row] = await query<{ id: string }>(tx, 'SELECT CAST(pg_current_xact_id() AS text) AS id')
-      ids.push(row!.id)
+      sent.push(...(await query<PendingCommit>(tx, sql)))
       await end()
     })
   await begin(async () => {
-    await t.rejects(wasCommitted(db, ids[0]!, cut, 300), { message: /the outcome of a commit is unknown/ })
+    await t.rejects(wasCommitted(db, sent[0]!, cut, 300), { message: /the outcome of a commit is unknown/ })
   })
   await t.rejects(begin(() => Promise.reject(cut)))
-  t.same(await Promise.all(ids.map(id => wasCommitted(db, id, cut))), [true, false])
+  t.same(await Promise.all(sent.map(one => wasCommitted(db, one, cut))), [true, false])
 })

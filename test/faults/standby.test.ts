@@ -1,13 +1,35 @@
 import t from 'tap'
 import { channelRoutes } from '../../control-plane/alerting/routing/alert-channels/routes.ts'
 import { migratePostgres } from '../../control-plane/foundation/migrations/postgres/index.ts'
-import { createPostgres, execute, pingPrimary, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import {
+  createPostgres,
+  execute,
+  pingPrimary,
+  query,
+  withSetting,
+} from '../../control-plane/foundation/platform/postgres/client.ts'
+import { UnknownCommitError } from '../../control-plane/foundation/platform/postgres/commit-outcome.ts'
 import { CHANNEL } from '../support/bodies.ts'
 import { runAdmin, startPicket } from '../support/picket.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { startPostgresPair, withClient } from '../support/standby.ts'
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
+
+/** Uses transaction ids until the one that was given out before the crash is committed, or known to be aborted. */
+const useIds = (url: string, before: string) =>
+  withClient(url, async client => {
+    const status = async () =>
+      (await client.query('SELECT pg_xact_status($1::xid8) AS status', [before]).catch(() => null))?.rows[0].status
+    await waitFor(
+      async () => {
+        await client.query('SELECT pg_current_xact_id()')
+        return (await status()) !== undefined
+      },
+      { label: `the transaction id ${before}` },
+    )
+    return status()
+  })
 
 t.test('Connections and processes that met a standby use the primary as soon as the address leads to it', async t => {
   const { primary, standby } = await startPostgresPair(t)
@@ -111,4 +133,36 @@ t.test('A request that a read-only PostgreSQL refuses is 503, and its connection
   await setReadOnly('off')
   await waitFor(async () => (await ping()) === 'ok', { label: 'a connection that accepts writes' })
   await waitFor(async () => (await create()).status === 201, { label: 'a write' })
+})
+
+t.test('A commit that a failover or a crash lost is not reported as committed', async t => {
+  for (const how of ['a failover', 'a crash'] as const) {
+    await t.test(how, async t => {
+      const { primary, standby, replication, promote } = await startPostgresPair(t)
+      await withClient(primary.url, client => client.query('CREATE TABLE kept (n int)'))
+      const relay = await startTcpRelay(t, primary.url)
+      const db = createPostgres(relay.url)
+      t.teardown(() => db.destroy())
+      await execute(db, 'INSERT INTO kept VALUES (1)')
+      const ended = withSetting(db, 'picket.test', 'yes').transaction(async tx => {
+        await replication.cut()
+        await execute(tx, 'INSERT INTO kept VALUES (2)')
+        const [row] = await query<{ id: string }>(tx, 'SELECT CAST(pg_current_xact_id() AS text) AS id')
+        await primary.kill9()
+        if (how === 'a failover') {
+          await promote()
+          relay.leadTo(standby.url)
+          t.equal(await useIds(standby.url, row!.id), 'committed', 'another transaction has the id')
+        } else {
+          await primary.restart()
+          t.comment(`the id is of a transaction that is ${await useIds(primary.url, row!.id)}`)
+        }
+        return 'committed'
+      })
+      const outcome = await ended.catch((error: Error) => error)
+      if (how === 'a failover') t.type(outcome, UnknownCommitError)
+      t.type(outcome, Error)
+      t.same(await query(db, 'SELECT n FROM kept'), [{ n: 1 }])
+    })
+  }
 })

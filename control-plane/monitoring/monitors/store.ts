@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { TIMELINE_SQL } from '../../foundation/platform/postgres/server-history.ts'
 import type { StoredMonitor } from './types.ts'
 
 export const MONITOR_COLUMNS = `
@@ -115,7 +116,7 @@ export type HistoryPosition = { timeline: string; revision: number }
  * with another timeline.
  */
 export const HISTORY_POSITION_SQL = `
-  SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline,
+  SELECT ${TIMELINE_SQL} AS timeline,
     -- last_value is 1 before the first number is taken, too
     CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM monitor_revisions`
 

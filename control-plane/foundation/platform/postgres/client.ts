@@ -1,7 +1,7 @@
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import { newId } from '../ids.ts'
-import { isServerError, UnknownCommitError, wasCommitted } from './commit-outcome.ts'
+import { isServerError, type PendingCommit, UnknownCommitError, wasCommitted } from './commit-outcome.ts'
 import {
   createDeadConnectionDetector,
   createStaleConnectionSignal,
@@ -10,6 +10,7 @@ import {
   type StaleConnectionSignal,
 } from './dead-connections.ts'
 import { StandbyError } from './read-only.ts'
+import { SERVER_HISTORY_SQL } from './server-history.ts'
 
 /** Queries on the pool, or inside a transaction. A function should require the narrower one that it needs. */
 export type Db = Knex
@@ -145,23 +146,24 @@ export async function withPostgres<T>(
  */
 export function withSetting(db: Db, name: string, value: string): Db {
   return withTransactions(db, async (work, config) => {
-    const committing: { id: string; answer: Awaited<ReturnType<typeof work>> }[] = []
+    const committing: { sent: PendingCommit; answer: Awaited<ReturnType<typeof work>> }[] = []
     try {
       return await db.transaction(async tx => {
-        const statement = 'SELECT set_config(?, ?, true), CAST(pg_current_xact_id() AS text) AS id'
-        const [row] = await query<{ id: string }>(tx, statement, [name, value])
+        const [sent] = await query<PendingCommit>(tx, BEGIN_SQL, [name, value])
         const answer = await work(tx)
-        committing.push({ id: row!.id, answer })
+        committing.push({ sent: sent!, answer })
         return answer
       }, config)
     } catch (error) {
       const [attempt] = committing
       if (!attempt || isServerError(error) || error instanceof UnknownCommitError) throw error
-      if (await wasCommitted(db, attempt.id, error)) return attempt.answer
+      if (await wasCommitted(db, attempt.sent, error)) return attempt.answer
       throw error
     }
   })
 }
+
+const BEGIN_SQL = `SELECT set_config(?, ?, true), CAST(pg_current_xact_id() AS text) AS id, ${SERVER_HISTORY_SQL} AS history`
 
 /** The same pool; each transaction on it, also the one of a single statement that may write, runs `first` at its start. */
 export function withTransactionStart(db: Db, first: (tx: Tx) => Promise<unknown>): Db {
