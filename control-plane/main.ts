@@ -12,9 +12,10 @@ const START_DURATION_MS = 60_000
 try {
   const config = readConfig(process.env)
   const log = createLog('control-plane', config.logLevel)
-  const starting = start(config, log)
+  const stopping = new AbortController()
+  const starting = start(config, log, { stopping: stopping.signal })
   // before the start has ended, so that a signal in this time does not end the process with leases and ports open
-  stopAtEnd(starting, log)
+  stopAtEnd(starting, stopping, log)
   await starting
   // without this flag V8 collects all garbage three times in each idle phase, a third of an idle process's CPU time
   void sleep(START_DURATION_MS).then(() => setFlagsFromString('--no-memory-reducer'))
@@ -24,12 +25,13 @@ try {
 }
 
 /** Ends the process on a signal or when a critical loop is stuck. A start that fails ends it elsewhere. */
-function stopAtEnd(starting: ReturnType<typeof start>, log: Log): void {
+function stopAtEnd(starting: ReturnType<typeof start>, stopping: AbortController, log: Log): void {
   let isStopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, async () => {
       if (isStopping) process.exit(1)
       isStopping = true
+      stopping.abort()
       const { stop } = await starting
       await stop()
       process.exit(0)

@@ -50,6 +50,8 @@ type ControlPlane = {
 }
 
 type StartOptions = {
+  /** aborted when the process is to stop before it has started: ends a migration that waits for a lock */
+  stopping?: AbortSignal
   /** a shorter limit for rounds of critical loops */
   maxRoundMs?: number
   apiTimeLimits?: ApiTimeLimits
@@ -124,7 +126,7 @@ async function connectEngines(
   config: Config,
   log: Log,
   releases: Release[],
-  { apiTimeLimits = API_TIME_LIMITS, https = { port: 443 } }: StartOptions,
+  { apiTimeLimits = API_TIME_LIMITS, https = { port: 443 }, stopping }: StartOptions,
 ): Promise<ProcessContext> {
   const { egressAllow, visitorEgressAllow, egressDeny: deny, nameservers } = config
   const resolving = nameservers.length > 0 && { nameservers, resolver: createResolver({ servers: nameservers }) }
@@ -133,7 +135,7 @@ async function connectEngines(
   const metrics = createMetrics()
   const mailer = config.smtpUrl === null ? null : createMailer(config.smtpUrl, config.mailFrom)
   releases.push({ of: 'mailer', release: async () => mailer?.close() })
-  await migrateDatabase(config, log)
+  await migrateDatabase(config, log, stopping)
   const pools = createPools(config.databaseUrl, config.roles, metrics, apiTimeLimits)
   releases.push({ of: 'PostgreSQL pools', release: () => pools.destroy() })
   const secrets = createSecretCipher(config.secretKey, config.olderSecretKey)

@@ -5,13 +5,17 @@ import { MIGRATION_MESSAGES, migratePostgres } from '../foundation/migrations/po
 import { connectNats, ensureStreams, type Nats } from '../foundation/platform/nats/client.ts'
 import { parseNatsHosts } from '../foundation/platform/network/loopback.ts'
 
-/** Brings the schema of PostgreSQL up to date, and logs each migration. */
-export const migrateDatabase = ({ databaseUrl }: Config, log: Log): Promise<void> =>
+/** Brings the schema of PostgreSQL up to date, and logs each migration. `stopping` ends the wait for a lock. */
+export const migrateDatabase = ({ databaseUrl }: Config, log: Log, stopping?: AbortSignal): Promise<void> =>
   connectOrFail('PostgreSQL', 'DATABASE_URL', databaseUrl, () =>
-    migratePostgres(databaseUrl, progress => {
-      const level = progress.event === 'migration_locked' ? 'warn' : 'info'
-      log[level](progress, MIGRATION_MESSAGES[progress.event])
-    }),
+    migratePostgres(
+      databaseUrl,
+      progress => {
+        const level = progress.event === 'migration_locked' ? 'warn' : 'info'
+        log[level](progress, MIGRATION_MESSAGES[progress.event])
+      },
+      stopping,
+    ),
   )
 
 export function connectToNats({ natsUrl, natsOperator }: Config): Promise<Nats> {

@@ -97,3 +97,23 @@ t.test('A migration that takes long is logged by the process that runs it and by
     t.equal(await one.stop(), 0)
   }
 })
+
+t.test('A process whose migration waits for a dump names the table, and stops at the first signal', async t => {
+  const db = createPostgres(ENV.DATABASE_URL)
+  t.teardown(() => db.destroy())
+  await execute(db, 'ALTER TABLE memberships DROP COLUMN entered_at')
+  await execute(db, 'ALTER TABLE claim_links DROP COLUMN organization_id')
+  await execute(db, `DELETE FROM knex_migrations WHERE name = '0072-entered-organizations'`)
+  const dump = await openTransaction(db)
+  await execute(dump, 'LOCK TABLE memberships IN ACCESS SHARE MODE')
+  const program = controlPlane()
+  const namesTable = () =>
+    program.lines.some(({ event, table }) => event === 'migration_locked' && table === 'memberships')
+  await waitFor(namesTable, { label: 'a line that names the table' })
+  t.equal(await program.stop(), 1)
+  t.ok(program.lines.some(({ text }) => /stopped while a migration waited for a lock/.test(text ?? '')))
+  await dump.rollback()
+  program.start()
+  await program.untilEvent('ready')
+  t.equal(await program.stop(), 0)
+})

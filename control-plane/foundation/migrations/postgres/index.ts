@@ -184,8 +184,13 @@ async function reportWhile<T>(
 /**
  * Migrates a database to the newest schema, each migration in its own transaction (docs/design/storage.md#migrations).
  * Several processes may call this at the same time: one works, the others wait. A database of a newer version is not changed.
+ * `stopping` ends the wait for a lock.
  */
-export async function migratePostgres(databaseUrl: string, report: Report = () => {}): Promise<void> {
+export async function migratePostgres(
+  databaseUrl: string,
+  report: Report = () => {},
+  stopping?: AbortSignal,
+): Promise<void> {
   const work = async (db: Db) => {
     if (await isMigrated(db)) return
     await db.transaction(async lock => {
@@ -193,14 +198,14 @@ export async function migratePostgres(databaseUrl: string, report: Report = () =
       // knex's lock survives a kill -9; the advisory lock does not, so knex's lock is stale now
       await db.migrate.forceFreeMigrationsLock()
       const [, missing]: [unknown, MigrationName[]] = await db.migrate.list(configure())
-      for (const migration of missing) await applyNext(db, migration, report)
+      for (const migration of missing) await applyNext(db, migration, report, stopping)
     })
   }
   await withPostgres(databaseUrl, work, POOL)
 }
 
 /** Applies the first missing migration, which has this name. */
-async function applyNext(db: Db, migration: MigrationName, report: Report): Promise<void> {
+async function applyNext(db: Db, migration: MigrationName, report: Report, stopping?: AbortSignal): Promise<void> {
   await reportWhile(
     seconds => report({ event: 'migration_running', migration, seconds }),
     readSeconds =>
@@ -209,6 +214,7 @@ async function applyNext(db: Db, migration: MigrationName, report: Report): Prom
         // not "latest", which runs all migrations in one transaction and would hold all locks until the last one ends
         begin => db.migrate.up(configure(begin)),
         lock => report({ event: 'migration_locked', migration, ...lock, seconds: readSeconds() }),
+        stopping,
       ),
   )
 }

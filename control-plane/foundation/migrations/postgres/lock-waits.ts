@@ -21,18 +21,21 @@ const READ_INTERVAL_MS = 400
 
 /**
  * Runs a transaction that waits only briefly for each lock. When it does not get one it is rolled back, reported and repeated
- * after a pause, without an end. `transaction` has to call `begin` first.
+ * after a pause, until `stopping` is aborted: then this throws. `transaction` has to call `begin` first.
  */
 export async function repeatUntilLocked(
   db: Db,
   transaction: (begin: (tx: Tx) => Promise<void>) => PromiseLike<unknown>,
   report: (lock: LockedTable) => void,
+  stopping?: AbortSignal,
 ): Promise<void> {
   for (let pauseMs = MIN_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     const attempt = await runOnce(db, transaction)
     if (attempt.isDone) return
     report(attempt.lock)
-    await sleep(pauseMs)
+    await sleep(pauseMs, stopping)
+    if (stopping?.aborted)
+      throw new Error('stopped while a migration waited for a lock; the database was not changed by it')
   }
 }
 
