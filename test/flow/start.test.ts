@@ -98,30 +98,43 @@ t.test(
   },
 )
 
-t.test('npm start with a database that was created again makes new tokens and a new account', async t => {
-  const dataDir = newDataDir(t)
-  const { url } = await createDatabase(t)
-  const env = { DATA_DIR: dataDir, DATABASE_URL: url, PORT: String(await reserveFreePort()) }
-  const first = npmStart(t, env)
-  await waitFor(first.isReady, { label: first.output })
-  const [key] = ACCOUNT_KEY.exec(first.output()) ?? []
-  const { output } = await npmRunAdmin(dataDir, 'health')
-  t.match(output, /PostgreSQL|partitions|probes/i, 'the command line finds all data stores')
-  t.notMatch(output, /is not set|No installation/)
-  first.child.kill('SIGINT')
-  t.equal(await first.exited, 0)
+t.test(
+  'npm start migrates a database of an earlier version, and makes new tokens and a new account in an empty one',
+  async t => {
+    const dataDir = newDataDir(t)
+    const { url } = await createDatabase(t)
+    const env = { DATA_DIR: dataDir, DATABASE_URL: url, PORT: String(await reserveFreePort()) }
+    const first = npmStart(t, env)
+    await waitFor(first.isReady, { label: first.output })
+    const [key] = ACCOUNT_KEY.exec(first.output()) ?? []
+    const { output } = await npmRunAdmin(dataDir, 'health')
+    t.match(output, /PostgreSQL|partitions|probes/i, 'the command line finds all data stores')
+    t.notMatch(output, /is not set|No installation/)
+    first.child.kill('SIGINT')
+    t.equal(await first.exited, 0)
 
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  await client.query('DROP SCHEMA public CASCADE')
-  await client.query('CREATE SCHEMA public')
-  await client.end()
-  const again = npmStart(t, env)
-  await waitFor(() => again.isReady() || again.child.exitCode !== null, { label: again.output })
-  t.ok(again.isReady(), 'the probes are connected')
-  const [newKey] = ACCOUNT_KEY.exec(again.output()) ?? []
-  t.ok(newKey && newKey !== key, 'the account was created again')
-})
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query('ALTER TABLE memberships DROP COLUMN entered_at')
+    await client.query('ALTER TABLE claim_links DROP COLUMN organization_id')
+    await client.query(`DELETE FROM knex_migrations WHERE name = '0072-entered-organizations'`)
+    const newer = npmStart(t, env)
+    await waitFor(() => newer.isReady() || newer.child.exitCode !== null, { label: newer.output })
+    t.ok(newer.isReady(), 'the database of the earlier version is migrated')
+    t.notMatch(newer.output(), ACCOUNT_KEY)
+    newer.child.kill('SIGINT')
+    t.equal(await newer.exited, 0)
+
+    await client.query('DROP SCHEMA public CASCADE')
+    await client.query('CREATE SCHEMA public')
+    await client.end()
+    const again = npmStart(t, env)
+    await waitFor(() => again.isReady() || again.child.exitCode !== null, { label: again.output })
+    t.ok(again.isReady(), 'the probes are connected')
+    const [newKey] = ACCOUNT_KEY.exec(again.output()) ?? []
+    t.ok(newKey && newKey !== key, 'the account was created again')
+  },
+)
 
 t.test('npm run admin -- --help lists the commands when nothing runs', async t => {
   const { code, output } = await npmRunAdmin(newDataDir(t), '--help')
