@@ -1,4 +1,29 @@
 /** Series of a healthy installation, and the fault that each alert rule detects; for `promtool test rules`. */
+import {
+  ASSIGNED,
+  at,
+  control,
+  firstAttempt,
+  GIB,
+  guarantees,
+  kinds,
+  LOST,
+  LOST_OF_SECOND,
+  lag,
+  loop,
+  OTHER_FINDINGS,
+  OWNED,
+  outcomes,
+  POSTGRES_FINDINGS,
+  pool,
+  probe,
+  RESULTS,
+  requests,
+  rounds,
+  type Series,
+  stream,
+  type Values,
+} from './alert-series.ts'
 
 const STEP_S = 30
 /** The default of Prometheus. */
@@ -8,36 +33,6 @@ const BEGIN = (15 * 60) / STEP_S
 const AFTER = (45 * 60) / STEP_S
 
 /** Values: a constant, also only a minute later, or an increase of `{ by }` in 15 seconds. */
-type Values = number | { aMinuteLater: number } | { by: number } | 'gone'
-export type Series = Record<string, Values>
-
-const at = (job: string, name: string, labels = '') =>
-  `${name}{job="${job}",instance="${job}-1"${labels && `,${labels}`}}`
-const control = (name: string, labels = '') => at('picket', name, labels)
-const probe = (name: string) => at('picket-probe', name)
-const outcomes = (region: string, outcome: string) =>
-  control('picket_canary_outages_total', `region="${region}",kind="hang",outcome="${outcome}"`)
-const guarantees = (guarantee: string) =>
-  control('picket_canary_guarantees_total', `region="us-east",kind="hang",guarantee="${guarantee}"`)
-const kinds = (kind: string) => control('picket_verdict_region_results_total', `region="us-east",kind="${kind}"`)
-const lag = (partition: number) => control('picket_verdict_lag_seconds', `partition="${partition}"`)
-const requests = (status: number, route = '/api/v1/monitors') =>
-  control('picket_http_request_seconds_count', `method="GET",route="${route}",status="${status}"`)
-const firstAttempt = (le: string) => control('picket_delivery_first_attempt_seconds_bucket', `le="${le}"`)
-const stream = (name: string, of: string) => control(name, `stream="${of}"`)
-const pool = (name: string, more = '') => control(name, `pool="verdict"${more}`)
-const loop = (name: string, of: string, more = '') => control(name, `loop="${of}"${more}`)
-const rounds = (of: string, outcome = 'ok') => loop('picket_loop_rounds_total', of, `,outcome="${outcome}"`)
-
-const OWNED = control('picket_verdict_partitions_owned')
-const POSTGRES_FINDINGS = control('picket_health_findings', 'subject="postgres"')
-const OTHER_FINDINGS = control('picket_health_findings', 'subject="replication"')
-const RESULTS = control('picket_verdict_results_total', 'kind="counted"')
-/** Results that the probes of two control planes lost since their start. */
-const LOST = control('picket_probe_dropped_results', 'region="us-east"')
-const LOST_OF_SECOND = LOST.replace('picket-1', 'picket-2')
-const ASSIGNED = control('picket_fleet_assignments', 'region="us-east"')
-const GIB = 1024 ** 3
 
 export const HEALTHY: Series = {
   [at('picket', 'up')]: 1,
