@@ -1,4 +1,11 @@
-import { type FeedReport, isOpen, type ReportedComponent, type ReportedIncident } from '../feeds/report.ts'
+import {
+  type FeedReport,
+  isOpen,
+  type ReportedComponent,
+  type ReportedIncident,
+  VENDOR_SEVERITIES,
+  type VendorSeverity,
+} from '../feeds/report.ts'
 import type { VendorIncident } from '../types.ts'
 
 /** Maximum number of impaired components that count without an incident. A page may have a thousand with one name. */
@@ -9,7 +16,8 @@ const normalizeName = (name: string) => name.trim().toLowerCase()
 /**
  * Selects the incidents of a report that concern a dependency (docs/design/vendors.md#components). Without component
  * names, all of them. With names: incidents that list one of them or have it in their title, incidents that are already
- * known, and impaired components with these names that no open incident mentions.
+ * known, and impaired components with these names that no open incident mentions. The severity of an open incident is at least
+ * that of the named components that it mentions.
  */
 export function selectRelevantIncidents(
   report: FeedReport,
@@ -23,15 +31,34 @@ export function selectRelevantIncidents(
   const incidents = report.incidents.filter(
     incident => knownIds.has(incident.id) || names.some(createMatcher([incident])),
   )
-  const isMentioned = createMatcher(incidents.filter(isOpen))
   const impaired = report.components.filter(
     ({ id, name, severity }) =>
-      severity !== 'none' &&
-      (trackedNames.has(normalizeName(id)) || trackedNames.has(normalizeName(name))) &&
-      !isMentioned(name),
+      severity !== 'none' && (trackedNames.has(normalizeName(id)) || trackedNames.has(normalizeName(name))),
   )
-  return [...incidents, ...impaired.slice(0, MAX_IMPAIRED_COMPONENTS).map(toComponentIncident)]
+  const isMentioned = createMatcher(incidents.filter(canExplain))
+  const unmentioned = impaired.filter(({ name }) => !isMentioned(name))
+  const mentioned = listWorst(impaired.filter(({ name }) => isMentioned(name)))
+  const raised = incidents.map(incident => {
+    if (mentioned.length === 0 || !canExplain(incident)) return incident
+    const isOfIncident = createMatcher([incident])
+    const severities = mentioned.filter(({ name }) => isOfIncident(name)).map(({ severity }) => severity)
+    return { ...incident, severity: getWorst([incident.severity, ...severities]) }
+  })
+  return [...raised, ...unmentioned.slice(0, MAX_IMPAIRED_COMPONENTS).map(toComponentIncident)]
 }
+
+/** Whether an incident can be the reason for the status of a component. One of severity `none` is for information only. */
+export const canExplain = (incident: Pick<ReportedIncident, 'status' | 'severity'>): boolean =>
+  isOpen(incident) && incident.severity !== 'none'
+
+/** Returns the worst component of each name. */
+function listWorst(components: ReportedComponent[]): ReportedComponent[] {
+  const bySeverity = VENDOR_SEVERITIES.flatMap(severity => components.filter(one => one.severity === severity))
+  return [...new Map(bySeverity.map(one => [normalizeName(one.name), one])).values()].slice(-MAX_IMPAIRED_COMPONENTS)
+}
+
+const getWorst = (severities: VendorSeverity[]): VendorSeverity =>
+  VENDOR_SEVERITIES.findLast(severity => severities.includes(severity)) ?? 'none'
 
 type TitledIncident = Pick<ReportedIncident, 'title' | 'components'>
 

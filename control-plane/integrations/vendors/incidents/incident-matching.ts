@@ -1,6 +1,6 @@
 import { isOpen, type ReportedIncident } from '../feeds/report.ts'
 import type { VendorIncident } from '../types.ts'
-import { type createComponentMatcher, isComponentIncident } from './affected-components.ts'
+import { canExplain, type createComponentMatcher, isComponentIncident } from './affected-components.ts'
 
 type CreateMatcher = ReturnType<typeof createComponentMatcher>
 
@@ -55,7 +55,10 @@ export function matchIncidents(
         incident.title.toLowerCase() === title.toLowerCase(),
   )
   pair(
-    candidate => incident => isComponentIncident(incident) && createMatcher([candidate])(incident.components[0] ?? ''),
+    candidate => incident =>
+      !isForInformation(candidate) &&
+      isComponentIncident(incident) &&
+      createMatcher([candidate])(incident.components[0] ?? ''),
   )
   const absorbed = absorbComponents(reported, free, createMatcher)
   const gone = [...free].filter(incident => !isComponentIncident(incident))
@@ -78,6 +81,8 @@ export function matchIncidents(
   return { pairs: [...pairs], absorbed, continued, missing: [...free] }
 }
 
+const isForInformation = (candidate: ReportedIncident): boolean => isOpen(candidate) && !canExplain(candidate)
+
 /** Whether the vendor reports an open incident as resolved. */
 const isEndedNow = (reported: ReportedIncident, known: VendorIncident): boolean =>
   !isOpen(reported) && known.resolvedAt === null && !isComponentIncident(known)
@@ -86,7 +91,7 @@ const isEndedNow = (reported: ReportedIncident, known: VendorIncident): boolean 
 function absorbComponents(reported: ReportedIncident[], free: Set<VendorIncident>, createMatcher: CreateMatcher) {
   const absorbed = new Map<ReportedIncident, VendorIncident[]>()
   for (const candidate of reported) {
-    if (!isOpen(candidate) || isComponentIncident({ sourceId: candidate.id })) continue
+    if (!canExplain(candidate) || isComponentIncident({ sourceId: candidate.id })) continue
     const isMentioned = createMatcher([candidate])
     const found = [...free].filter(
       incident => isComponentIncident(incident) && isMentioned(incident.components[0] ?? ''),

@@ -278,6 +278,7 @@ for (const [title, minutes, announced] of OF_COMPONENTS) {
 }
 
 const bothRed = [component('Web', 'critical'), component('API', 'critical')]
+const bothYellow = [component('Web', 'minor'), component('API', 'minor')]
 const ofBoth: ReportedDraft = { ...A, severity: 'critical', components: ['Web', 'API'] }
 const OF_TWO_COMPONENTS: [title: string, minutes: Minute[], announced: string[][]][] = [
   [
@@ -301,14 +302,15 @@ const OF_TWO_COMPONENTS: [title: string, minutes: Minute[], announced: string[][
     [['down e', 'degraded d'], [], []],
   ],
   [
-    'An incident for information that mentions an announced component later announces its end',
+    'An incident for information does not continue the components that it mentions, and their ends are announced',
     [
       { components: [component('Web', 'critical')], incidents: [{ ...A, severity: 'none', title: 'News of API a' }] },
       { components: bothRed, incidents: [{ ...ofBoth, severity: 'none' }] },
       { components: bothRed, incidents: [{ ...ofBoth, severity: 'none' }] },
       [{ ...ofBoth, ...over }],
+      [],
     ],
-    [['down e'], [], [], ['resolved a']],
+    [['down e'], ['down e'], [], [], ['resolved e', 'resolved e']],
   ],
   [
     'All components that are still impaired after their incident was removed continue it',
@@ -349,10 +351,44 @@ const OF_TWO_COMPONENTS: [title: string, minutes: Minute[], announced: string[][
   [
     'A component that was degraded in the incident and is down after it is announced',
     [
-      { components: bothRed, incidents: [{ ...ofBoth, severity: 'minor' }] },
+      { components: bothYellow, incidents: [{ ...ofBoth, severity: 'minor' }] },
       { components: [component('Web', 'minor'), component('API', 'critical')] },
     ],
     [['degraded a'], ['down e']],
+  ],
+  [
+    'An outage of a component that only an incident for information mentions is announced, and so is its end',
+    [
+      { incidents: [{ ...ofBoth, severity: 'none' }] },
+      { components: [component('API', 'critical')], incidents: [{ ...ofBoth, severity: 'none' }] },
+      { incidents: [{ ...ofBoth, severity: 'none' }] },
+      { incidents: [{ ...ofBoth, severity: 'none' }] },
+    ],
+    [[], ['down e'], [], ['resolved e']],
+  ],
+  [
+    'An incident gets worse with a component that it mentions, and is announced once more for it',
+    [
+      { components: [component('API', 'minor')], incidents: [{ ...ofBoth, severity: 'minor' }] },
+      { components: [component('API', 'critical')], incidents: [{ ...ofBoth, severity: 'minor' }] },
+      { components: [component('API', 'minor')], incidents: [{ ...ofBoth, severity: 'minor' }] },
+      { components: [component('API', 'critical')], incidents: [{ ...ofBoth, severity: 'minor' }] },
+      [{ ...ofBoth, ...over }],
+    ],
+    [['degraded a'], ['down a'], [], [], ['resolved a']],
+  ],
+  [
+    'An incident that has a component in its title gets worse with it, and another incident does not',
+    [
+      {
+        components: [component('API', 'critical'), component('Mail', 'critical')],
+        incidents: [
+          { ...A, title: 'API errors: a' },
+          { id: 'b', title: 'Web errors: b' },
+        ],
+      },
+    ],
+    [['down a', 'degraded b']],
   ],
 ]
 for (const [title, minutes, announced] of OF_TWO_COMPONENTS) {
