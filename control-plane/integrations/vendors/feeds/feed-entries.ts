@@ -45,13 +45,27 @@ export function extractIncidents(entries: VendorFeedEntry[], now: Date): Reporte
 }
 
 function parseEntry(entry: VendorFeedEntry): DatedEntry {
-  const atMs = Date.parse(entry.updatedAt ?? entry.publishedAt ?? '')
+  const atMs = parseEntryTime(entry.updatedAt ?? entry.publishedAt)
   return {
     entry,
     title: stripTitle(entry.title),
     status: detectStatus(entry),
     atMs: Number.isNaN(atMs) ? null : atMs,
   }
+}
+
+/** Offsets of zones that JavaScript does not parse, in hours. Names with several meanings, such as IST, are left out. */
+const ZONE_OFFSETS: Record<string, string> = {
+  ...{ WET: '+0000', WEST: '+0100', BST: '+0100', CET: '+0100', CEST: '+0200', EET: '+0200', EEST: '+0300' },
+  ...{ MSK: '+0300', SGT: '+0800', HKT: '+0800', AWST: '+0800', JST: '+0900', KST: '+0900', ACST: '+0930' },
+  ...{ AEST: '+1000', ACDT: '+1030', AEDT: '+1100', NZST: '+1200', NZDT: '+1300', AKST: '-0900', AKDT: '-0800' },
+  ...{ HST: '-1000', BRT: '-0300' },
+}
+
+/** Parses a time of RFC 822 or ISO 8601, also with the name of a zone that is not in RFC 822. NaN: missing or not readable. */
+function parseEntryTime(text: string | null): number {
+  const time = (text ?? '').trim().slice(0, 100)
+  return Date.parse(time.replace(/\b[A-Z]{3,4}$/, zone => ZONE_OFFSETS[zone] ?? zone))
 }
 
 type EntryIncident = ReportedIncident & { isSilent: boolean }
@@ -86,7 +100,7 @@ function buildIncidents(group: DatedEntry[]): EntryIncident[] {
 const MAINTENANCE_NOTICE = /THIS IS A SCHEDULED EVENT|<(strong|b)>\s*(Scheduled|In progress|Verifying|Completed)\s*<\//i
 
 function getStartTime({ publishedAt }: VendorFeedEntry, at: string | null): string | null {
-  const ms = Date.parse(publishedAt ?? '')
+  const ms = parseEntryTime(publishedAt)
   return Number.isNaN(ms) ? at : new Date(ms).toISOString()
 }
 

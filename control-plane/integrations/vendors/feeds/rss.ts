@@ -25,7 +25,7 @@ const toEntry = (item: ReturnType<typeof read>[number]): VendorFeedEntry => ({
   title: item.title ?? '',
   content: item.content?.encoded ?? item.description ?? '',
   url: item.link ?? null,
-  publishedAt: item.pubDate ?? null,
+  publishedAt: item.pubDate ?? item.dc?.dates?.[0] ?? null,
   updatedAt: null,
   categories: (item.categories ?? []).flatMap(({ name }) => name ?? []),
 })

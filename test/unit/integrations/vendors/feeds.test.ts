@@ -56,6 +56,28 @@ t.test('An entry of 1970 is ignored, and one without a plausible date is open wi
   }
 })
 
+t.test('The date of an entry is read with common names of zones, and from dc:date', async t => {
+  const cases: [date: string, expected: string | null][] = [
+    ['Fri, 20 Nov 2026 10:00:00 GMT', '2026-11-20T10:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 +0530', '2026-11-20T04:30:00.000Z'],
+    ['Fri, 20 Nov 2026 05:00:00 EST', '2026-11-20T10:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 CET', '2026-11-20T09:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 CEST', '2026-11-20T08:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 BST', '2026-11-20T09:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 JST', '2026-11-20T01:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 AEST', '2026-11-20T00:00:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 ACST', '2026-11-20T00:30:00.000Z'],
+    ['Fri, 20 Nov 2026 10:00:00 XYZ', null],
+  ]
+  for (const [date, expected] of cases) {
+    t.equal(parse('rss', rss(item('Errors', date))).incidents[0]?.started_at, expected, date)
+  }
+  t.same(openOf(rss(item('Errors', 'Wed, 18 Nov 2026 10:00:00 CET'))), [], 'an old entry has ended')
+  const dated = '<item><title>Errors</title><dc:date>2026-11-20T10:00:00+01:00</dc:date></item>'
+  const text = rss(dated).replace('<rss', '<rss xmlns:dc="http://purl.org/dc/elements/1.1/"')
+  t.equal(parse('rss', text).incidents[0]?.started_at, '2026-11-20T09:00:00.000Z')
+})
+
 t.test('A new entry after a resolved one with the same name is a new incident', async t => {
   const text = rss(
     item('Errors', hoursAgo(1), 'c'),
