@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net'
 import { startTimeLimit } from '../deadline.ts'
 import { type EgressFailure, pickFailure, toEgressFailure, toNetworkFailure } from '../failure.ts'
 import type { PhaseTimer } from '../phases.ts'
+import { createInvalidAnswerFailure } from './dns-message.ts'
 
 export type UdpServer = { address: string; port: number }
 
@@ -12,9 +13,10 @@ type UdpExchange = {
   open: () => Buffer[]
   /**
    * Handles an answer. `complete`: all messages are answered. `error`: the server cannot answer, and the next one is asked
-   * without a delay. `enough`: the other messages may stay without an answer. `open`: anything else.
+   * without a delay. `broken`: nothing more is read from the server. `enough`: the other messages may stay without an answer.
+   * `open`: anything else.
    */
-  take: (message: Buffer, from: UdpServer) => 'complete' | 'error' | 'enough' | 'open'
+  take: (message: Buffer, from: UdpServer) => 'complete' | 'error' | 'broken' | 'enough' | 'open'
 }
 
 /** How long to wait for the other answers after one that is enough: a lost message is sent again once. */
@@ -26,8 +28,8 @@ const RETRY_DELAYS_MS = [1000, 2000, 4000]
 /**
  * Sends messages to servers, each on its own connected socket and from a random port, so that the kernel drops datagrams
  * from other senders. Without an answer it sends again, to the next server in turn. Rejects with an EgressFailure when every
- * server refused (a missing IPv6 route of the probe does not hide the refusal of a server), or when the deadline passes. The
- * addresses must have been checked before.
+ * server refused or is broken (a missing IPv6 route of the probe does not hide the refusal of a server), or when the deadline
+ * passes. The addresses must have been checked before.
  */
 export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, take }: UdpExchange): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -82,7 +84,11 @@ export function queryOverUdp(phases: PhaseTimer, servers: UdpServer[], { open, t
         const outcome = take(message, server)
         if (outcome === 'complete') end()
         else if (outcome === 'enough') stopWaiting ??= startTimeLimit(WAIT_FOR_OTHERS_MS, end)
-        else if (outcome === 'error' && server === current) {
+        else if (outcome === 'broken') {
+          socket.close()
+          sockets.delete(server)
+          lose(server, createInvalidAnswerFailure())
+        } else if (outcome === 'error' && server === current) {
           clearTimeout(timer)
           sendNext()
         }

@@ -7,6 +7,7 @@ import { createInternalFailure, createTargetFailure, EgressFailure, toCheckError
 import { finishPhases, type PhaseTimer, startPhaseTimer, throwIfAborted, waitWithDeadline } from '../phases.ts'
 import type { Egress } from '../types.ts'
 import {
+  createInvalidAnswerFailure,
   type DnsMessageReply,
   type DnsQuestion,
   decodeReply,
@@ -64,6 +65,7 @@ export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: 
   const phases = startPhaseTimer(signal, 'dnsUs')
   const pending = query.types.map(type => createPendingQuestion(query.name, type))
   let hasInvalidAnswer = false
+  const wrongAnswers = new Map<UdpServer, number>()
   let error: CheckError | null = null
   let isServerKnown = query.server === null
   try {
@@ -74,7 +76,8 @@ export async function queryDns(query: DnsQuery, signal: DeadlineSignal, egress: 
       open: () => pending.filter(isOpen).map(({ message }) => message),
       take: (message, from) => {
         const outcome = take(message, from, pending, query.server ? 1 : servers.length)
-        if (outcome === 'invalid') hasInvalidAnswer = true
+        if (outcome === 'invalid' || outcome === 'wrong') hasInvalidAnswer = true
+        if (outcome === 'wrong' && countUp(wrongAnswers, from) >= MAX_WRONG_ANSWERS) return 'broken'
         if (outcome === 'error') return 'error'
         if (!pending.some(isOpen)) return 'complete'
         return query.isOneEnough && pending.some(hasOrMayHaveRecord) ? 'enough' : 'open'
@@ -113,8 +116,17 @@ const hasOrMayHaveRecord = (one: PendingQuestion) => one.isCut || hasRecord(one)
 const isComplete = ({ isOneEnough }: DnsQuery, pending: PendingQuestion[]) =>
   pending.every(({ reply }) => reply !== null) || (isOneEnough === true && pending.some(hasRecord))
 
+/** A server that sends this many wrong answers to open questions is not asked again: it could send any number of them. */
+const MAX_WRONG_ANSWERS = 3
+
+function countUp(counts: Map<UdpServer, number>, server: UdpServer): number {
+  const count = (counts.get(server) ?? 0) + 1
+  counts.set(server, count)
+  return count
+}
+
 /**
- * Assigns a message to the question that it answers; `invalid` when there is none. An error of one of `serverCount` servers is
+ * Assigns a message to the question that it answers; `invalid` when there is none, `wrong` when only its id is right. An error of one of `serverCount` servers is
  * only recorded, until all of them sent one, or this one sends it again because the others were silent.
  */
 function take(
@@ -122,12 +134,16 @@ function take(
   from: UdpServer,
   pending: PendingQuestion[],
   serverCount: number,
-): 'reply' | 'error' | 'invalid' {
+): 'reply' | 'error' | 'wrong' | 'invalid' {
   const id = readResponseId(message)
+  let isWrong = false
   for (const one of pending) {
     if (one.question.id !== id || !isOpen(one)) continue
     const reply = isTruncated(message) ? null : decodeReply(message, one.question)
-    if (reply === null && !isTruncated(message)) continue
+    if (reply === null && !isTruncated(message)) {
+      isWrong = true
+      continue
+    }
     if (reply !== null && SERVER_ERRORS.includes(reply.rcode)) {
       const isRepeated = one.errors.has(from)
       if (!isRepeated) one.errors.set(from, reply)
@@ -140,7 +156,7 @@ function take(
     one.answeredBy = from
     return 'reply'
   }
-  return 'invalid'
+  return isWrong ? 'wrong' : 'invalid'
 }
 
 function useFirstError(pending: PendingQuestion): void {
@@ -173,9 +189,6 @@ const createTrustingGuard = (egress: Egress): Egress => ({
   resolve: address => [address],
   assertAllowed: () => undefined,
 })
-
-const createInvalidAnswerFailure = () =>
-  createTargetFailure('dns_invalid_response', 'the server sent an invalid answer')
 
 function toDnsFailure(failure: EgressFailure, { server, name }: DnsQuery, hasInvalidAnswer: boolean): EgressFailure {
   if (failure.source === FailureSource.INTERNAL) return failure
