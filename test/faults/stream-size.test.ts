@@ -143,3 +143,21 @@ t.test('A full stream drops its oldest results: verdicts continue, also for a re
   await reaches(id, 'up down up')
   t.ok((await after.metric('picket_verdict_gaps_total')) > 0, 'the reader says what it has missed')
 })
+
+t.test('A new stream of results refuses messages that are too large, and an existing one keeps its limit', async t => {
+  const names = [RESULTS_STREAM, LATE_STREAM]
+  const limits = async () => Promise.all(names.map(async name => (await stream(name)).config.max_msg_size))
+  for (const name of names) {
+    await nats.manager.streams.delete(name)
+    await nats.manager.streams.add({ name, subjects: [`${name}.*.*`] })
+  }
+  await ensureStreams(nats.manager)
+  t.same(await limits(), [-1, -1])
+  for (const name of names) await nats.manager.streams.delete(name)
+  await ensureStreams(nats.manager)
+  t.same(await limits(), [768 * 1024, 768 * 1024])
+  for (const name of names) {
+    await t.rejects(nats.js.publish(`${name}.3.us-east`, new Uint8Array(800 * 1024)), /maximum/)
+    t.equal((await nats.js.publish(`${name}.3.us-east`, new Uint8Array(700 * 1024))).stream, name)
+  }
+})

@@ -17,6 +17,8 @@ import { type PartitionReading, reloadMonitors, retryUntilDone, savePosition } f
 /** How often the position is stored if nothing else has to be stored. */
 export const SAVE_INTERVAL_MS = 5_000
 const RESULTS_PER_TURN = 5_000
+/** The size of a large message counts as results, so that messages that are set aside end a turn, too. */
+const BYTES_PER_RESULT = 200
 
 /**
  * Handles a run of messages:
@@ -24,8 +26,8 @@ const RESULTS_PER_TURN = 5_000
  * 1. Retry deferred changes whose time has come.
  * 2. Update the absences of regions, and reload monitors that were changed.
  * 3. For each message: follow steps of JetStream's clock, decode the batch, and count its results. Before a batch with
- *    unknown monitors or a newer epoch, commit what was counted and load them. After 5,000 results, commit and let
- *    other work run.
+ *    unknown monitors or a newer epoch, commit what was counted and load them. After 5,000 results or 1 MB, commit and
+ *    let other work run.
  * 4. Commit the rest.
  * 5. Store a checkpoint with the position if one is due, and the position if it was not stored for 5 s.
  */
@@ -49,7 +51,7 @@ export async function countMessages(reading: PartitionReading, messages: StreamM
       await new Promise(resolve => setImmediate(resolve))
     }
     if (batch) countBatch(reading, reading.tools, effects, message, batch, monotonicMs())
-    counted += batch?.results.length ?? 0
+    counted += Math.max(batch?.results.length ?? 0, message.data.length / BYTES_PER_RESULT)
     if (!isAlreadyCounted(reading.start, message)) {
       reading.position = { sequence: message.sequence, takenAtMs: message.takenAtMs }
     }

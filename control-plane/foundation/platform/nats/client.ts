@@ -10,6 +10,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { MAX_BATCH_MESSAGE_BYTES } from '../../../../shared/checks/result-batch.ts'
 import { createReconnectPace } from '../../../../shared/nats/reconnect-pace.ts'
 import { clarifyNatsError, parseNatsServers } from '../../../../shared/nats/servers.ts'
 import {
@@ -176,6 +177,8 @@ export async function listMissingStreams(manager: JetStreamManager): Promise<str
 const buildLimits = (name: keyof typeof PREFERRED_BYTES) => ({
   subjects: [`${name}.*.*`],
   maxAgeMs: STREAM_MAX_AGE_MS[name],
+  // larger ones would be set aside
+  max_msg_size: MAX_BATCH_MESSAGE_BYTES,
 })
 
 async function limitStreamsToRoom(

@@ -1,4 +1,5 @@
-import { type Result, ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
+import { type Result, type ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
+import { decodeResultBatch } from '../../../../shared/checks/result-batch.ts'
 import { LATE_STREAM, WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
 import { type CheckedRegions, classifyReport } from '../../../monitoring/monitors/report-regions/checked-regions.ts'
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
@@ -52,7 +53,7 @@ function addBatch(read: MessageLines, { subject, data, info }: Message, monitors
     sequence: info.streamSequence,
     isLate: info.stream === LATE_STREAM,
   }
-  const batch = ResultBatch.decode(data)
+  const batch = decodeResultBatch(data)
   const { region, probeId, results } = batch
   // the last token of the subject is the region whose probes may publish on it
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)

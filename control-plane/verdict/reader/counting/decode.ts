@@ -1,4 +1,11 @@
-import { type CheckError, FailureSource, type Result, ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
+import {
+  type CheckError,
+  FailureSource,
+  type Result,
+  type ResultBatch,
+  Trigger,
+} from '../../../../shared/checks/result.ts'
+import { decodeResultBatch } from '../../../../shared/checks/result-batch.ts'
 import { WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
 import { toStorableText } from '../../../../shared/storable-text.ts'
 import { createInterner } from '../../../foundation/platform/cache/intern.ts'
@@ -10,12 +17,12 @@ const MAX_TEXT_LENGTH = 500
 const internName = createInterner<string>(10_000)
 
 /**
- * The batch in a message of `RESULTS.<partition>.<region>`. Throws if it cannot be decoded, or if its region is not
- * that of the subject. Results of witnesses are accepted only on the subject of witnesses, where only the fleet may
+ * The batch in a message of `RESULTS.<partition>.<region>`. Throws if it cannot be decoded or is too large, or if its region
+ * is not that of the subject. Results of witnesses are accepted only on the subject of witnesses, where only the fleet may
  * publish; no other results are accepted there.
  */
 export function decodeBatch(subject: string, data: Uint8Array): ResultBatch {
-  const batch = ResultBatch.decode(data)
+  const batch = decodeResultBatch(data)
   const { witnessed } = batch
   const subjectRegion = subject.slice(subject.lastIndexOf('.') + 1)
   const isOfWitness = subjectRegion === WITNESS_REGION
