@@ -12,14 +12,24 @@ const MAX_COMPARED_PERIODS = 370
 const MAX_COMPARED_DAYS = 370
 /** Clocks change by less. */
 const MAX_CLOCK_CHANGE_MS = 3 * HOUR_MS
+/** No zone changes its clocks twice in this time; seven days are the shortest, around Ramadan in Gaza. */
+const OFFSET_STEP_MS = 3 * DAY_MS
+/** Results of comparisons, so that an import compares the periods of a schedule that many entries have once. */
+const MAX_KEPT_RESULTS = 1_000
+const keptResults = new Map<string, boolean>()
 
 /** The errors in the schedule of a window that is created or rescheduled at `now`. */
 export function validateSchedule(schedule: MaintenanceSchedule, now: Date): ErrorDetail[] {
-  const problems = schedule.cron === null ? validateOneOff(schedule) : validateRecurring(schedule, now)
-  if (problems.length > 0 || findPeriodAt(schedule, now) !== null || findNextPeriod(schedule, now) !== null)
-    return problems
-  if (schedule.cron === null) return [{ path: 'ends_at', message: 'ends_at must be in the future' }]
-  return [{ path: 'cron', message: 'cron never fires in the future between starts_at and ends_at' }]
+  const problems = schedule.cron === null ? validateOneOff(schedule) : validateRecurring(schedule)
+  if (problems.length > 0) return problems
+  if (findPeriodAt(schedule, now) === null && findNextPeriod(schedule, now) === null) {
+    if (schedule.cron === null) return [{ path: 'ends_at', message: 'ends_at must be in the future' }]
+    return [{ path: 'cron', message: 'cron never fires in the future between starts_at and ends_at' }]
+  }
+  // last, because it is the most expensive
+  if (schedule.cron === null || !overlaps({ ...schedule, endsAt: null }, now)) return []
+  const message = 'duration_minutes must be shorter than the time from one start to the next'
+  return [{ path: 'duration_minutes', message }]
 }
 
 function validateOneOff({ startsAt, endsAt, durationMinutes, timeZone }: MaintenanceSchedule): ErrorDetail[] {
@@ -36,7 +46,7 @@ function validateOneOff({ startsAt, endsAt, durationMinutes, timeZone }: Mainten
   return problems
 }
 
-function validateRecurring(schedule: MaintenanceSchedule, now: Date): ErrorDetail[] {
+function validateRecurring(schedule: MaintenanceSchedule): ErrorDetail[] {
   const { cron, durationMinutes, timeZone, startsAt, endsAt } = schedule
   const problems: ErrorDetail[] = []
   const say = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
@@ -46,13 +56,22 @@ function validateRecurring(schedule: MaintenanceSchedule, now: Date): ErrorDetai
   if (timeZone === null) say('time_zone', 'is required with cron')
   else if (!isTimeZone(timeZone)) say('time_zone', 'must be an IANA time zone name, such as Europe/Berlin')
   if (startsAt !== null && endsAt !== null && endsAt <= startsAt) say('ends_at', 'must be after starts_at')
-  if (problems.length === 0 && overlaps({ ...schedule, endsAt: null }, now))
-    say('duration_minutes', 'must be shorter than the time from one start to the next')
   return problems
 }
 
 /** Periods must not touch: together they could suppress alerts without an end. */
 function overlaps(schedule: MaintenanceSchedule, now: Date): boolean {
+  const { cron, durationMinutes, timeZone, startsAt } = schedule
+  const key = JSON.stringify([cron, durationMinutes, timeZone, startsAt, now])
+  const kept = keptResults.get(key)
+  if (kept !== undefined) return kept
+  const result = comparePeriods(schedule, now)
+  if (keptResults.size >= MAX_KEPT_RESULTS) keptResults.delete(keptResults.keys().next().value!)
+  keptResults.set(key, result)
+  return result
+}
+
+function comparePeriods(schedule: MaintenanceSchedule, now: Date): boolean {
   const findNext = createPeriodFinder(schedule)
   const touchFrom = (from: Date, until = Number.POSITIVE_INFINITY) => {
     let before = findNext(from)
@@ -72,11 +91,26 @@ function overlaps(schedule: MaintenanceSchedule, now: Date): boolean {
 function listClockChanges(timeZone: string, now: Date): number[] {
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
   const offsetAt = (ms: number) => format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')!.value
-  const days = Array.from({ length: MAX_COMPARED_DAYS }, (_, i) => now.getTime() + i * DAY_MS)
-  return days.flatMap(dayMs => {
-    const before = offsetAt(dayMs)
-    if (before === offsetAt(dayMs + DAY_MS)) return []
-    const hours = Array.from({ length: 24 }, (_, i) => dayMs + (i + 1) * HOUR_MS)
-    return hours.find(ms => offsetAt(ms) !== before) ?? []
-  })
+  const untilMs = now.getTime() + MAX_COMPARED_DAYS * DAY_MS
+  const changes: number[] = []
+  let [fromMs, before] = [now.getTime(), offsetAt(now.getTime())]
+  while (fromMs < untilMs) {
+    const toMs = Math.min(fromMs + OFFSET_STEP_MS, untilMs)
+    const after = offsetAt(toMs)
+    if (after !== before) changes.push(bisect(fromMs, toMs, ms => offsetAt(ms) === before))
+    fromMs = toMs
+    before = after
+  }
+  return changes
+}
+
+/** The first whole hour from `fromMs` at which the condition is false. It is true at `fromMs` and false at `toMs`. */
+function bisect(fromMs: number, toMs: number, isBefore: (ms: number) => boolean): number {
+  let [first, last] = [0, (toMs - fromMs) / HOUR_MS]
+  while (last - first > 1) {
+    const middle = Math.floor((first + last) / 2)
+    if (isBefore(fromMs + middle * HOUR_MS)) first = middle
+    else last = middle
+  }
+  return fromMs + last * HOUR_MS
 }

@@ -15,6 +15,13 @@ export type MaintenanceSchedule = {
 export type MaintenancePeriod = { startsAt: Date; endsAt: Date }
 
 const MINUTE_MS = 60_000
+/**
+ * From the start of a decade. Each day of the calendar falls on each day of the week within 40 years; a cron expression
+ * that needs longer never fires.
+ */
+const MAX_SEARCHED_YEARS = 50
+/** The last year that croner searches. */
+const LAST_YEAR = 2_999
 
 /** The first period that begins after a moment; null if there is none. */
 export const findNextPeriod = (schedule: MaintenanceSchedule, after: Date): MaintenancePeriod | null =>
@@ -25,11 +32,10 @@ export function createPeriodFinder(schedule: MaintenanceSchedule): (after: Date)
   const { startsAt: from, endsAt: until } = schedule
   if (schedule.cron === null)
     return after => (from !== null && until !== null && from > after ? { startsAt: from, endsAt: until } : null)
-  const cron = parseCron(schedule)
+  const findStart = createStartFinder(schedule)
   return after => {
     // a period may begin exactly at the lower bound, but croner returns times strictly after it
-    const floor = from !== null && from > after ? new Date(from.getTime() - 1) : after
-    const startsAt = cron.nextRun(floor)
+    const startsAt = findStart(from !== null && from > after ? new Date(from.getTime() - 1) : after)
     if (startsAt === null || (until !== null && startsAt >= until)) return null
     const endsAt = new Date(startsAt.getTime() + schedule.durationMinutes! * MINUTE_MS)
     return { startsAt, endsAt: until !== null && endsAt > until ? until : endsAt }
@@ -48,7 +54,10 @@ export function findPeriodAt(schedule: MaintenanceSchedule, now: Date): Maintena
 
 /** Why a cron expression is invalid, as a sentence without a subject; null if it is valid. */
 export function validateCron(cron: string): string | null {
-  if (cron.split(' ').length !== 5 || /[?@]/.test(cron)) return 'must have five fields, such as "0 2 * * 6"'
+  const fields = cron.split(' ')
+  if (fields.length !== 5 || /[?@]/.test(cron)) return 'must have five fields, such as "0 2 * * 6"'
+  // with them, croner examines each day of 400 years for 200 ms when no day fits
+  if (cron.includes('+') || /w/i.test(fields[2]!)) return 'must not have + or a W in its days of the month'
   try {
     new Cron(cron, OPTIONS)
     return null
@@ -63,4 +72,18 @@ export function validateCron(cron: string): string | null {
  */
 const OPTIONS = { mode: '5-part', paused: true, fixedTimeRule: 'no-wildcard' } as const
 
-const parseCron = ({ cron, timeZone }: MaintenanceSchedule) => new Cron(cron!, { ...OPTIONS, timezone: timeZone! })
+/** The first start after a moment. The years limit the search: without them croner searches 400 years, which blocks. */
+function createStartFinder({ cron, timeZone }: MaintenanceSchedule): (after: Date) => Date | null {
+  const options = { ...OPTIONS, mode: '7-part', timezone: timeZone! } as const
+  let parsed: { decade: number; cron: Cron } | null = null
+  return after => {
+    const decade = Math.floor(after.getUTCFullYear() / 10)
+    if (decade * 10 > LAST_YEAR) return null
+    if (parsed?.decade !== decade) {
+      // the year of the zone may be the one before
+      const years = `${Math.max(1, decade * 10 - 1)}-${Math.min(LAST_YEAR, decade * 10 + MAX_SEARCHED_YEARS)}`
+      parsed = { decade, cron: new Cron(`0 ${cron} ${years}`, options) }
+    }
+    return parsed.cron.nextRun(after)
+  }
+}

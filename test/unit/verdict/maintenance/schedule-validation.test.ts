@@ -31,6 +31,11 @@ const ROWS: [title: string, schedule: MaintenanceSchedule, paths: string[]][] = 
   ['recurring periods', NIGHTLY, []],
   ['in the last month', { ...NIGHTLY, endsAt: at(-1) }, ['cron']],
   ['on a day that never comes', { ...NIGHTLY, cron: '0 0 30 2 *' }, ['cron']],
+  [
+    'on days that never come, with modifiers',
+    { ...NIGHTLY, cron: '* * 29W,30W,31W * +0#1,1#1,2#1,3#1,4#1,5#1,6#1', timeZone: 'Africa/Casablanca' },
+    ['cron'],
+  ],
   ['too seldom for its bounds', { ...NIGHTLY, cron: '0 0 1 1 *', endsAt: at(48) }, ['cron']],
   ['cron alone', { ...NIGHTLY, durationMinutes: null, timeZone: null }, ['duration_minutes', 'time_zone']],
   ['a zone that does not exist', { ...NIGHTLY, timeZone: 'Mars/Olympus' }, ['time_zone']],
@@ -62,6 +67,26 @@ t.test('periods that touch when clocks change are refused on any day, also with 
   t.same(validateSchedule({ ...twice, timeZone: 'UTC' }, NOW), [])
   const often = { ...NIGHTLY, cron: '*/5 * * * *', durationMinutes: 4 }
   t.same(validateSchedule(often, NOW), [])
+})
+
+t.test(
+  'periods that touch only when the clocks of Gaza change are found, also with seven days between two changes',
+  async t => {
+    const nearly = { ...NIGHTLY, timeZone: 'Asia/Gaza', durationMinutes: 1_381 }
+    for (const day of ['2026-11-21', '2038-08-01', '2041-08-01', '2045-06-01'])
+      t.match(validateSchedule(nearly, new Date(day)), [{ path: 'duration_minutes' }], day)
+  },
+)
+
+t.test('a schedule that many entries of an import have is compared once', async t => {
+  const offsets = t.capture(Intl.DateTimeFormat.prototype, 'formatToParts', Intl.DateTimeFormat.prototype.formatToParts)
+  const nightly = { ...NIGHTLY, cron: '17 2 * * *' }
+  t.same(validateSchedule(nightly, NOW), [])
+  const first = offsets().length
+  for (let i = 0; i < 20; i++) t.same(validateSchedule({ ...nightly }, NOW), [])
+  const more = offsets().length
+  t.ok(more < first, `${first} offsets were read for the first entry, ${more} for 20 more`)
+  t.match(validateSchedule({ ...nightly, durationMinutes: 1_440 }, NOW), [{ path: 'duration_minutes' }])
 })
 
 t.test('a plan contains the current period from now on and the next one', async t => {

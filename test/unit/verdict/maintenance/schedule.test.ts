@@ -131,6 +131,26 @@ t.test('a cron expression must have five fields without ? and @', async t => {
   for (const cron of ['', '* * * *', '* * * * * *', '@daily', '? * * * *', '61 * * * *', 'a b c d e', '5-1 * * * *']) {
     t.type(validateCron(cron), 'string', cron)
   }
+  for (const cron of ['0 0 * * WED', '0 0 15 JAN-MAR wed,THU']) t.equal(validateCron(cron), null, cron)
+  for (const cron of ['0 0 15W * *', '0 0 1,lw * *', '0 0 13 * +5', '0 0 LW * *'])
+    t.match(validateCron(cron), /^must not have \+ or a W/, cron)
+})
+
+t.test('the search for a period ends after 50 years, also for a stored window that never begins', async t => {
+  const leap = { ...NIGHTLY, cron: '0 0 29 2 +1' }
+  t.same(periodsOf(leap, '2026-11-01 00:00', 2), ['2044-02-29 00:00 to 01:00', '2072-02-29 00:00 to 01:00'])
+  t.same(periodsOf(leap, '2089-11-01 00:00', 1), ['2112-02-29 00:00 to 01:00'])
+  const never = { ...NIGHTLY, cron: '* * 29W,30W,31W * +0#1,1#1,2#1,3#1,4#1,5#1,6#1' }
+  let examined = 0
+  const convert = Date.UTC
+  // not t.capture: it keeps a stack trace of each call
+  t.teardown(() => Object.assign(Date, { UTC: convert }))
+  Date.UTC = (...parts) => {
+    examined++
+    return convert(...parts)
+  }
+  t.equal(findNextPeriod(never, date('2026-11-21 10:00')), null)
+  t.ok(examined < 600_000, `${examined} dates were examined`)
 })
 
 t.test('a time zone must be an IANA name', async t => {
