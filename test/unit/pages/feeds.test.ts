@@ -172,3 +172,41 @@ t.test(
     t.match(shown({ status: 'monitoring' }), '<p><strong>Monitoring</strong></p>')
   },
 )
+
+t.test('Feeds have the 50 entries that changed last, with the 20 newest updates of each', async t => {
+  const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
+  const incidents = Array.from({ length: 120 }, (_, i) =>
+    incidentView({
+      ...{ id: `case-${i}`, title: `Case ${i}`, startedAt: at(i) },
+      updates: Array.from({ length: 30 }, (_, n) => ({
+        ...{ id: `update-${n}`, status: 'identified' as const, message: `Step ${30 - n}.`, at: at(i) },
+      })),
+    }),
+  )
+  const view = pageView({ openIncidents: incidents.slice(0, 60), pastIncidents: incidents.slice(60), maintenance: [] })
+  const [items, entries] = [parseRssFeed(renderRss(view)).items ?? [], parseAtomFeed(renderAtom(view)).entries ?? []]
+  const titles = Array.from({ length: 50 }, (_, i) => `Case ${119 - i}`)
+  t.same(
+    items.map(({ title }) => title),
+    titles,
+  )
+  t.same(
+    entries.map(({ title }) => title?.value),
+    titles,
+  )
+  const steps = items[0]?.description?.match(/Step \d+/g)
+  t.same(
+    steps,
+    Array.from({ length: 20 }, (_, i) => `Step ${30 - i}`),
+  )
+})
+
+t.test('After 200 line breaks of a text, feeds have spaces', async t => {
+  const message = Array.from({ length: 10_000 }, (_, i) => i).join('\n')
+  const [update] = incidentView().updates
+  const view = pageView({ openIncidents: [incidentView({ updates: [{ ...update!, message }] })], pastIncidents: [] })
+  const html = parseRssFeed(renderRss(view)).items?.[0]?.description ?? ''
+  t.equal(html.split('<br/>').length - 1, 200)
+  t.match(html, '198<br/>199<br/>200 201 202')
+  t.match(html, '9998 9999</p>')
+})

@@ -17,8 +17,15 @@ type PageFeedEntry = {
   updatedAt: string
 }
 
+/** Feed readers keep the entries that they have read. */
+const MAX_ENTRIES = 50
+const MAX_UPDATES_PER_ENTRY = 20
+
+/** An entry that is not rendered yet. */
+type EntryDraft = Omit<PageFeedEntry, 'html'> & { render: () => string }
+
 /**
- * Incidents and maintenance of a page, last changed first. Maintenance is published at its first notice to
+ * Incidents and maintenance of a page, last changed first, at most 50. Maintenance is published at its first notice to
  * subscribers, or when it begins if it has no notices.
  */
 export function buildFeedEntries(view: PageView): PageFeedEntry[] {
@@ -27,7 +34,10 @@ export function buildFeedEntries(view: PageView): PageFeedEntry[] {
   const started = view.maintenance
     .filter(one => one.isRunning && !view.noticedMaintenance.some(noticed => isSamePeriod(noticed, one)))
     .map(one => toMaintenanceEntry(view, one))
-  return [...incidents, ...noticed, ...started].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+  return [...incidents, ...noticed, ...started]
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .slice(0, MAX_ENTRIES)
+    .map(({ render, ...entry }) => ({ ...entry, html: render() }))
 }
 
 /** A change while it runs gives the period of the page another beginning (verdict/maintenance/period-plan.ts). */
@@ -36,22 +46,23 @@ const isSamePeriod = (noticed: NoticedMaintenanceView, { id, endsAt }: Maintenan
 
 const getWindowId = ({ id }: { id: string }) => id.slice(0, id.lastIndexOf('-'))
 
-function toIncidentEntry(view: PageView, incident: IncidentView): PageFeedEntry {
+function toIncidentEntry(view: PageView, incident: IncidentView): EntryDraft {
   const { id, title, startedAt, updates, postmortem } = incident
-  const shown = updates.length > 0 ? updates : [toOnlyState(incident)]
+  const shown = updates.length > 0 ? updates.slice(0, MAX_UPDATES_PER_ENTRY) : [toOnlyState(incident)]
   return {
     id: `urn:uuid:${id}`,
     title,
     link: buildIncidentUrl(view, id),
-    html: renderHtml(
-      <>
-        {postmortem !== null && <Postmortem {...postmortem} />}
-        {shown.map(update => (
-          <Update {...update} />
-        ))}
-        <Affected of={incident} />
-      </>,
-    ),
+    render: () =>
+      renderHtml(
+        <>
+          {postmortem !== null && <Postmortem {...postmortem} />}
+          {shown.map(update => (
+            <Update {...update} />
+          ))}
+          <Affected of={incident} />
+        </>,
+      ),
     publishedAt: startedAt,
     updatedAt: findLastIncidentChange(incident),
   }
@@ -64,22 +75,23 @@ const toOnlyState = ({ status, startedAt, resolvedAt }: IncidentView): ShownUpda
   message: '',
 })
 
-function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry {
+function toMaintenanceEntry(view: PageView, one: MaintenanceView): EntryDraft {
   const { id, name, description, startsAt, endsAt } = one
   return {
     // a recurring window has one entry per occurrence
     id: `urn:uuid:${id}#${startsAt}`,
     title: name,
     link: view.publicUrl,
-    html: renderHtml(
-      <>
-        <p>
-          <strong>Maintenance</strong>: {formatDateTime(startsAt)} to {formatDateTime(endsAt)}
-        </p>
-        <Paragraph text={description ?? ''} />
-        <Affected of={one} />
-      </>,
-    ),
+    render: () =>
+      renderHtml(
+        <>
+          <p>
+            <strong>Maintenance</strong>: {formatDateTime(startsAt)} to {formatDateTime(endsAt)}
+          </p>
+          <Paragraph text={description ?? ''} />
+          <Affected of={one} />
+        </>,
+      ),
     publishedAt: startsAt,
     updatedAt: startsAt,
   }
@@ -88,21 +100,22 @@ function toMaintenanceEntry(view: PageView, one: MaintenanceView): PageFeedEntry
 const STAGES = { announced: 'Announced', changed: 'Rescheduled', begun: 'In progress', ended: 'Completed' }
 
 /** The entry of maintenance with notices: the stages that were sent, newest first, and the period. */
-function toNoticedEntry(view: PageView, { notices, firstStartsAt, ...period }: NoticedMaintenanceView): PageFeedEntry {
+function toNoticedEntry(view: PageView, { notices, firstStartsAt, ...period }: NoticedMaintenanceView): EntryDraft {
   const entry = toMaintenanceEntry(view, { ...period, isRunning: true })
-  const stages = notices.toReversed().map(({ stage, at, previous }) =>
-    renderHtml(
-      <p>
-        <strong>{STAGES[stage]}</strong>, <small>{formatDateTime(at)}</small>
-        {previous !== null && ` Before: ${formatDateTime(previous.startsAt)} to ${formatDateTime(previous.endsAt)}`}
-      </p>,
-    ),
-  )
+  const renderStages = () =>
+    notices.toReversed().map(({ stage, at, previous }) =>
+      renderHtml(
+        <p>
+          <strong>{STAGES[stage]}</strong>, <small>{formatDateTime(at)}</small>
+          {previous !== null && ` Before: ${formatDateTime(previous.startsAt)} to ${formatDateTime(previous.endsAt)}`}
+        </p>,
+      ),
+    )
   return {
     ...entry,
     // stays the same when the period is moved
     id: `urn:uuid:${period.id}#${firstStartsAt}`,
-    html: [...stages, entry.html].join(''),
+    render: () => [...renderStages(), entry.render()].join(''),
     publishedAt: notices[0]?.at ?? entry.publishedAt,
     updatedAt: notices.at(-1)?.at ?? entry.updatedAt,
   }

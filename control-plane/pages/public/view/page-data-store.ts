@@ -11,6 +11,11 @@ import type { PageIncident, PageMaintenance, PageNoticedMaintenance } from './pa
 /** All open incidents first, then the newest resolved ones. */
 const MAX_INCIDENTS = 500
 const MAX_UPDATES_PER_INCIDENT = 100
+/** Of the updates and post-mortems of a page. Visitors cause documents that contain all of them. */
+const MAX_TEXTS = 2_000
+const MAX_TEXT_BYTES = 512 * 1024
+/** Updates of an incident that are taken before the earlier ones of any other. */
+const NEWEST_UPDATES = 5
 
 /** Notices are kept much longer than pages show them. By their start they are found in the index; a period lasts at most a week. */
 const IS_RECENT_NOTICE = `n.ends_at > :recent AND n.starts_at > CAST(:recent AS timestamptz) - interval '${MAX_WINDOW_MINUTES} minutes'`
@@ -67,9 +72,25 @@ export async function findPageBySite(db: Db, site: Site, horizon: Horizon): Prom
   return { page, fingerprint: `${fingerprint}/${unreadSince?.toISOString() ?? ''}`, unreadSince }
 }
 
+/** The texts of the incidents `i`, in the order in which a page takes them. `update_id` null: the post-mortem. Only their sizes are read. */
+const TEXTS = `
+  SELECT i.id AS incident_id, t.update_id, row_number() OVER taken AS place, sum(t.bytes) OVER taken AS bytes
+  FROM i CROSS JOIN LATERAL (
+    (SELECT id AS update_id, octet_length(message) AS bytes, row_number() OVER (ORDER BY id DESC) AS number
+     FROM incident_updates WHERE incident_id = i.id AND NOT is_internal ORDER BY id DESC LIMIT ${MAX_UPDATES_PER_INCIDENT})
+    UNION ALL
+    SELECT NULL, octet_length(i.postmortem), 2 WHERE i.postmortem_published_at IS NOT NULL AND i.resolved_at IS NOT NULL
+  ) t
+  WHERE i.resolved_at IS NULL OR i.resolved_at > :recent
+  WINDOW taken AS (
+    ORDER BY CASE WHEN t.number = 1 THEN 1 WHEN t.number <= ${NEWEST_UPDATES} THEN 2 ELSE 3 END,
+      i.resolved_at IS NULL DESC, i.id DESC, t.number, t.update_id NULLS FIRST
+    ROWS UNBOUNDED PRECEDING)`
+
 /**
  * Incidents since `from` that affect one of the monitors, and manual incidents without monitors. Open ones and those
- * that ended after `recent` have their public updates. Internal updates are never read.
+ * that ended after `recent` have their public updates and their post-mortem, within the limits of a page: first the last update
+ * of each, then the newest few of each, then the others, those of open and of new incidents first. Internal updates are never read.
  */
 export function listPageIncidents(
   db: Db,
@@ -80,23 +101,30 @@ export function listPageIncidents(
 ): Promise<PageIncident[]> {
   return query(
     db,
-    `SELECT i.id, i.title, i.status, i.severity, i.source, i.started_at AS "startedAt", i.resolved_at AS "resolvedAt",
+    `WITH i AS MATERIALIZED (
+       SELECT * FROM incidents i
+       WHERE i.project_id = :projectId AND (i.resolved_at IS NULL OR i.resolved_at > :from)
+         AND (EXISTS (SELECT FROM incident_monitors
+                      WHERE incident_id = i.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[])))
+           OR (i.source = 'manual' AND NOT EXISTS (SELECT FROM incident_monitors WHERE incident_id = i.id)))
+       ORDER BY i.resolved_at IS NULL DESC, i.id DESC LIMIT ${MAX_INCIDENTS}
+     ), texts AS (${TEXTS}
+     ), shown AS MATERIALIZED (
+       SELECT t.incident_id, bool_or(t.update_id IS NULL) AS has_postmortem,
+         jsonb_agg(jsonb_build_object('id', u.id, 'status', u.status, 'message', u.message, 'at', u.created_at)
+                   ORDER BY u.id DESC) FILTER (WHERE u.id IS NOT NULL) AS updates
+       FROM texts t LEFT JOIN incident_updates u ON u.id = t.update_id
+       WHERE t.place <= ${MAX_TEXTS} AND t.bytes <= ${MAX_TEXT_BYTES}
+       GROUP BY t.incident_id
+     )
+     SELECT i.id, i.title, i.status, i.severity, i.source, i.started_at AS "startedAt", i.resolved_at AS "resolvedAt",
        ${OUTAGE_SQL} AS outage,
        ARRAY (SELECT monitor_id FROM incident_monitors WHERE incident_id = i.id) AS "monitorIds",
-       CASE WHEN i.resolved_at IS NULL OR i.resolved_at > :recent THEN
-         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'status', u.status, 'message', u.message,
-                                                       'at', u.created_at) ORDER BY u.id DESC), '[]')
-          FROM (SELECT id, status, message, created_at FROM incident_updates
-                WHERE incident_id = i.id AND NOT is_internal ORDER BY id DESC LIMIT ${MAX_UPDATES_PER_INCIDENT}) u)
-       ELSE '[]' END AS updates,
-       CASE WHEN i.postmortem_published_at IS NOT NULL AND i.resolved_at > :recent THEN
+       coalesce(shown.updates, '[]') AS updates,
+       CASE WHEN shown.has_postmortem THEN
          jsonb_build_object('text', i.postmortem, 'publishedAt', i.postmortem_published_at) END AS postmortem
-     FROM incidents i
-     WHERE i.project_id = :projectId AND (i.resolved_at IS NULL OR i.resolved_at > :from)
-       AND (EXISTS (SELECT FROM incident_monitors
-                    WHERE incident_id = i.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[])))
-         OR (i.source = 'manual' AND NOT EXISTS (SELECT FROM incident_monitors WHERE incident_id = i.id)))
-     ORDER BY i.resolved_at IS NULL DESC, i.id DESC LIMIT ${MAX_INCIDENTS}`,
+     FROM i LEFT JOIN shown ON shown.incident_id = i.id
+     ORDER BY i.resolved_at IS NULL DESC, i.id DESC`,
     { projectId, monitorIds, from, recent },
   )
 }
