@@ -2,6 +2,7 @@ import { createConnections } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { createYieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { admitMails } from '../limits/mail-actions.ts'
 import { buildUnsentAttempt, toLoggedAttempt } from '../log/log-entry.ts'
 import type { QueuedDelivery } from '../queue/lane-store.ts'
@@ -32,7 +33,7 @@ export async function sendUnstored(
   now: Date,
 ): Promise<UnstoredOutcome> {
   const { db, egress, mailer } = tools
-  const { prepared, unrenderable, unwanted, undecrypted } = prepareAll([head], tools, now)
+  const { prepared, unrenderable, unwanted, undecrypted } = await prepareAll([head], tools, now, createYieldPoint())
   const admitted = mailer === null ? null : await db.transaction(tx => admitMails(tx, prepared, tools, now))
   const [ready] = admitted?.sent ?? prepared
   const [unsent] = [...unrenderable, ...unwanted, ...undecrypted, ...(admitted?.held ?? [])]

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { createYieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { recordChannelResults } from '../attempts/channel-failure-actions.ts'
 import { applyChatOutcomes } from '../attempts/chat-outcome-actions.ts'
 import { isAttributable } from '../attempts/failure-count.ts'
@@ -69,7 +70,12 @@ export async function claimDeliveries(
     return { prepared: [], isMore: false, cursors, withheldMails: 0, uncountedMails: 0, undecrypted: 0, dueAt: [] }
   const heads = await loadLaneHeads(tx, lanes)
   const sendableAt = new Map(heads.map(head => [head.id, head.sendableAt]))
-  const { prepared: ready, unrenderable, unwanted, undecrypted } = prepareAll(heads, tools, now)
+  const {
+    prepared: ready,
+    unrenderable,
+    unwanted,
+    undecrypted,
+  } = await prepareAll(heads, tools, now, createYieldPoint())
   const waits = undecrypted.map(({ id, retryAt }) => ({ id, at: retryAt }))
   if (waits.length > 0) await postponeDeliveries(tx, waits, now)
   // without a mail server sending fails with that reason

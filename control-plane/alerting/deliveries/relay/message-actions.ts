@@ -1,4 +1,5 @@
 import type { Tx } from '../../../foundation/platform/postgres/client.ts'
+import { createYieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { recordChannelResults } from '../attempts/channel-failure-actions.ts'
 import { isAttributable } from '../attempts/failure-count.ts'
 import { buildUnsentAttempt, toLoggedAttempt } from '../log/log-entry.ts'
@@ -48,7 +49,7 @@ export async function claimRelayMessages(
     ids.filter(id => !loaded.has(id)),
     now,
   )
-  const { prepared, unrenderable, undecrypted } = prepareAll(heads, tools, now)
+  const { prepared, unrenderable, undecrypted } = await prepareAll(heads, tools, now, createYieldPoint())
   await postponeMessages(tx, undecrypted, false)
   await storeRendered(tx, prepared, now)
   await recordAttempts(

@@ -2,6 +2,7 @@ import type { MailRules } from '../../../accounts/email/daily-limits/limits.ts'
 import { DecryptionError } from '../../../foundation/platform/crypto/decryption-error.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
+import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import { decryptChatTokens } from '../../channels/chat-tokens.ts'
 import { decryptConfig, decryptSigningSecret } from '../../channels/config/encrypted-config.ts'
@@ -163,12 +164,18 @@ type PreparedBatch<H extends QueuedDelivery> = {
 
 /**
  * Prepares deliveries. One that cannot be rendered (an internal error) or is unwanted does not stop the others. What is older than a day
- * and still not decrypted is unrenderable.
+ * and still not decrypted is unrenderable. Other work runs between two of them.
  */
-export function prepareAll<H extends QueuedDelivery>(heads: H[], tools: PrepareTools, now: Date): PreparedBatch<H> {
+export async function prepareAll<H extends QueuedDelivery>(
+  heads: H[],
+  tools: PrepareTools,
+  now: Date,
+  pause: YieldPoint,
+): Promise<PreparedBatch<H>> {
   const all: PreparedBatch<H> = { prepared: [], unrenderable: [], unwanted: [], undecrypted: [] }
   const retryAt = new Date(now.getTime() + DECRYPTION_RETRY_MS)
   for (const head of heads) {
+    await pause()
     if (isUnwanted(head)) {
       all.unwanted.push({ id: head.id, attempt: buildUnsentAttempt(UNWANTED_MESSAGE, now) })
       continue

@@ -99,3 +99,17 @@ t.test('A link works for its own subscriber, purpose and time only', async t => 
   t.notOk(isValidConfirmToken(ann, 'never', confirm, before))
   t.notOk(isValidConfirmToken(ann, until, manage, before))
 })
+
+t.test('After 200 line breaks of an update, an email has spaces in its HTML, and line breaks in its text', async t => {
+  const { page, changes } = PAGE_MESSAGES.several!.data as PageNoticeData
+  const [change] = changes as PageIncidentChange[]
+  const message = Array.from({ length: 2_000 }, (_, i) => i).join('\n')
+  const update = { id: 'u1', status: 'identified', created_at: change!.at, ...change!.update, message }
+  const data: PageNoticeData = { page, changes: [{ ...change!, update }] }
+  const long = { ...PAGE_MESSAGES.several!, data } as (typeof PAGE_MESSAGES)[string]
+  const { body } = getSubscriberKind('page_mail').render(long, SUBSCRIBER, SUBSCRIBER_CONFIGS.page_mail, CONTEXT)
+  const { html, text } = JSON.parse(body.toString('utf8')) as MailContent
+  t.match(html, '198<br/>199<br/>200 201 202')
+  t.match(html, '1998 1999<')
+  t.match(text, '\n1998\n1999\n')
+})

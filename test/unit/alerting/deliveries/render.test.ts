@@ -103,7 +103,7 @@ t.test('A notice of which the subscriber follows no component any more is not pr
     toHead('all', null, [{ id: 'shop' }]),
     toHead('whole page', ['blog'], []),
   ]
-  const { unwanted, unrenderable } = prepareAll(heads, {} as PrepareTools, NOW)
+  const { unwanted, unrenderable } = await prepareAll(heads, {} as PrepareTools, NOW, async () => {})
   t.match(unwanted, [{ id: 'other', attempt: { error: 'the subscriber no longer follows the affected components' } }])
   t.equal(unwanted.length, 1)
   t.same(
@@ -111,4 +111,13 @@ t.test('A notice of which the subscriber follows no component any more is not pr
     ['chosen', 'all', 'whole page'],
     'the others are rendered, for which this test has no keys',
   )
+})
+
+t.test('Other work runs before each delivery is prepared', async t => {
+  const heads = ['a', 'b', 'c'].map(id => ({ id, eventName: 'monitor.down', createdAt: NOW }) as never)
+  let turns = 0
+  const { unrenderable } = await prepareAll<QueuedDelivery>(heads, {} as PrepareTools, NOW, async () => {
+    turns++
+  })
+  t.same([turns, unrenderable.length], [3, 3])
 })
