@@ -22,8 +22,8 @@ const trusted = join(folder, 'ca.pem')
 writeFileSync(trusted, authority.ca)
 
 /** An HTTPS server whose certificate ends this many days from now. */
-async function startTlsServer(days: number) {
-  const server = createServer(issue(days), (_, response) => response.end('ok'))
+async function startTlsServer(days: number, certificate = issue(days)) {
+  const server = createServer(certificate, (_, response) => response.end('ok'))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const renew = (pair: KeyPair) => server.setSecureContext(pair)
@@ -100,6 +100,17 @@ t.test('An expired certificate makes the monitor down and is reported as well', 
   const [hook] = await receiver.waitFor(1, { match: isAbout(id) })
   t.match(hook?.json, { event: 'monitor.ssl_expiry', data: { ssl_expiry_days: -3 } })
   await waitFor(async () => (await monitor(id)).status === 'down', { label: 'down' })
+})
+
+t.test('A certificate that TLS refuses is reported when two regions see it, not one', { buffered: true }, async t => {
+  const { url } = await startTlsServer(9, authority.selfSigned('localhost'))
+  const one = await createMonitor({ url, ssl_check: true, regions: ['us-east'] })
+  await waitFor(async () => (await monitor(one)).status === 'down', { label: 'down' })
+  const both = await createMonitor({ url, ssl_check: true })
+  const [hook] = await receiver.waitFor(1, { match: isAbout(both) })
+  t.match(hook?.json, { event: 'monitor.ssl_expiry', data: { ssl_expiry_days: 9 } })
+  t.equal((await monitor(one)).ssl_expires_at, null)
+  t.same(receiver.received.filter(isAbout(one)), [])
 })
 
 t.test('No warning is sent without ssl_check, or far from the end', { buffered: true }, async t => {

@@ -8,7 +8,7 @@ import type { MonitorState } from '../core/types.ts'
 import type { CheckpointContents } from './checkpoint/checkpoint.ts'
 import { applyDeferredChange, type DeferredChanges, restoreStateBefore } from './commit/deferred.ts'
 import { loadDeferredChanges } from './commit/deferred-store.ts'
-import { type CertificateOutcome, getCertificateKey, type ObservedCertificate } from './counting/certificates.ts'
+import { type CertificateOutcome, forgetCertificates, type ObservedCertificate } from './counting/certificates.ts'
 import {
   type CountingState,
   type CountingTools,
@@ -160,8 +160,7 @@ export async function reloadMonitors(
       continue
     }
     recordUnknownMonitor(unknownMonitors, id, monotonicMs())
-    for (const region of before?.policy?.regions ?? [])
-      certificates.delete(getCertificateKey({ monitorId: id, region }))
+    forgetCertificates(certificates, id, before?.policy?.regions ?? [])
   }
 }
 

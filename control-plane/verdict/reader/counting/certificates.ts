@@ -1,4 +1,4 @@
-import type { Result } from '../../../../shared/checks/result.ts'
+import { type Certificate, Outcome, type Result } from '../../../../shared/checks/result.ts'
 
 /** The certificate that a region saw at the target of a monitor. */
 export type ObservedCertificate = {
@@ -26,13 +26,23 @@ type KnownCertificate = ObservedCertificate & {
   recordedAtMs: number
 }
 
-/** What has been stored already, by monitor and region. After a restart it costs one statement to fill it again. */
-export type KnownCertificates = Map<string, KnownCertificate>
+/** A certificate that TLS refused, as long as it does not count. */
+type UnconfirmedCertificate = { fingerprint: string; expiresAtMs: number; sinceMs: number; seenAtMs: number }
 
-export const getCertificateKey = ({ monitorId, region }: { monitorId: string; region: string }) =>
-  `${monitorId} ${region}`
+/** By monitor and region. After a restart it costs one statement to fill `stored` again. */
+export type KnownCertificates = {
+  stored: Map<string, KnownCertificate>
+  unconfirmed: Map<string, UnconfirmedCertificate>
+}
 
-/** A target with several machines may show several certificates in turn. The one that ends first is kept this long. */
+export const createKnownCertificates = (): KnownCertificates => ({ stored: new Map(), unconfirmed: new Map() })
+
+const getCertificateKey = ({ monitorId, region }: { monitorId: string; region: string }) => `${monitorId} ${region}`
+
+/**
+ * A target with several machines may show several certificates in turn. The one that ends first is kept this long. One that
+ * TLS refuses has to be seen for this long.
+ */
 const HOLD_MS = 600_000
 /** More than two of the longest intervals. */
 const STEADY_MS = 3 * 3_600_000
@@ -46,46 +56,93 @@ const MAX_FUTURE_MS = 5_000
 /**
  * Records the certificate of a result if it differs from the known one, for expiry to store
  * (docs/design/heartbeats.md#certificates). A certificate that ends later counts after the other was not seen for ten
- * minutes; one that ends earlier counts without delay. A known one is recorded again once when the region becomes
- * steady, and about once a day.
+ * minutes; one that ends earlier counts without delay; one that TLS refused has to be confirmed. A known one is recorded
+ * again once when the region becomes steady, and about once a day. `regions`: those of the monitor.
  */
 export function recordCertificate(
   known: KnownCertificates,
   noted: Map<string, ObservedCertificate>,
-  region: string,
+  { region, regions }: { region: string; regions: readonly string[] },
   result: Result,
   takenAtMs: number,
 ): void {
   const { certificate, monitorId, configVersion, scheduledAtMs } = result
-  if (!certificate || scheduledAtMs > takenAtMs + MAX_FUTURE_MS) return
+  if (!certificate || !isEvidence(result) || scheduledAtMs > takenAtMs + MAX_FUTURE_MS) return
   const { fingerprint, validToMs } = certificate
   const key = getCertificateKey({ monitorId, region })
-  const before = known.get(key)
+  const before = known.stored.get(key)
+  if (before && before.configVersion > configVersion) return
+  const isSameVersion = before?.configVersion === configVersion
   const steadySinceMs = computeSteadySince(before, scheduledAtMs)
-  if (before && before.configVersion >= configVersion) {
-    if (before.configVersion > configVersion) return
-    if (before.fingerprint === fingerprint) {
-      before.steadySinceMs = steadySinceMs
-      before.seenAtMs = Math.max(before.seenAtMs, scheduledAtMs)
-      if (isRecordedAgain(before, key)) record(before)
-      return
-    }
-    const isHeld = validToMs > before.expiresAtMs && scheduledAtMs < before.seenAtMs + HOLD_MS
-    if (isHeld || scheduledAtMs < before.seenAtMs) {
-      if (before.recordedAtMs === NOT_STORED) record(before)
-      return
-    }
+  if (isTrusted(result)) known.unconfirmed.delete(key)
+  if (isSameVersion && before.fingerprint === fingerprint) {
+    before.steadySinceMs = steadySinceMs
+    before.seenAtMs = Math.max(before.seenAtMs, scheduledAtMs)
+    if (isRecordedAgain(before, key)) record(before)
+    return
   }
-  if (!isStorable(fingerprint, validToMs)) return
+  const otherKeys = regions
+    .filter(other => other !== region)
+    .map(other => getCertificateKey({ monitorId, region: other }))
+  const isOlder = isSameVersion && scheduledAtMs < before.seenAtMs
+  const isCounted =
+    !isOlder &&
+    isStorable(certificate) &&
+    (isTrusted(result) ||
+      before?.fingerprint === fingerprint ||
+      confirmUntrusted(known, key, otherKeys, result, certificate))
+  const isHeld = isSameVersion && validToMs > before.expiresAtMs && scheduledAtMs < before.seenAtMs + HOLD_MS
+  if (!isCounted || isHeld) {
+    if (isSameVersion && before.recordedAtMs === NOT_STORED) record(before)
+    return
+  }
+  known.unconfirmed.delete(key)
   const seenAtMs = scheduledAtMs
   const seen = { monitorId, region, configVersion, fingerprint, expiresAtMs: validToMs, seenAtMs }
   record({ ...seen, steadySinceMs, recordedAtMs: seenAtMs })
 
   function record(one: KnownCertificate) {
     const recorded = { ...one, recordedAtMs: one.seenAtMs, isSteady: isSteady(one) }
-    known.set(key, recorded)
+    known.stored.set(key, recorded)
     noted.set(key, recorded)
   }
+}
+
+/** What may be a fault of the probe or of its network shows nothing about the target. */
+const isEvidence = ({ outcome, doubted }: Result) => outcome !== Outcome.UNKNOWN && !doubted
+
+/**
+ * Whether TLS accepted the certificate for the host. One that has expired is never trusted: OpenSSL reports the date first,
+ * also for a self-signed certificate, and then Node does not compare the host.
+ */
+const isTrusted = ({ error }: Result) => error?.code !== 'tls_error'
+
+/**
+ * Remembers that TLS refused a certificate, and returns whether it counts. It may be the one of a proxy or a portal in front
+ * of one probe, so another region has to see it too, or this region for ten minutes without a trusted one. Of several in
+ * turn, the one that ends first is remembered.
+ */
+function confirmUntrusted(
+  { stored, unconfirmed }: KnownCertificates,
+  key: string,
+  otherKeys: string[],
+  { scheduledAtMs }: Result,
+  { fingerprint, validToMs }: Certificate,
+): boolean {
+  const isRecent = (one: { seenAtMs: number }) => scheduledAtMs <= one.seenAtMs + STEADY_MS
+  const found = unconfirmed.get(key)
+  const before = found && isRecent(found) ? found : null
+  if (before?.fingerprint === fingerprint) {
+    before.sinceMs = Math.min(before.sinceMs, scheduledAtMs)
+    before.seenAtMs = Math.max(before.seenAtMs, scheduledAtMs)
+    if (scheduledAtMs >= before.sinceMs + HOLD_MS) return true
+  } else if (!before || validToMs <= before.expiresAtMs || scheduledAtMs >= before.seenAtMs + HOLD_MS) {
+    const times = { sinceMs: scheduledAtMs, seenAtMs: scheduledAtMs }
+    unconfirmed.set(key, { fingerprint, expiresAtMs: validToMs, ...times })
+  }
+  const isSame = (one: UnconfirmedCertificate | KnownCertificate | undefined) =>
+    one !== undefined && one.fingerprint === fingerprint && isRecent(one)
+  return otherKeys.some(other => isSame(stored.get(other)) || isSame(unconfirmed.get(other)))
 }
 
 /**
@@ -94,8 +151,17 @@ export function recordCertificate(
  */
 export function markNotStored(known: KnownCertificates, locked: ObservedCertificate[]): void {
   for (const one of locked) {
-    const before = known.get(getCertificateKey(one))
+    const before = known.stored.get(getCertificateKey(one))
     if (before) before.recordedAtMs = NOT_STORED
+  }
+}
+
+/** Drops what is known of a monitor that was deleted. */
+export function forgetCertificates(known: KnownCertificates, monitorId: string, regions: readonly string[]): void {
+  for (const region of regions) {
+    const key = getCertificateKey({ monitorId, region })
+    known.stored.delete(key)
+    known.unconfirmed.delete(key)
   }
 }
 
@@ -114,5 +180,5 @@ function isRecordedAgain(one: KnownCertificate, key: string): boolean {
 const computeFraction = (key: string) =>
   [...key].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000, 0) / 1_000
 
-const isStorable = (fingerprint: string, validToMs: number) =>
+const isStorable = ({ fingerprint, validToMs }: Certificate) =>
   /^[0-9a-f:]{1,128}$/i.test(fingerprint) && validToMs > 0 && validToMs < MAX_EXPIRY_MS

@@ -14,7 +14,7 @@ import {
 import type { RegionCoverage } from '../unchecked/region-coverage.ts'
 import { createReaderCoverage, type ReaderCoverage } from '../unchecked/unchecked.ts'
 import { type BatchEffects, countDoubted, selectRegionCounts, type UnstoredMonitors } from './batch-effects.ts'
-import { type KnownCertificates, recordCertificate } from './certificates.ts'
+import { createKnownCertificates, type KnownCertificates, recordCertificate } from './certificates.ts'
 import { toVerdictResult } from './decode.ts'
 import { computeTolerance, createStreamClock, detectClockStep, type StreamClock } from './stream-clock.ts'
 import {
@@ -105,7 +105,7 @@ export function startCounting(
   return {
     ...{ memory, start, unstored, absences },
     mark: mark && { sequence: mark.sequence, takenAtMs: mark.takenAtMs },
-    certificates: new Map(),
+    certificates: createKnownCertificates(),
     streamClock: createStreamClock(logMs, monotonicMs),
     position: { sequence: start.position, takenAtMs: start.positionAtMs },
     steppedMs: Number.NEGATIVE_INFINITY,
@@ -191,8 +191,11 @@ export function countBatch(
       else {
         if (counted.isDoubted) countDoubted(effects, batch.region)
         countResult(memory, effects, result.monitorId, counted, takenAtMs, tolerance, tools.parents)
-        if (memory.has(result.monitorId))
-          recordCertificate(counting.certificates, effects.certificates, batch.region, result, takenAtMs)
+        const tracked = memory.get(result.monitorId)
+        if (tracked) {
+          const seenFrom = { region: batch.region, regions: tracked.policy?.regions ?? [] }
+          recordCertificate(counting.certificates, effects.certificates, seenFrom, result, takenAtMs)
+        }
       }
     } catch (err) {
       tools.setAside('result', 'set aside an invalid result', { err, monitorId: result.monitorId, sequence })

@@ -1,18 +1,20 @@
 import t from 'tap'
 import {
-  type KnownCertificates,
+  createKnownCertificates,
   markNotStored,
   type ObservedCertificate,
   recordCertificate,
 } from '../../../../control-plane/verdict/reader/counting/certificates.ts'
+import { Outcome } from '../../../../shared/checks/result.ts'
 import { resultOf } from '../../../support/verdict.ts'
 
 const START_MS = Date.UTC(2026, 10, 21)
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** `isLocked`: what it records is not stored, because its monitor is locked. */
+/** `isLocked`: what it records is not stored, because its monitor is locked. `is`: why it is not a check that TLS accepted. */
 type Check = {
+  is?: 'refused' | 'unknown' | 'doubted'
   cert?: string
   ends?: number
   minute?: number
@@ -22,10 +24,17 @@ type Check = {
 }
 type Step = Check & { noted: boolean }
 
+const FAILURES = {
+  refused: { error: { source: 1, code: 'tls_error', message: 'the certificate is self-signed' } },
+  unknown: { outcome: Outcome.UNKNOWN },
+  doubted: { doubted: true },
+}
+
 /** Returns for each check what is recorded; undefined: nothing. */
 function record(checks: Check[]): (ObservedCertificate | undefined)[] {
-  const known: KnownCertificates = new Map()
-  return checks.map(({ cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east', isLocked = false }) => {
+  const known = createKnownCertificates()
+  return checks.map(check => {
+    const { cert = 'aa', ends = 60, minute = 0, version = 1, region = 'us-east', isLocked = false, is } = check
     const noted = new Map<string, ObservedCertificate>()
     const scheduledAtMs = START_MS + minute * MINUTE_MS
     const certificate = {
@@ -36,8 +45,9 @@ function record(checks: Check[]): (ObservedCertificate | undefined)[] {
       names: ['shop.example'],
       fingerprint: cert,
     }
-    const result = resultOf('m', { up: true, certificate, scheduledAtMs, configVersion: version })
-    recordCertificate(known, noted, region, result, scheduledAtMs)
+    const slot = { certificate, scheduledAtMs, configVersion: version }
+    const result = resultOf('m', { up: is === undefined, ...slot, ...(is && FAILURES[is]) })
+    recordCertificate(known, noted, { region, regions: ['us-east', 'eu-west'] }, result, scheduledAtMs)
     const copies = [...noted.values()].map(one => ({ ...one }))
     if (isLocked) markNotStored(known, copies)
     return copies[0]
@@ -163,17 +173,150 @@ t.test('a certificate is recorded if it differs from the known one', async t => 
     )
 })
 
+t.test('a certificate that TLS refuses counts after ten minutes, or when a second region sees it', async t => {
+  const is = 'refused'
+  const portal = { is, cert: 'bb', ends: 20 } as const
+  const rows: [what: string, steps: Step[]][] = [
+    ['seen once', [{ noted: true }, { ...portal, minute: 1, noted: false }, { minute: 2, noted: false }]],
+    ['also one that is the first of all', [{ ...portal, noted: false }]],
+    [
+      'for ten minutes',
+      [
+        { noted: true },
+        { ...portal, minute: 1, noted: false },
+        { ...portal, minute: 10, noted: false },
+        { ...portal, minute: 11, noted: true },
+        { ...portal, minute: 12, noted: false },
+        { minute: 13, noted: false },
+        { minute: 22, noted: true },
+      ],
+    ],
+    [
+      'at the longest interval',
+      [
+        { ...portal, noted: false },
+        { ...portal, minute: 60, noted: true },
+      ],
+    ],
+    [
+      'in two regions',
+      [
+        { ...portal, noted: false },
+        { ...portal, minute: 1, region: 'eu-west', noted: true },
+        { ...portal, minute: 2, noted: true },
+      ],
+    ],
+    [
+      'as in a region in which it is trusted',
+      [
+        { cert: 'bb', ends: 20, region: 'eu-west', noted: true },
+        { ...portal, minute: 1, noted: true },
+      ],
+    ],
+    [
+      'in a region that is not one of the monitor',
+      [
+        { ...portal, region: 'ap-south', noted: false },
+        { ...portal, minute: 1, noted: false },
+      ],
+    ],
+    [
+      'in two regions, hours apart',
+      [
+        { ...portal, noted: false },
+        { ...portal, minute: 181, region: 'eu-west', noted: false },
+      ],
+    ],
+    [
+      'a trusted check between, or three hours without a sight, begins the wait again',
+      [
+        { ...portal, noted: false },
+        { minute: 5, noted: true },
+        { ...portal, minute: 12, noted: false },
+        { ...portal, minute: 193, noted: false },
+        { ...portal, minute: 203, noted: true },
+      ],
+    ],
+    [
+      'several in turn: the one that ends first',
+      [
+        { is, cert: 'cc', ends: 90, noted: false },
+        { ...portal, minute: 1, noted: false },
+        { is, cert: 'cc', ends: 90, minute: 8, noted: false },
+        { ...portal, minute: 11, noted: true },
+        { is, cert: 'cc', ends: 90, minute: 12, noted: false },
+        { is, cert: 'cc', ends: 90, minute: 21, noted: false },
+        { is, cert: 'cc', ends: 90, minute: 22, noted: true },
+      ],
+    ],
+    [
+      'one that ends later, ten minutes after the trusted one',
+      [
+        { minute: 0, noted: true },
+        { is, cert: 'bb', ends: 90, minute: 60, noted: false },
+        { is, cert: 'bb', ends: 90, minute: 69, noted: false },
+        { is, cert: 'bb', ends: 90, minute: 70, noted: true },
+      ],
+    ],
+    [
+      'a known one that is refused now, because it has expired, also with new settings',
+      [
+        { noted: true },
+        { is, minute: 1, noted: false },
+        { is, minute: 2, version: 2, noted: true },
+        { is, minute: 1_800, version: 2, noted: true },
+      ],
+    ],
+    [
+      'an older check than a trusted one',
+      [
+        { minute: 20, noted: true },
+        { ...portal, minute: 10, noted: false },
+        { ...portal, minute: 21, noted: false },
+        { ...portal, minute: 31, noted: true },
+      ],
+    ],
+    [
+      'an older check does not shorten the wait',
+      [
+        { ...portal, minute: 30, noted: false },
+        { ...portal, minute: 10, noted: false },
+        { is, cert: 'dd', ends: 10, minute: 31, noted: false },
+        { ...portal, minute: 32, noted: false },
+      ],
+    ],
+  ]
+  for (const [what, steps] of rows)
+    t.same(
+      run(steps),
+      steps.map(({ noted }) => noted),
+      what,
+    )
+})
+
+t.test('a certificate of an unknown or doubted result records nothing, and confirms none', async t => {
+  for (const is of ['unknown', 'doubted'] as const) {
+    const recorded = run([
+      { is, cert: 'bb', ends: 5, noted: false },
+      { is, cert: 'bb', ends: 5, minute: 30, noted: false },
+      { is: 'refused', cert: 'bb', ends: 5, minute: 31, region: 'eu-west', noted: false },
+    ])
+    t.same(recorded, [false, false, false], is)
+  }
+})
+
 t.test('a result from the future, or without a certificate, records nothing', async t => {
-  const known: KnownCertificates = new Map()
+  const known = createKnownCertificates()
   const noted = new Map<string, ObservedCertificate>()
   const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs: START_MS, names: [], fingerprint: 'aa' }
-  recordCertificate(known, noted, 'us-east', resultOf('m', { up: true }), START_MS)
+  const regions = ['us-east']
+  recordCertificate(known, noted, { region: 'us-east', regions }, resultOf('m', { up: true }), START_MS)
   recordCertificate(
     known,
     noted,
-    'us-east',
+    { region: 'us-east', regions },
     resultOf('m', { up: true, certificate, scheduledAtMs: START_MS + 6_000 }),
     START_MS,
   )
-  t.same([known.size, noted.size], [0, 0])
+  t.same([known.stored.size, known.unconfirmed.size, noted.size], [0, 0, 0])
 })
