@@ -5,6 +5,7 @@ import { createSecretCipher } from '../../control-plane/foundation/platform/cryp
 import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { applyFetch, archiveMissing } from '../../control-plane/integrations/data-sources/children/apply-actions.ts'
+import { listSourcesWithMissing } from '../../control-plane/integrations/data-sources/children/child-store.ts'
 import { fetchSoon } from '../../control-plane/integrations/data-sources/configuration/source-store.ts'
 import type { ChildOutcome, EvaluatedChild } from '../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
 import {
@@ -39,6 +40,7 @@ t.teardown(() => db.destroy())
 const publicUrl = 'https://picket.test'
 const tools = { db, publicUrl, secrets: createSecretCipher(Buffer.alloc(32)), checkLiteral: () => null }
 const LEASE_MS = 60_000
+const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000)
 
 /** Creates a source with one field, due now, with functions that act as a worker. */
 async function createSource(interval = 60) {
@@ -61,24 +63,22 @@ async function createSource(interval = 60) {
   const child = (key: string, outcome: ChildOutcome, name = `Cell ${key}`): EvaluatedChild => {
     return { fieldId, key, name, value: outcome, typed: outcome, outcome, reason: `cells.${key} is ${outcome}` }
   }
+  const foundAs = ([key, outcome]: [string, ChildOutcome]) => child(key, outcome)
   const claim = async (): Promise<ClaimedSource> => {
     await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [id])
-    const claimed = await claimDue(db, 'one', 100, LEASE_MS)
-    return claimed.find(source => source.id === id)!
+    return (await claimDue(db, 'one', 100, LEASE_MS)).find(source => source.id === id)!
   }
   /** Fetches once. Returns true when it needed a transaction. */
-  const fetch = async (result: FetchResult): Promise<boolean> => {
-    const source = await claim()
-    const done = { source, result, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 12 }
+  const fetch = async (result: FetchResult, at = new Date()): Promise<boolean> => {
+    const done = { source: await claim(), result, startedAt: at, endedAt: at, responseTimeMs: 12 }
     if (hasChanges(done)) return applyFetch(tools, 'one', done)
     await endFetches(db, 'one', [buildFetchEnd(done)])
     return false
   }
-  const fetchOf = (children: EvaluatedChild[]) => fetch({ children, keys: children.length })
+  const fetchOf = (children: EvaluatedChild[], at?: Date) => fetch({ children, keys: children.length }, at)
   return {
     ...{ id, projectId, fieldId, child, claim },
-    says: (cells: Record<string, ChildOutcome>) =>
-      fetchOf(Object.entries(cells).map(([key, outcome]) => child(key, outcome))),
+    says: (cells: Record<string, ChildOutcome>, at?: Date) => fetchOf(Object.entries(cells).map(foundAs), at),
     names: (cells: Record<string, string>) =>
       fetchOf(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
     fails: (isOurFault = false) =>
@@ -269,12 +269,30 @@ t.test('The monitor of a missing key is unknown, archived after a day, and resto
   await archiveMissing(tools, source.id, new Date())
   t.notOk((await source.monitors())[1]!.isGone)
   const [, before] = await source.monitors()
-  await archiveMissing(tools, source.id, new Date(Date.now() + 25 * 3_600_000))
+  await source.says({ a: 'up' }, hoursFromNow(25))
+  await archiveMissing(tools, source.id, hoursFromNow(25))
   t.ok((await source.monitors())[1]!.isGone)
   t.match(await source.incidents(), [{ status: 'resolved' }])
   t.same(await source.events(), ['monitor.down'], 'no monitor.up, because the status is unknown')
   await source.says({ a: 'up', b: 'up' })
   t.match((await source.monitors())[1], { id: before!.id, status: 'up', isGone: false })
+})
+
+t.test('A key that one document did not contain is not archived by a day without a successful fetch', async t => {
+  const source = await createSource()
+  await source.says({ a: 'up', b: 'down' })
+  await source.says({ a: 'up' })
+  await source.fails()
+  const review = async () => {
+    const listed = await listSourcesWithMissing(db, hoursFromNow(25), 100)
+    await archiveMissing(tools, source.id, hoursFromNow(25))
+    return [listed.includes(source.id), (await source.monitors())[1]!.isGone]
+  }
+  t.same(await review(), [false, false])
+  await source.says({ a: 'up' }, hoursFromNow(23))
+  t.same(await review(), [false, false], 'missing for less than a day when the last document arrived')
+  await source.says({ a: 'up' }, hoursFromNow(24.5))
+  t.same(await review(), [true, true])
 })
 
 t.test('A monitor that returns from the archive keeps its status page component and its maintenance', async t => {
@@ -289,7 +307,8 @@ t.test('A monitor that returns from the archive keeps its status page component 
   const nightly = { title: 'Backup', cron: '30 2 * * *', duration_minutes: 60, time_zone: 'UTC', monitor_ids: ids }
   const window = await createWindow(maintenance, projectId, nightly, at('10T12:00'))
   await source.says({ a: 'up' })
-  await archiveMissing(tools, source.id, new Date(Date.now() + 25 * 3_600_000))
+  await source.says({ a: 'up' }, hoursFromNow(25))
+  await archiveMissing(tools, source.id, hoursFromNow(25))
   t.ok((await source.monitors())[1]!.isGone)
   await changeComponent(db, projectId, pageId, component.id, { name: 'Cell B' }, new Date())
   await changeWindow(maintenance, projectId, window.id, { title: 'Nightly backup' }, at('10T13:00'))

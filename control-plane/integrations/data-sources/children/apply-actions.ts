@@ -199,16 +199,17 @@ const toSeenChild = ({ monitor, madeName, value, missingSince, archivedAt }: Sto
   archivedAt,
 })
 
-/** Archives the monitors of a source whose keys have been missing for a day (docs/design/data-sources.md#children). */
+/** Archives the monitors of a source whose keys were missing for a day, up to a successful fetch (docs/design/data-sources.md#children). */
 export function archiveMissing(
   { db, publicUrl }: Pick<ApplyTools, 'db' | 'publicUrl'>,
   sourceId: string,
   now: Date,
 ): Promise<void> {
   return db.transaction(async tx => {
-    if (!(await lockForArchive(tx, sourceId))) return
+    const source = await lockForArchive(tx, sourceId)
+    if (!source?.lastSuccessAt) return
     await setLockTimeout(tx, LOCK_TIMEOUT_MS)
-    const expired = reviewMissing(await lockChildren(tx, sourceId), now)
+    const expired = reviewMissing(await lockChildren(tx, sourceId), source.lastSuccessAt)
     await storeMissing(tx, { missing: [], ...expired }, publicUrl, now)
   })
 }

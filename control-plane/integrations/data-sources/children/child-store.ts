@@ -4,7 +4,7 @@ import { insertMonitors, lockMonitors } from '../../../monitoring/monitors/store
 import type { StoredMonitor } from '../../../monitoring/monitors/types.ts'
 import type { MonitorState } from '../../../verdict/core/types.ts'
 import type { ChildKey } from '../evaluation/evaluate.ts'
-import type { StoredChild } from './reconciliation.ts'
+import { ARCHIVE_AFTER_MS, type StoredChild } from './reconciliation.ts'
 
 type ChildRow = Omit<StoredChild, 'monitor' | 'state'> & { monitorId: string }
 
@@ -111,14 +111,14 @@ export async function pruneMonitors(tx: Tx, monitorIds: string[]): Promise<void>
   )
 }
 
-/** Returns sources with monitors whose key has been missing since before a time. */
-export async function listSourcesWithMissing(db: Db, before: Date, limit: number): Promise<string[]> {
+/** Returns sources with monitors whose key was missing for ARCHIVE_AFTER_MS, up to a successful fetch. */
+export async function listSourcesWithMissing(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     db,
-    `SELECT DISTINCT data_source_id AS id FROM data_source_children
-     WHERE missing_since IS NOT NULL AND archived_at IS NULL AND missing_since <= :before
-       AND NOT EXISTS (SELECT FROM data_sources s WHERE s.id = data_source_id AND s.is_paused) LIMIT :limit`,
-    { before, limit },
+    `SELECT DISTINCT s.id FROM data_source_children c JOIN data_sources s ON s.id = c.data_source_id
+     WHERE c.missing_since IS NOT NULL AND c.archived_at IS NULL AND c.missing_since <= :before AND NOT s.is_paused
+       AND s.last_success_at >= c.missing_since + :archiveAfterMs * interval '1 millisecond' LIMIT :limit`,
+    { before: new Date(now.getTime() - ARCHIVE_AFTER_MS), archiveAfterMs: ARCHIVE_AFTER_MS, limit },
   )
   return rows.map(({ id }) => id)
 }

@@ -31,7 +31,7 @@ export type Reconciliation = {
   pruned: StoredChild[]
 }
 
-/** The monitor of a missing key is archived after this time. */
+/** The monitor of a key that was still missing after this time is archived. */
 export const ARCHIVE_AFTER_MS = 24 * 3_600_000
 /** For each source. A source whose keys are new each time would otherwise grow without limit. */
 const MAX_ARCHIVED_CHILDREN = 200
@@ -61,14 +61,20 @@ export function reconcile(stored: readonly StoredChild[], found: readonly Evalua
   }
 }
 
-/** Returns the monitors that time alone archives: those that have been missing for long enough. */
-export function reviewMissing(stored: readonly StoredChild[], now: Date): Pick<Reconciliation, 'archived' | 'pruned'> {
-  const archived = stored.filter(child => child.archivedAt === null && isExpired(child, now))
+/**
+ * Returns the monitors to archive without a new document: those that had been missing for long enough at the last
+ * successful fetch. Time without one shows nothing.
+ */
+export function reviewMissing(
+  stored: readonly StoredChild[],
+  lastSuccessAt: Date,
+): Pick<Reconciliation, 'archived' | 'pruned'> {
+  const archived = stored.filter(child => child.archivedAt === null && isExpired(child, lastSuccessAt))
   return { archived, pruned: selectPruned(stored, archived) }
 }
 
-const isExpired = ({ missingSince }: StoredChild, now: Date) =>
-  missingSince !== null && now.getTime() - missingSince.getTime() >= ARCHIVE_AFTER_MS
+const isExpired = ({ missingSince }: StoredChild, fetchedAt: Date) =>
+  missingSince !== null && fetchedAt.getTime() - missingSince.getTime() >= ARCHIVE_AFTER_MS
 
 function selectPruned(absent: readonly StoredChild[], archived: readonly StoredChild[]): StoredChild[] {
   const old = absent

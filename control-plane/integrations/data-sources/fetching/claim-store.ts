@@ -136,9 +136,11 @@ export async function lockClaimed(
   return row?.revision === revision ? row : null
 }
 
-/** Locks a source to archive its monitors; false when it does not exist any more, or another transaction has locked it. */
-export async function lockForArchive(tx: Tx, id: string): Promise<boolean> {
-  return (await query(tx, 'SELECT FROM data_sources WHERE id = ? FOR NO KEY UPDATE SKIP LOCKED', [id])).length === 1
+/** Locks a source to archive its monitors; null when it does not exist any more, or another transaction has locked it. */
+export async function lockForArchive(tx: Tx, id: string): Promise<Pick<StoredSource, 'lastSuccessAt'> | null> {
+  const sql = 'SELECT last_success_at AS "lastSuccessAt" FROM data_sources WHERE id = ? FOR NO KEY UPDATE SKIP LOCKED'
+  const [row] = await query<Pick<StoredSource, 'lastSuccessAt'>>(tx, sql, [id])
+  return row ?? null
 }
 
 /** Saves the hash of the last result and the source's incident. The caller has locked the source. */

@@ -14,7 +14,6 @@ import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-
 import { applyFetch, archiveMissing } from '../children/apply-actions.ts'
 import { listSourcesWithMissing } from '../children/child-store.ts'
 import { type HistoryWriter, startHistoryWriter } from '../children/history-worker.ts'
-import { ARCHIVE_AFTER_MS } from '../children/reconciliation.ts'
 import { createSourceMetrics, type SourceMetrics } from '../metrics.ts'
 import { type ClaimedSource, claimDue, endFetches, type FetchEnd, findNextDueAt } from './claim-store.ts'
 import { fetchSource } from './fetch-reader.ts'
@@ -206,8 +205,7 @@ async function reviewMissing(state: SourceWorkerState): Promise<void> {
   const { context } = state
   if (monotonicMs() - state.reviewedMs < REVIEW_INTERVAL_MS) return
   state.reviewedMs = monotonicMs()
-  const before = new Date(nowMs() - ARCHIVE_AFTER_MS)
-  for (const id of await listSourcesWithMissing(context.db, before, MAX_SOURCES_PER_REVIEW)) {
+  for (const id of await listSourcesWithMissing(context.db, now(), MAX_SOURCES_PER_REVIEW)) {
     try {
       await archiveMissing(context, id, now())
     } catch (err) {
