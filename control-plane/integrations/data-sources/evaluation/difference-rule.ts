@@ -1,6 +1,7 @@
 import { getValueAt, type PathMatch } from '../document/matches.ts'
 import { bindPath, countWildcards, type DocumentPath, formatPath, parsePath } from '../document/path.ts'
 import { quoteValue } from '../document/text.ts'
+import type { FieldDefinition } from '../types.ts'
 import { type Comparable, computeDistance, parseComparable } from './comparable.ts'
 import type { CompiledRule, CompileRule, ConfigProblem, RuleContext, RuleFinding } from './rule.ts'
 
@@ -16,6 +17,10 @@ export function compileDifferenceRule(config: Record<string, unknown>, path: Doc
   else if (problems.length === 0) return createDifferenceRule(other, max as number)
   return { problems }
 }
+
+/** Whether the result of a field depends on when the document arrived. */
+export const comparesWithNow = ({ ruleType, ruleConfig, degradedRuleConfig }: FieldDefinition): boolean =>
+  ruleType === 'diff_lte' && [ruleConfig, degradedRuleConfig].some(config => config?.other_path === 'now')
 
 function parseOtherPath(text: unknown, path: DocumentPath): DocumentPath | { problem: string } {
   if (text === undefined) return { problem: 'is required for the rule diff_lte; it may be "now"' }

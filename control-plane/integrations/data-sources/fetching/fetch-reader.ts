@@ -6,6 +6,7 @@ import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
 import { listChildKeys } from '../children/child-store.ts'
 import { decryptSource } from '../configuration/encryption.ts'
 import type { RawDocument } from '../document/document.ts'
+import { comparesWithNow } from '../evaluation/difference-rule.ts'
 import { evaluateRawDocument } from '../evaluation/examine-reader.ts'
 import type { ClaimedSource } from './claim-store.ts'
 import type { FetchResult, SourceFetch } from './fetch-result.ts'
@@ -13,6 +14,16 @@ import { requestDocument } from './http-reader.ts'
 import { buildRequestHeaders } from './request-headers.ts'
 
 type FetchTools = { db: Db; egress: Egress; secrets: SecretCipher }
+
+/** A fetch that takes this much longer than its timeout was extended, because this process was blocked meanwhile. */
+const MAX_EXTENSION_MS = 1_000
+const BLOCKED: FetchResult = {
+  failure: {
+    code: 'blocked',
+    message: 'Picket was blocked during the fetch, so the age of values is not known',
+    isOurFault: true,
+  },
+}
 
 /** Fetches a claimed source, requests the URLs in its document, and evaluates it. Never rejects because of the source. */
 export async function fetchSource(
@@ -24,7 +35,8 @@ export async function fetchSource(
   const headers = buildRequestHeaders(source, decryptSource(source, secrets))
   const answer = await requestDocument(egress, source, headers, signal)
   const responseTimeMs = monotonicMs() - startedMs
-  const result = 'failure' in answer ? answer : await evaluateAnswer({ db, egress }, source, answer, signal)
+  const result =
+    'failure' in answer ? answer : await evaluateAnswer({ db, egress }, source, answer, responseTimeMs, signal)
   return { source, result, startedAt, endedAt: now(), responseTimeMs }
 }
 
@@ -32,8 +44,11 @@ async function evaluateAnswer(
   { db, egress }: Omit<FetchTools, 'secrets'>,
   source: ClaimedSource,
   answer: RawDocument,
+  responseTimeMs: number,
   signal: DeadlineSignal,
 ): Promise<FetchResult> {
+  // when the response arrived is not known, and the blocked time would count as age
+  if (responseTimeMs > source.timeoutMs + MAX_EXTENSION_MS && source.fields.some(comparesWithNow)) return BLOCKED
   const readKnown = () => listChildKeys(db, source.id)
   const examined = await evaluateRawDocument(egress, source, answer, 'source', { readKnown, signal })
   if ('failure' in examined) return examined

@@ -1,7 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { createSecretCipher } from '../../../../control-plane/foundation/platform/crypto/encryption.ts'
+import type { Db } from '../../../../control-plane/foundation/platform/postgres/client.ts'
 import { evaluateRawDocument } from '../../../../control-plane/integrations/data-sources/evaluation/examine-reader.ts'
+import { fetchSource } from '../../../../control-plane/integrations/data-sources/fetching/fetch-reader.ts'
 import { checkUrls } from '../../../../control-plane/integrations/data-sources/fetching/http-reader.ts'
+import type { FieldDefinition } from '../../../../control-plane/integrations/data-sources/types.ts'
 import { createEgress } from '../../../../shared/egress/index.ts'
 import { fetchDocument } from '../../../support/fetch-document.ts'
 import { flood } from '../../../support/hostile-targets.ts'
@@ -188,4 +192,28 @@ t.test('When no URL of a document responds, they are down only if the host of th
   t.same(outcomes(await read(answering, silent)), ['down', 'down', 'unknown'])
   elsewhere.behave({ kind: 'reset', after: 'connect' })
   t.same(outcomes(await read(answering, { cut })), ['down'], 'a connection is enough')
+})
+
+t.test('A fetch during which this process was blocked does not judge the age of values', async t => {
+  const fetchAfter = (blockedMs: number, timeoutMs: number, rule: Pick<FieldDefinition, 'ruleType' | 'ruleConfig'>) => {
+    const body = () => {
+      const [writtenAt, endMs] = [new Date().toISOString(), performance.now() + blockedMs]
+      while (performance.now() < endMs);
+      return JSON.stringify({ written: writtenAt })
+    }
+    target.behave({ kind: 'answer', body })
+    const field = { id: 'f', path: 'written', nameTemplate: '{{key}}', ...rule, degradedRuleConfig: null }
+    const request = { ...source, timeoutMs, headers: null, authType: null, authConfig: null }
+    const state = { revision: 1, failures: 0, lastError: null, incidentId: null, seenHash: null }
+    const due = { fetchIntervalS: 60, dueAt: '', lateMs: 0, ...state }
+    const claimed = { id: 's', projectId: 'p', name: 'Cells', ...request, ...due, fields: [field] }
+    // the database is only read for documents with too many keys
+    const tools = { db: {} as Db, egress, secrets: createSecretCipher(Buffer.alloc(32)) }
+    return fetchSource(tools, claimed, new AbortController().signal)
+  }
+  const age = (max: number) => ({ ruleType: 'diff_lte' as const, ruleConfig: { other_path: 'now', max } })
+  const up = { children: [{ key: 'written', outcome: 'up' }] }
+  t.match((await fetchAfter(0, 120_000, age(3_600))).result, up)
+  t.match((await fetchAfter(2_000, 500, age(1))).result, { failure: { code: 'blocked', isOurFault: true } })
+  t.match((await fetchAfter(2_000, 500, { ruleType: 'truthy', ruleConfig: {} })).result, up, 'needs no time')
 })
