@@ -31,16 +31,20 @@ const findDeclaredEncoding = (headers: Observation['headers']) => readContentTyp
 /** Encodings that the Encoding standard uses for the labels of smaller ones: ISO-8859-1 is windows-1252. */
 const EXTENDED = new Set(['windows-1252', 'windows-1254', 'windows-874'])
 
+/** In the standard, and not known to Node. */
+const UNKNOWN_TO_NODE = 'iso-8859-16'
+
 /**
- * The encoding of a label, or null when it is not known. iconv-lite decodes where it can: TextDecoder of Node 20 decodes
- * windows-1252 as ISO-8859-1, and not all of EUC-KR.
+ * The encoding of a label, or null when it is not in the Encoding standard: iconv-lite knows more, such as UTF-7, whose decoding
+ * can take very long. Otherwise iconv-lite decodes where it can: TextDecoder of Node 20 decodes windows-1252 as ISO-8859-1, and
+ * not all of EUC-KR.
  */
 function resolveLabel(label: string | undefined): string | null {
   if (label === undefined) return null
   const name = label.toLowerCase()
   if (name === 'utf-8' || name === 'utf8') return 'utf-8'
-  const standard = getStandardName(name)
-  if (standard !== null && EXTENDED.has(standard)) return standard
+  const standard = name === UNKNOWN_TO_NODE ? name : getStandardName(name)
+  if (standard === null || EXTENDED.has(standard)) return standard
   return iconv.encodingExists(name) ? name : standard
 }
 

@@ -34,6 +34,7 @@ t.test('A label means what it means in browsers', async t => {
     ...['tis-620', 'iso-8859-11', 'windows-874'].map((label): [string, string, string] => [label, '85a1', '…ก']),
     ['iso-8859-2', 'b1', 'ą'],
     ['iso-8859-15', 'a4', '€'],
+    ['iso-8859-16', 'a4', '€'],
     ['koi8-r', 'c1', 'а'],
     ['x-mac-cyrillic', 'e0', 'а'],
     ['x-cp1251', 'e0', 'а'],
@@ -45,6 +46,25 @@ t.test('A label means what it means in browsers', async t => {
     ['utf-16be', '00610062', 'ab'],
   ]
   for (const [label, hex, expected] of rows) t.equal(text(hex, `text/plain; charset=${label}`), expected, label)
+})
+
+t.test('A label that browsers do not know is ignored, so UTF-7 is never decoded', async t => {
+  const hex = Buffer.from('&AOk- +AOk- 4142').toString('hex')
+  for (const label of [
+    'utf-7',
+    'UTF-7-IMAP',
+    'utf7',
+    'unicode11utf7',
+    'utf-32',
+    'ucs-4',
+    'base64',
+    'hex',
+    'cp437',
+    'cesu8',
+  ]) {
+    t.equal(text(hex, `text/plain; charset=${label}`), '&AOk- +AOk- 4142', label)
+    t.equal(page(`<meta charset="${label}"><meta charset="latin1">é`, 'text/html'), 'é', `${label} in a page`)
+  }
 })
 
 const page = (html: string, contentType?: string) =>
