@@ -12,8 +12,6 @@ type CompiledAssertion = {
   read: (seen: AssertionInput) => AssertionValue
   holds: OperatorTest
   needsBody: boolean
-  /** instructions of its regular expression, 0 without one */
-  regexSize: number
 }
 
 export type AssertionEvaluation = {
@@ -41,8 +39,13 @@ export function needsBody(assertions: Assertion[]): boolean {
   return assertions.some(({ type }) => READERS[type]?.needsBody)
 }
 
+/** Of one call of `estimateWork`: at most about 4 ms. */
+const MAX_COMPILE_WORK = 100_000
+
 /**
- * The maximum work of evaluating these assertions: characters times instructions of regular expressions (see regex.ts).
+ * The maximum work of evaluating these assertions: characters times instructions of regular expressions (see regex.ts), and the
+ * compilation of those that are not kept. Small expressions that were never compiled are compiled here, so that their size
+ * is known and later checks have less work; large ones are only compiled by `evaluate`.
  * @throws Error when an assertion does not pass validateAssertion
  */
 export function estimateWork(
@@ -51,10 +54,21 @@ export function estimateWork(
 ): number {
   const bodyBytes = body?.length ?? 0
   let work = 0
+  let compiled = 0
   for (const assertion of assertions) {
-    const { needsBody, regexSize } = getCompiled(assertion)
-    if (needsBody) work += bodyBytes * (1 + regexSize)
-    else if (regexSize > 0) work += (sumHeaderLengths(headers) + sumRecordLengths(dns)) * regexSize
+    const { needsBody, holds } = getCompiled(assertion)
+    const { regex } = holds
+    if (regex) {
+      const compileWork = regex.getCompileWork()
+      work += compileWork
+      if (!regex.wasCompiled() && compiled + compileWork <= MAX_COMPILE_WORK) {
+        compiled += compileWork
+        regex.compile()
+      }
+    }
+    const size = regex?.getSize() ?? 0
+    if (needsBody) work += bodyBytes * (1 + size)
+    else if (regex) work += (sumHeaderLengths(headers) + sumRecordLengths(dns)) * size
   }
   return work
 }
@@ -151,12 +165,12 @@ function compile(assertion: Assertion): CompiledAssertion | string {
   if (typeof wanted === 'string') return wanted
   const { reader, operator, type, expected, read } = wanted
   const { degrades, needsBody } = reader
-  // making the test compiles the expression and throws if it is invalid, so it is not validated twice
+  // the test of an expression throws if it is invalid, so it is not validated twice
   const problem = operator === 'matches' || operator === 'not_matches' ? null : findProblem(wanted)
   if (problem !== null) return problem
   const holds: OperatorTest =
     type === 'status_code' ? buildStatusTest(operator, expected) : OPERATORS[operator].make(expected)
-  return { degrades, read, needsBody, holds, regexSize: holds.regexSize ?? 0 }
+  return { degrades, read, needsBody, holds }
 }
 
 function parseExpectation({ type, operator, value }: Assertion): ParsedAssertion | string {

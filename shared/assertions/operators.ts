@@ -1,8 +1,8 @@
 import type { OperatorName } from './names.ts'
-import { compileRegex, findRegexProblem } from './regex.ts'
+import { createRegex, findRegexProblem } from './regex.ts'
 
-/** Tests an actual value; null: missing. `regexSize`: instructions of its regular expression. */
-export type OperatorTest = ((actual: string | null) => boolean) & { regexSize?: number }
+/** Tests an actual value; null: missing. */
+export type OperatorTest = ((actual: string | null) => boolean) & { regex?: ReturnType<typeof createRegex> }
 
 type Operator = {
   /** creates the test for an expected value */
@@ -61,9 +61,14 @@ function compare(expected: string, holds: (actual: number, threshold: number) =>
 }
 
 function matcher(pattern: string): OperatorTest {
-  const regex = compileRegex(pattern)
-  return Object.assign((actual: string | null) => actual !== null && regex.test(actual), { regexSize: regex.size })
+  const regex = createRegex(pattern)
+  const test = (actual: string | null) => {
+    // an invalid expression is reported also when the value is missing
+    regex.compile()
+    return actual !== null && regex.test(actual)
+  }
+  return Object.assign(test, { regex })
 }
 
 const not = (test: OperatorTest): OperatorTest =>
-  Object.assign((actual: string | null) => !test(actual), { regexSize: test.regexSize ?? 0 })
+  Object.assign((actual: string | null) => !test(actual), { regex: test.regex! })

@@ -1,6 +1,8 @@
+import { RE2JS } from 're2js'
 import t from 'tap'
 import { createAssertionEvaluator } from '../../../probe-agent/execution/assertion-worker.ts'
 import type { Observation } from '../../../shared/checks/result.ts'
+import type { Teardown } from '../../support/teardown.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const MIB = 1024 * 1024
@@ -85,6 +87,74 @@ t.test('An expression that takes too long is cancelled, and others are evaluated
   limit.work()
   await dear
   t.match(await next, { verdict: 'passed' })
+})
+
+/** Counts the expressions that are compiled on the event loop during a test. */
+function countCompilations(t: Teardown): { count: number } {
+  const { compile } = RE2JS
+  const compiled = { count: 0 }
+  RE2JS.compile = (...given: Parameters<typeof compile>) => {
+    compiled.count++
+    return compile.apply(RE2JS, given)
+  }
+  t.teardown(() => {
+    RE2JS.compile = compile
+  })
+  return compiled
+}
+
+const notMatching = (patterns: string[]) => patterns.map(value => ({ type: 'body', operator: 'not_matches', value }))
+const numbered = (count: number, toPattern: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => toPattern(i))
+
+t.test('Many large expressions are compiled and evaluated in the thread, also on a small response', async t => {
+  const compiled = countCompilations(t)
+  const monitors = numbered(6, String).map(monitor => notMatching(numbered(50, i => `\\pL{980}${monitor}x${i}`)))
+  for (let round = 0; round < 2; round++) {
+    for (const assertions of monitors) {
+      const evaluation = evaluateAssertions(assertions, seen(Buffer.from('ab')), 0)
+      t.ok(evaluation instanceof Promise)
+      t.match(await evaluation, { verdict: 'passed' })
+    }
+  }
+  t.equal(compiled.count, 0)
+})
+
+t.test('Few small expressions are evaluated inline from the first check on', async t => {
+  const compiled = countCompilations(t)
+  const assertions = notMatching([
+    '(?i)(error|exception|fatal|panic)',
+    '"version":\\s*"(\\d+)\\.(\\d+)"',
+    '[a-f0-9]{8}',
+    'a$',
+  ])
+  for (let check = 0; check < 3; check++) {
+    t.same(evaluateAssertions(assertions, seen(Buffer.from('x'.repeat(500))), 0), { verdict: 'passed', failed: [] })
+  }
+  t.equal(compiled.count, assertions.length, 'each is compiled once')
+})
+
+t.test('Many small expressions are compiled inline during several checks, and then evaluated inline', async t => {
+  const compiled = countCompilations(t)
+  const assertions = notMatching(numbered(100, i => `order ${i} [a-z]{20} failed`))
+  const page = seen(Buffer.from('x'))
+  const counts: number[] = []
+  for (let check = 0; check < 20; check++) {
+    const before = compiled.count
+    const evaluation = evaluateAssertions(assertions, page, 0)
+    counts.push(compiled.count - before)
+    if (!(evaluation instanceof Promise)) break
+    t.match(await evaluation, { verdict: 'passed' })
+  }
+  t.equal(compiled.count, assertions.length, 'each is compiled once')
+  t.ok(counts.length > 2 && counts.length < 20, `${counts} in the checks`)
+})
+
+t.test('An invalid expression is refused, also when the value is missing', async t => {
+  const missing = [{ type: 'header', operator: 'matches', value: 'x-none: (' }]
+  t.throws(() => evaluateAssertions(missing, seen(Buffer.from('a')), 0), /error parsing regexp/)
+  const large = [{ type: 'header', operator: 'matches', value: `x-none: (?:\\pL{980}){3}` }]
+  await t.rejects(async () => evaluateAssertions(large, seen(Buffer.from('a')), 0), /too large|invalid repeat/)
 })
 
 t.test('Large records of DNS are evaluated in the thread', async t => {
