@@ -68,6 +68,28 @@ export function assertPlain(root: unknown, limits = BODY_LIMITS): void {
     )
 }
 
+/**
+ * Throws 400 when all texts and keys of a value are longer than `maxCharacters`. The same object may be in several places:
+ * its text counts in each, but it is read once.
+ */
+export function assertTextLength(root: unknown, maxCharacters: number, buildError: () => Error, limits = BODY_LIMITS) {
+  const known = new Map<object, number>()
+  const lengthOf = (value: unknown, depth: number): number => {
+    if (typeof value === 'string') return value.length
+    if (typeof value !== 'object' || value === null) return 0
+    const before = known.get(value)
+    if (before !== undefined) return before
+    // an object that contains itself ends here, too
+    if (depth === limits.depth) throw tooDeep(limits)
+    let length = 0
+    if (!Array.isArray(value)) for (const key of Object.keys(value)) length += key.length
+    for (const inner of Object.values(value)) length += lengthOf(inner, depth + 1)
+    known.set(value, length)
+    return length
+  }
+  if (lengthOf(root, 0) > maxCharacters) throw buildError()
+}
+
 type Key = { key: string; isItem: boolean }
 /** The problem of a value. `keys` is the path to it, collected on the way back, so that valid bodies cost nothing. */
 type BodyFault = { keys: Key[]; sentence: string }

@@ -3,8 +3,11 @@ import { validationError } from '../../../foundation/web/server/errors.ts'
 import { parseYaml } from './yaml.ts'
 import type { YamlResult } from './yaml-worker.ts'
 
-/** Smaller files are parsed on the main thread: 20 ms at worst. A file of 1 MiB takes half a second. */
-const MAX_INLINE_BYTES = 65_536
+/**
+ * Smaller files are parsed on the main thread: 20 ms at worst (700 aliases that repeat 2,000,000 characters). A file
+ * of 1 MiB takes half a second.
+ */
+const MAX_INLINE_BYTES = 8_192
 /** As many as the imports of a project that may wait. */
 const MAX_WAITING = 5
 const inThread = createProjectThread<Uint8Array, YamlResult>('yaml-worker', import.meta.url, {

@@ -2,11 +2,13 @@ import { dump, load, YAMLException } from 'js-yaml'
 import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { validationError } from '../../../foundation/web/server/errors.ts'
 import { splitByWeight } from '../../../foundation/web/server/json-weight.ts'
-import { assertPlain, type BodyLimits, decodeUtf8 } from '../../../foundation/web/validation/body.ts'
+import { assertPlain, assertTextLength, type BodyLimits, decodeUtf8 } from '../../../foundation/web/validation/body.ts'
 
 const MAX_DEPTH = 64
 /** Enough for a block that many monitors share. Expanded values count towards the limit of a body. */
 const MAX_ALIASES = 1_000
+/** Enough for a text of 2,000 characters at each alias. A few aliases of aliases can make gigabytes of a short file. */
+const MAX_REPEATED_CHARACTERS = 2_000_000
 
 /**
  * Parses a YAML body with the limits of a JSON body. Only values of JSON are accepted: tags, keys that are not texts, and
@@ -14,10 +16,18 @@ const MAX_ALIASES = 1_000
  */
 export function parseYaml(bytes: Buffer, limits?: BodyLimits): unknown {
   if (bytes.length === 0) return undefined
-  const value = loadYaml(decodeUtf8(bytes))
+  const text = decodeUtf8(bytes)
+  const value = loadYaml(text)
+  // before other checks, which read each text wherever it is repeated; nothing is repeated without an anchor
+  if (text.includes('&')) assertTextLength(value, text.length + MAX_REPEATED_CHARACTERS, tooLong, limits)
   assertPlain(value, limits)
   return value
 }
+
+const tooLong = () =>
+  validationError([
+    { path: '', message: `the aliases of the body must repeat at most ${MAX_REPEATED_CHARACTERS} characters` },
+  ])
 
 /** About 5 ms of work. */
 const MAX_PIECE_WEIGHT = 1_000
