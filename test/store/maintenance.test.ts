@@ -3,6 +3,8 @@ import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { buildUptimeWindows, computeUptimeByWindow } from '../../control-plane/insight/analytics/summary/summary.ts'
 import { sumTimeInStatus } from '../../control-plane/insight/analytics/summary/summary-store.ts'
+import { markMaintenance } from '../../control-plane/insight/analytics/uptime/maintenance-intervals.ts'
+import { buildIntervals } from '../../control-plane/insight/analytics/uptime/uptime.ts'
 import { readUptime } from '../../control-plane/insight/analytics/uptime/uptime-reader.ts'
 import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts'
 import {
@@ -33,9 +35,18 @@ async function family(count = 1) {
   return { projectId, ids: await insertMonitors(db, projectId, count) }
 }
 
+/** The stored rows. */
+const readPeriods = (projectId: string, id: string, until: Date) =>
+  query<{ startsAt: Date; endsAt: Date }>(
+    db,
+    `SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM maintenance_periods
+     WHERE project_id = :projectId AND monitor_id = :id AND ends_at > :from AND starts_at < :until ORDER BY starts_at`,
+    { projectId, id, from: LONG_AGO, until },
+  )
+
 async function periods(projectId: string, id: string, until = LATER): Promise<string[]> {
   const write = (date: Date) => date.toISOString().slice(8, 16).replace('T', ' ')
-  const found = await listPeriods(db, projectId, id, LONG_AGO, until)
+  const found = await readPeriods(projectId, id, until)
   return found.map(({ startsAt, endsAt }) => `${write(startsAt)} to ${write(endsAt)}`)
 }
 
@@ -116,6 +127,58 @@ t.test('Maintenance is counted separately in the uptime, even if its window was 
   const percentage = Math.round((21 / 22) * 1_000_000) / 10_000
   t.same(summary, { '24h': percentage, '7d': percentage, '30d': percentage, '90d': percentage })
 })
+
+t.test(
+  'The periods of windows that overlap or touch are read as one, and the uptime is that of all of them',
+  async t => {
+    const { projectId, ids } = await family(2)
+    const [id, busy] = ids as [string, string]
+    const add = (monitorId: string, rows: (readonly [Date, Date])[]) =>
+      execute(
+        db,
+        `INSERT INTO maintenance_periods (project_id, monitor_id, window_id, starts_at, ends_at)
+       SELECT :projectId, :monitorId, gen_random_uuid(), begin, until
+       FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS row (begin, until)`,
+        { projectId, monitorId, starts: rows.map(([start]) => start), ends: rows.map(([, end]) => end) },
+      )
+    const rows = [
+      ...[
+        ['10 09:00', '10 10:30'],
+        ['10 10:15', '10 11:00'],
+        ['10 11:00', '10 11:15'],
+        ['10 10:20', '10 10:25'],
+      ],
+      ...[
+        ['10 12:00', '10 12:10'],
+        ['10 12:00', '10 12:30'],
+        ['10 18:30', '10 21:00'],
+        ['10 21:00', '10 22:00'],
+      ],
+    ]
+    await add(
+      id,
+      rows.map(([start = '', end = '']) => [at(start), at(end)] as const),
+    )
+    const [from, to] = [at('10 10:00'), at('10 20:00')]
+    const merged = [
+      ['10 09:00', '10 11:15'],
+      ['10 12:00', '10 12:30'],
+      ['10 18:30', '10 21:00'],
+    ]
+    const expected = merged.map(([start = '', end = '']) => ({ startsAt: at(start), endsAt: at(end) }))
+    t.same(await listPeriods(db, projectId, id, from, to), expected)
+    const { uptime, intervals } = await readUptime(db, projectId, id, { from, to })
+    t.same(intervals, [...markMaintenance(buildIntervals(null, [], from, to), await readPeriods(projectId, id, to))])
+    t.equal(uptime.maintenanceSeconds, (75 + 30 + 90) * 60)
+    t.same(await listPeriods(db, projectId, id, at('11 00:00'), at('12 00:00')), [])
+
+    const minute = (minutes: number) => new Date(at('10 00:00').getTime() + minutes * 60_000)
+    const everyTwoMinutes = Array.from({ length: 720 }, (_, i) => [minute(i * 2), minute(i * 2 + 1)] as const)
+    for (let window = 0; window < 20; window++) await add(busy, everyTwoMinutes)
+    const found = await listPeriods(db, projectId, busy, at('10 00:00'), at('11 00:00'))
+    t.equal(found.length, 720, 'of 14,400 rows')
+  },
+)
 
 t.test('A certificate that ends soon is reported after maintenance', async t => {
   const { projectId } = await insertTenant(db)

@@ -142,7 +142,10 @@ export async function endPeriods(tx: Tx, windowId: string, now: Date): Promise<v
   })
 }
 
-/** The stored periods of a monitor between two moments, in order. Periods of several windows may overlap. */
+/**
+ * The maintenance of a monitor between two moments, in order. PostgreSQL merges periods that overlap or touch, because those
+ * of several windows can be a thousand times as many.
+ */
 export function listPeriods(
   db: Db,
   projectId: string,
@@ -152,9 +155,11 @@ export function listPeriods(
 ): Promise<MaintenancePeriod[]> {
   return query(
     db,
-    `SELECT starts_at AS "startsAt", ends_at AS "endsAt" FROM maintenance_periods
-     WHERE project_id = :projectId AND monitor_id = :monitorId AND ends_at > :from AND starts_at < :to
-     ORDER BY starts_at`,
+    `SELECT lower(period) AS "startsAt", upper(period) AS "endsAt" FROM (
+       SELECT range_agg(tstzrange(starts_at, ends_at)) AS periods FROM maintenance_periods
+       WHERE project_id = :projectId AND monitor_id = :monitorId AND ends_at > :from AND starts_at < :to
+     ) AS merged CROSS JOIN unnest(periods) AS period
+     ORDER BY period`,
     { projectId, monitorId, from, to },
   )
 }
