@@ -27,7 +27,7 @@ WORKDIR /picket
 COPY --from=packages /packages/node_modules node_modules
 COPY package.json ./
 COPY proto proto
-COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js /picket/dist/yaml-worker.js /picket/dist/convert-worker.js /picket/dist/import-worker.js /picket/dist/css-worker.js /picket/dist/svg-worker.js /picket/dist/feed-worker.js dist/
+COPY --from=build /picket/dist/control-plane.js /picket/dist/control-plane.js.map /picket/dist/admin.js /picket/dist/admin.js.map /picket/dist/examine-worker.js /picket/dist/yaml-worker.js /picket/dist/convert-worker.js /picket/dist/import-worker.js /picket/dist/css-worker.js /picket/dist/svg-worker.js /picket/dist/feed-worker.js /picket/dist/difference-worker.js dist/
 USER 1000:1000
 # 8081 serves the operator's endpoints, on loopback unless OPERATOR_HOST is set.
 EXPOSE 8080 50051

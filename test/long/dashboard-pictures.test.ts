@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { computeDifference } from '../../control-plane/monitoring/screenshots/page-difference.ts'
+import { computeDifference } from '../../control-plane/monitoring/screenshots/difference/page-difference.ts'
 import { openBrowser } from '../browser/open-browser.ts'
 import {
   DASHBOARD_LOOKS,

@@ -88,6 +88,30 @@ t.test('A picture that arrives while a comparison is accepted is compared with t
   t.match((await arriving)?.storeKey, new RegExp(accepted))
 })
 
+t.test('A picture is compared without locking its baseline, and again when another was accepted meanwhile', async t => {
+  const { db, send, monitorId, objects, projectId, counting } = await start(t)
+  const first = await send(WHITE)
+  const accepted = await send(BLACK)
+  const read: string[] = []
+  const { get } = objects
+  objects.get = key => {
+    read.push(key)
+    return get(key)
+  }
+  const keyOf = (id: string) => `${projectId}/${monitorId}/${id}.png`
+  let sending: ReturnType<typeof send> | undefined
+  await db.transaction(async tx => {
+    await acceptComparisons(tx, monitorId, new Date())
+    sending = send(BLACK)
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await waitFor(async () => (await query(db, waiting)).length > 0, { label: 'the picture to wait for the baseline' })
+    t.same(read, [keyOf(first)], 'it is compared before it waits')
+  })
+  await sending
+  t.same(read, [keyOf(first), keyOf(accepted)])
+  t.equal(await counting(), 0, 'it is the same as the accepted one')
+})
+
 t.test('Settings that change what a browser is sent make earlier pictures outdated, others do not', async t => {
   const rows: [string, string, boolean][] = [
     ['headers', `headers = '\\x00'`, true],

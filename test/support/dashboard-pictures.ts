@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { decodePage, type PageImage } from '../../control-plane/monitoring/screenshots/page-difference.ts'
+import { decodePage, type PageImage } from '../../control-plane/monitoring/screenshots/difference/page-difference.ts'
 import { type DashboardScene, nameScene, SCENES } from './dashboard-scenes.ts'
 import { shrunk } from './page-pictures.ts'
 

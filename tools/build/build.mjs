@@ -16,6 +16,7 @@ export const PROGRAMS = {
   'css-worker': 'control-plane/pages/core/custom-css/css-worker.ts',
   'yaml-worker': 'control-plane/integrations/import-export/file/yaml-worker.ts',
   'feed-worker': 'control-plane/integrations/vendors/feed-reading/feed-worker.ts',
+  'difference-worker': 'control-plane/monitoring/screenshots/difference/difference-worker.ts',
   'probe-agent': 'probe-agent/main.ts',
   'assertion-thread': 'probe-agent/execution/assertion-thread.ts',
   screenshot: 'probe-agent/screenshots/main.ts',

@@ -6,11 +6,18 @@ import type { Nats } from '../../foundation/platform/nats/client.ts'
 import type { ObjectStore } from '../../foundation/platform/object-storage/nats-bucket.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
-import { acceptComparisons, lockBaseline, setBaseline, setDifference, setUncompared } from './baseline-store.ts'
+import {
+  acceptComparisons,
+  findBaseline,
+  lockBaseline,
+  setBaseline,
+  setDifference,
+  setUncompared,
+} from './baseline-store.ts'
 import { computeExpiry, isConfirmed, isOutdated, type PageSettings } from './comparison.ts'
+import { readDifference } from './difference/difference-reader.ts'
 import { buildStoreKey, type ReceivedScreenshot, type ScreenshotReceipt } from './intake/received-screenshot.ts'
 import { classifyScreenshot } from './intake/report-access.ts'
-import { computeDifference, decodePage, type PageImage } from './page-difference.ts'
 import { findScreenshotMonitor, insertScreenshot } from './store.ts'
 
 export type ScreenshotTools = { db: Db; nats: Nats; objects: ObjectStore; secrets: SecretCipher; log: Log }
@@ -38,7 +45,7 @@ export async function storeScreenshot(
   const image = Buffer.from(screenshot.image)
   const isComparison = order.kind === ScreenshotKind.COMPARISON
   if (isComparison && isOutdated(order.configVersion, monitor)) return 'outdated'
-  const page = isComparison ? decodePage(image) : null
+  const compared = isComparison ? await compareUnlocked(tools, monitor, order, image) : null
   const storeKey = buildStoreKey(monitor.projectId, screenshot)
   await objects.put(storeKey, image, contentType)
   const hint = await db.transaction(async tx => {
@@ -51,10 +58,9 @@ export async function storeScreenshot(
       difference: null,
       createdAt: now(),
     })
-    if (!isNew || page === null) return null
+    if (!isNew || compared === null) return null
     return await compareWithBaseline(tx, tools, {
-      screenshot,
-      page,
+      ...{ screenshot, image, compared },
       settings: monitor,
       arrivedAtMs: receipt.arrivedAtMs,
     })
@@ -64,7 +70,40 @@ export async function storeScreenshot(
   return 'kept'
 }
 
-type Comparison = { screenshot: ReceivedScreenshot; page: PageImage; settings: PageSettings; arrivedAtMs: number }
+type ComparedMonitor = PageSettings & { projectId: string }
+
+/** The difference of a picture from that with the key `storeKey`. Null: there is no such file, or no baseline. */
+type ComparedPicture = { storeKey: string | null; difference: number | null }
+
+/** Compares a picture with the baseline before the transaction, which would hold the baseline and a connection meanwhile. */
+async function compareUnlocked(
+  { db, objects }: ScreenshotTools,
+  monitor: ComparedMonitor,
+  { monitorId, region }: ScreenshotOrder,
+  image: Buffer,
+): Promise<ComparedPicture> {
+  const baseline = await findBaseline(db, monitorId, region)
+  const storeKey = baseline?.url === monitor.url ? baseline.storeKey : null
+  return comparePicture(objects, monitor.projectId, storeKey, image)
+}
+
+async function comparePicture(
+  objects: ObjectStore,
+  projectId: string,
+  storeKey: string | null,
+  image: Buffer,
+): Promise<ComparedPicture> {
+  const before = storeKey === null ? null : await objects.get(storeKey)
+  return { storeKey, difference: await readDifference(projectId, before, image) }
+}
+
+type Comparison = {
+  screenshot: ReceivedScreenshot
+  image: Buffer
+  compared: ComparedPicture
+  settings: ComparedMonitor
+  arrivedAtMs: number
+}
 
 /**
  * Returns what the probes of the region are sent: the difference from the baseline, or none for a screenshot that becomes the
@@ -73,7 +112,7 @@ type Comparison = { screenshot: ReceivedScreenshot; page: PageImage; settings: P
 async function compareWithBaseline(
   tx: Tx,
   { objects, log }: ScreenshotTools,
-  { screenshot, page, settings, arrivedAtMs }: Comparison,
+  { screenshot, image, compared: earlier, settings, arrivedAtMs }: Comparison,
 ): Promise<DifferenceHint | 'unconfirmed' | null> {
   const { monitorId, region, validSeconds, configVersion = 0 } = screenshot.order
   const comparedAt = new Date(arrivedAtMs)
@@ -85,16 +124,18 @@ async function compareWithBaseline(
     await setBaseline(tx, { ...compared, url: settings.url })
     return { monitorId, difference: null, configVersion }
   }
-  const bytes = await objects.get(baseline.storeKey)
-  if (bytes === null) {
+  const { storeKey } = baseline
+  const isSameBaseline = earlier.storeKey === storeKey
+  // another picture was accepted meanwhile
+  const { difference } = isSameBaseline ? earlier : await comparePicture(objects, settings.projectId, storeKey, image)
+  if (difference === null) {
     log.warn(
-      { event: 'baseline_missing', monitor_id: monitorId, region, key: baseline.storeKey },
+      { event: 'baseline_missing', monitor_id: monitorId, region, key: storeKey },
       'the file of a baseline is missing; POST /monitors/{id}/screenshots/baseline accepts the newest picture instead',
     )
     await setUncompared(tx, compared)
     return null
   }
-  const difference = computeDifference(decodePage(bytes), page)
   const validUntilMs = computeExpiry(arrivedAtMs, validSeconds)
   const counts = isConfirmed(baseline, difference, settings, arrivedAtMs)
   await setDifference(tx, { ...compared, difference, expiresAt: new Date(validUntilMs), isConfirmed: counts })

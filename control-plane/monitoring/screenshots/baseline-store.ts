@@ -8,8 +8,13 @@ export async function lockBaseline(tx: Tx, monitorId: string, region: string): P
   // alone: a join that waited for a lock would not find the screenshot that became the baseline in the meantime
   const lock = 'SELECT FROM screenshot_baselines WHERE monitor_id = ? AND region = ? FOR UPDATE'
   await query(tx, lock, [monitorId, region])
+  return findBaseline(tx, monitorId, region)
+}
+
+/** Finds the baseline of a region. Null before the first comparison. */
+export async function findBaseline(db: Db, monitorId: string, region: string): Promise<Baseline | null> {
   const rows = await query<Baseline>(
-    tx,
+    db,
     `SELECT b.url, s.store_key AS "storeKey", b.config_version AS "configVersion", b.compared_at AS "comparedAt",
        b.expires_at AS "expiresAt", b.difference
      FROM screenshot_baselines b JOIN screenshots s ON s.id = b.screenshot_id

@@ -20,6 +20,7 @@ const IMAGES = {
       'control-plane/pages/core/custom-css/css-worker.ts',
       'control-plane/pages/core/images/svg-worker.ts',
       'control-plane/integrations/vendors/feed-reading/feed-worker.ts',
+      'control-plane/monitoring/screenshots/difference/difference-worker.ts',
     ],
     also: [] as string[],
   },

@@ -14,7 +14,7 @@ import {
   type ForeignReportRecorder,
 } from '../../monitors/report-regions/foreign-report-actions.ts'
 import { type IntakeOutcome, type ScreenshotTools, storeScreenshot } from '../actions.ts'
-import { ImageError } from '../page-difference.ts'
+import { ImageError } from '../difference/page-difference.ts'
 import { findScreenshotProblem, type ReceivedScreenshot } from './received-screenshot.ts'
 
 const MESSAGES_AT_ONCE = 10

@@ -1,7 +1,13 @@
+import { randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { computeDifference, decodePage } from '../../../../control-plane/monitoring/screenshots/page-difference.ts'
+import { readDifference } from '../../../../control-plane/monitoring/screenshots/difference/difference-reader.ts'
+import {
+  computeDifference,
+  decodePage,
+  ImageError,
+} from '../../../../control-plane/monitoring/screenshots/difference/page-difference.ts'
 
 const picture = (...page: Parameters<typeof bytesOf>) => decodePage(bytesOf(...page))
 
@@ -33,3 +39,60 @@ t.test('Data that is not an image of a page is refused before it is decoded', as
     t.throws(() => decodePage(bytes), { message: /not a (valid )?PNG/ })
   }
 })
+
+t.test('A picture of up to 1,280 pixels a side is accepted; probes send 640 × 400', async t => {
+  const sizeOf = (width: number, height: number) => {
+    const page = picture(0, { width, height })
+    return [page.width, page.height]
+  }
+  for (const [width, height] of [
+    [640, 400],
+    [1_280, 1],
+    [1, 1_280],
+  ] as const) {
+    t.same(sizeOf(width, height), [width, height])
+  }
+  for (const [width, height] of [
+    [1_281, 1],
+    [1, 1_281],
+    [2_000, 2_000],
+  ] as const) {
+    t.throws(() => sizeOf(width, height), { message: /not a PNG/ })
+  }
+})
+
+t.test('The largest pictures are compared in a thread, while this one does other work', async t => {
+  const [before, after] = [0, 1].map(() => {
+    const png = new PNG({ width: 1_280, height: 1_280 })
+    randomFillSync(png.data)
+    return PNG.sync.write(png)
+  })
+  let [isDone, turns] = [false, 0]
+  const comparing = readDifference('project', before!, after!).finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    turns++
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  t.ok((await comparing)! > 0.5)
+  t.ok(turns > 100, `${turns} turns`)
+})
+
+t.test(
+  'What is not an image of a page is refused by the thread too, and without a baseline it is only decoded',
+  async t => {
+    t.equal(await readDifference('project', null, bytesOf()), null)
+    t.equal(await readDifference('project', bytesOf(), bytesOf(1)), 1)
+    for (const [before, after] of [
+      [null, Buffer.alloc(100)],
+      [bytesOf(), bytesOf().subarray(0, 60)],
+      [Buffer.alloc(100), bytesOf()],
+    ] as const) {
+      await t.rejects(readDifference('project', before, after), {
+        constructor: ImageError,
+        message: /not a (valid )?PNG/,
+      })
+    }
+  },
+)

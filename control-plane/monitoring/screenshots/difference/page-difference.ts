@@ -3,8 +3,8 @@ import { PNG } from 'pngjs'
 
 /** How much two pixels may differ and still count as equal, 0 to 1. Differences of antialiasing are ignored. */
 const PIXEL_THRESHOLD = 0.1
-/** More than the size of any capture. Checked before the image is decoded. */
-const MAX_SIDE_PIXELS = 2_000
+/** Twice the width of a capture. Checked before the image is decoded. */
+const MAX_SIDE_PIXELS = 1_280
 /** Where the header of a PNG says whether its lines are interlaced. */
 const INTERLACE_BYTE = 28
 
@@ -20,6 +20,22 @@ export function computeDifference(before: PageImage, after: PageImage): number {
   const { width, height } = before
   const differing = pixelmatch(before.data, after.data, undefined, width, height, { threshold: PIXEL_THRESHOLD })
   return differing / (width * height)
+}
+
+/** Two pictures. `before` null: only the other one is decoded. */
+export type ScreenshotComparison = { before: Buffer | null; after: Buffer }
+/** `difference` null: there is only one picture. `problem`: why one of them is not an image of a page. */
+export type ComparisonResult = { difference: number | null } | { problem: string }
+
+/** Decodes two pictures and compares them. */
+export function compareScreenshots({ before, after }: ScreenshotComparison): ComparisonResult {
+  try {
+    const page = decodePage(after)
+    return { difference: before === null ? null : computeDifference(decodePage(before), page) }
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error
+    return { problem: error.message }
+  }
 }
 
 /**
