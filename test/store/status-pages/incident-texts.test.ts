@@ -1,7 +1,11 @@
 import t from 'tap'
 import { createPostgres, execute, query } from '../../../control-plane/foundation/platform/postgres/client.ts'
 import type { PageIncident } from '../../../control-plane/pages/public/view/page-data.ts'
-import { listPageIncidents } from '../../../control-plane/pages/public/view/page-data-store.ts'
+import {
+  listNoticedMaintenance,
+  listPageIncidents,
+  listPageMaintenance,
+} from '../../../control-plane/pages/public/view/page-data-store.ts'
 import { createDatabase } from '../../support/database.ts'
 import { insertPage } from '../../support/stored-page.ts'
 
@@ -121,3 +125,30 @@ t.test('The texts that a page leaves out are not read', async t => {
   const read = (await countTextBlocks()) - before
   t.ok(read > 0 && read < 2_000, `${read} blocks for 52 of 4,000 texts`)
 })
+
+t.test(
+  'A page has at most 256 KiB of descriptions of maintenance: of the next periods, and of the newest in feeds',
+  async t => {
+    const page = await insertPage(db, now)
+    const monitor = await page.monitor('up')
+    const at = (hours: number) => new Date(now.getTime() + hours * 3_600_000)
+    const id = await page.maintenance(monitor, 'Move', at(1), at(1.5))
+    await execute(db, `UPDATE maintenance_windows SET description = repeat('x', 10000) WHERE id = ?`, [id])
+    await execute(
+      db,
+      `WITH hours AS (SELECT CAST(:now AS timestamptz) + n * interval '1 hour' AS at FROM generate_series(2, 60) AS n),
+       periods AS (INSERT INTO maintenance_periods
+         SELECT :projectId, :monitor, :id, at, at + interval '30 minutes' FROM hours)
+     INSERT INTO maintenance_notices (window_id, starts_at, ends_at, stage, sent_at)
+     SELECT :id, at, at + interval '30 minutes', 'announced', :now FROM hours`,
+      { now, projectId: page.projectId, monitor, id },
+    )
+    await execute(db, 'INSERT INTO maintenance_window_monitors (window_id, monitor_id) VALUES (?, ?)', [id, monitor])
+    const horizon = { now, recent: daysAgo(14), soon: daysAgo(-14) }
+    const described = (periods: { description: string | null }[]) =>
+      periods.map(({ description }) => description !== null)
+    const firstOf = (count: number) => Array.from({ length: count }, (_, i) => i < 26)
+    t.same(described(await listPageMaintenance(db, [monitor], horizon)), firstOf(60))
+    t.same(described(await listNoticedMaintenance(db, page.projectId, [monitor], horizon)), firstOf(59))
+  },
+)

@@ -14,6 +14,8 @@ const MAX_UPDATES_PER_INCIDENT = 100
 /** Of the updates and post-mortems of a page. Visitors cause documents that contain all of them. */
 const MAX_TEXTS = 2_000
 const MAX_TEXT_BYTES = 512 * 1024
+/** Of all descriptions of maintenance: each period repeats that of its window. */
+const MAX_DESCRIPTION_BYTES = 256 * 1024
 /** Updates of an incident that are taken before the earlier ones of any other. */
 const NEWEST_UPDATES = 5
 
@@ -132,7 +134,7 @@ export function listPageIncidents(
 /**
  * Maintenance that runs now or begins before `soon`, soonest first. A change of a running window ends the stored period and
  * begins another at the same moment; both are one, which began with the first. Periods that merely follow each other begin on
- * whole minutes (cron).
+ * whole minutes (cron). Periods beyond the limit of a page have no description.
  */
 export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }: Horizon): Promise<PageMaintenance[]> {
   return query(
@@ -146,7 +148,9 @@ export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }:
          ON mp.monitor_id = p.monitor_id AND mp.ends_at = p.began_at AND mp.window_id = p.window_id
        WHERE date_trunc('minute', p.began_at) <> p.began_at AND mp.starts_at < mp.ends_at
      )
-     SELECT w.id AS "windowId", w.title, w.description, min(p.began_at) AS "startsAt", p.ends_at AS "endsAt",
+     SELECT w.id AS "windowId", w.title, min(p.began_at) AS "startsAt", p.ends_at AS "endsAt",
+       CASE WHEN sum(octet_length(w.description)) OVER (ORDER BY min(p.began_at), w.id, p.ends_at)
+         <= ${MAX_DESCRIPTION_BYTES} THEN w.description END AS description,
        array_agg(DISTINCT p.monitor_id) AS "monitorIds"
      FROM parts p JOIN maintenance_windows w ON w.id = p.window_id
      GROUP BY w.id, p.starts_at, p.ends_at ORDER BY min(p.began_at), w.id`,
@@ -156,7 +160,7 @@ export function listPageMaintenance(db: Db, monitorIds: string[], { now, soon }:
 
 const MAX_NOTICED_PERIODS = 100
 
-/** The newest periods with sent notices, without those that ended before `recent`. */
+/** The newest periods with sent notices, without those that ended before `recent`. The newest ones have their description. */
 export function listNoticedMaintenance(
   db: Db,
   projectId: string,
@@ -165,8 +169,10 @@ export function listNoticedMaintenance(
 ): Promise<PageNoticedMaintenance[]> {
   return query(
     db,
-    `SELECT * FROM (
-       SELECT w.id AS "windowId", w.title, w.description, n.starts_at AS "startsAt", max(n.ends_at) AS "endsAt",
+    `SELECT "windowId", title, "startsAt", "endsAt", "monitorIds", "firstStartsAt", notices, CASE WHEN sum(octet_length(stored)) OVER (ORDER BY "startsAt" DESC, "windowId")
+       <= ${MAX_DESCRIPTION_BYTES} THEN stored END AS description
+     FROM (
+       SELECT w.id AS "windowId", w.title, w.description AS stored, n.starts_at AS "startsAt", max(n.ends_at) AS "endsAt",
          ARRAY (SELECT monitor_id FROM maintenance_window_monitors
                 WHERE window_id = w.id AND monitor_id = ANY (CAST(:monitorIds AS uuid[]))) AS "monitorIds",
          coalesce(min(n.first_starts_at), n.starts_at) AS "firstStartsAt",
