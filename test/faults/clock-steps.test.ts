@@ -26,6 +26,7 @@ const KEYS: Record<string, string> = {
 const LONGEST: Record<string, [seconds: number, columns?: Record<string, number>]> = {
   'heartbeats.due_at': [660],
   'silences.due_at': [30],
+  'silences.send_by': [300],
   'silences.doubt_until': [60],
   'silences.grace_until': [600],
   'data_sources.next_fetch_at': [120, { fetch_interval_s: 120 }],

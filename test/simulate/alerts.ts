@@ -58,7 +58,12 @@ function reviewDueAlerts(store: AlertStore, moment: Moment): Date | null {
   for (const silence of [...silences.values()].filter(({ dueAt }) => dueAt <= now)) {
     const { monitorId } = silence
     const row = store.monitor(monitorId)!
-    const { waiting } = reviewSilence(silence, toTiming(row), loadContext(store, monitorId, now), now)
+    const { waiting } = reviewSilence(
+      silence,
+      { ...toTiming(row), isOutdated: false },
+      loadContext(store, monitorId, now),
+      now,
+    )
     if (waiting !== null) {
       silences.set(monitorId, waiting)
       store.wakeReviews()

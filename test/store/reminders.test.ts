@@ -13,6 +13,7 @@ import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
 import { keepOpen, openTransaction } from '../support/open-transaction.ts'
+import { type StoredReader, storeReader } from '../support/partitions.ts'
 import { insertSubscribedChannel, listLoggedDeliveries, publishChanges } from '../support/publishing.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -335,4 +336,26 @@ t.test('The worker sends due reminders and then waits for the next one', async t
   await dueIn('300 milliseconds')
   worker.wake()
   await waitFor(async () => (await received()) === 'DOWN 1 2')
+})
+
+t.test('While the status may be out of date a reminder waits; it is sent once when the status is current', async t => {
+  const house = await scene()
+  const read = (reader: StoredReader) => storeReader(db, house.ids[0]!, reader)
+  await house.fail(0)
+  for (const [index, reader] of (['none', 'behind', 20] as const).entries()) {
+    await read(reader)
+    for (const minutes of [30, 31, 32]) await remind(minutes + 60 * index)
+    t.equal(await house.received(), 'DOWN', `reader ${reader}`)
+  }
+  await read(3_600)
+  await remind(180)
+  t.equal(await house.received(), 'DOWN 1')
+  await remind(181)
+  t.equal(await house.received(), 'DOWN 1')
+  await read('none')
+  await remind(210)
+  await house.recover(211)
+  await read(3_600)
+  await remind(240)
+  t.equal(await house.received(), 'DOWN 1 UP', 'no reminder follows when the monitor has recovered')
 })

@@ -22,6 +22,7 @@ export const PLANNED_WAITS: readonly PlannedWait[] = [
                FROM monitors m WHERE m.id = t.monitor_id)`,
   },
   { table: 'silences', column: 'due_at', maxWait: `interval '30 s'` },
+  { table: 'silences', column: 'send_by', maxWait: `interval '5 minutes'` },
   { table: 'silences', column: 'doubt_until', maxWait: `interval '1 minute'` },
   {
     table: 'silences',

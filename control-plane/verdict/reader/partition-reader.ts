@@ -19,7 +19,7 @@ import {
   savePosition,
   startReading,
 } from './reading-actions.ts'
-import { hasReadAll } from './unchecked/unchecked.ts'
+import { computeCompleteMs, hasReadAll } from './unchecked/unchecked.ts'
 import { clearUncheckedStatuses } from './unchecked/unchecked-actions.ts'
 
 const MESSAGES_PER_FETCH = 200
@@ -33,6 +33,8 @@ export type PartitionReader = {
   isReading(): boolean
   /** the newest counted message; null while it is unknown */
   position(): number | null
+  /** for how long it has seen everything that was published and stored what it decided, in ms; null: not now */
+  completeMs(): number | null
   /** True if the stream is not the one that is being read: it was created again, or lost its end in a crash. */
   isStreamReplaced(stream: StreamBounds): boolean
   /** Marks monitors that were changed in the database: they are read again before the next result counts. */
@@ -98,6 +100,8 @@ export function startPartitionReader(
     epoch: owned.epoch,
     isReading: () => isReading(state),
     position: () => state.current?.position.sequence ?? null,
+    completeMs: () =>
+      state.current && computeCompleteMs(state.current.coverage, state.liveness.workingSinceMs, monotonicMs()),
     isStreamReplaced: stream => isStreamReplaced(state, stream),
     markStale: monitorIds => {
       for (const id of monitorIds) state.stale.add(id)

@@ -157,8 +157,12 @@ async function createReaderTools(
 async function updateOwnership(state: VerdictState): Promise<void> {
   const { leases, me, tools, readers } = state
   const silent = [...readers.values()].filter(reader => !reader.isReading()).map(reader => reader.id)
+  const complete = [...readers.values()].flatMap(({ id, epoch, completeMs }) => {
+    const ms = completeMs()
+    return ms === null ? [] : { id, epoch, ms }
+  })
   const renewedMs = monotonicMs()
-  const holdings = await renewLeases(leases, me, silent, LEASE_MS)
+  const holdings = await renewLeases(leases, me, silent, LEASE_MS, complete)
   const mayTake = silent.length === 0 && isStableReachable(state.reach, monotonicMs())
   const owned = mayTake ? await takeShare(leases, me, holdings) : filterOwned(holdings, me)
   matchReaders(readers, owned, tools, state.wakeOwnership)

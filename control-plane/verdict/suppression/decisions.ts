@@ -24,7 +24,7 @@ export function computeSilence(
     now,
   )
   const { isAsked } = before ?? { isAsked: false }
-  if (review.kind === 'wait') return { ...review, monitorId: monitor.id, withheld, isAsked }
+  if (review.kind === 'wait') return { ...review, monitorId: monitor.id, withheld, isAsked, sendBy: null }
   return before ? { ...before, withheld, reason: 'turn', dueAt: now } : null
 }
 
@@ -34,7 +34,7 @@ export function computeSilence(
  */
 export function reviewSilence(
   silence: Silence,
-  monitor: SilencedMonitor,
+  monitor: SilencedMonitor & { isOutdated: boolean },
   { conditions, causedBy }: SuppressionContext,
   now: Date,
 ): { waiting: Silence | null; cause: OutageCause | null } {
@@ -46,5 +46,18 @@ export function reviewSilence(
       : reviewSuppression(silence, conditions, { isOutage, graceMs: computeGraceMs(monitor) }, now)
   const isCaused = causedBy !== null && silence.reason === 'doubt' && withheld.began !== null
   const cause = isCaused ? { monitorId, transitionId: withheld.began!.transitionId, causedBy } : null
-  return { waiting: result.kind === 'send' ? null : { ...silence, ...result }, cause }
+  if (result.kind === 'wait') return { waiting: { ...silence, ...result, sendBy: null }, cause }
+  return { waiting: monitor.isOutdated && isOutage ? awaitCurrentStatus(silence, now) : null, cause }
+}
+
+/** A late alert that is true is better than none, so an outage whose status may be out of date is sent after this time. */
+const MAX_OUTDATED_MS = 5 * 60_000
+const OUTDATED_INTERVAL_MS = 5_000
+
+/** A silence whose outage may have ended unseen. Null: it has waited long enough and is sent. */
+function awaitCurrentStatus(silence: Silence, now: Date): Silence | null {
+  const sendBy = silence.sendBy ?? new Date(now.getTime() + MAX_OUTDATED_MS)
+  if (now >= sendBy) return null
+  const dueAt = new Date(Math.min(sendBy.getTime(), now.getTime() + OUTDATED_INTERVAL_MS))
+  return { ...silence, reason: 'turn', sendBy, dueAt }
 }

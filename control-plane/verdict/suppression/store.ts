@@ -11,12 +11,14 @@ export type Silence = ReviewState & {
   withheld: SuppressedChanges
   reason: SuppressionReason | 'turn'
   isAsked: boolean
+  /** when an outage is sent although its status may be out of date; null while it has another reason to wait */
+  sendBy: Date | null
   dueAt: Date
 }
 
 const COLUMNS = `monitor_id AS "monitorId", withheld, reason, is_parent_down AS "isParentDown",
   grace_until AS "graceUntil", doubt_until AS "doubtUntil", is_asked AS "isAsked", is_answered AS "isAnswered",
-  due_at AS "dueAt"`
+  send_by AS "sendBy", due_at AS "dueAt"`
 
 /**
  * The monitors of which nothing is to be sent now: in maintenance or silenced, below an ancestor that is down, or with withheld
@@ -42,16 +44,16 @@ export async function storeSilences(tx: Tx, silences: Silence[]): Promise<void> 
   await execute(
     tx,
     `INSERT INTO silences (monitor_id, withheld, reason, is_parent_down, grace_until, doubt_until, is_asked,
-       is_answered, due_at)
-     SELECT "monitorId", withheld, reason, "isParentDown", "graceUntil", "doubtUntil", "isAsked", "isAnswered", "dueAt"
+       is_answered, send_by, due_at)
+     SELECT "monitorId", withheld, reason, "isParentDown", "graceUntil", "doubtUntil", "isAsked", "isAnswered", "sendBy", "dueAt"
      FROM jsonb_to_recordset(?::jsonb) AS row ("monitorId" uuid, withheld jsonb, reason text, "isParentDown" boolean,
        "graceUntil" timestamptz, "doubtUntil" timestamptz, "isAsked" boolean, "isAnswered" boolean,
-       "dueAt" timestamptz)
+       "sendBy" timestamptz, "dueAt" timestamptz)
      ORDER BY "monitorId"
      ON CONFLICT (monitor_id) DO UPDATE SET withheld = excluded.withheld, reason = excluded.reason,
        is_parent_down = excluded.is_parent_down, grace_until = excluded.grace_until,
        doubt_until = excluded.doubt_until, is_asked = excluded.is_asked, is_answered = excluded.is_answered,
-       due_at = excluded.due_at`,
+       send_by = excluded.send_by, due_at = excluded.due_at`,
     [JSON.stringify(silences)],
   )
   await query(tx, `SELECT pg_notify('silences', '')`)
@@ -85,11 +87,17 @@ export async function listDueSilences(db: Db, now: Date, limit: number): Promise
  * Locks those of the monitors whose silences are due, because monitors are always locked first. Skips monitors that another
  * transaction has locked, also one that edits an incident of the monitor. The work ends with the transaction, so no lease is
  * needed.
+ * `isOutdated`: the stored status may be out of date (docs/design/results.md#outdated-statuses).
  */
-export function lockDueMonitors(tx: Tx, monitorIds: string[], now: Date): Promise<SilencedMonitor[]> {
+export function lockDueMonitors(
+  tx: Tx,
+  monitorIds: string[],
+  now: Date,
+): Promise<(SilencedMonitor & { isOutdated: boolean })[]> {
   return query(
     tx,
-    `SELECT a.id, ${CHECK_TIMING} FROM monitors a
+    `SELECT a.id, ${CHECK_TIMING}, a.id IN (SELECT outdated_monitors(CAST(:monitorIds AS uuid[]))) AS "isOutdated"
+     FROM monitors a
      WHERE id IN (SELECT monitor_id FROM silences WHERE monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND due_at <= :now)
      ORDER BY id FOR UPDATE SKIP LOCKED`,
     { monitorIds, now },

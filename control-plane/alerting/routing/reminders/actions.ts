@@ -4,14 +4,7 @@ import { enqueueDeliveries } from '../../deliveries/queue/enqueue-actions.ts'
 import { insertEvents } from '../../events/store.ts'
 import { groupIntoDigests } from '../digests/actions.ts'
 import { listRulesOfMonitors, type StoredRule } from '../rules/rule-store.ts'
-import {
-  buildReminderEvent,
-  computeFirstReminderAt,
-  computeNextReminderAt,
-  type DueReminder,
-  isDeferred,
-  isStillDue,
-} from './reminder.ts'
+import { buildReminderEvent, computeFirstReminderAt, type DueReminder, isStillDue, planReminder } from './reminder.ts'
 import {
   claimDueReminders,
   deleteReminders,
@@ -51,7 +44,7 @@ export async function rescheduleReminder(tx: Tx, before: StoredRule, after: Stor
  * 1. Claim at most `limit` reminders. Monitors that another transaction holds are skipped. The claimed ones cannot recover
  *    before the end of the transaction, so no reminder follows a recovery.
  * 2. Delete the reminders of outages that ended.
- * 3. Queue the others, except for monitors that are suppressed or not `down`.
+ * 3. Queue the others, except for monitors that are suppressed, not `down`, or whose status may be out of date.
  * 4. Set the next times.
  * Returns how many it claimed.
  */
@@ -64,17 +57,16 @@ export async function sendDueReminders(db: Db, limit: number, now: Date): Promis
       tx,
       due.filter(hasEnded).map(reminder => reminder.ruleId),
     )
+    const planned = current.map(reminder => ({ reminder, ...planReminder(reminder, now) }))
     await enqueueReminders(
       tx,
-      current.filter(reminder => !isDeferred(reminder)),
+      planned.flatMap(({ reminder, isSent }) => (isSent ? reminder : [])),
       now,
     )
-    const updates = current.map(reminder => ({
-      ruleId: reminder.ruleId,
-      dueAt: computeNextReminderAt(reminder.dueAt, reminder.everyMinutes, now),
-      wasSent: !isDeferred(reminder),
-    }))
-    await updateReminders(tx, updates)
+    await updateReminders(
+      tx,
+      planned.map(({ reminder, isSent, dueAt }) => ({ ruleId: reminder.ruleId, dueAt, wasSent: isSent })),
+    )
     return due.length
   })
 }

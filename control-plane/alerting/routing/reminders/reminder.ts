@@ -52,6 +52,8 @@ export type DueReminder = {
   monitor: { id: string; name: string; url: string | null; status: string | null; isPaused: boolean }
   isDeleted: boolean
   isSilenced: boolean
+  /** the stored status may be out of date */
+  isOutdated: boolean
   incident: NonNullable<MonitorEventData['incident']>
   isResolved: boolean
   isAcknowledged: boolean
@@ -71,6 +73,23 @@ export function isStillDue(reminder: DueReminder): reminder is DueReminder & { e
 
 /** True when a reminder that is still due is not sent this time: the monitor is suppressed, or not `down` now. */
 export const isDeferred = ({ isSilenced, monitor }: DueReminder): boolean => isSilenced || monitor.status !== 'down'
+
+/** When a reminder is tried again whose monitor may have recovered unseen. */
+const OUTDATED_DELAY_MS = 30_000
+
+/**
+ * What happens to a reminder that is still due. While the status may be out of date it waits: it is sent when the status is
+ * current again and the monitor is still `down`.
+ */
+export function planReminder(
+  reminder: DueReminder & { everyMinutes: number },
+  now: Date,
+): { isSent: boolean; dueAt: Date } {
+  const { dueAt, everyMinutes, isOutdated } = reminder
+  if (isDeferred(reminder)) return { isSent: false, dueAt: computeNextReminderAt(dueAt, everyMinutes, now) }
+  if (isOutdated) return { isSent: false, dueAt: new Date(now.getTime() + OUTDATED_DELAY_MS) }
+  return { isSent: true, dueAt: computeNextReminderAt(dueAt, everyMinutes, now) }
+}
 
 /** The event of a reminder: the data of the `monitor.down`, with the current monitor and incident. */
 export function buildReminderEvent(

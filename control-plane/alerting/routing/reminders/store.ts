@@ -111,6 +111,7 @@ const CLAIM = `
     json_build_object('id', m.id, 'name', m.name, 'url', m.url, 'status', m.status, 'isPaused', m.is_paused) AS monitor,
     m.deleted_at IS NOT NULL AS "isDeleted",
     m.id IN (SELECT silenced_monitors(:monitorIds::uuid[], :now)) AS "isSilenced",
+    m.id IN (SELECT outdated_monitors(:monitorIds::uuid[])) AS "isOutdated",
     json_build_object('id', i.id, 'title', i.title, 'status', i.status, 'severity', i.severity) AS incident,
     i.started_at AS "startedAt", i.resolved_at IS NOT NULL AS "isResolved",
     i.acknowledged_at IS NOT NULL AS "isAcknowledged", e.data
@@ -120,7 +121,7 @@ const CLAIM = `
     AND r.due_at <= :now
   ORDER BY r.due_at LIMIT :limit FOR UPDATE OF r SKIP LOCKED`
 
-/** `wasSent` false: the monitor was suppressed or not `down`, and the reminder is deferred. */
+/** `wasSent` false: the monitor was suppressed, not `down` or perhaps out of date, and the reminder is deferred. */
 type ReminderUpdate = { ruleId: string; dueAt: Date; wasSent: boolean }
 
 export async function updateReminders(tx: Tx, updates: ReminderUpdate[]): Promise<void> {

@@ -65,6 +65,7 @@ import * as screenshotSettings from './0069-screenshot-settings.ts'
 import * as subscriberChoices from './0070-subscriber-choices.ts'
 import * as dataSourceStates from './0071-data-source-states.ts'
 import * as enteredOrganizations from './0072-entered-organizations.ts'
+import * as outdatedStatuses from './0073-outdated-statuses.ts'
 import { type LockedTable, repeatUntilLocked } from './lock-waits.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
@@ -133,6 +134,7 @@ const MIGRATIONS = {
   '0070-subscriber-choices': subscriberChoices,
   '0071-data-source-states': dataSourceStates,
   '0072-entered-organizations': enteredOrganizations,
+  '0073-outdated-statuses': outdatedStatuses,
 }
 
 type MigrationName = keyof typeof MIGRATIONS

@@ -26,21 +26,35 @@ const FREE_ROWS = 'FOR NO KEY UPDATE SKIP LOCKED'
  */
 const LEASE_TOLERANCE_MS = 1_000
 
+/** A partition whose reader has seen everything that was published, for this many ms. */
+type CompleteReading = { id: number; epoch: number; ms: number }
+
 /**
  * Renews the leases of `owner`, except for the partitions that it cannot read now (`silent`): their leases end, so that
  * another process can take them. Until then they remain the owner's. Leases of other processes that are longer than a
  * lease can be are from before PostgreSQL's clock was set back; they are cut to `leaseMs`, so that the partitions of a
- * process that has ended since become free in time. Returns the owners of all partitions, in the same statement,
- * because each process runs it every 1.5 s.
+ * process that has ended since become free in time. Stores since when each reader has seen everything (`complete_since`).
+ * Returns the owners of all partitions, in the same statement, because each process runs it every 1.5 s.
  */
-export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: number): Promise<PartitionLease[]> {
+export function renewLeases(
+  db: Db,
+  owner: string,
+  silent: number[],
+  leaseMs: number,
+  complete: CompleteReading[] = [],
+): Promise<PartitionLease[]> {
   return queryPrepared(
     db,
     'renew-leases',
     `WITH renewed AS (
        UPDATE partitions SET updated_at = now(), lease_until =
          CASE WHEN owner = :owner AND id = ANY(CAST(:silent AS smallint[])) THEN least(lease_until, clock_timestamp())
-         ELSE clock_timestamp() + :leaseMs * interval '1 ms' END
+         ELSE clock_timestamp() + :leaseMs * interval '1 ms' END,
+         complete_epoch = CASE WHEN owner = :owner THEN epoch ELSE complete_epoch END,
+         complete_since = CASE WHEN owner <> :owner THEN complete_since ELSE coalesce(
+           (SELECT clock_timestamp() - row.ms * interval '1 ms'
+            FROM jsonb_to_recordset(CAST(:complete AS jsonb)) AS row (id smallint, epoch bigint, ms float8)
+            WHERE row.id = partitions.id AND row.epoch = partitions.epoch), 'infinity') END
        WHERE id IN (SELECT id FROM partitions
                     WHERE owner = :owner OR lease_until > clock_timestamp() + :longestMs * interval '1 ms'
                     ORDER BY id ${FREE_ROWS})
@@ -48,18 +62,19 @@ export function renewLeases(db: Db, owner: string, silent: number[], leaseMs: nu
      SELECT p.id, p.owner, p.epoch,
        coalesce(coalesce(r.lease_until, p.lease_until) > clock_timestamp(), false) AS "isLive"
      FROM partitions p LEFT JOIN renewed r ON r.id = p.id ORDER BY p.id`,
-    { owner, silent, leaseMs, longestMs: leaseMs + LEASE_TOLERANCE_MS },
+    { owner, silent, leaseMs, longestMs: leaseMs + LEASE_TOLERANCE_MS, complete: JSON.stringify(complete) },
   )
 }
 
 /**
- * Makes `owner` the owner of the partitions, with a new epoch that fences the previous owner. A partition has no due time
- * and is chosen by its id, so `claimRows` does not fit.
+ * Makes `owner` the owner of the partitions, with a new epoch that fences the previous owner; its readers have seen nothing
+ * yet. A partition has no due time and is chosen by its id, so `claimRows` does not fit.
  */
 export async function takePartitions(db: Db, owner: string, ids: number[], leaseMs: number): Promise<void> {
   await execute(
     db,
-    `UPDATE partitions SET owner = :owner, epoch = epoch + 1, updated_at = now(),
+    `UPDATE partitions SET owner = :owner, epoch = epoch + 1, updated_at = now(), complete_epoch = epoch + 1,
+       complete_since = 'infinity',
        lease_until = clock_timestamp() + :leaseMs * interval '1 ms'
      WHERE id IN (SELECT id FROM partitions WHERE id = ANY(CAST(:ids AS smallint[])) AND owner IS DISTINCT FROM :owner
                   ORDER BY id ${FREE_ROWS})`,

@@ -40,6 +40,23 @@ export function recordRound(coverage: ReaderCoverage, isUpToDate: boolean, nowMs
   if (isUpToDate) coverage.completeSinceMs ??= nowMs
 }
 
+/** A step of work that takes longer may be waiting for PostgreSQL, so what it decides is not stored. */
+const MAX_WORK_MS = 2_000
+
+/**
+ * For how long the reader has seen everything that was published and stored what it decided; null: not now. Something may be
+ * unseen or unstored after a long gap between rounds, and while the reader has worked for long (`workingSinceMs`).
+ */
+export function computeCompleteMs(
+  { completeSinceMs, lastRoundMs }: ReaderCoverage,
+  workingSinceMs: number | null,
+  nowMs: number,
+): number | null {
+  const isLate = nowMs - lastRoundMs > MAX_ROUND_GAP_MS
+  const isStuck = workingSinceMs !== null && nowMs - workingSinceMs > MAX_WORK_MS
+  return completeSinceMs === null || isLate || isStuck ? null : nowMs - completeSinceMs
+}
+
 /** `monotonicMs` and `logMs`: now. `explainedSinceMs`: see region-coverage.ts. */
 type UncheckedScan = {
   coverage: ReaderCoverage

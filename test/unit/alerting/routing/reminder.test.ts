@@ -7,6 +7,7 @@ import {
   type DueReminder,
   isDeferred,
   isStillDue,
+  planReminder,
 } from '../../../../control-plane/alerting/routing/reminders/reminder.ts'
 
 const at = (minutes: number) => new Date(1_700_000_000_000 + minutes * 60_000)
@@ -54,6 +55,8 @@ t.test('No reminder starts without an interval, without on_down or without an ou
   t.same(buildReminders({ ...down, name: 'monitor.degraded' }, [rule], at(0)), [])
 })
 
+type PlannedReminder = Parameters<typeof planReminder>[0]
+
 const due: DueReminder = {
   ruleId: 'r',
   projectId: 'p',
@@ -65,6 +68,7 @@ const due: DueReminder = {
   monitor: { id: 'm', name: 'Shop 2', url: 'https://shop2.example', status: 'down', isPaused: false },
   isDeleted: false,
   isSilenced: false,
+  isOutdated: false,
   incident: { ...incident, status: 'identified' },
   isResolved: false,
   isAcknowledged: false,
@@ -97,6 +101,22 @@ t.test('A silence defers the reminders, and an outage without one does not', asy
   t.ok(isDeferred({ ...due, isSilenced: true }))
   t.notOk(isDeferred(due))
 })
+
+const PLANS: [title: string, change: Partial<DueReminder>, isSent: boolean, dueMinutes: number][] = [
+  ['a lasting outage is sent, and the next time is an interval later', {}, true, 60],
+  ['a silence skips the time', { isSilenced: true }, false, 60],
+  ['a status that may be out of date is asked for again soon', { isOutdated: true }, false, 30.5],
+  ['a silence comes first', { isSilenced: true, isOutdated: true }, false, 60],
+  ['and so does a status that is not down', { monitor: { ...due.monitor, status: null }, isOutdated: true }, false, 60],
+]
+for (const [title, change, isSent, dueMinutes] of PLANS) {
+  t.test(`Reminders: ${title}`, async t =>
+    t.same(planReminder({ ...due, everyMinutes: 30, ...change } as PlannedReminder, at(30)), {
+      isSent,
+      dueAt: at(dueMinutes),
+    }),
+  )
+}
 
 t.test('A reminder has the current monitor and incident, in the shape of a monitor.down', async t => {
   const event = buildReminderEvent('e2', due, at(30))

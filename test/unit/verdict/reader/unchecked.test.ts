@@ -12,6 +12,7 @@ import {
   updateRegionCoverage,
 } from '../../../../control-plane/verdict/reader/unchecked/region-coverage.ts'
 import {
+  computeCompleteMs,
   createReaderCoverage,
   findUncheckedMonitors,
   recordRound,
@@ -144,4 +145,18 @@ t.test('a region is gone if no probe is in its live set, or none of them can pub
   t.notOk(isRegionGone(live(Infinity), new Map(), 'us-east'))
   t.ok(isRegionGone(live(Infinity), absence(Infinity), 'us-east'))
   t.notOk(isRegionGone(live(Infinity), absence(2), 'us-east'), 'it was, and is back')
+})
+
+t.test('a reader is complete while its rounds go on and what it decided is stored', async t => {
+  const coverage = createReaderCoverage()
+  t.equal(computeCompleteMs(coverage, null, 0), null, 'not yet')
+  recordRound(coverage, true, 5_000)
+  t.equal(computeCompleteMs(coverage, null, 5_000), 0)
+  t.equal(computeCompleteMs(coverage, 19_000, 20_000), 15_000, 'it counts the next messages')
+  t.equal(computeCompleteMs(coverage, 17_000, 20_000), null, 'PostgreSQL does not answer it')
+  t.equal(computeCompleteMs(coverage, null, 20_001), null, 'it was blocked')
+  recordRound(coverage, true, 20_000)
+  t.equal(computeCompleteMs(coverage, null, 21_000), 16_000, 'a short wait for PostgreSQL hides nothing')
+  recordRound(coverage, false, 22_000)
+  t.equal(computeCompleteMs(coverage, null, 22_000), null, 'NATS is away')
 })
