@@ -33,7 +33,7 @@ const sent = async (id: string) => {
   return rows.map(({ name, reminder }) => reminder ?? name.replace('monitor.', '')).join(' ')
 }
 const isSent = (id: string, wanted: string) =>
-  waitFor(async () => (await sent(id)) === wanted, { label: `${wanted}`, timeoutMs: 240_000 })
+  waitFor(async () => (await sent(id)) === wanted, { label: wanted, timeoutMs: 240_000 })
 const checkAll = async (some: string[], check: string) => {
   for (const id of some) await run(nats, id, check)
 }
@@ -74,6 +74,9 @@ t.test('What was withheld or is repeated is not sent while no process reads resu
 t.test('With a reader again, only what is still true is sent, after each region had time for a check', async t => {
   await startVerdictProcess(t, url, server.url)
   for (const id of [recovers, knownRecovers]) await reaches(id, 'up down up')
+  // without further checks they would lose their status
+  const checks = setInterval(() => void checkAll([lasts, knownLasts], '-'), 20_000)
+  t.teardown(() => clearInterval(checks))
   await isSent(lasts, 'down')
   await isSent(knownLasts, 'down 1')
   t.equal(await sent(recovers), '')
