@@ -9,8 +9,8 @@ import { refreshImage } from './image-actions.ts'
 /** The wait after which work is looked for even without a notification. */
 const MAX_IDLE_MS = 60_000
 const MAX_CONCURRENT_FETCHES = 8
-/** longer than the time limit of a fetch */
-const LEASE_MS = 60_000
+/** Longer than a fetch, and the wait for the thread that sanitizes a large SVG. */
+const LEASE_MS = 180_000
 
 /**
  * Fetches the logos and favicons of status pages: a new address immediately, a failed one again, and each one daily.

@@ -58,11 +58,19 @@ export function validateCron(cron: string): string | null {
   if (fields.length !== 5 || /[?@]/.test(cron)) return 'must have five fields, such as "0 2 * * 6"'
   // with them, croner examines each day of 400 years for 200 ms when no day fits
   if (cron.includes('+') || /w/i.test(fields[2]!)) return 'must not have + or a W in its days of the month'
+  const problem = findParseProblem(cron)
+  return problem && `is not a valid cron expression: ${problem}`
+}
+
+/** Whether periods can be computed. Windows of earlier versions may have expressions that are not valid any more. */
+export const isParsableCron = (cron: string): boolean => findParseProblem(cron) === null
+
+function findParseProblem(cron: string): string | null {
   try {
     new Cron(cron, OPTIONS)
     return null
   } catch (error) {
-    return `is not a valid cron expression: ${String((error as Error).message).replace(/^CronPattern: /, '')}`
+    return String((error as Error).message).replace(/^CronPattern: /, '')
   }
 }
 

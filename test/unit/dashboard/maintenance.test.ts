@@ -33,6 +33,7 @@ import {
   toWindowUpdate,
   type WindowForm,
 } from '../../../control-plane/dashboard/screens/suppression/maintenance/window-form.ts'
+import { listNextPeriods } from '../../../control-plane/dashboard/screens/suppression/maintenance/window-periods.ts'
 import {
   parseZonedText,
   toZonedText,
@@ -129,6 +130,13 @@ t.test('A month computes a limited number of periods, over all days, and says wh
   t.same(month(50, 100), { isCut: true, first: 0, last: 0, all: 0 })
   const daily = windowOf({ cron: '0 3 * * *', created_at: '2026-01-01T00:00:00.000Z' })
   t.notOk(buildMonth('2026-11', [daily], { timeZone: 'UTC', most: 100 }).isCut)
+})
+
+t.test('Periods are shown of a window of an earlier version, whose expression is refused today', async t => {
+  const schedule = { cron: '0 2 15W * *', durationMinutes: 60, timeZone: 'UTC', startsAt: null, endsAt: null }
+  const [next] = listNextPeriods(schedule, new Date('2026-11-23T10:20:00Z'), 1)
+  t.equal(next?.startsAt.toISOString(), '2026-12-15T02:00:00.000Z')
+  t.same(listNextPeriods({ ...schedule, cron: 'a b c d e' }, new Date(), 1), [])
 })
 
 t.test('The form of a window sends what the API expects, and only changes on an update', async t => {

@@ -18,6 +18,8 @@ const FAILURE_WINDOW_MS = 120_000
 
 /** A receiver without a route while others answer for so long has an address that this machine never reaches, such as IPv6. */
 const MAX_UNLIKE_OTHERS_MS = 10 * 60_000
+/** Failures of a host that are further apart are two series. Attempts come once a minute, and any of several processes makes them. */
+const UNREACHED_WINDOW_MS = 30 * 60_000
 /** How many failing hosts are remembered. */
 const MAX_HOSTS = 10_000
 
@@ -83,7 +85,7 @@ function createUnreachedHosts() {
     /** Notes a failure. False: for a long time other receivers have answered, and this one has not been reached. */
     isLikeOthers(host: string, nowMs: number): boolean {
       const known = failures.get(host)
-      const isSameSeries = known !== undefined && nowMs - known.lastMs <= FAILURE_WINDOW_MS
+      const isSameSeries = known !== undefined && nowMs - known.lastMs <= UNREACHED_WINDOW_MS
       const firstMs = isSameSeries ? known.firstMs : nowMs
       if (failures.size >= MAX_HOSTS) failures.clear()
       failures.set(host, { firstMs, lastMs: nowMs })

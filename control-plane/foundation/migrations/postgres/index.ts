@@ -196,7 +196,7 @@ export async function migratePostgres(
   const work = async (db: Db) => {
     if (await isMigrated(db)) return
     await db.transaction(async lock => {
-      await takeLock(lock, report)
+      await takeLock(lock, report, stopping)
       // knex's lock survives a kill -9; the advisory lock does not, so knex's lock is stale now
       await db.migrate.forceFreeMigrationsLock()
       const [, missing]: [unknown, MigrationName[]] = await db.migrate.list(configure())
@@ -240,17 +240,25 @@ const configure = (begin: (tx: Tx) => Promise<void> = async () => {}) => ({
 })
 
 /** The transaction only holds the lock: it may wait for it, and be idle while the migrations run, without a limit. */
-async function takeLock(lock: Tx, report: Report): Promise<void> {
+async function takeLock(lock: Tx, report: Report, stopping?: AbortSignal): Promise<void> {
   await lock.raw('SET LOCAL idle_in_transaction_session_timeout = 0')
-  const [row] = await query<{ isMine: boolean }>(
-    lock,
-    `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.migrations}) AS "isMine"`,
-  )
-  if (row!.isMine) return
+  if (await tryLock(lock)) return
   await reportWhile(
     seconds => report({ event: 'migration_waiting', seconds }),
-    () => lock.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.migrations})`),
+    async () => {
+      do {
+        await sleep(LOCK_POLL_MS, stopping)
+        if (stopping?.aborted) throw new Error('stopped while another process migrated the database')
+      } while (!(await tryLock(lock)))
+    },
   )
+}
+
+const LOCK_POLL_MS = 500
+
+async function tryLock(lock: Tx): Promise<boolean> {
+  const sql = `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.migrations}) AS "isMine"`
+  return (await query<{ isMine: boolean }>(lock, sql))[0]!.isMine
 }
 
 /**

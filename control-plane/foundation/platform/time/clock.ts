@@ -92,13 +92,19 @@ export function createYieldPoint(everyMs = YIELD_INTERVAL_MS): YieldPoint {
 }
 
 /**
- * The result of `work`, or null when it takes longer than `ms`, without the time in which this process was blocked. Rejects
- * when the work rejects.
+ * The result of `work`, or null when it takes longer than `ms`, without the time in which this process was blocked, but at
+ * most twice as long. Rejects when the work rejects.
  */
 export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | null> {
   let stop = () => {}
   const late = new Promise<null>(resolve => {
-    stop = startTimeLimit(ms, () => resolve(null))
+    const stopLimit = startTimeLimit(ms, () => resolve(null))
+    // a process that is always busy would extend the limit without end
+    const timer = setTimeout(resolve, 2 * ms, null)
+    stop = () => {
+      stopLimit()
+      clearTimeout(timer)
+    }
   })
-  return Promise.race([work, late]).finally(stop)
+  return Promise.race([work, late]).finally(() => stop())
 }

@@ -100,7 +100,7 @@ function createAgeGauge(metrics: Metrics) {
   return metrics.gauge('picket_loop_round_age_seconds', 'Age of the round under way; 0 between rounds', ['loop'])
 }
 
-/** Stops a process with stuck loops, in at most three seconds. Its supervisor restarts it. */
+/** Stops a process with stuck loops within a few seconds. Its supervisor restarts it. */
 export async function shutDownStuck(loops: string[], stop: () => Promise<void>, log: Log): Promise<void> {
   log.fatal({ event: 'stuck', loops }, 'a critical loop is stuck: this process exits')
   await withTimeout(stop(), STUCK_STOP_TIMEOUT_MS)

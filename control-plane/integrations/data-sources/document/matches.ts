@@ -20,7 +20,7 @@ export type PathSearch = { visitsLeft: number; isExhausted: boolean; longKeys: n
 export const MAX_KEY_CHARACTERS = 200
 const MAX_VISITS = 100_000
 /** A visit counts once more for each of these, because every match formats its key. */
-const CHARACTERS_PER_VISIT = 32
+const CHARACTERS_PER_VISIT = 64
 const MAX_SORTED_KEYS = 10_000
 
 export const createSearch = (): PathSearch => ({

@@ -21,10 +21,14 @@ const ACCEPT = {
 /** A feed, and what was read of it last. */
 type KnownFeed = Pick<StoredFeed, 'url' | 'type' | 'mapping' | 'report' | 'digest' | 'etag' | 'lastModified'>
 
+/** How many feeds a process reads at the same time. */
+export const MAX_CONCURRENT_FEEDS = 16
+
 /** Separate threads, so that tests do not delay feeds that are due. */
 const PARSERS = {
   test: createFeedParser({ maxWaiting: MAX_CONCURRENT_TESTS }),
-  worker: createFeedParser({ maxWaiting: 4 }),
+  // all feeds that are read at the same time may be of one project
+  worker: createFeedParser({ maxWaiting: MAX_CONCURRENT_FEEDS }),
 }
 
 /** Who parses a feed. `getKey`: large documents with the same key wait for each other. */

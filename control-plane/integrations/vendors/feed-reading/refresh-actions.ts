@@ -15,10 +15,13 @@ type RefreshTools = {
   now: () => Date
 }
 
+/** When a feed is read again that Picket had no time to parse. */
+const DEFERRED_MS = 10_000
+
 /**
  * Reads a claimed feed and applies its report to all dependencies on it. An unchanged report needs no transaction. A
  * failed read is retried with growing intervals and changes no dependency. A feed that Picket had no time to parse is read
- * again after the usual interval, and does not count as failed.
+ * again after `DEFERRED_MS`, and does not count as failed.
  */
 export async function refreshFeed(
   feed: StoredFeed,
@@ -30,7 +33,8 @@ export async function refreshFeed(
   const fetched = await fetchFeed(feed, egress, timeoutMs, now, turn)
   if ('error' in fetched) {
     const failures = feed.failures + (fetched.isOurFault ? 0 : 1)
-    const nextFetchAt = computeNextFetchAt(failures, intervalMs, now(), jitterMs)
+    const waitMs = fetched.isOurFault ? Math.min(intervalMs, DEFERRED_MS) : intervalMs
+    const nextFetchAt = computeNextFetchAt(fetched.isOurFault ? 0 : failures, waitMs, now(), jitterMs)
     await storeFailure(db, feed, { error: fetched.error.slice(0, 500), failures, nextFetchAt })
     return fetched.isOurFault ? 'deferred' : 'failed'
   }

@@ -6,10 +6,10 @@ import { now } from '../../../foundation/platform/time/clock.ts'
 import { ALIGNED, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { syncCatalogFeeds } from '../dependencies/dependency-actions.ts'
 import { claimDueFeeds, type StoredFeed } from './feed-store.ts'
+import { MAX_CONCURRENT_FEEDS } from './fetch-reader.ts'
 import { refreshFeed } from './refresh-actions.ts'
 
 const POLL_INTERVAL_MS = 5_000
-const MAX_CONCURRENT_FEEDS = 16
 const TIMEOUT_MS = 10_000
 /** Longer than a read and applying its report can take. */
 const LEASE_MS = 90_000

@@ -147,9 +147,14 @@ const ROWS: [title: string, steps: Step[], expected: string | null][] = [
     'network',
   ],
   [
-    'so does a pause of more than two minutes',
-    [...withoutRoute(10), ['b.com', answered(), 601], ['a.com', failed('ENETUNREACH'), 721]],
+    'so does a pause of more than half an hour',
+    [...withoutRoute(10), ['b.com', answered(), 601], ['a.com', failed('ENETUNREACH'), 2_401]],
     'network',
+  ],
+  [
+    'a pause of minutes does not, because another process may make the attempts of the meantime',
+    [...withoutRoute(10), ['b.com', answered(), 1_500], ['a.com', failed('ENETUNREACH'), 1_600]],
+    null,
   ],
   [
     'an address that the egress guard refuses is not',

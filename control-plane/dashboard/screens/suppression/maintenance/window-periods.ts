@@ -2,9 +2,9 @@ import { isTimeZone } from '../../../../foundation/web/validation/time-zone.ts'
 import {
   createPeriodFinder,
   findPeriodAt,
+  isParsableCron,
   type MaintenancePeriod,
   type MaintenanceSchedule,
-  validateCron,
 } from '../../../../verdict/maintenance/schedule.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 
@@ -25,7 +25,7 @@ export const toSchedule = (window: RecordedSchedule): MaintenanceSchedule => ({
 
 /** Whether this browser can compute the periods: an old one may not have a new time zone. */
 const isComputable = ({ cron, timeZone }: MaintenanceSchedule) =>
-  cron === null || (validateCron(cron) === null && timeZone !== null && isTimeZone(timeZone))
+  cron === null || (isParsableCron(cron) && timeZone !== null && isTimeZone(timeZone))
 
 const DAY_MS = 86_400_000
 
