@@ -22,6 +22,8 @@ import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 import { openBrowser } from './open-browser.ts'
 
+// takes about 50 s
+
 const database = (await createDatabase(t)).url
 const postgres = await startTcpRelay(t, database)
 const clickhouse = await startTcpRelay(t, (await createClickhouseDatabase(t)).url)

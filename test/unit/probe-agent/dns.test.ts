@@ -9,6 +9,8 @@ import { createDeadline, createEgress } from '../../../shared/egress/index.ts'
 import { type DnsBehaviour, startDnsServer } from '../../support/dns-server.ts'
 import { createCheckSpec } from '../../support/spec.ts'
 
+// takes about 25 s
+
 const name = 'shop.test'
 /** Its character at byte 255 is in both chunks. */
 const LONG = Buffer.from('ä'.repeat(200))

@@ -12,6 +12,8 @@ import { flood } from '../../../support/hostile-targets.ts'
 import { startRawServer } from '../../../support/raw-server.ts'
 import { type Behaviour, startTarget } from '../../../support/target.ts'
 
+// takes about 25 s
+
 const MIB = 1024 * 1024
 const egress = createEgress({ allow: ['127.0.0.1/32'] })
 const target = await startTarget(t)
