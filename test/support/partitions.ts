@@ -12,7 +12,8 @@ export function createIdOfPartition(partition: number): string {
 
 /**
  * What is stored about the reader of a monitor's partition. `unknown`: a process of the previous version owns it; `none`: its last
- * owner has stopped; `dead`: its owner was killed 5 s ago; otherwise for how many seconds the reader has seen everything.
+ * owner has stopped; `dead`: its owner was killed 5 s ago; otherwise for how many seconds the reader has seen everything. A lease
+ * counts as renewed for the next hour, so that a pause of the machine does not end it.
  */
 export type StoredReader = 'unknown' | 'none' | 'dead' | 'behind' | number
 
@@ -23,7 +24,7 @@ export async function storeReader(db: Db, monitorId: string, reader: StoredReade
     db,
     `UPDATE partitions SET epoch = epoch + 1, owner = ${reader === 'none' ? 'NULL' : `'test'`},
        lease_until = ${reader === 'none' ? 'NULL' : `clock_timestamp() + interval '1 hour'`},
-       updated_at = ${ago(reader === 'dead' ? 5 : 0)},
+       updated_at = ${ago(reader === 'dead' ? 5 : -3_600)},
        complete_epoch = epoch + ${reader === 'unknown' ? 0 : 1}, complete_since = ${since}
      WHERE id = (SELECT partition FROM monitors WHERE id = ?)`,
     [monitorId],

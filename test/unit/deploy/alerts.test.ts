@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { COUNTERS, promtoolFileOfBirths } from '../../support/alert-births.ts'
 import { CASES, HEALTHY, promtoolFile } from '../../support/alert-cases.ts'
+import { buildFirstSampleTests, COUNTERS } from '../../support/alert-first-samples.ts'
 import { textOf, yamlOf } from '../../support/deployment.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
@@ -74,7 +74,7 @@ t.test(
       ({ expr }) => /increase\(/.test(expr) && /\) > 0\s*$/.test(expr) && !/\bunless sum/.test(expr),
     )
     t.same(single.map(({ alert }) => alert).sort(), Object.keys(COUNTERS).sort())
-    const output = await runPromtool(t, promtoolFileOfBirths('rules.yaml'), single)
+    const output = await runPromtool(t, buildFirstSampleTests('rules.yaml'), single)
     t.match(output, /SUCCESS/)
     t.notMatch(output, /FAILED/)
   },

@@ -17,7 +17,7 @@ const MIN_FAILING_DOMAINS = 3
 const FAILURE_WINDOW_MS = 120_000
 
 /** A receiver without a route while others answer for so long has an address that this machine never reaches, such as IPv6. */
-const MAX_UNLIKE_OTHERS_MS = 10 * 60_000
+const MAX_UNREACHED_MS = 10 * 60_000
 /** Failures of a host that are further apart are two series. Attempts come once a minute, and any of several processes makes them. */
 const UNREACHED_WINDOW_MS = 30 * 60_000
 /** How many failing hosts are remembered. */
@@ -44,7 +44,7 @@ export function createOwnFaultDetector(): OwnFaultDetector {
       }
       if (error === null) return null
       if (error.source === FailureSource.INTERNAL && LOCAL_CODES.has(error.code))
-        return unreached.isLikeOthers(host, nowMs) ? 'network' : null
+        return unreached.mayBeOurFault(host, nowMs) ? 'network' : null
       if (error.message === RESOLVER_UNREACHABLE) return 'resolver'
       // several hosts of one domain may share a broken zone or one network
       const domain = getDomain(host) ?? host
@@ -82,14 +82,14 @@ function createUnreachedHosts() {
       failures.delete(host)
       answeredAtMs = nowMs
     },
-    /** Notes a failure. False: for a long time other receivers have answered, and this one has not been reached. */
-    isLikeOthers(host: string, nowMs: number): boolean {
+    /** Notes a failure. Returns false when, for a long time, other receivers have answered and this one was not reached. */
+    mayBeOurFault(host: string, nowMs: number): boolean {
       const known = failures.get(host)
       const isSameSeries = known !== undefined && nowMs - known.lastMs <= UNREACHED_WINDOW_MS
       const firstMs = isSameSeries ? known.firstMs : nowMs
       if (failures.size >= MAX_HOSTS) failures.clear()
       failures.set(host, { firstMs, lastMs: nowMs })
-      return answeredAtMs - firstMs <= MAX_UNLIKE_OTHERS_MS
+      return answeredAtMs - firstMs <= MAX_UNREACHED_MS
     },
   }
 }

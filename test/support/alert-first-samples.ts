@@ -29,7 +29,7 @@ const FOREVER = 'x1000'
 const none = (minutes: number) => `_x${minutes}`
 const OLD = -86_400
 
-type Birth = {
+type FirstSample = {
   title: string
   /** samples, one a minute, in promtool's notation */
   counter: string
@@ -40,7 +40,7 @@ type Birth = {
   fires: boolean
 }
 
-const BIRTHS: Birth[] = [
+const FIRST_SAMPLES: FirstSample[] = [
   {
     title: 'a new process has counted before its first scrape',
     counter: `${none(HAPPENS)} 1+0${FOREVER}`,
@@ -88,8 +88,8 @@ const BIRTHS: Birth[] = [
 const JOBS = ['picket', 'picket-probe']
 const withInstance = (series: string) => series.replace('}', ',instance="1"}')
 
-/** A file for `promtool test rules` with one group for each birth. */
-export function promtoolFileOfBirths(rules: string) {
+/** A file for `promtool test rules` with one group for each case. */
+export function buildFirstSampleTests(rules: string) {
   const named = `ALERTS{alertstate="firing",alertname=~"${ALL.join('|')}"}`
   const expect = (minutes: number, expr: string, alerts: string[]) => ({
     expr: `group by (alertname) (${expr})`,
@@ -99,7 +99,7 @@ export function promtoolFileOfBirths(rules: string) {
   return {
     rule_files: [rules],
     evaluation_interval: '1m',
-    tests: BIRTHS.map(({ counter, up, started, fires }) => ({
+    tests: FIRST_SAMPLES.map(({ counter, up, started, fires }) => ({
       interval: '1m',
       input_series: [
         ...ALL.map(alert => ({ series: withInstance(COUNTERS[alert]!), values: counter })),
