@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import { buildHighlights } from '../bench/document.ts'
+import { ROOMS } from './rooms.ts'
 import { at, filesBelow, ROOT, type SourceFile, sources } from './source.ts'
 
 const AT_TOP = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
@@ -30,6 +31,27 @@ function findBrokenLink(target: string): string | null {
   if (anchor === undefined || !path.endsWith('.md')) return null
   return anchorsOf(path).has(anchor) ? null : `${path} has no heading for #${anchor}`
 }
+
+t.test('the map of the README has each area with its rooms, in import order', async t => {
+  const rows = read('README.md').matchAll(/^\| `([a-z]+)` \| ((?:`[a-z-]+`(?:, )?)*) ?\|/gm)
+  const rooms = [...rows].flatMap(([, area, cells = '']) => {
+    const names = [...cells.matchAll(/`([a-z-]+)`/g)].map(found => `${area}/${found[1]}`)
+    return names.length > 0 ? names : [`${area}`]
+  })
+  // rooms of foundation are named by what they are, and the command line is not imported
+  const inOrder = (names: string[]) =>
+    names.filter(name => !name.startsWith('foundation/') && name !== 'operations/admin')
+  t.same(inOrder(rooms), inOrder(ROOMS))
+})
+
+t.test('the walk through the files names each file once', async t => {
+  const links = [...read('docs/design/README.md').matchAll(/\]\((\.\.\/[^)\s]+\.tsx?)\)/g)].map(([, link]) => link)
+  t.ok(links.length > 50)
+  t.same(
+    links.filter((link, i) => links.indexOf(link) !== i),
+    [],
+  )
+})
 
 t.test('every relative link of a document leads to a file, and to a heading of it', async t => {
   const found = documents.flatMap(path =>

@@ -177,7 +177,7 @@ const PERIODS: Record<string, string> = {
 }
 
 t.test('no test waits for a fixed time', async t => {
-  const kinds = ['api', 'attacks', 'browser', 'flow', 'rules', 'store', 'support', 'unit']
+  const kinds = ['api', 'attacks', 'browser', 'browsers', 'faults', 'flow', 'long', 'rules', 'store', 'support', 'unit']
   const wait =
     /\bsetTimeout\b.*from 'node:timers\/promises'|\bsleep\b.*from '|\bnew Promise\b.*=>\s*setTimeout\(|\.waitForTimeout\(|\bscheduler\.wait\(|\bAtomics\.wait\(|\.pause\(\d/g
   const waiting = sources(...kinds.map(kind => `test/${kind}`)).filter(file => places(file, wait).length > 0)

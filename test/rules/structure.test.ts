@@ -7,7 +7,7 @@ const isGenerated = (path: string) => path.includes('/gen/')
 
 /** More entries than this are hard to scan. A folder with more is divided, for a reason that its names say. */
 const MAX_ENTRIES = 12
-/** The nine areas next to the entry points, and a numbered series. */
+/** The ten areas next to the entry points, and a numbered series. */
 const LARGE = ['control-plane', 'control-plane/foundation/migrations/postgres']
 
 t.test('no folder has more than twelve entries', async t => {
