@@ -43,6 +43,10 @@ function openShutter(program: string, changes: Partial<CaptureSettings> = {}) {
   return { take, seen }
 }
 
+// without any filter: a container may forbid namespaces for all tests
+const machine = openShutter(at('dist/screenshot.js'), { mayLackSandbox: true })
+await machine.take()
+
 t.test('No page is opened where the kernel does not allow a chromium sandbox', async t => {
   const program = confined('no-namespaces', 'forbidNamespaces()')
   const refused = openShutter(program)
@@ -55,10 +59,6 @@ t.test('No page is opened where the kernel does not allow a chromium sandbox', a
   t.equal((await allowed.take()).statusCode, 200, 'the operator may allow that')
   t.same(allowed.seen, [false])
 })
-
-// without any filter: a container may forbid namespaces for all tests
-const machine = openShutter(at('dist/screenshot.js'), { mayLackSandbox: true })
-await machine.take()
 
 t.test('Under the shipped seccomp profile, chromium has its sandbox as an unprivileged user', async t => {
   const shutter = openShutter(confined('profile', `confineTo(${JSON.stringify(PROFILE)})`), {
