@@ -65,6 +65,50 @@ t.test('The reply of a mail server is returned with its code and line', async t 
   t.match(server.mails, [{ to: ['ops@example.com'] }])
 })
 
+t.test('A refusal before a recipient is named is a fault of the mail server, a later one is not', async t => {
+  /** A server that replies to one command with a line, and to the others with success. */
+  const startRefusing = async (refused: string, line: string) => {
+    const port = await startRawServer(t, socket => {
+      const reply = (command: string, usual: string) => {
+        if (socket.writableEnded) return
+        socket.write(`${command === refused ? line : usual}\r\n`)
+        if (command === refused && line.startsWith('421')) socket.end()
+      }
+      reply('greeting', '220 hello')
+      let isBody = false
+      createInterface(socket).on('line', text => {
+        if (isBody && text !== '.') return
+        const command = text.split(':')[0]!
+        isBody = command === 'DATA'
+        reply(command, isBody ? '354 go on' : '250 done')
+      })
+    })
+    return `smtp://127.0.0.1:${port}`
+  }
+  const rows: [refused: string, line: string, isServerFault: true | undefined, error: RegExp][] = [
+    ['greeting', '421 4.3.2 Too many connections', true, /deferred the connection/],
+    ['greeting', '554 5.7.1 Your address is on a list', true, /refused the connection/],
+    ['MAIL FROM', '421 4.4.2 Shutting down', true, /./],
+    ['MAIL FROM', '452 4.3.1 Disk full', true, /deferred the sender of MAIL_FROM/],
+    ['MAIL FROM', '550 5.7.1 Sender not allowed', true, /refused the sender of MAIL_FROM/],
+    ['RCPT TO', '421 4.3.2 Shutting down', true, /./],
+    ['RCPT TO', '450 4.2.0 Greylisted', undefined, /deferred the mail/],
+    ['RCPT TO', '550 5.1.1 No such user', undefined, /refused the mail/],
+    ['.', '421 4.3.2 Shutting down', true, /./],
+    ['.', '451 4.3.0 Try later', undefined, /deferred the mail/],
+    ['.', '554 5.7.1 Spam', undefined, /refused the mail/],
+  ]
+  for (const [refused, line, isServerFault, error] of rows) {
+    const result = await mailerOf(t, await startRefusing(refused, line)).send(mail, PATIENCE_MS)
+    t.match(
+      result,
+      { code: Number(line.slice(0, 3)), line: new RegExp(`^${line.slice(0, 9)}`), error },
+      `${refused}: ${line}`,
+    )
+    t.equal(result?.isServerFault, isServerFault, `${refused}: ${line}`)
+  }
+})
+
 t.test('A mail server that is silent, disconnects or is unreachable fails in time', async t => {
   const hanging = await startRawServer(t, () => {})
   const closing = await startRawServer(t, socket => void socket.end('220 hello\r\n'))

@@ -62,7 +62,7 @@ function maskTruncatedSecret(text: string, secret: string): string {
 
 /** The outcome of a mail. The codes of SMTP: 2xx is a success, 4xx is temporary like a 5xx of HTTP, 5xx is permanent. */
 export function toMailOutcome(
-  { code, line, error, durationMs, isUnreachable }: MailResult,
+  { code, line, error, durationMs, isServerFault }: MailResult,
   startedAt: Date,
   hidden: string[] = [],
 ): DeliveryOutcome {
@@ -73,7 +73,7 @@ export function toMailOutcome(
     error,
     isPermanent: code !== null && code >= 500,
     responseSnippet: line && buildSnippet(Buffer.from(line), hidden),
-    ...(isUnreachable && { ownFault: 'mail_server' }),
+    ...(isServerFault && { ownFault: 'mail_server' }),
   }
 }
 

@@ -29,8 +29,8 @@ export type MailResult = {
   line: string | null
   error: string | null
   durationMs: number
-  /** no connection was opened, so the server cannot have accepted the mail; absent: it may have */
-  isUnreachable?: boolean
+  /** the fault is the mail server's, not a recipient's, and the mail was not accepted: it is repeated without a count */
+  isServerFault?: boolean
 }
 
 export type Mailer = {
@@ -140,7 +140,7 @@ class NoConnection extends Error {
   }
 }
 
-type NodemailerError = { code?: string; responseCode?: number; response?: string; message: string }
+type NodemailerError = { code?: string; command?: string; responseCode?: number; response?: string; message: string }
 type Envelope = { from: string | false | undefined; to: string[] }
 type SmtpSendInfo = Parameters<Parameters<SmtpConnection['send']>[2]>[1]
 
@@ -152,7 +152,8 @@ function sendEnvelope(
   return new Promise((resolve, reject) => {
     // without a listener, an error between two replies would end the process
     connection.once('error', reject)
-    connection.once('end', () => reject(new Error('the mail server closed the connection')))
+    // a turn later, because after a reply of 421 the library reports the end before the reply
+    connection.once('end', () => setImmediate(reject, new Error('the mail server closed the connection')))
     connection.send(envelope, bytes, (error, sent) => {
       if (error || !sent) reject(error ?? new Error('the mail server did not reply'))
       else resolve(sent)
@@ -160,26 +161,32 @@ function sendEnvelope(
   })
 }
 
-const buildFailure = (error: string, durationMs: number): MailResult => ({
-  code: null,
-  line: null,
-  error,
-  durationMs: Math.round(durationMs),
-})
+const PASSWORD_REFUSED = 'the mail server refused the user or password of SMTP_URL'
 
 /** nodemailer's errors contain the server's reply, if there was one. */
 function toFailure(error: unknown, signal: DeadlineSignal, durationMs: number): MailResult {
-  const isUnreachable = error instanceof NoConnection
-  const { code, responseCode, response, message } = (isUnreachable ? error.cause : error) as NodemailerError
-  const unanswered = (reason: string) => ({
-    ...buildFailure(reason, durationMs),
-    ...(isUnreachable && { isUnreachable }),
+  const isUnconnected = error instanceof NoConnection
+  const { code, command, responseCode, response, message } = (isUnconnected ? error.cause : error) as NodemailerError
+  const fail = (reason: string, isServerFault: boolean, reply: Partial<MailResult> = {}): MailResult => ({
+    code: null,
+    line: null,
+    error: reason,
+    durationMs: Math.round(durationMs),
+    ...reply,
+    ...(isServerFault && { isServerFault }),
   })
-  if (signal.reason instanceof DeadlineExceeded) return unanswered('timed out while talking to the mail server')
-  if (!responseCode || !response) return unanswered(`no connection to the mail server: ${message}`)
+  if (signal.reason instanceof DeadlineExceeded)
+    return fail('timed out while talking to the mail server', isUnconnected)
+  if (!responseCode || !response) return fail(`no connection to the mail server: ${message}`, isUnconnected)
   // a fault of the configuration: without a code, it does not look like a refusal of the mail
-  if (code === 'EAUTH')
-    return { ...buildFailure('the mail server refused the user or password of SMTP_URL', durationMs), line: response }
-  const sentence = responseCode >= 500 ? 'the mail server refused the mail' : 'the mail server deferred the mail'
-  return { ...buildFailure(sentence, durationMs), code: responseCode, line: response }
+  if (code === 'EAUTH') return fail(PASSWORD_REFUSED, isUnconnected, { line: response })
+  const verb = responseCode >= 500 ? 'refused' : 'deferred'
+  const reply = { code: responseCode, line: response }
+  if (isUnconnected) return fail(`the mail server ${verb} the connection`, true, reply)
+  if (responseCode === SERVICE_CLOSING) return fail('the mail server ended the connection', true, reply)
+  if (command === 'MAIL FROM') return fail(`the mail server ${verb} the sender of MAIL_FROM`, true, reply)
+  return fail(`the mail server ${verb} the mail`, false, reply)
 }
+
+/** RFC 5321, 3.8: the reply to any command of a server that must shut down; it does not accept the mail. */
+const SERVICE_CLOSING = 421
