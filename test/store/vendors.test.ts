@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createOwnFaultDetector } from '../../control-plane/foundation/platform/network/own-faults.ts'
 import { createPostgres, type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   changeDependency,
@@ -12,6 +13,7 @@ import {
 import type { DependencyCreate } from '../../control-plane/integrations/vendors/dependencies/schema.ts'
 import { claimDueFeeds } from '../../control-plane/integrations/vendors/feed-reading/feed-store.ts'
 import { refreshFeed } from '../../control-plane/integrations/vendors/feed-reading/refresh-actions.ts'
+import { toResolverFailure } from '../../shared/egress/failure.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { createDatabase } from '../support/database.ts'
 import { startTarget } from '../support/target.ts'
@@ -56,7 +58,15 @@ const track = (projectId: string, site: VendorSite, body: DependencyCreate = {},
  * claims and the requests.
  */
 async function read(minute: number, on: Db = db, timeoutMs = 30_000, meanwhile = async () => {}): Promise<string[]> {
-  const tools = { db: on, egress, timeoutMs, intervalMs: 60_000, jitterMs: () => 0, now: () => at(minute) }
+  const tools = {
+    db: on,
+    egress,
+    ownFaults: createOwnFaultDetector(),
+    timeoutMs,
+    intervalMs: 60_000,
+    jitterMs: () => 0,
+    now: () => at(minute),
+  }
   const due = await claimDueFeeds(on, { now: at(minute), leaseMs: 54_000, limit: 100 })
   await meanwhile()
   return Promise.all(due.map(feed => refreshFeed(feed, tools)))
@@ -178,7 +188,15 @@ t.test('A suspended process does not overwrite a later read of another process',
   site.report(OUTAGE)
   await read(2, other)
   site.report()
-  const tools = { db, egress, timeoutMs: 30_000, intervalMs: 60_000, jitterMs: () => 0, now: () => at(3) }
+  const tools = {
+    db,
+    egress,
+    ownFaults: createOwnFaultDetector(),
+    timeoutMs: 30_000,
+    intervalMs: 60_000,
+    jitterMs: () => 0,
+    now: () => at(3),
+  }
   await refreshFeed(stale!, tools)
   t.match(await findDependency(db, projectId, id), { severities: ['major'], readAt: at(2) })
   t.same(await namesOf(id), ['vendor.down'])
@@ -347,4 +365,30 @@ t.test('A large feed that gets no turn in the thread has an error of Picket, and
     t.match(dependency, { failures: 0, lastError: /^Picket could not parse the feed: / })
   const soon = await claimDueFeeds(db, { now: at(0.2), leaseMs: 54_000, limit: 100 })
   t.equal(soon.length, deferred.length, 'they are read again after 10 s')
+})
+
+t.test('Feeds that our resolver cannot find are read again soon, and do not count as failed', async t => {
+  const { projectId } = await newProject()
+  const resolver = async () => {
+    throw toResolverFailure('ESERVFAIL')
+  }
+  const tools = {
+    db,
+    egress: createEgress({ allow: [], resolver }),
+    ownFaults: createOwnFaultDetector(),
+    timeoutMs: 30_000,
+    intervalMs: 60_000,
+    jitterMs: () => 0,
+    now: () => at(0),
+  }
+  for (const name of ['a', 'b', 'c']) {
+    const status_url = `https://status.${name}.example`
+    await createDependency({ db, checkLiteral }, projectId, { name, status_url, feed_type: 'statuspage' }, at(0))
+  }
+  const outcomes: string[] = []
+  for (const feed of await claimDueFeeds(db, { now: at(0), leaseMs: 30_000, limit: 100 }))
+    outcomes.push(await refreshFeed(feed, tools))
+  t.same(outcomes, ['failed', 'failed', 'deferred'])
+  t.same((await claimDueFeeds(db, { now: new Date(at(0).getTime() + 10_000), leaseMs: 0, limit: 9 })).length, 1)
+  await deleteAll()
 })

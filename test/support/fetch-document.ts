@@ -13,6 +13,6 @@ export async function fetchDocument(
   headers: Record<string, string>,
   signal?: DeadlineSignal,
 ): Promise<ParsedDocument> {
-  const answer = await requestDocument(egress, asked, headers, signal)
+  const answer = await requestDocument(egress, asked, headers, { signal })
   return 'failure' in answer ? answer : parseDocument(answer, asked.rootPath)
 }

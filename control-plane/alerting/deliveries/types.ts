@@ -1,4 +1,4 @@
-import type { OwnFault } from './attempts/own-faults.ts'
+import type { NetworkFault } from '../../foundation/platform/network/own-faults.ts'
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'skipped', 'dead'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -17,6 +17,9 @@ export type NewDelivery = {
   /** the event has many deliveries, and some were queued earlier */
   isCrowd?: boolean
 }
+
+/** Which part of the installation failed, and not the receiver (docs/design/deliveries.md#faults-of-picket). */
+export type OwnFault = NetworkFault | 'mail_server'
 
 /** The outcome of one attempt. `responseCode` (HTTP or SMTP) is null when there was no response; `error` has the reason. */
 export type DeliveryOutcome = {

@@ -3,6 +3,7 @@ import { createConnections } from '../../../shared/egress/index.ts'
 import { createWorkPool, type WorkPool } from '../../foundation/platform/concurrency/work-pool.ts'
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
+import { createOwnFaultDetector } from '../../foundation/platform/network/own-faults.ts'
 import {
   createSetBackDetector,
   monotonicMs,
@@ -13,7 +14,6 @@ import {
 } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 import { createOwnFaultReport } from './attempts/own-fault-actions.ts'
-import { createOwnFaultDetector } from './attempts/own-faults.ts'
 import { sendMessage } from './attempts/send-actions.ts'
 import type { DeliveryContext, SendContext } from './context.ts'
 import { createDeliveryMetrics, type DeliveryMetrics } from './metrics.ts'

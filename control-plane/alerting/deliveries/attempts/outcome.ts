@@ -3,8 +3,7 @@ import type { MailResult } from '../../../foundation/platform/mail/mailer.ts'
 import { MASK } from '../../../foundation/web/masked-secrets/header-map.ts'
 import { listQueryParts } from '../../channels/config/masked-url.ts'
 import type { PreparedDelivery } from '../rendering/prepare.ts'
-import type { DeliveryOutcome } from '../types.ts'
-import type { OwnFault } from './own-faults.ts'
+import type { DeliveryOutcome, OwnFault } from '../types.ts'
 
 /** How much of a response the log keeps, in bytes. */
 export const MAX_SNIPPET_BYTES = 1_024

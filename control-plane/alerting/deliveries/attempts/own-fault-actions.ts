@@ -1,6 +1,6 @@
 import type { Log } from '../../../../shared/process/log.ts'
 import type { DeliveryMetrics } from '../metrics.ts'
-import type { OwnFault } from './own-faults.ts'
+import type { OwnFault } from '../types.ts'
 
 export type ReportOwnFault = (fault: OwnFault, reason: string, nowMs: number) => void
 

@@ -2,6 +2,7 @@ import type { Connections } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { Mailer } from '../../../foundation/platform/mail/mailer.ts'
 import { httpPost } from '../../../foundation/platform/network/http-client.ts'
+import type { OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import type { HttpMessage, MailContent, MailMessage } from '../../channels/types.ts'
 import type { DeliveryTiming } from '../queue/lanes.ts'
@@ -17,7 +18,6 @@ import {
   withOwnFault,
 } from './outcome.ts'
 import type { ReportOwnFault } from './own-fault-actions.ts'
-import type { OwnFaultDetector } from './own-faults.ts'
 
 /** The transports of messages. `visitorEgress` is for subscribers of status pages. `mailer` null: no mail server is configured. */
 export type DeliveryTransports = {

@@ -1,6 +1,7 @@
 import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
+import type { OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
 import { listChildKeys } from '../children/child-store.ts'
@@ -13,7 +14,7 @@ import type { FetchResult, SourceFetch } from './fetch-result.ts'
 import { requestDocument } from './http-reader.ts'
 import { buildRequestHeaders } from './request-headers.ts'
 
-type FetchTools = { db: Db; egress: Egress; secrets: SecretCipher }
+type FetchTools = { db: Db; egress: Egress; secrets: SecretCipher; ownFaults: OwnFaultDetector }
 
 /** A fetch that takes this much longer than its timeout was extended, because this process was blocked meanwhile. */
 const MAX_EXTENSION_MS = 1_000
@@ -27,13 +28,13 @@ const BLOCKED: FetchResult = {
 
 /** Fetches a claimed source, requests the URLs in its document, and evaluates it. Never rejects because of the source. */
 export async function fetchSource(
-  { db, egress, secrets }: FetchTools,
+  { db, egress, secrets, ownFaults }: FetchTools,
   source: ClaimedSource,
   signal: DeadlineSignal,
 ): Promise<SourceFetch> {
   const [startedAt, startedMs] = [now(), monotonicMs()]
   const headers = buildRequestHeaders(source, decryptSource(source, secrets))
-  const answer = await requestDocument(egress, source, headers, signal)
+  const answer = await requestDocument(egress, source, headers, { signal, ownFaults })
   const responseTimeMs = monotonicMs() - startedMs
   const result =
     'failure' in answer ? answer : await evaluateAnswer({ db, egress }, source, answer, responseTimeMs, signal)
@@ -41,7 +42,7 @@ export async function fetchSource(
 }
 
 async function evaluateAnswer(
-  { db, egress }: Omit<FetchTools, 'secrets'>,
+  { db, egress }: Pick<FetchTools, 'db' | 'egress'>,
   source: ClaimedSource,
   answer: RawDocument,
   responseTimeMs: number,

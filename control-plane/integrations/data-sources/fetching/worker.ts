@@ -7,6 +7,7 @@ import { THREAD_WAIT_TIMEOUT_MS } from '../../../foundation/platform/concurrency
 import { cacheDecrypted, type SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
+import { createOwnFaultDetector, type OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
 import { type Db, isContentError, isLockTimeout, isTenantError } from '../../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { ALIGNED, type Loop, type LoopTools } from '../../../foundation/platform/time/loop.ts'
@@ -48,7 +49,7 @@ const REVIEW_INTERVAL_MS = 60_000
 const MAX_SOURCES_PER_REVIEW = 50
 
 type SourceWorkerState = {
-  context: SourceWorkerContext & { checkLiteral: Egress['checkLiteral'] }
+  context: SourceWorkerContext & { checkLiteral: Egress['checkLiteral']; ownFaults: OwnFaultDetector }
   /** of the leases */
   owner: string
   meters: SourceMetrics
@@ -72,7 +73,12 @@ type SourceWorkerState = {
  * unchanged result needs no transaction: its end is written in a batch. Call `wake` on NOTIFY "data_sources".
  */
 export function startDataSourceWorker(given: SourceWorkerContext): Loop {
-  const context = { ...given, secrets: cacheDecrypted(given.secrets), checkLiteral: given.egress.checkLiteral }
+  const context = {
+    ...given,
+    secrets: cacheDecrypted(given.secrets),
+    checkLiteral: given.egress.checkLiteral,
+    ownFaults: createOwnFaultDetector(),
+  }
   const stopping = new AbortController()
   const state = createState(context, stopping.signal, () => loop.wake())
   const loop = startScheduledLoop('data-sources', IDLE_MS, context, signal => runRound(state, signal), ALIGNED)

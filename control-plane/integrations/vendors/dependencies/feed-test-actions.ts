@@ -18,7 +18,7 @@ export async function testFeed(egress: Egress, projectId: string, body: FeedTest
   const { tracked, problems } = trackFeed(egress, body)
   if (problems.length > 0) throw validationError(problems)
   const feed = { url: tracked.feedUrl, type: tracked.feedType, mapping: tracked.feedMapping }
-  const read = await fetchFeed({ ...feed, ...NEVER_READ }, egress, TIMEOUT_MS, now, {
+  const read = await fetchFeed({ ...feed, ...NEVER_READ }, { egress }, TIMEOUT_MS, now, {
     caller: 'test',
     getKey: () => projectId,
   })

@@ -1,6 +1,8 @@
 import type { HttpResponse } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpGet } from '../../../foundation/platform/network/http-client.ts'
+import type { OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import { MAX_CONCURRENT_TESTS } from '../../../foundation/web/test-limit.ts'
 import { MAX_SILENT_ENTRY_AGE_MS } from '../feeds/feed-entries.ts'
 import { MAX_FEED_BYTES } from '../feeds/index.ts'
@@ -37,13 +39,16 @@ type FeedTurn = { caller: keyof typeof PARSERS; getKey: () => string | Promise<s
 /** Fetches a feed through the egress guard, if it has changed. Never rejects because of the server. */
 export async function fetchFeed(
   feed: KnownFeed,
-  egress: Egress,
+  { egress, ownFaults }: { egress: Egress; ownFaults?: OwnFaultDetector },
   timeoutMs: number,
   now: () => Date,
   turn: FeedTurn,
 ): Promise<FetchedFeed | FeedFailure> {
   const limits = { timeoutMs, maxAnswerBytes: MAX_FEED_BYTES[feed.type] }
   const answer = await httpGet(feed.url, buildHeaders(feed, now()), limits, egress)
+  const ownFault = ownFaults?.inspect(new URL(feed.url).hostname, answer, monotonicMs()) ?? null
+  if (answer.error && ownFault !== null)
+    return { error: `Picket could not fetch the feed: ${answer.error.message}`, isOurFault: true }
   if (answer.error) return buildFailure(answer.error.message)
   const { report, digest, etag, lastModified } = feed
   if (answer.statusCode === 304 && report !== null && digest !== null) return { report, digest, etag, lastModified }

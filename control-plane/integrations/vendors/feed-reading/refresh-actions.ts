@@ -1,4 +1,5 @@
 import type { Egress } from '../../../../shared/egress/types.ts'
+import type { OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { applyFeedRead } from '../incidents/report-actions.ts'
 import { findTurnKey, type StoredFeed, storeFailure, storeRead } from './feed-store.ts'
@@ -8,6 +9,7 @@ import { fetchFeed } from './fetch-reader.ts'
 type RefreshTools = {
   db: Db
   egress: Egress
+  ownFaults: OwnFaultDetector
   timeoutMs: number
   intervalMs: number
   /** a random time below `ms`, for retries */
@@ -15,22 +17,22 @@ type RefreshTools = {
   now: () => Date
 }
 
-/** When a feed is read again that Picket had no time to parse. */
+/** When a feed is read again that Picket could not reach or had no time to parse. */
 const DEFERRED_MS = 10_000
 
 /**
  * Reads a claimed feed and applies its report to all dependencies on it. An unchanged report needs no transaction. A
- * failed read is retried with growing intervals and changes no dependency. A feed that Picket had no time to parse is read
- * again after `DEFERRED_MS`, and does not count as failed.
+ * failed read is retried with growing intervals and changes no dependency. A feed that Picket could not
+ * reach or had no time to parse is read again after `DEFERRED_MS`, and does not count as failed.
  */
 export async function refreshFeed(
   feed: StoredFeed,
   tools: RefreshTools,
 ): Promise<'changed' | 'same' | 'failed' | 'deferred'> {
-  const { db, egress, timeoutMs, intervalMs, jitterMs, now } = tools
+  const { db, egress, ownFaults, timeoutMs, intervalMs, jitterMs, now } = tools
   const startedAt = now()
   const turn = { caller: 'worker', getKey: () => findTurnKey(db, feed.id) } as const
-  const fetched = await fetchFeed(feed, egress, timeoutMs, now, turn)
+  const fetched = await fetchFeed(feed, { egress, ownFaults }, timeoutMs, now, turn)
   if ('error' in fetched) {
     const failures = feed.failures + (fetched.isOurFault ? 0 : 1)
     const waitMs = fetched.isOurFault ? Math.min(intervalMs, DEFERRED_MS) : intervalMs

@@ -1,6 +1,7 @@
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { createWorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { jitterMs } from '../../../foundation/platform/ids.ts'
+import { createOwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { ALIGNED, type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
@@ -29,7 +30,7 @@ export function startVendorWorker(context: VendorWorkerContext): { stop(): Promi
   const { db, egress, log, metrics } = context
   const reads = metrics.counter('picket_vendor_reads_total', 'Reads of vendor feeds by outcome', ['outcome'])
   const intervalMs = context.vendorIntervalSeconds * 1_000
-  const tools = { db, egress, timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
+  const tools = { db, egress, ownFaults: createOwnFaultDetector(), timeoutMs: TIMEOUT_MS, intervalMs, jitterMs, now }
   const refresh = async (feed: StoredFeed) => {
     try {
       reads.inc({ outcome: await refreshFeed(feed, tools) })

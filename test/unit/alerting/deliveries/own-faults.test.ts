@@ -1,11 +1,11 @@
 import t from 'tap'
 import { isAttributable } from '../../../../control-plane/alerting/deliveries/attempts/failure-count.ts'
 import { createOwnFaultReport } from '../../../../control-plane/alerting/deliveries/attempts/own-fault-actions.ts'
-import { createOwnFaultDetector } from '../../../../control-plane/alerting/deliveries/attempts/own-faults.ts'
 import { postponeAttempt } from '../../../../control-plane/alerting/deliveries/attempts/retry-policy.ts'
 import { updateCircuit } from '../../../../control-plane/alerting/deliveries/relay/circuit-breaker.ts'
 import { decideRelayRetry } from '../../../../control-plane/alerting/deliveries/relay/retry-policy.ts'
 import type { DeliveryOutcome } from '../../../../control-plane/alerting/deliveries/types.ts'
+import { createOwnFaultDetector } from '../../../../control-plane/foundation/platform/network/own-faults.ts'
 import { toEgressFailure, toResolverFailure } from '../../../../shared/egress/failure.ts'
 import type { Log } from '../../../../shared/process/log.ts'
 

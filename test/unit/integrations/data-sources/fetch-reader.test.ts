@@ -1,12 +1,19 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createSecretCipher } from '../../../../control-plane/foundation/platform/crypto/encryption.ts'
+import {
+  createOwnFaultDetector,
+  type OwnFaultDetector,
+} from '../../../../control-plane/foundation/platform/network/own-faults.ts'
 import type { Db } from '../../../../control-plane/foundation/platform/postgres/client.ts'
 import { evaluateRawDocument } from '../../../../control-plane/integrations/data-sources/evaluation/examine-reader.ts'
+import type { ClaimedSource } from '../../../../control-plane/integrations/data-sources/fetching/claim-store.ts'
 import { fetchSource } from '../../../../control-plane/integrations/data-sources/fetching/fetch-reader.ts'
 import { checkUrls } from '../../../../control-plane/integrations/data-sources/fetching/http-reader.ts'
 import type { FieldDefinition } from '../../../../control-plane/integrations/data-sources/types.ts'
+import { toResolverFailure } from '../../../../shared/egress/failure.ts'
 import { createEgress } from '../../../../shared/egress/index.ts'
+import type { Egress } from '../../../../shared/egress/types.ts'
 import { fetchDocument } from '../../../support/fetch-document.ts'
 import { flood } from '../../../support/hostile-targets.ts'
 import { startRawServer } from '../../../support/raw-server.ts'
@@ -196,6 +203,21 @@ t.test('When no URL of a document responds, they are down only if the host of th
   t.same(outcomes(await read(answering, { cut })), ['down'], 'a connection is enough')
 })
 
+const secrets = createSecretCipher(Buffer.alloc(32))
+
+/** A claimed source whose document has one field. */
+function claimed(changes: object, rule: Pick<FieldDefinition, 'ruleType' | 'ruleConfig'>): ClaimedSource {
+  const field = { id: 'f', path: 'written', nameTemplate: '{{key}}', ...rule, degradedRuleConfig: null }
+  const request = { ...source, headers: null, authType: null, authConfig: null, ...changes }
+  const state = { revision: 1, failures: 0, lastError: null, incidentId: null, seenHash: null }
+  const due = { fetchIntervalS: 60, dueAt: '', lateMs: 0, ...state }
+  return { id: 's', projectId: 'p', name: 'Cells', ...request, ...due, fields: [field] }
+}
+
+/** Fetches a claimed source. The database is only read for documents with too many keys. */
+const fetchClaimed = (one: ClaimedSource, tools: { egress: Egress; ownFaults: OwnFaultDetector }) =>
+  fetchSource({ db: {} as Db, secrets, ...tools }, one, new AbortController().signal)
+
 t.test('A fetch during which this process was blocked does not judge the age of values', async t => {
   const fetchAfter = (blockedMs: number, timeoutMs: number, rule: Pick<FieldDefinition, 'ruleType' | 'ruleConfig'>) => {
     const body = () => {
@@ -204,18 +226,36 @@ t.test('A fetch during which this process was blocked does not judge the age of 
       return JSON.stringify({ written: writtenAt })
     }
     target.behave({ kind: 'answer', body })
-    const field = { id: 'f', path: 'written', nameTemplate: '{{key}}', ...rule, degradedRuleConfig: null }
-    const request = { ...source, timeoutMs, headers: null, authType: null, authConfig: null }
-    const state = { revision: 1, failures: 0, lastError: null, incidentId: null, seenHash: null }
-    const due = { fetchIntervalS: 60, dueAt: '', lateMs: 0, ...state }
-    const claimed = { id: 's', projectId: 'p', name: 'Cells', ...request, ...due, fields: [field] }
-    // the database is only read for documents with too many keys
-    const tools = { db: {} as Db, egress, secrets: createSecretCipher(Buffer.alloc(32)) }
-    return fetchSource(tools, claimed, new AbortController().signal)
+    return fetchClaimed(claimed({ timeoutMs }, rule), { egress, ownFaults: createOwnFaultDetector() })
   }
   const age = (max: number) => ({ ruleType: 'diff_lte' as const, ruleConfig: { other_path: 'now', max } })
   const up = { children: [{ key: 'written', outcome: 'up' }] }
   t.match((await fetchAfter(0, 120_000, age(3_600))).result, up)
   t.match((await fetchAfter(2_000, 500, age(1))).result, { failure: { code: 'blocked', isOurFault: true } })
   t.match((await fetchAfter(2_000, 500, { ruleType: 'truthy', ruleConfig: {} })).result, up, 'needs no time')
+})
+
+t.test('A resolver that fails for three domains is a fault of Picket, and a failure of one name is not', async t => {
+  let fails = true
+  const resolver = async () => {
+    if (fails) throw toResolverFailure('ESERVFAIL')
+    return ['127.0.0.1']
+  }
+  const tools = { egress: createEgress({ allow: ['127.0.0.1/32'], resolver }), ownFaults: createOwnFaultDetector() }
+  const { port } = new URL(target.url)
+  const fetchOf = (host: string) =>
+    fetchClaimed(claimed({ url: `http://${host}:${port}/` }, { ruleType: 'truthy', ruleConfig: {} }), tools)
+  const faults = []
+  for (const host of ['a.example', 'b.example', 'x.b.example', 'c.example']) faults.push((await fetchOf(host)).result)
+  t.match(faults, [
+    { failure: { isOurFault: false } },
+    { failure: { isOurFault: false } },
+    { failure: { isOurFault: false } },
+    { failure: { isOurFault: true, message: /^Picket could not fetch the source: / } },
+  ])
+  fails = false
+  target.behave(answer('{"written":1}'))
+  t.match((await fetchOf('a.example')).result, { children: [{ outcome: 'up' }] })
+  fails = true
+  t.match((await fetchOf('b.example')).result, { failure: { isOurFault: false } }, 'the resolver has worked meanwhile')
 })

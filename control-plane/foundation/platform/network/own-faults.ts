@@ -3,8 +3,8 @@ import { FailureSource } from '../../../../shared/checks/result.ts'
 import { RESOLVER_UNREACHABLE } from '../../../../shared/egress/failure.ts'
 import type { HttpResponse } from '../../../../shared/egress/index.ts'
 
-/** Which part of the installation failed, and not the receiver (docs/design/deliveries.md#faults-of-picket). */
-export type OwnFault = 'network' | 'resolver' | 'mail_server'
+/** Which part of the installation failed, and not the host (docs/design/deliveries.md#faults-of-picket). */
+export type NetworkFault = 'network' | 'resolver'
 
 /** This machine has no route, address, port, file descriptor or memory for the connection. Nothing was sent. */
 const LOCAL_CODES = new Set(['network_unreachable', 'local_resources'])
@@ -27,7 +27,7 @@ type RequestEnd = Pick<HttpResponse, 'error' | 'statusCode' | 'timings'>
 
 export type OwnFaultDetector = {
   /** Notes the end of a request to `host`. Returns the fault of Picket that made it fail, or null. `nowMs` is monotonic. */
-  inspect(host: string, end: RequestEnd, nowMs: number): OwnFault | null
+  inspect(host: string, end: RequestEnd, nowMs: number): NetworkFault | null
 }
 
 /** Learns from all requests of a process: one receiver alone cannot show that the resolver is the cause. */
