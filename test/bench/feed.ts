@@ -5,7 +5,7 @@ import { encodeBatches, publishAll, REGIONS } from './rig.ts'
 
 const RESULTS_A_MESSAGE = 100
 
-export type Feed = {
+type Feed = {
   /** results that JetStream has acknowledged */
   published(): number
   /** resolves when everything published is acknowledged; nothing more is published until `resume` */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { filesBelow, ROOT, type SourceFile, sources } from './source.ts'
+import { ROOT, type SourceFile, sources } from './source.ts'
 
 const files = sources('control-plane', 'probe-agent', 'shared', 'deploy', 'tools')
 
@@ -111,28 +111,3 @@ t.test(
     )
   },
 )
-
-/** Read by tools from outside the repository: the typed client, and migrations, which their index imports as a whole. */
-const ENTRIES = /^(deploy\/client\/|control-plane\/foundation\/migrations\/)/
-
-t.test('every exported name is used in another file', async t => {
-  const users = new Map<string, Set<string>>()
-  for (const { path, text } of [...files, ...sources('test'), ...scripts()]) {
-    for (const [word] of text.matchAll(/\b[A-Za-z_]\w*\b/g)) users.set(word, (users.get(word) ?? new Set()).add(path))
-  }
-  const unused = [...files, ...sources('test')]
-    .filter(({ path }) => !ENTRIES.test(path) && !path.includes('/gen/'))
-    .flatMap(file =>
-      namesIn(file)
-        .filter(name => (users.get(name)?.size ?? 0) < 2)
-        .map(name => `${file.path}: ${name}`),
-    )
-  t.same(unused, [])
-})
-
-/** JavaScript of the tools, which imports TypeScript too. */
-const scripts = () =>
-  ['tools', 'deploy', 'test', 'probe-agent', 'control-plane']
-    .flatMap(filesBelow)
-    .filter(path => /\.m[jt]s$/.test(path))
-    .map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))

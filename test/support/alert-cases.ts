@@ -106,7 +106,7 @@ export const HEALTHY: Series = {
 }
 
 /** `series` are the values from the beginning of the fault; exactly `alerts` fire `minutes` later. */
-export type Case = { fault: string; series: Series; minutes: number; alerts: string[] }
+type Case = { fault: string; series: Series; minutes: number; alerts: string[] }
 
 const one = (alert: string, minutes: number, fault: string, series: Series): Case => ({
   ...{ fault, series, minutes, alerts: [alert] },

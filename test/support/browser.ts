@@ -27,7 +27,7 @@ export async function openEmptyPage(t: Teardown, browser: Browser): Promise<Page
   return page
 }
 
-export type Pictures = {
+type Pictures = {
   /** red, green and blue of a pixel, 0 to 255, and the size of the picture */
   look(bytes: Buffer, contentType: string, x: number, y: number): Promise<{ rgb: number[]; size: [number, number] }>
 }

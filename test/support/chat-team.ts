@@ -5,7 +5,7 @@ import type { ChatProvider } from './chat-provider.ts'
 import type { Tenant } from './tenant.ts'
 import { waitFor } from './wait.ts'
 
-export type Account = Tenant & { key: string }
+type Account = Tenant & { key: string }
 
 /** Functions for a project whose team has the app. */
 export function createChatTeam(api: ApiServer, provider: ChatProvider) {

@@ -6,7 +6,7 @@ import { SETTINGS_ANSWERS } from './settings-answers.ts'
 /** Answers of the API by operation. */
 export type ApiAnswers = { [Name in OperationName]?: OperationResponse<Name> }
 
-export type Monitor = OperationResponse<'readMonitor'>['data']
+type Monitor = OperationResponse<'readMonitor'>['data']
 type Dependency = OperationResponse<'listDependencies'>['data'][number]
 type Silence = OperationResponse<'listSilences'>['data'][number]
 type Incident = OperationResponse<'listIncidents'>['data'][number]

@@ -19,7 +19,7 @@ export const windowOf = (changes: Partial<WindowRecord> = {}): WindowRecord => (
 const once = (changes: Partial<WindowRecord>): WindowRecord =>
   windowOf({ cron: null, duration_minutes: null, time_zone: null, notify_subscribers: true, ...changes })
 
-export const pageOf = (changes: Partial<PageRecord> = {}): PageRecord => ({
+const pageOf = (changes: Partial<PageRecord> = {}): PageRecord => ({
   ...{ id: 'p1', name: 'Acme', slug: 'acme', template: 'modern' as const, brand_color: '#0b5cab' },
   ...{ logo_url: null, favicon_url: null, logo_problem: null, favicon_problem: null, custom_css: null },
   ...{ seo_title: null, seo_description: null, is_published: true, show_response_times: true },

@@ -36,7 +36,7 @@ export function exchangeApi(app: App, handles: Handles): void {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: files of any shape
-export type File = any
+type File = any
 
 export const exported = async ({ call }: Account): Promise<File> => (await call('GET /export?format=json')).body
 

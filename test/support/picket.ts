@@ -21,7 +21,7 @@ import type { Teardown } from './teardown.ts'
 const LOOPBACK = '127.0.0.0/8,::1/128'
 const ADMIN = fileURLToPath(new URL('../../dist/admin.js', import.meta.url))
 
-export type PicketOptions = {
+type PicketOptions = {
   /** default: one probe in us-east */
   regions?: string[]
   probesPerRegion?: number

@@ -7,7 +7,7 @@ import { startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-export type Prometheus = {
+type Prometheus = {
   /** names of the firing alerts, sorted, without duplicates */
   firing(): Promise<string[]>
   /** the number of samples of a series */

@@ -53,7 +53,7 @@ const summaryOf = (incidents: VendorReport[]) => ({
   scheduled_maintenances: [],
 })
 
-export type VendorEvent = { name: string; title: string; deliveries: number }
+type VendorEvent = { name: string; title: string; deliveries: number }
 
 /** Returns the events of a dependency, in order. */
 export function listVendorEvents(db: Db, dependencyId: string): Promise<VendorEvent[]> {

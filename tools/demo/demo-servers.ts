@@ -21,7 +21,7 @@ export async function startDemoTarget(): Promise<DemoTarget> {
   }
 }
 
-export type Webhook = {
+type Webhook = {
   event: string
   data?: { monitor?: { name: string; status: string }; down_duration?: string | null }
   isSigned: boolean

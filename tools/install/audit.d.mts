@@ -1,6 +1,6 @@
 import type { Locked } from './locked.mjs'
 
-export type Kinds = Map<string, Set<string>>
+type Kinds = Map<string, Set<string>>
 
 export function collectFindings(packages: Record<string, Partial<Locked>>, native: string[]): Kinds
 export function parseListedPackages(markdown: string): Kinds

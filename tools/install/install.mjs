@@ -42,7 +42,7 @@ export const NATS = describeDistributionPackage('nats-server', 'nats-server', {
   instead: 'set NATS_URL to an existing server',
 })
 /** A browser for the tests of the dashboard, of pages and of screenshots. Probes work without one. */
-export const CHROMIUM = describeDistributionPackage('chromium-headless-shell', '', {
+const CHROMIUM = describeDistributionPackage('chromium-headless-shell', '', {
   isInstalled: () => ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].some(existsSync),
 })
 /** Other browsers for the tests in test/browsers. WebKit opens its windows on a screen in memory. */
@@ -52,10 +52,10 @@ export const OTHER_BROWSERS = [
   describeDistributionPackage('xvfb', '', { isInstalled: () => existsSync('/usr/bin/xvfb-run') }),
 ]
 /** For the differential test, and for the tests of alert rules; those tests report when they are missing. */
-export const BLACKBOX = describeDistributionPackage('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
+const BLACKBOX = describeDistributionPackage('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter', {
   isOptional: true,
 })
-export const PROMETHEUS = describeDistributionPackage('prometheus', 'promtool', { isOptional: true })
+const PROMETHEUS = describeDistributionPackage('prometheus', 'promtool', { isOptional: true })
 /** Used by probes to ping when the kernel refuses an ICMP socket. */
 export const PING = describeDistributionPackage('iputils-ping', 'ping', {
   isInstalled: () => answers('ping', '-V'),

@@ -1,6 +1,6 @@
 import type { Locked } from './locked.mjs'
 
-export type Lock = { lockfileVersion: number; packages: Record<string, Locked> }
+type Lock = { lockfileVersion: number; packages: Record<string, Locked> }
 
 export function createSubset(
   lock: Lock,

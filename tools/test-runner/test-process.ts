@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { createGroupReader, type FileRun } from './tap-report.ts'
 
 /** Where the bundles of test files are. */
-export type Bundles = { bundleOf(file: string): string; groupProgram: string }
+type Bundles = { bundleOf(file: string): string; groupProgram: string }
 
 /** tap ends a file that takes longer and reports the test that hangs. Only a hang takes an hour, also on a slow and busy machine. */
 export const TIMEOUT_S = 3_600

@@ -45,7 +45,7 @@ export type InviteTools = {
   limits?: InstallationLimits
   registration: RegistrationMode
 }
-export type InvitedMember = {
+type InvitedMember = {
   user_id: string
   email: string
   role: MemberRole

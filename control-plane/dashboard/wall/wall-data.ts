@@ -14,7 +14,7 @@ type WallFailure = {
 }
 
 /** The letter of each status. */
-export const LETTERS: Record<ShownStatus, string> = { down: 'd', degraded: 'w', unknown: 'n', up: 'u', paused: 'p' }
+const LETTERS: Record<ShownStatus, string> = { down: 'd', degraded: 'w', unknown: 'n', up: 'u', paused: 'p' }
 
 /** `statuses`: one letter a monitor, such as `dwuuup`. */
 type WallGroup = { tag: string | null; statuses: string }

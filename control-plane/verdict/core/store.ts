@@ -105,7 +105,7 @@ export async function insertTransitions(tx: Tx, rows: TransitionRow[], now: Date
 }
 
 /** A transition as the API returns it. */
-export type TransitionRecord = {
+type TransitionRecord = {
   id: string
   monitor_id: string
   from: VerdictStatus

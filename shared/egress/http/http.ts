@@ -16,7 +16,7 @@ import { followRedirect, type Redirect, readRedirect } from './redirect.ts'
 /** Maximum number of redirects. */
 const MAX_REDIRECTS = 10
 
-export type SendOptions = {
+type SendOptions = {
   /** the deadline for names, connections, redirects and the body; see createDeadline */
   signal: DeadlineSignal
   /** after decompression; the rest is not read, which is not an error */

@@ -80,7 +80,7 @@ export type CommittedTransition = {
  * Maintenance of a monitor, as PostgreSQL has it: `fromMs` and `toMs` by its clock, which is wrong after it was set.
  * `storedMs`: when it was stored; nothing becomes maintenance before.
  */
-export type MaintenanceWindow = { monitorId: string; fromMs: number; toMs: number; storedMs: number }
+type MaintenanceWindow = { monitorId: string; fromMs: number; toMs: number; storedMs: number }
 
 /** What receivers were sent about a status. */
 export type SentNotification = { monitorId: string; atMs: number; status: string }

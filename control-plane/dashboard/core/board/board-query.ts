@@ -20,7 +20,7 @@ const STATUSES: readonly ShownStatus[] = ['up', 'down', 'degraded', 'paused', 'u
 const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A query that was understood, and what was not. */
-export type BoardQuery = { matches(row: BoardRow): boolean; problems: string[] }
+type BoardQuery = { matches(row: BoardRow): boolean; problems: string[] }
 
 /**
  * Parses a query of the list: words (in the name or the cause) and `is:down`, `tag:shop`, `-tag:shop`, `type:http`,

@@ -62,7 +62,7 @@ export const overviewScreen = screen({
 })
 
 /** `3 down, 1 degraded, 9,996 quiet` */
-export function formatSentence({ down, degraded, unknown, up, paused }: BoardCounts): string {
+function formatSentence({ down, degraded, unknown, up, paused }: BoardCounts): string {
   if (down + degraded + unknown === 0 && up > 0) {
     const all = up === 1 ? 'The monitor is up' : `All ${formatNumber(up)} monitors are up`
     return paused > 0 ? `${all}, ${formatNumber(paused)} paused` : all

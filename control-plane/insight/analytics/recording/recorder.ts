@@ -22,7 +22,7 @@ import { type RecorderTools, recordUntilAborted } from './record-messages.ts'
 import { createRecorderMetrics } from './recorder-metrics.ts'
 import { RESULT_LINE_COLUMNS, WITNESS_LINE_COLUMNS } from './result-line.ts'
 
-export type RecorderContext = LoopTools & {
+type RecorderContext = LoopTools & {
   db: Db
   nats: Nats
   clickhouse: Clickhouse

@@ -42,7 +42,7 @@ const TRIGGERS = [
   ['w', Trigger.WITNESS],
 ] as const
 
-export type Row = {
+type Row = {
   says: string
   /** default: 60 s interval, 10 s timeout, retry count 2 */
   policy?: Partial<Policy>

@@ -27,7 +27,7 @@ export type RehearsalInputs = {
   initial: StoredStatus
 }
 
-export type Rehearsal = {
+type Rehearsal = {
   /** Decides one result. They must come in the order in which JetStream took them. */
   add(attempt: StoredAttempt): void
   /** Applies what happened until `toMs`. Returns all changes of the status, in order. */

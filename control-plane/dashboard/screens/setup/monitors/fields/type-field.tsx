@@ -5,7 +5,7 @@ import type { GroupOptions } from './group-props.ts'
 /** The types in the order in which they are chosen most often. */
 const ORDER: readonly MonitorType[] = ['http', 'keyword', 'ping', 'tcp', 'dns', 'heartbeat']
 
-export const TYPE_NAMES: Record<MonitorType, string> = {
+const TYPE_NAMES: Record<MonitorType, string> = {
   http: 'HTTP',
   keyword: 'Keyword',
   ping: 'Ping',
