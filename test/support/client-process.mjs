@@ -1,5 +1,5 @@
 // Loaded into a program before it starts. Its connections to this machine come from an address that contains its process id,
-// so that a server can tell programs apart (client-process.ts): 127.1.2.3 is process 2 * 256 + 3.
+// so that a server can distinguish programs (client-process.ts): 127.1.2.3 is process 2 * 256 + 3.
 import { Socket } from 'node:net'
 
 const { pid } = process
