@@ -188,7 +188,7 @@ t.test('Look-ups of names from the proxy run a few at a time, and the others wai
   let [running, most, looks, waiting, mostWaiting] = [0, 0, 0, 0, 0]
   const refused: string[] = []
   const lookUp = createQueuedLookup({
-    ...{ atOnce: 2, mostWaiting: 300, patienceMs: 600_000 },
+    ...{ atOnce: 2, maxWaiting: 300, timeoutMs: 600_000 },
     onWaiting(change) {
       waiting += change
       mostWaiting = Math.max(mostWaiting, waiting)

@@ -4,7 +4,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { watchPage } from '../support/watched-page.ts'
 
 /** Only a hanging browser needs this long, also on a busy machine. */
-const LIMIT_MS = 120_000
+const TIMEOUT_MS = 120_000
 const DEFAULT_VIEWPORT = { width: 1280, height: 720 }
 /** Every control plane serves it, and it has no script. */
 const EMPTY_PATH = '/healthz'
@@ -35,7 +35,7 @@ export async function openBrowser(t: Teardown) {
   const browser = await shareBrowser()
   const openContext = async (options: BrowserContextOptions) => {
     const context = await browser.newContext(options)
-    context.setDefaultTimeout(LIMIT_MS)
+    context.setDefaultTimeout(TIMEOUT_MS)
     return context
   }
   const newContext = async (options: BrowserContextOptions = {}) => {

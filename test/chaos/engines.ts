@@ -8,7 +8,7 @@ import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import type { ChaosScale } from './plan.ts'
-import { LIMIT_MS } from './scales.ts'
+import { TIMEOUT_MS } from './scales.ts'
 
 export type ChaosEngines = {
   byName: Record<string, KeptEngine>
@@ -43,7 +43,7 @@ export async function startEngines(t: Teardown, dir: string, scale: ChaosScale):
 
 /** Retries: the remaining processes of a killed PostgreSQL may need a moment to exit. */
 export async function restartEngine(engine: KeptEngine): Promise<void> {
-  const deadline = performance.now() + LIMIT_MS
+  const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     try {
       return await engine.restart()

@@ -1,7 +1,7 @@
 import type { ChaosScale } from './plan.ts'
 
 /** The limit of each wait at the end of a run. Only a hang can reach it. */
-export const LIMIT_MS = 300_000
+export const TIMEOUT_MS = 300_000
 
 /** The run of `npm run chaos`: two processes of each role, and two probes in each of two regions. */
 export const LONG: Omit<ChaosScale, 'hasDisks'> = {

@@ -5,7 +5,7 @@ import { LATE_STREAM, RESULTS_STREAM } from '../../shared/nats/subjects.ts'
 import { waitFor } from '../support/wait.ts'
 import type { ChaosContext } from './context.ts'
 import { type ChaosScale, listProbeNames } from './plan.ts'
-import { LIMIT_MS } from './scales.ts'
+import { TIMEOUT_MS } from './scales.ts'
 import type { System } from './system.ts'
 
 /** A write whose server was killed can be repeated after 90 seconds. A short run does not wait for it. */
@@ -19,7 +19,7 @@ export async function waitForStatuses({ db }: Pick<System, 'db'>, monitorIds: st
     return others.length === 0
   }
   await waitFor(areThere, {
-    timeoutMs: LIMIT_MS,
+    timeoutMs: TIMEOUT_MS,
     everyMs: 250,
     label: () => `${status} instead of ${JSON.stringify(others)}`,
   })
@@ -31,7 +31,7 @@ export async function waitForEmptySpools({ scale, system }: ChaosContext): Promi
   const files = (spool: string) =>
     readdirSync(spool, { recursive: true, encoding: 'utf8' }).map(name => statSync(join(spool, name)))
   const areEmpty = () => spools.flatMap(files).every(file => file.isDirectory() || file.size === 0)
-  await waitFor(areEmpty, { timeoutMs: LIMIT_MS, everyMs: 250, label: 'empty spools' })
+  await waitFor(areEmpty, { timeoutMs: TIMEOUT_MS, everyMs: 250, label: 'empty spools' })
 }
 
 /** Acknowledged data that is not processed yet. */
@@ -47,7 +47,7 @@ export async function waitUntilDrained(context: ChaosContext): Promise<void> {
     return toRead === 0 && toRecord === 0 && toDeliver === 0 && partitionsToCount.length === 0
   }
   const label = () => `an empty backlog instead of ${JSON.stringify(left)}`
-  await waitFor(isNothing, { timeoutMs: LIMIT_MS, everyMs: 250, label })
+  await waitFor(isNothing, { timeoutMs: TIMEOUT_MS, everyMs: 250, label })
 }
 
 /** JetStream then redelivers the messages of a killed recorder after 10 seconds instead of a minute. */

@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startStandby, waitForReplay, withClient } from '../support/standby.ts'
 import { type ChaosEngines, restartEngine } from './engines.ts'
-import { LIMIT_MS } from './scales.ts'
+import { TIMEOUT_MS } from './scales.ts'
 
 /** A period whose commits PostgreSQL has lost. In ms since 1970. */
 export type LostPeriod = { fromMs: number; toMs: number }
@@ -16,7 +16,7 @@ export async function promoteStandby({ byName, postgres }: ChaosEngines, cutOffM
   const files = { dataDir: `${postgres.dataDir}-standby`, logFile: `${postgres.logFile}.standby` }
   const standby = await startStandby(primary.url, postgres.dataDir, postgres.replication.url, files)
   try {
-    await waitForReplay(primary.url, standby.url, LIMIT_MS)
+    await waitForReplay(primary.url, standby.url, TIMEOUT_MS)
     const fromMs = Date.now()
     await postgres.replication.cut()
     await pause(cutOffMs)

@@ -16,7 +16,7 @@ import { type Disk, mountDisk } from './disk.ts'
 import { type ChaosEngines, SMALL_STREAMS, startEngines } from './engines.ts'
 import { createOtherTenant, type OtherTenant } from './other-tenant.ts'
 import { type ChaosScale, listProbeNames, PROBES_TO_NATS } from './plan.ts'
-import { LIMIT_MS } from './scales.ts'
+import { TIMEOUT_MS } from './scales.ts'
 import type { LostPeriod } from './standby.ts'
 import { type SupervisedProgram, superviseProgram } from './supervised-program.ts'
 import { type ChaosTargets, startChaosTargets } from './targets.ts'
@@ -206,7 +206,7 @@ export async function waitUntilReady(processes: ProcessPorts[]): Promise<void> {
   const isReady = async ({ operator, http }: ProcessPorts) => (await isReadyAt(operator)) || isReadyAt(http)
   await Promise.all(
     processes.map(ports =>
-      waitFor(() => isReady(ports), { timeoutMs: LIMIT_MS, everyMs: 200, label: `port ${ports.http} ready` }),
+      waitFor(() => isReady(ports), { timeoutMs: TIMEOUT_MS, everyMs: 200, label: `port ${ports.http} ready` }),
     ),
   )
 }

@@ -23,7 +23,7 @@ const KEYS: Record<string, string> = {
   page_notices: 'page_id',
 }
 /** The longest wait in seconds, of a row with these columns. */
-const LONGEST: Record<string, [seconds: number, columns?: Record<string, number>]> = {
+const MAX_SECONDS: Record<string, [seconds: number, columns?: Record<string, number>]> = {
   'heartbeats.due_at': [660],
   'silences.due_at': [30],
   'silences.send_by': [300],
@@ -70,7 +70,7 @@ for (const wait of PLANNED_WAITS) {
   const { table, column } = wait
   t.test(`${table}.${column}: a row that was planned by a clock an hour ahead waits for its longest wait`, t =>
     db.transaction(async tx => {
-      const [longest, columns = {}] = LONGEST[`${table}.${column}`]!
+      const [longest, columns = {}] = MAX_SECONDS[`${table}.${column}`]!
       const key = KEYS[table] ?? 'id'
       await insertOwners(tx)
       await loosen(tx, table)

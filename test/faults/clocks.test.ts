@@ -17,7 +17,7 @@ const MONITORS = 6
 const INTERVAL_S = 5
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const PATIENCE = { timeoutMs: 120_000 }
+const LONG_WAIT = { timeoutMs: 120_000 }
 
 const nats = await startNats(t)
 const proxy = await startNatsTimeProxy(t, nats.url)
@@ -47,7 +47,7 @@ const allAre = (status: string) =>
       const sql = 'SELECT count(*) AS count FROM monitors WHERE status = ?'
       return (await query<{ count: number }>(db, sql, [status]))[0]!.count === MONITORS
     },
-    { ...PATIENCE, label: `all are ${status}` },
+    { ...LONG_WAIT, label: `all are ${status}` },
   )
 
 async function metric(name: string): Promise<number> {
@@ -74,7 +74,7 @@ async function outageIsTold(meanwhile = async () => {}) {
   await reported('monitor.up')
   // a process that is killed before it records a delivery would send it again
   const pending = `SELECT count(*) AS count FROM deliveries WHERE status = 'pending'`
-  await waitFor(async () => (await query<{ count: number }>(db, pending))[0]!.count === 0, PATIENCE)
+  await waitFor(async () => (await query<{ count: number }>(db, pending))[0]!.count === 0, LONG_WAIT)
 }
 
 const receiver = await startReceiver(t)
@@ -111,7 +111,7 @@ t.test('an outage lasts until the target is back when NATS’ clock is set durin
   await outageIsTold(async () => {
     proxy.setAhead(HOUR_MS)
     const requests = target.requests.length
-    await waitFor(() => target.requests.length >= requests + 4 * MONITORS, { ...PATIENCE, label: 'checks' })
+    await waitFor(() => target.requests.length >= requests + 4 * MONITORS, { ...LONG_WAIT, label: 'checks' })
   })
   t.ok((await metric('picket_clock_steps_total{of="nats"}')) >= 5, 'the operator sees each step')
 })

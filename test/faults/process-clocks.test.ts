@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000
 const MONITORS = 24
 /** The number of concurrent requests to one receiver. */
 const DELIVERIES = 8
-const PATIENCE = { timeoutMs: 300_000 }
+const LONG_WAIT = { timeoutMs: 300_000 }
 
 t.test('an alert is sent once even if the clock of one of two sending processes is 40 s ahead', async t => {
   const clock = createWrongClock(t, AHEAD_MS)
@@ -32,7 +32,7 @@ t.test('an alert is sent once even if the clock of one of two sending processes 
   const subjects = Array.from({ length: DELIVERIES }, (_, i) => `monitor:${i}`)
   other.freeze()
   await send(db, project!.id, [id], subjects, new Date())
-  await waitFor(() => receiver.received.length === DELIVERIES, { ...PATIENCE, label: 'all of them on their way' })
+  await waitFor(() => receiver.received.length === DELIVERIES, { ...LONG_WAIT, label: 'all of them on their way' })
   // it finds lanes whose lease has 30 s left, and by its own clock ended 10 s ago
   other.thaw()
 
@@ -40,7 +40,7 @@ t.test('an alert is sent once even if the clock of one of two sending processes 
     const sql = 'SELECT count(*) AS count FROM deliveries WHERE status = ?'
     return (await query<{ count: number }>(db, sql, [status]))[0]!.count
   }
-  await waitFor(async () => (await countOf('delivered')) === DELIVERIES, { ...PATIENCE, label: 'all deliveries' })
+  await waitFor(async () => (await countOf('delivered')) === DELIVERIES, { ...LONG_WAIT, label: 'all deliveries' })
   t.equal(await countOf('pending'), 0)
   t.equal(receiver.received.length, DELIVERIES, 'each was sent once')
   t.match(
@@ -75,7 +75,7 @@ t.test(
         const sql = `SELECT count(*) AS count FROM monitors WHERE id = ANY (CAST(? AS uuid[])) AND status = 'up'`
         return (await query<{ count: number }>(db, sql, [ids]))[0]!.count === MONITORS
       }
-      await waitFor(areUp, { ...PATIENCE, label: `all up, ${hours} h` })
+      await waitFor(areUp, { ...LONG_WAIT, label: `all up, ${hours} h` })
       t.same(
         probe.lines.filter(({ event }) => event === 'nats_away'),
         [],

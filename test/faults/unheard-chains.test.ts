@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait.ts'
 // takes about 60 s
 
 t.setTimeout(600_000)
-const PATIENCE = { timeoutMs: 120_000 }
+const LONG_WAIT = { timeoutMs: 120_000 }
 const INTERVAL_MS = 12_000
 /** As long as the interval: the next slot does not know yet that the chain before it did not count. */
 const LATE_AFTER_MS = INTERVAL_MS
@@ -32,25 +32,25 @@ t.test(
       INTERVAL_MS / 1_000,
     ])
     const is = async (status: string) => (await api.get(`/monitors/${id}`)).body.data.status === status
-    await waitFor(() => is('up'), { ...PATIENCE, label: 'up' })
+    await waitFor(() => is('up'), { ...LONG_WAIT, label: 'up' })
     const seen = target.requests.length
-    await waitFor(() => target.requests.length >= seen + 2, { ...PATIENCE, label: 'checks of the short interval' })
+    await waitFor(() => target.requests.length >= seen + 2, { ...LONG_WAIT, label: 'checks of the short interval' })
 
     await nats.stop()
     await probe.untilEvent('nats_away')
     const before = target.requests.length
     target.behave({ kind: 'answer', status: 500 })
     const chain = () => target.requests.slice(before, before + 3)
-    await waitFor(() => chain().length === 3, { ...PATIENCE, label: 'a whole chain whose results wait' })
+    await waitFor(() => chain().length === 3, { ...LONG_WAIT, label: 'a whole chain whose results wait' })
     const lateAtMs = chain()[2]!.atMs + LATE_AFTER_MS
     await waitFor(() => Date.now() > lateAtMs, { label: 'results that are late' })
     const connects = () => probe.lines.filter(({ event }) => event === 'nats_connected')
     const connectedBefore = connects().length
     await nats.restart()
-    await waitFor(() => connects().length > connectedBefore, { ...PATIENCE, label: 'the probe at NATS' })
+    await waitFor(() => connects().length > connectedBefore, { ...LONG_WAIT, label: 'the probe at NATS' })
     const backAtMs = Date.now()
 
-    await waitFor(() => is('down'), { ...PATIENCE, label: 'down' })
+    await waitFor(() => is('down'), { ...LONG_WAIT, label: 'down' })
     const [down] = (await api.get(`/monitors/${id}/transitions`)).body.data
     const { scheduled_at, attempt } = down.explanation.decided_by
     const decidedMs = Date.parse(scheduled_at)
@@ -61,7 +61,7 @@ t.test(
         const listed = await listChecks()
         return listed.some(check => check.scheduled_at === scheduled_at) ? listed : null
       },
-      { ...PATIENCE, label: 'the deciding check in the history' },
+      { ...LONG_WAIT, label: 'the deciding check in the history' },
     )
     const afterMs = decidedMs - backAtMs
     const toldMs = Date.parse(down.at) - backAtMs

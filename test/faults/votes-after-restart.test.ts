@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait.ts'
 // takes about 50 s
 
 tap.setTimeout(600_000)
-const PATIENCE = { timeoutMs: 120_000 }
+const LONG_WAIT = { timeoutMs: 120_000 }
 const REGIONS = ['us-east', 'eu-west', 'ap-southeast', 'us-west', 'eu-central']
 /** A vote counts for 8 s. */
 const INTERVAL_S = 2
@@ -36,7 +36,7 @@ async function checksUntil(rounds: [string, string], label: string, isSo: () => 
     await checks(wasWell, rounds[1])
     return isSo()
   }
-  await waitFor(going, { ...PATIENCE, label })
+  await waitFor(going, { ...LONG_WAIT, label })
 }
 
 const statuses = async () => [await statusesOf(db, failedFirst), await statusesOf(db, wasWell)]

@@ -54,7 +54,7 @@ t.test('Rounds that fail within their limit do not make a process stuck', async 
     failed++
     throw new Error('PostgreSQL is away')
   }
-  const loop = startLoop('fails', 100, tools, fail, { isCritical: true, limitMs: 2_500 })
+  const loop = startLoop('fails', 100, tools, fail, { isCritical: true, timeoutMs: 2_500 })
   const watchdog = startWatchdog(metrics, loops => stuck.push(loops))
   await waitFor(() => failed >= 6, { label: 'six rounds' })
   t.same(stuck, [])
@@ -73,7 +73,7 @@ t.test('A round beyond its limit is counted, and its signal is aborted before', 
       release = resolve
       signal.addEventListener('abort', () => aborted.push('abort'), { once: true })
     })
-  const loop = startLoop('slow', 60_000, tools, round, { limitMs: 300 })
+  const loop = startLoop('slow', 60_000, tools, round, { timeoutMs: 300 })
   const watchdog = startWatchdog(metrics, () => t.fail('only critical loops are reported'))
   const text = async () => (await metrics.render()).text
   await waitFor(async () => (await text()).includes('picket_loop_rounds_total{loop="slow",outcome="late"} 1'), {

@@ -13,7 +13,7 @@ type ClickhousePlanOptions = {
 
 const MIN_FAULT_MS = 2_000
 /** The simulated stream keeps 40 minutes, by its clock. A result must not wait longer for the history. */
-const LONGEST_WAIT_MS = 34 * 60_000
+const MAX_WAIT_MS = 34 * 60_000
 const NEAR_MS = 40 * 60_000
 
 export const isClickhouseFault = (kind: SimulatedFaultKind): boolean => kind.startsWith('clickhouse-')
@@ -41,7 +41,7 @@ export function planClickhouseFaults(
     const near = [...others, ...planned].filter(
       other => other.fromMs < fromMs + lengthMs + NEAR_MS && other.toMs > fromMs - NEAR_MS,
     )
-    const leftMs = LONGEST_WAIT_MS - near.reduce((sum, other) => sum + getWaitMs(other), 0)
+    const leftMs = MAX_WAIT_MS - near.reduce((sum, other) => sum + getWaitMs(other), 0)
     if (leftMs >= MIN_FAULT_MS) planned.push({ ...fault, toMs: fromMs + Math.min(lengthMs, leftMs) })
   }
   return planned

@@ -8,7 +8,7 @@ import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
 /** Never reached here, also on a busy machine. */
-const PATIENCE_MS = 120_000
+const TIMEOUT_MS = 120_000
 const FROM = 'Picket <picket@example.com>'
 const mail: Mail = {
   to: ['ops@example.com', 'on-call@example.com'],
@@ -29,7 +29,7 @@ function mailerOf(t: Teardown, url: string) {
 t.test('A mail arrives with both parts, its sender, its recipients and its references', async t => {
   const server = await startSmtp(t)
   const mailer = mailerOf(t, server.url)
-  const answer = await mailer.send(mail, PATIENCE_MS)
+  const answer = await mailer.send(mail, TIMEOUT_MS)
   t.match(answer, { code: 250, line: /^250 /, error: null })
   const [taken] = server.mails
   t.match(taken, { from: 'picket@example.com', to: mail.to, text: mail.text, isTls: false })
@@ -44,7 +44,7 @@ t.test('A mail arrives with both parts, its sender, its recipients and its refer
     date: 'Sat, 01 Aug 2026 12:00:00 +0000',
     'auto-submitted': 'auto-generated',
   })
-  await mailer.send(mail, PATIENCE_MS)
+  await mailer.send(mail, TIMEOUT_MS)
   t.equal(server.mails[1]?.raw, taken?.raw, 'the same mail makes the same bytes')
   t.equal(server.connections(), 1, 'over the same connection')
 })
@@ -53,14 +53,14 @@ t.test('The reply of a mail server is returned with its code and line', async t 
   const server = await startSmtp(t)
   const mailer = mailerOf(t, server.url)
   server.replyWith('451 4.3.0 Try again later', '554 5.7.1 Spam')
-  t.match(await mailer.send(mail, PATIENCE_MS), {
+  t.match(await mailer.send(mail, TIMEOUT_MS), {
     code: 451,
     line: /^451 4.3.0 Try again later/,
     error: /deferred the mail/,
   })
-  t.match(await mailer.send(mail, PATIENCE_MS), { code: 554, line: /^554 5.7.1 Spam/, error: /refused the mail/ })
-  t.match(await mailer.send({ ...mail, to: ['unknown@example.com'] }, PATIENCE_MS), { code: 550, line: /No such user/ })
-  const partly = await mailer.send({ ...mail, to: ['ops@example.com', 'unknown@example.com'] }, PATIENCE_MS)
+  t.match(await mailer.send(mail, TIMEOUT_MS), { code: 554, line: /^554 5.7.1 Spam/, error: /refused the mail/ })
+  t.match(await mailer.send({ ...mail, to: ['unknown@example.com'] }, TIMEOUT_MS), { code: 550, line: /No such user/ })
+  const partly = await mailer.send({ ...mail, to: ['ops@example.com', 'unknown@example.com'] }, TIMEOUT_MS)
   t.match(partly, { code: 250, error: /rejected for unknown@example.com .*550/ })
   t.match(server.mails, [{ to: ['ops@example.com'] }])
 })
@@ -123,9 +123,9 @@ t.test('A mail server that is silent, disconnects or is unreachable fails in tim
   const rows: [port: number, timeoutMs: number, error: RegExp][] = [
     [hanging, 500, /timed out/],
     [silent, 500, /timed out/],
-    [closing, PATIENCE_MS, /no connection to the mail server: .*closed/i],
-    [halfway, PATIENCE_MS, /no connection to the mail server: .*closed/i],
-    [1, PATIENCE_MS, /refused the connection/],
+    [closing, TIMEOUT_MS, /no connection to the mail server: .*closed/i],
+    [halfway, TIMEOUT_MS, /no connection to the mail server: .*closed/i],
+    [1, TIMEOUT_MS, /refused the connection/],
   ]
   await Promise.all(
     rows.map(async ([port, timeoutMs, error]) => {
@@ -139,9 +139,9 @@ t.test('A mail server that is silent, disconnects or is unreachable fails in tim
 t.test('A connection that the mail server closed loses no mail', async t => {
   const server = await startSmtp(t)
   const mailer = mailerOf(t, server.url)
-  t.match(await mailer.send(mail, PATIENCE_MS), { code: 250 })
+  t.match(await mailer.send(mail, TIMEOUT_MS), { code: 250 })
   await server.hangUp()
-  t.match(await mailer.send(mail, PATIENCE_MS), { code: 250 })
+  t.match(await mailer.send(mail, TIMEOUT_MS), { code: 250 })
   t.equal(server.mails.length, 2)
 })
 
@@ -150,7 +150,7 @@ t.test('Many concurrent mails share ten connections', async t => {
   const mailer = mailerOf(t, server.url)
   // 50 at a time, because on a busy machine the last of 200 would wait longer for a connection than a mail may
   for (let wave = 0; wave < 4; wave++) {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail, PATIENCE_MS)))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail, TIMEOUT_MS)))
     t.same(
       answers.filter(answer => answer?.code !== 250),
       [],
@@ -165,12 +165,12 @@ t.test('A mail that finds no free connection in time is not sent, and can be sen
   const mailer = createMailer(server.url, FROM, 50)
   t.teardown(mailer.close)
   server.replyWith(...new Array<string>(10).fill('hang'))
-  const hanging = Array.from({ length: 10 }, () => mailer.send(mail, PATIENCE_MS))
+  const hanging = Array.from({ length: 10 }, () => mailer.send(mail, TIMEOUT_MS))
   await server.waitFor(10)
-  t.equal(await mailer.send({ ...mail, messageId: '<eleventh@picket.example.com>' }, PATIENCE_MS), null)
+  t.equal(await mailer.send({ ...mail, messageId: '<eleventh@picket.example.com>' }, TIMEOUT_MS), null)
   await server.hangUp()
   t.match(await Promise.all(hanging), new Array(10).fill({ code: null, error: /./ }))
-  t.match(await mailer.send({ ...mail, messageId: '<eleventh@picket.example.com>' }, PATIENCE_MS), { code: 250 })
+  t.match(await mailer.send({ ...mail, messageId: '<eleventh@picket.example.com>' }, TIMEOUT_MS), { code: 250 })
   t.equal(server.mails.filter(({ raw }) => raw.includes('eleventh@')).length, 1)
 })
 
@@ -189,10 +189,10 @@ t.test('Connections on which the mail server leaves QUIT unanswered delay no mai
     })
   })
   const mailer = mailerOf(t, `smtp://127.0.0.1:${port}`)
-  const answers = await Promise.all(Array.from({ length: 10 }, () => mailer.send(mail, PATIENCE_MS)))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => mailer.send(mail, TIMEOUT_MS)))
   t.ok(answers.every(answer => answer?.code === 250))
   await waitFor(() => unanswered === 10, { label: 'idle connections are closed' })
-  t.match(await mailer.send(mail, PATIENCE_MS), { code: 250 })
+  t.match(await mailer.send(mail, TIMEOUT_MS), { code: 250 })
   t.equal(connections, 11)
 })
 
@@ -204,7 +204,7 @@ t.test('The password is sent over TLS, and an untrusted certificate is refused',
   const upgrading = await startSmtp(t, { ...tls, disabledCommands: [] })
   const secure = await startSmtp(t, { ...tls, secure: true })
   const at = (scheme: string, port: number, pass: string, more = '?tls.rejectUnauthorized=false') =>
-    mailerOf(t, `${scheme}://me:${encodeURIComponent(pass)}@localhost:${port}${more}`).send(mail, PATIENCE_MS)
+    mailerOf(t, `${scheme}://me:${encodeURIComponent(pass)}@localhost:${port}${more}`).send(mail, TIMEOUT_MS)
   t.match(await at('smtp', upgrading.port, 'p@ss/word'), { code: 250 })
   t.match(await at('smtps', secure.port, 'p@ss/word'), { code: 250 })
   t.match(
@@ -220,7 +220,7 @@ t.test('The password is sent over TLS, and an untrusted certificate is refused',
   t.match(await at('smtps', secure.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
   t.match(await at('smtp', upgrading.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
   const plain = await startSmtp(t)
-  t.match(await mailerOf(t, `${plain.url}?requireTLS=true`).send(mail, PATIENCE_MS), { code: /^5/, error: /./ })
+  t.match(await mailerOf(t, `${plain.url}?requireTLS=true`).send(mail, TIMEOUT_MS), { code: /^5/, error: /./ })
 })
 
 type Done = (error: Error | null, response?: { user: string }) => void

@@ -7,7 +7,7 @@ import { startNats } from '../support/nats.ts'
 
 const MESSAGES = 1_000
 /** more than a reader has in its queue at any time */
-const LIMIT = 200
+const MAX_MESSAGES = 200
 
 t.test('a reader with a backlog knows that it has not read everything, also when it gets few messages', async t => {
   const server = await startNats(t)
@@ -19,7 +19,7 @@ t.test('a reader with a backlog knows that it has not read everything, also when
   t.teardown(() => reader.close())
   let [read, reads] = [0, 0]
   while (read < MESSAGES) {
-    const messages = await reader.take(LIMIT, 5_000)
+    const messages = await reader.take(MAX_MESSAGES, 5_000)
     if (messages.length === 0) continue
     read += messages.length
     reads++

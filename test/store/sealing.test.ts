@@ -71,7 +71,7 @@ t.test('A round that ends early is continued, so that the last deliveries are en
     seen.push(last)
     return last
   }
-  const loop = startBatchLoop('seal', 3_600_000, tools, portion, { limitMs: 30 })
+  const loop = startBatchLoop('seal', 3_600_000, tools, portion, { timeoutMs: 30 })
   t.teardown(loop.stop)
   await waitFor(() => seen.includes(null), { label: 'the last portion' })
   t.same(await query(db, 'SELECT FROM deliveries WHERE request_url IS NOT NULL'), [])

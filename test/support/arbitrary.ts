@@ -4,7 +4,7 @@ import type { Schema } from './operations.ts'
 /** Ids of existing records, by the name of the property that refers to them. */
 export type KnownIds = Record<string, string>
 
-const MOST = 12
+const MAX_LENGTH = 12
 const ADDRESSES = ['http://127.0.0.1:9/', 'https://shop.example.com/a?b=c', 'tcp://127.0.0.1:1', 'file:///etc/passwd']
 const TEXTS = ['', ' ', '\u0000', 'a\r\nb: c', '‮', '{{x}}', "' OR 1=1 --", '<img src=x>', '*', '$.a[*]', '../..']
 
@@ -44,10 +44,10 @@ function goodOf(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown>
 }
 
 function textOf({ format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema): Arbitrary<string> {
-  if (pattern) return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, MOST) })
+  if (pattern) return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, MAX_LENGTH) })
   if (format === 'email') return fc.emailAddress()
   if (format === 'date-time') return fc.date({ noInvalidDate: true }).map(date => date.toISOString())
-  const length = { minLength, maxLength: Math.max(minLength, Math.min(maxLength, MOST)) }
+  const length = { minLength, maxLength: Math.max(minLength, Math.min(maxLength, MAX_LENGTH)) }
   return fc.oneof(
     fc.string({ ...length, unit: 'grapheme' }),
     fc.string(length),
@@ -56,7 +56,7 @@ function textOf({ format, pattern, minLength = 0, maxLength = Number.POSITIVE_IN
 }
 
 function listOf(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown[]> {
-  const { items = {}, minItems: minLength = 0, maxItems = MOST, uniqueItems } = schema
+  const { items = {}, minItems: minLength = 0, maxItems = MAX_LENGTH, uniqueItems } = schema
   const item = goodOf(items, ids, name.replace(/_ids$/, '_id'))
   const length = { minLength, maxLength: Math.min(maxItems, 4) }
   return uniqueItems
@@ -68,7 +68,7 @@ function objectOf(schema: Schema, ids: KnownIds): Arbitrary<unknown> {
   if (!schema.properties) {
     const values =
       typeof schema.additionalProperties === 'object' ? goodOf(schema.additionalProperties, ids, '') : fc.jsonValue()
-    return fc.dictionary(fc.string({ maxLength: MOST }), values, { maxKeys: 4 })
+    return fc.dictionary(fc.string({ maxLength: MAX_LENGTH }), values, { maxKeys: 4 })
   }
   const properties = Object.entries<Schema>(schema.properties).map(([key, one]) => [
     key,

@@ -105,12 +105,12 @@ function wrongNumbers({ type, minimum, maximum }: Schema): Wrong[] {
 }
 
 /** Longer bodies are a 413. */
-const LARGEST_BYTES = 1_000_000
+const MAX_BYTES = 1_000_000
 
 function wrongLists({ minItems, maxItems, uniqueItems }: Schema, valid: unknown[]): Wrong[] {
   const wrong: Wrong[] = []
   if (minItems > 0) wrong.push(['an empty list', []])
-  const isSendable = maxItems !== undefined && JSON.stringify(valid[0]).length * maxItems < LARGEST_BYTES
+  const isSendable = maxItems !== undefined && JSON.stringify(valid[0]).length * maxItems < MAX_BYTES
   if (isSendable) wrong.push(['too long a list', Array.from({ length: maxItems + 1 }, () => valid[0])])
   if (uniqueItems) wrong.push(['an item twice', [valid[0], valid[0]]])
   return wrong

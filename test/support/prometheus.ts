@@ -15,9 +15,9 @@ type Prometheus = {
 }
 
 /** Rates need several samples, and some gauges change only every ten seconds. */
-const SHORTEST_RANGE_S = 15
+const MIN_RANGE_S = 15
 /** Some loops run every 30 seconds. With a shorter range the rule about loops without a round fires while nothing is wrong. */
-const SHORTEST_RANGE_OF_ROUNDS_S = 60
+const MIN_RANGE_OF_ROUNDS_S = 60
 const ROUNDS = 'increase(picket_loop_rounds_total{'
 const SECONDS = { s: 1, m: 60, h: 3_600 }
 const inSeconds = (number: string, unit: string) => Number(number) * SECONDS[unit as keyof typeof SECONDS]
@@ -28,7 +28,7 @@ const shortenTimes = (rules: string): string =>
     .replace(/for: (\d+)([smh])\b/g, (_, n, unit) => `for: ${Math.ceil(inSeconds(n, unit) / 60)}s`)
     .split('\n')
     .map(line => {
-      const shortestS = line.includes(ROUNDS) ? SHORTEST_RANGE_OF_ROUNDS_S : SHORTEST_RANGE_S
+      const shortestS = line.includes(ROUNDS) ? MIN_RANGE_OF_ROUNDS_S : MIN_RANGE_S
       const shorten = (seconds: number) => Math.max(shortestS, seconds / 20)
       return line
         .replace(/\[(\d+)([smh])\]/g, (_, n, unit) => `[${shorten(inSeconds(n, unit))}s]`)

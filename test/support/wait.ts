@@ -9,10 +9,10 @@ type WaitOptions = {
   everyMs?: number
 }
 
-const SHORTEST_PAUSE_MS = 20
-const LONGEST_PAUSE_MS = 250
+const MIN_PAUSE_MS = 20
+const MAX_PAUSE_MS = 250
 /** A condition is often a request to the API: asking fifty times a second for a minute takes more processor time than the test. */
-const pauseMs = (waitedMs: number) => Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs / 20))
+const pauseMs = (waitedMs: number) => Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, waitedMs / 20))
 
 /**
  * Waits until `condition` returns a truthy value and returns it. An error of the condition counts as "not yet". After

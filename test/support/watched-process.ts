@@ -14,7 +14,7 @@ const metrics = createMetrics()
 const forever = new AbortController()
 process.on('SIGUSR2', () => forever.abort())
 
-const limits = { isCritical: true, limitMs: 3_000 }
+const limits = { isCritical: true, timeoutMs: 3_000 }
 const work = async () => {
   await sleep(roundMs)
   while (forever.signal.aborted) await sleep(1_000)

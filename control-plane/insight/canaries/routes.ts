@@ -14,7 +14,7 @@ import { type CanarySchedule, getLatestOutage, isFailing, parseFailureKinds } fr
 import { findReceiverChannel, insertCanaryAlert } from './store.ts'
 import { createTargetResponder } from './target-routes.ts'
 
-const BODY_LIMIT_BYTES = 65_536
+const MAX_BODY_BYTES = 65_536
 const ANY_HOST = { config: { hosts: 'any' } } as const
 
 /**
@@ -43,7 +43,7 @@ export function canaryRoutes(app: App, { db, secrets, sign }: { db: Db; secrets:
 
   app.post<{ Params: { key: string } }>(
     '/canary/receive/:key',
-    { bodyLimit: BODY_LIMIT_BYTES, ...ANY_HOST },
+    { bodyLimit: MAX_BODY_BYTES, ...ANY_HOST },
     async (request, reply) => {
       const receivedAt = now()
       const receiver = equalSecrets(request.params.key, signReceiver(sign)) ? await findReceiverChannel(db) : null

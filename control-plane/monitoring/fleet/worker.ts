@@ -52,7 +52,7 @@ type FleetOptions = {
 }
 
 /** A change of all monitors is read page by page, which may take long. */
-const MONITORS_LIMITS = { isCritical: true, limitMs: 120_000 }
+const MONITORS_LIMITS = { isCritical: true, timeoutMs: 120_000 }
 /** Rounds find what a lost notification hides; monitors and epochs are also read by themselves, this much more rarely. */
 const READ_EVERY_POLLS = 15
 const STOP_TIMEOUT_MS = 2_000

@@ -10,7 +10,7 @@ import { isDomainServed } from './store.ts'
  * One lookup takes about a millisecond, so two at a time are enough for thousands of new names a second and leave the
  * other connections of the pool free. Caddy waits ten seconds for an answer.
  */
-const LIMITS = { atOnce: 2, mostWaiting: 10_000, patienceMs: 10_000 }
+const LIMITS = { atOnce: 2, maxWaiting: 10_000, timeoutMs: 10_000 }
 
 type TlsCheckContext = { db: Db; metrics: Metrics; ownHosts: string[] }
 

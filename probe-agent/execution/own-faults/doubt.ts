@@ -55,7 +55,7 @@ type DoubtState = {
   failures: NewFailure[]
   doubtedSinceUs: number | null
   endedUs: number
-  mostFailing: number
+  maxFailing: number
   onChange: (isDoubting: boolean, hosts: number) => void
 }
 
@@ -69,7 +69,7 @@ export function createDoubtDetector(onChange: (isDoubting: boolean, hosts: numbe
     failures: [],
     doubtedSinceUs: null,
     endedUs: Number.NEGATIVE_INFINITY,
-    mostFailing: 0,
+    maxFailing: 0,
     onChange,
   }
   return {
@@ -113,20 +113,20 @@ function recordFailure(doubt: DoubtState, name: string, place: string, atUs: num
   }
   doubt.failures.push({ target: name, place, isNew: known === undefined, atUs, answers: doubt.answers })
   if (doubt.failures.length > MAX_NEW_FAILURES) doubt.failures.shift()
-  if (wasDoubting) doubt.mostFailing = Math.max(doubt.mostFailing, doubt.failures.length)
+  if (wasDoubting) doubt.maxFailing = Math.max(doubt.maxFailing, doubt.failures.length)
   else if (isJump(doubt)) begin(doubt, atUs)
 }
 
 function begin(doubt: DoubtState, atUs: number): void {
   doubt.doubtedSinceUs = atUs
-  doubt.mostFailing = doubt.failures.length
+  doubt.maxFailing = doubt.failures.length
   doubt.onChange(true, doubt.failures.length)
 }
 
 function endIfOver(doubt: DoubtState, nowUs: number): void {
   if (doubt.doubtedSinceUs === null) return
-  const { targets, failures, mostFailing } = doubt
-  const enough = Math.min(targets.size * SHARE_OF_MANY, mostFailing * SHARE_TO_CONTINUE)
+  const { targets, failures, maxFailing } = doubt
+  const enough = Math.min(targets.size * SHARE_OF_MANY, maxFailing * SHARE_TO_CONTINUE)
   const isOver = failures.length < Math.max(MIN_HOSTS, enough)
   const lastUs = doubt.doubtedSinceUs + MAX_DOUBT_US
   if (!isOver && nowUs <= lastUs) return

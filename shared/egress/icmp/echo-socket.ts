@@ -14,7 +14,7 @@ type EchoPlan = {
   /** delay between two echoes */
   gapMs: number
   /** after all are sent and one was answered: how long to wait for the others, by the longest round phases so far */
-  lostAfterMs: (longestMs: number) => number
+  lostAfterMs: (maxMs: number) => number
 }
 
 /** One unprivileged datagram socket for all echoes of an address family. */

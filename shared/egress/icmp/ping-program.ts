@@ -84,7 +84,7 @@ function failureIn(text: string, stats: PingStats | null): EgressFailure {
 }
 
 /** Once an echo is answered, another one is lost after twice the longest round phases so far, but at least 1 s. */
-export const computeLossTimeoutMs = (longestMs: number) => Math.max(1000, longestMs * 2)
+export const computeLossTimeoutMs = (maxMs: number) => Math.max(1000, maxMs * 2)
 
 export function createUnavailableFailure(why: string): EgressFailure {
   return createInternalFailure('icmp_unavailable', `the probe cannot ping: ${why}`.slice(0, 300))

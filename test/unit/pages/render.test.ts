@@ -4,14 +4,14 @@ import { TEMPLATE_NAMES } from '../../../control-plane/pages/core/types.ts'
 import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
 import { emptyView, largeView, NOW, ordinaryView } from '../../support/status-page-view.ts'
 
-const MOST_BYTES = 40 * 1024
+const MAX_BYTES = 40 * 1024
 
 t.test('A page of 50 components and 90 days stays below 40 kB compressed', async t => {
   for (const template of TEMPLATE_NAMES) {
     const { html } = renderPage(largeView({ template }))
     const sizes = { gzip: gzipSync(html).length, brotli: brotliCompressSync(html).length }
     for (const [name, bytes] of Object.entries(sizes))
-      t.ok(bytes <= MOST_BYTES, `${template}: ${bytes} bytes with ${name}`)
+      t.ok(bytes <= MAX_BYTES, `${template}: ${bytes} bytes with ${name}`)
   }
 })
 

@@ -8,7 +8,7 @@ const DOUBLES = `
   parentPort.on('message', ({ id, question }) => parentPort.postMessage({ id, answer: question * 2 }))
   parentPort.postMessage('ready')`
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 t.test('Questions fail immediately while the machine cannot start threads, and are answered later', async t => {
   const workers: Worker[] = []
@@ -24,8 +24,8 @@ t.test('Questions fail immediately while the machine cannot start threads, and a
       const timer = setTimeout(work, ms)
       return () => clearTimeout(timer)
     },
-    answerTimeout: { ms: PATIENCE_MS, problem: 'too long' },
-    startTimeout: { ms: PATIENCE_MS, problem: 'not started' },
+    answerTimeout: { ms: TIMEOUT_MS, problem: 'too long' },
+    startTimeout: { ms: TIMEOUT_MS, problem: 'not started' },
     queueLimit: { waiting: 10, problem: 'too many' },
   })
   t.teardown(() => Promise.all(workers.map(worker => worker.terminate())))
@@ -50,22 +50,22 @@ t.test(
       [
         'too long',
         `${ready} parentPort.on('message', () => { for (;;); })`,
-        { answer: 1, start: PATIENCE_MS },
+        { answer: 1, start: TIMEOUT_MS },
         { message: 'too long' },
         true,
       ],
       [
         'ends',
         `${ready} parentPort.on('message', () => { throw new Error('full') })`,
-        { answer: PATIENCE_MS, start: PATIENCE_MS },
+        { answer: TIMEOUT_MS, start: TIMEOUT_MS },
         { message: 'full' },
         true,
       ],
-      ['not started', 'for (;;);', { answer: PATIENCE_MS, start: 1 }, { message: 'not started' }, false],
+      ['not started', 'for (;;);', { answer: TIMEOUT_MS, start: 1 }, { message: 'not started' }, false],
       [
         'an answer',
         `${ready} parentPort.on('message', ({ id }) => parentPort.postMessage({ id, problem: 'bad' }))`,
-        { answer: PATIENCE_MS, start: PATIENCE_MS },
+        { answer: TIMEOUT_MS, start: TIMEOUT_MS },
         { message: 'bad' },
         false,
       ],

@@ -15,36 +15,40 @@ import {
 
 const seenFrom = (...regions: string[]) => ({ ...outage(TEN, 5 * MIN), regions })
 const downAfter = (ms: number) => [FIRST_UP, moved(TEN + ms, 'up', 'down'), moved(TEN + 5 * MIN + 20_000, 'down', 'up')]
-const MOST = seenFrom('us-east', 'eu-west')
+const TWO_REGIONS = seenFrom('us-east', 'eu-west')
 const FEW = seenFrom('us-east', 'us-west')
 const gone = (region: string) => fault('region-dead', TEN - MIN, 10 * MIN, region)
 const loss = (region: string) => fault('region-partial-loss', TEN - MIN, 5 * MIN, region)
 
 const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: string[]][] = [
-  ['two of three regions see an outage that is reported', { outages: [MOST], transitions: downAfter(30_000) }, []],
+  [
+    'two of three regions see an outage that is reported',
+    { outages: [TWO_REGIONS], transitions: downAfter(30_000) },
+    [],
+  ],
   [
     'two of three regions see an outage that is not reported',
-    { outages: [MOST], transitions: [FIRST_UP] },
+    { outages: [TWO_REGIONS], transitions: [FIRST_UP] },
     ['missed: 1'],
   ],
   [
     'two of three regions see an outage that is reported late',
-    { outages: [MOST], transitions: downAfter(45_000) },
+    { outages: [TWO_REGIONS], transitions: downAfter(45_000) },
     ['late: 1'],
   ],
   [
     'two of three regions see an outage of many hosts: one more check',
-    { outages: [{ ...MOST, isShared: true }], transitions: downAfter(60_000) },
+    { outages: [{ ...TWO_REGIONS, isShared: true }], transitions: downAfter(60_000) },
     [],
   ],
   [
     'two of three regions see an outage of many hosts: two more checks',
-    { outages: [{ ...MOST, isShared: true }], transitions: downAfter(70_000) },
+    { outages: [{ ...TWO_REGIONS, isShared: true }], transitions: downAfter(70_000) },
     ['late: 1'],
   ],
   [
     'a region that sees an outage has no probe, and the third one sees the target well',
-    { outages: [MOST], transitions: [FIRST_UP], faults: [gone('eu-west')] },
+    { outages: [TWO_REGIONS], transitions: [FIRST_UP], faults: [gone('eu-west')] },
     [],
   ],
   ['one of three regions sees an outage that is not reported', { outages: [FEW], transitions: [FIRST_UP] }, []],
@@ -66,7 +70,7 @@ const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: strin
   [
     'two of three regions see an outage that is reported, degraded, and reported again',
     {
-      outages: [MOST],
+      outages: [TWO_REGIONS],
       transitions: [
         FIRST_UP,
         moved(TEN + 30_000, 'up', 'down'),
@@ -80,7 +84,7 @@ const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: strin
   [
     'two of three regions see an outage, and the monitor is up in it',
     {
-      outages: [MOST],
+      outages: [TWO_REGIONS],
       transitions: [FIRST_UP, moved(TEN + 30_000, 'up', 'down'), moved(TEN + MIN, 'down', 'up')],
     },
     ['false up: 1'],

@@ -25,14 +25,14 @@ export function countFailures(
   pauseAfter = PAUSE_AFTER_FAILURES,
 ): FailureCount {
   let count = consecutiveFailures
-  let mostInARow = count
+  let maxInARow = count
   for (const success of succeeded) {
     count = success ? 0 : count + 1
-    mostInARow = Math.max(mostInARow, count)
+    maxInARow = Math.max(maxInARow, count)
   }
   const pausedReason =
-    mostInARow >= pauseAfter
-      ? `${mostInARow} deliveries in a row failed; resume the channel when its receiver works again`
+    maxInARow >= pauseAfter
+      ? `${maxInARow} deliveries in a row failed; resume the channel when its receiver works again`
       : null
   return { consecutiveFailures: count, pausedReason }
 }

@@ -31,10 +31,10 @@ export function decideRelayRetry(
 ): RelayRetryDecision {
   if (isSuccess(outcome)) return 'delivered'
   if (outcome.isPermanent) return 'dead'
-  const longestMs = outcome.ownFault
+  const maxMs = outcome.ownFault
     ? computePostponementMs(message.uncountedAttempts)
     : Math.min(FIRST_RETRY_DELAY_MS * 2 ** message.failures, MAX_RETRY_DELAY_MS)
-  const waitMs = longestMs * (1 - JITTER * chance)
+  const waitMs = maxMs * (1 - JITTER * chance)
   const retryAt = new Date(now.getTime() + Math.round(waitMs))
   return retryAt > computeRelayDeadline(message) ? 'dead' : { retryAt }
 }

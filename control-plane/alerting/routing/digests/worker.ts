@@ -9,7 +9,7 @@ const IDLE_MS = 60_000
 /** The wait before a project whose digests could not be sent is tried again, and after a round that failed. */
 const RETRY_DELAY_MS = 1_000
 /** After a storm many digests are due at once. */
-const LOOP_LIMITS = { isCritical: true, limitMs: 120_000, retryMs: RETRY_DELAY_MS }
+const LOOP_LIMITS = { isCritical: true, timeoutMs: 120_000, retryMs: RETRY_DELAY_MS }
 
 /**
  * Sends digests when they are due. Any number of processes may run it; when idle it costs one query a minute. Call `wake`

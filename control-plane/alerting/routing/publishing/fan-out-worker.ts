@@ -9,7 +9,7 @@ import { listWaitingProjects } from './fan-out-store.ts'
 /** The longest delay after a lost NOTIFY. */
 const IDLE_MS = 10_000
 /** A round contains turns of many projects. */
-const LOOP_LIMITS = { isCritical: true, limitMs: 120_000 }
+const LOOP_LIMITS = { isCritical: true, timeoutMs: 120_000 }
 /** The wait before a project that another process held is tried again. */
 const RETRY_DELAY_MS = 100
 

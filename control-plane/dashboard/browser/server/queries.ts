@@ -124,18 +124,18 @@ function toResult({ data, dataUpdatedAt, error }: QueryObserverResult): Result<u
 }
 
 /** After this time without an answer, a read counts as one that did not reach the server. */
-const READ_LIMIT_MS = 20_000
+const READ_TIMEOUT_MS = 20_000
 
 /** Sends a request. A read ends after 20 s: a connection that is silently lost would keep it waiting for minutes. */
 export const fetchInTime: typeof fetch = (input, init) => {
   const isRead = input instanceof Request && input.method === 'GET'
-  return fetch(input, isRead ? { ...init, signal: AbortSignal.timeout(READ_LIMIT_MS) } : init)
+  return fetch(input, isRead ? { ...init, signal: AbortSignal.timeout(READ_TIMEOUT_MS) } : init)
 }
 
 /** How long a form waits for what its page reads again. */
-const REFRESH_LIMIT_MS = 3_000
+const REFRESH_TIMEOUT_MS = 3_000
 
 /** Waits for what is read again after an operation. It may come later than the limit: the operation is done without it. */
 export function waitForRefresh(refresh: Promise<unknown>): Promise<unknown> {
-  return Promise.race([refresh, new Promise(resolve => setTimeout(resolve, REFRESH_LIMIT_MS))])
+  return Promise.race([refresh, new Promise(resolve => setTimeout(resolve, REFRESH_TIMEOUT_MS))])
 }

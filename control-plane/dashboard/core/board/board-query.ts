@@ -78,6 +78,6 @@ function buildTest({ field, value, isOpen }: Term, nowMs: number): ((row: BoardR
 function buildAgeTest(value: string, nowMs: number): ((row: BoardRow) => boolean) | string {
   const [, sign, count, unit] = /^([<>])(\d{1,4})([mhd])$/.exec(value) ?? []
   if (sign === undefined) return ACCEPTED.since
-  const limitMs = nowMs - Number(count) * UNITS[unit!]!
-  return ({ sinceMs }) => sinceMs !== null && (sign === '<' ? sinceMs >= limitMs : sinceMs < limitMs)
+  const boundaryMs = nowMs - Number(count) * UNITS[unit!]!
+  return ({ sinceMs }) => sinceMs !== null && (sign === '<' ? sinceMs >= boundaryMs : sinceMs < boundaryMs)
 }

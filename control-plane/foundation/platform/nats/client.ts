@@ -93,7 +93,7 @@ async function notifyReconnects(connection: NatsConnection, listeners: ReadonlyS
   for await (const { type } of connection.status()) if (type === 'reconnect') for (const notify of listeners) notify()
 }
 
-const STREAM_MAX_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
+const MAX_STREAM_AGE_MS = { [RESULTS_STREAM]: 24 * 3_600_000, [LATE_STREAM]: 7 * 24 * 3_600_000 }
 
 export type StreamSettings = {
   /** of new streams; an existing one with fewer gets as many */
@@ -176,7 +176,7 @@ export async function listMissingStreams(manager: JetStreamManager): Promise<str
 
 const buildLimits = (name: keyof typeof PREFERRED_BYTES) => ({
   subjects: [`${name}.*.*`],
-  maxAgeMs: STREAM_MAX_AGE_MS[name],
+  maxAgeMs: MAX_STREAM_AGE_MS[name],
   // larger ones would be set aside
   max_msg_size: MAX_BATCH_MESSAGE_BYTES,
 })

@@ -21,7 +21,7 @@ export type LoopLimits = {
   /** Monitoring depends on it: when a round takes longer than its limit, the process exits (docs/design/loops.md#watchdog). */
   isCritical?: boolean
   /** the longest time of a round; its signal is aborted after two thirds of it */
-  limitMs?: number
+  timeoutMs?: number
   /** the wait after a round that failed; defaults to the interval */
   retryMs?: number
   /** Rounds start together with those of other such loops, so that their questions become one statement (joined-reads.ts). */
@@ -51,11 +51,11 @@ export function startLoop(
   intervalMs: number,
   tools: LoopTools,
   round: LoopRound,
-  { isCritical = false, limitMs = ROUND_TIMEOUT_MS, retryMs = intervalMs, isAligned = false }: LoopLimits = {},
+  { isCritical = false, timeoutMs = ROUND_TIMEOUT_MS, retryMs = intervalMs, isAligned = false }: LoopLimits = {},
 ): Loop {
   const stopping = new AbortController()
   const meters = getLoopMetrics(tools.metrics)
-  const registration = registerLoop(tools.metrics, { name, isCritical, limitMs })
+  const registration = registerLoop(tools.metrics, { name, isCritical, timeoutMs })
   let woken = false
   const wait = createWait()
   let current = new AbortController()
@@ -68,13 +68,13 @@ export function startLoop(
     const abortTimer = setTimeout(() => {
       woken = true
       controller.abort()
-    }, limitMs * ABORT_AFTER_SHARE)
+    }, timeoutMs * ABORT_AFTER_SHARE)
     let isLate = false
     const lateTimer = setTimeout(() => {
       isLate = true
-      tools.log.error({ loop: name, limitMs }, 'a round of a loop exceeded its time limit')
+      tools.log.error({ loop: name, timeoutMs }, 'a round of a loop exceeded its time limit')
       meters.rounds.inc({ loop: name, outcome: 'late' })
-    }, limitMs)
+    }, timeoutMs)
     registration.begin()
     let outcome: 'ok' | 'failed' = 'ok'
     try {

@@ -17,7 +17,7 @@ export type Watchdog = {
   stop(): void
 }
 
-type RegisteredLoop = { name: string; isCritical: boolean; limitMs: number; beganMs: number | null }
+type RegisteredLoop = { name: string; isCritical: boolean; timeoutMs: number; beganMs: number | null }
 
 /** `clockMs` advances only while the watchdog checks: time in which the process or its machine was suspended does not count. */
 type Registry = { loops: Set<RegisteredLoop>; clockMs: number; age: ReturnType<typeof createAgeGauge> }
@@ -33,7 +33,7 @@ const REGISTRIES = new WeakMap<Metrics, Registry>()
 /** Registers a loop with the watchdog of its process. */
 export function registerLoop(
   metrics: Metrics,
-  loop: { name: string; isCritical: boolean; limitMs: number },
+  loop: { name: string; isCritical: boolean; timeoutMs: number },
 ): LoopRegistration {
   const registry = getRegistry(metrics)
   const watched: RegisteredLoop = { ...loop, beganMs: null }
@@ -66,7 +66,7 @@ export function startWatchdog(
   let isReported = false
   const stuck = () =>
     [...registry.loops]
-      .filter(loop => loop.isCritical && computeAgeMs(registry, loop) > Math.min(loop.limitMs, maxRoundMs))
+      .filter(loop => loop.isCritical && computeAgeMs(registry, loop) > Math.min(loop.timeoutMs, maxRoundMs))
       .map(({ name }) => name)
   const check = () => {
     cancel = setCoalescedTimeout(CHECK_INTERVAL_MS, check)

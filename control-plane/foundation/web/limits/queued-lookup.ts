@@ -4,9 +4,9 @@ import { createMissingNames } from './missing-names.ts'
 
 type QueuedLookupOptions = {
   atOnce: number
-  mostWaiting: number
+  maxWaiting: number
   /** how long a look-up waits for its turn */
-  patienceMs: number
+  timeoutMs: number
   /** called when the number of waiting look-ups changes */
   onWaiting(change: 1 | -1): void
   onRefused(why: LimiterRefusal): void
@@ -20,7 +20,7 @@ type QueuedLookupOptions = {
 type QueuedLookup = <T>(name: string, find: () => Promise<T | null>) => Promise<T | null>
 
 export function createQueuedLookup(options: QueuedLookupOptions): QueuedLookup {
-  const { atOnce, mostWaiting, patienceMs, onWaiting, onRefused } = options
+  const { atOnce, maxWaiting, timeoutMs, onWaiting, onRefused } = options
   const names = createMissingNames()
   const refuse = (why: LimiterRefusal) => {
     onRefused(why)
@@ -29,8 +29,8 @@ export function createQueuedLookup(options: QueuedLookupOptions): QueuedLookup {
   const turns = createFairLimiter({
     maxConcurrent: atOnce,
     maxConcurrentPerKey: atOnce,
-    maxWaitingPerKey: mostWaiting,
-    waitTimeoutMs: patienceMs,
+    maxWaitingPerKey: maxWaiting,
+    waitTimeoutMs: timeoutMs,
     onWaiting,
     refuse,
   })

@@ -21,8 +21,8 @@ export function createSchemaCompiler(): FastifySchemaCompiler<AnySchema> {
   return ({ schema }) => {
     const findAll = compileLazily(all, schema)
     const findFirst = compileLazily(first, schema)
-    const check: SchemaCheck = (value, mostValues = MAX_VALUES_FOR_ALL_FAULTS) => {
-      const compiled = hasMoreValues(value, mostValues) ? findFirst() : findAll()
+    const check: SchemaCheck = (value, maxValues = MAX_VALUES_FOR_ALL_FAULTS) => {
+      const compiled = hasMoreValues(value, maxValues) ? findFirst() : findAll()
       const isValid = compiled(value)
       check.errors = compiled.errors
       return isValid

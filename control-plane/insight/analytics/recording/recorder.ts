@@ -45,7 +45,7 @@ const STEADY_FETCH = [fetchMessages, 4_000] as const
 const PARTITION_SETTINGS = 'SETTINGS max_partitions_per_insert_block = 200'
 const COLUMNS = { results: RESULT_LINE_COLUMNS, witness_checks: WITNESS_LINE_COLUMNS }
 /** An insert into a ClickHouse that hangs ends after 30 s, and a rejected one is split. */
-const ROUND_LIMIT_MS = 120_000
+const ROUND_TIMEOUT_MS = 120_000
 /**
  * All inserts of a round have ended after this time, however slow ClickHouse is: the round ends with an error and not
  * beyond its limit, which would end the process. The rest of the limit is for PostgreSQL.
@@ -100,10 +100,10 @@ export function startRecorder(
   }
   const liveLoop = startLoop('record', 0, context, createRound(RESULTS_STREAM, 'record'), {
     isCritical: true,
-    limitMs: ROUND_LIMIT_MS,
+    timeoutMs: ROUND_TIMEOUT_MS,
   })
   const lateLoop = startLoop('record-late', LATE_INTERVAL_MS, context, createRound(LATE_STREAM, 'record-late'), {
-    limitMs: ROUND_LIMIT_MS,
+    timeoutMs: ROUND_TIMEOUT_MS,
   })
   return {
     wake: monitorLoop.wake,

@@ -21,7 +21,7 @@ import { formatOutcome } from './sentence.ts'
 export const MAX_ATTEMPTS = 300_000
 /** The largest number of stored changes that are read, of the transitions and of each region. */
 const MAX_CHANGES = 5_000
-const TIME_LIMIT_MS = 30_000
+const REHEARSAL_TIMEOUT_MS = 30_000
 /** How many results are decided between two pauses. */
 const ATTEMPTS_PER_PIECE = 20
 /** Time before the period, from which the regions get their votes again. */
@@ -57,7 +57,7 @@ export async function rehearse(
   const changed = isUnchanged ? null : createRehearsal(inputs, change)
   const notes = createArrivalNotes(knownEpochs)
   let attempts = 0
-  await readAs(tools.clickhouse, { ...share, timeoutMs: TIME_LIMIT_MS }, async reads => {
+  await readAs(tools.clickhouse, { ...share, timeoutMs: REHEARSAL_TIMEOUT_MS }, async reads => {
     for await (const one of readAttempts(reads, monitor.id, warm)) {
       attempts++
       notes.add(one)
@@ -81,7 +81,7 @@ const computeWarmUpMs = ({ intervalSeconds, timeoutMs, retryCount }: StoredMonit
 
 /** Yields to other work, and ends with 503 after the time limit. */
 async function* readAttempts(reads: ClickhouseShare, monitorId: string, span: Span) {
-  const untilMs = monotonicMs() + TIME_LIMIT_MS
+  const untilMs = monotonicMs() + REHEARSAL_TIMEOUT_MS
   const pause = createYieldPoint()
   const late = () => tooBusy('the rehearsal takes too long')
   let read = 0

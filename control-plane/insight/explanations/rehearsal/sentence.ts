@@ -2,14 +2,14 @@ import { formatDuration } from '../../../alerting/events/duration.ts'
 import type { OutagePeriods } from './periods.ts'
 
 /** A shorter delay is shown as none. */
-const LEAST_DELAY_MS = 500
+const MIN_DELAY_MS = 500
 
 /** What would have been different, as one or two sentences. `delayMs`: from `computeDelay`. */
 export function formatOutcome(before: OutagePeriods, after: OutagePeriods | null, delayMs: number | null): string {
   if (after === null) return 'These settings cannot be rehearsed for this period.'
   const outages = compare(before.outages.length, after.outages.length, 'outage')
   const ms = delayMs ?? 0
-  const isMoved = Math.abs(ms) >= LEAST_DELAY_MS
+  const isMoved = Math.abs(ms) >= MIN_DELAY_MS
   const delay = isMoved ? `, detected ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'later' : 'earlier'}` : ''
   const isSame = before.degradations.length === after.degradations.length
   const degradations = isSame

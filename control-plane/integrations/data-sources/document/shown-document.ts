@@ -5,7 +5,7 @@ const MAX_KEY_BYTES = 1_000
 /** Shorter texts are not cut. */
 const MIN_TEXT_BYTES = 400
 /** The largest share of the remaining size that one of many entries may take. */
-const LARGEST_SHARE = 1 / 20
+const MAX_SHARE = 1 / 20
 
 /** `isCut`: some entries are left out, or texts are shortened. */
 export type ShownDocument = { value: unknown; isCut: boolean }
@@ -50,11 +50,11 @@ function reduceEntries(container: object, bytes: number): Part {
   for (let i = 0; i < count; i++) {
     const key = keys?.[i] ?? String(i)
     const keyBytes = (isList ? 0 : measureKey(key)) + 1
-    const share = Math.floor(Math.max(left / (count - i), left * LARGEST_SHARE)) - keyBytes
+    const share = Math.floor(Math.max(left / (count - i), left * MAX_SHARE)) - keyBytes
     const part = keyBytes > MAX_KEY_BYTES ? null : reduce((container as Record<string, unknown>)[key], share)
     isCut ||= part === null || part.isCut
     // the elements of a list keep their index; those at its end are not shown without their contents
-    if (isList && (part === null || (part.isCut && left < bytes * LARGEST_SHARE))) break
+    if (isList && (part === null || (part.isCut && left < bytes * MAX_SHARE))) break
     if (part === null && left < MIN_TEXT_BYTES) break
     if (part === null) continue
     kept.push([key, part.value])

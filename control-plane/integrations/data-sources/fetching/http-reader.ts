@@ -68,7 +68,7 @@ export async function checkUrls(
   signal?: DeadlineSignal,
 ): Promise<UrlChecks> {
   const answers = new Map<string, UrlCheck>()
-  const limitMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS)
+  const urlTimeoutMs = Math.min(timeoutMs, URL_CHECK_TIMEOUT_MS)
   const endMs = monotonicMs() + totalTimeoutMs
   const checkAll = async (some: readonly string[], keep: (url: string, answer: UrlCheck) => void) => {
     const waiting = [...some]
@@ -76,7 +76,7 @@ export async function checkUrls(
       for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
         const leftMs = endMs - monotonicMs()
         const hasTime = leftMs > 0 && !signal?.aborted
-        keep(url, hasTime ? await checkUrl(egress, url, { limitMs, leftMs }, signal) : NOT_CHECKED)
+        keep(url, hasTime ? await checkUrl(egress, url, { urlTimeoutMs, leftMs }, signal) : NOT_CHECKED)
       }
     }
     await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_URL_CHECKS, some.length) }, work))
@@ -99,22 +99,22 @@ const NOT_CHECKED: UrlCheck = {
   message: 'could not be requested in time, because other URLs took too long',
 }
 
-/** `limitMs`: the time of one URL; `leftMs`: the rest of the time for all URLs. */
+/** `urlTimeoutMs`: the time of one URL; `leftMs`: the rest of the time for all URLs. */
 async function checkUrl(
   egress: Egress,
   url: string,
-  { limitMs, leftMs }: { limitMs: number; leftMs: number },
+  { urlTimeoutMs, leftMs }: { urlTimeoutMs: number; leftMs: number },
   signal?: DeadlineSignal,
 ): Promise<UrlCheck> {
   const { error, statusCode } = await httpRequest(
     { method: 'GET', url, headers: {}, body: null, followRedirects: false, keepBody: false },
-    { timeoutMs: Math.min(limitMs, leftMs), maxAnswerBytes: 1 },
+    { timeoutMs: Math.min(urlTimeoutMs, leftMs), maxAnswerBytes: 1 },
     egress,
     signal,
   )
   // the status is enough; the body does not matter
   if (statusCode !== null) return { isOk: isOkStatus(statusCode), message: `responds with ${statusCode}` }
-  if (leftMs < limitMs && error?.code === 'timeout') return NOT_CHECKED
+  if (leftMs < urlTimeoutMs && error?.code === 'timeout') return NOT_CHECKED
   const isTargetFault = error?.source === FailureSource.TARGET && error.code !== 'blocked_target'
   if (isTargetFault) return { isOk: false, message: `does not respond: ${error.message}`, isSilent: true }
   return { isOk: null, message: `could not be requested: ${error?.message}` }

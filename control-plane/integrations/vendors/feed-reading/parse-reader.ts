@@ -6,7 +6,7 @@ import { type FeedDocument, type ParsedFeed, parseFeedDocument } from './parsed-
 /** Smaller documents are parsed on the main thread, in 25 ms of processor time with the worst document known. */
 const MAX_INLINE_BYTES: Record<FeedType, number> = { statuspage: 32_768, json: 32_768, rss: 16_384, atom: 16_384 }
 /** The worst document known of 2 MiB takes 1.2 s of processor time. */
-const TIME_LIMIT_MS = 10_000
+const PARSE_TIMEOUT_MS = 10_000
 const START_TIMEOUT_MS = 20_000
 /** How long a document waits for its turn. */
 const WAIT_TIMEOUT_MS = 20_000
@@ -26,10 +26,10 @@ class FeedTurnError extends Error {}
  * Creates a function that parses documents, the large ones in a worker thread that exists while there is work for it. Turn keys
  * take turns. `maxWaiting`: documents of one key.
  */
-export function createFeedParser(limits: { maxWaiting: number; timeLimitMs?: number }): FeedParser {
-  const { maxWaiting, timeLimitMs = TIME_LIMIT_MS } = limits
+export function createFeedParser(limits: { maxWaiting: number; timeoutMs?: number }): FeedParser {
+  const { maxWaiting, timeoutMs = PARSE_TIMEOUT_MS } = limits
   const parseInThread = createThreadRunner<FeedDocument, ParsedFeed>('feed-worker', import.meta.url, {
-    ...{ timeoutMs: timeLimitMs, waitTimeoutMs: WAIT_TIMEOUT_MS, startTimeoutMs: START_TIMEOUT_MS },
+    ...{ timeoutMs, waitTimeoutMs: WAIT_TIMEOUT_MS, startTimeoutMs: START_TIMEOUT_MS },
     ...{ maxWaiting, memoryMb: 512 },
     refuse: why =>
       new FeedTurnError(why === 'full' ? 'too many feeds of the project are waiting' : 'other feeds take too long'),

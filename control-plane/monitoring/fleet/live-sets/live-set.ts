@@ -43,8 +43,8 @@ export function computeLiveSet(
   const usable = probes.filter(probe => !probe.isDraining && !probe.isRevoked)
   const isActive = (probe: ProbeState) => probe.silentMs <= timing.deadAfterMs
   const faultMs = ({ natsAwayMs, offlineMs }: ProbeState) => Math.max(natsAwayMs, offlineMs)
-  const isAnyWithin = (limitMs: number) =>
-    usable.some(probe => isActive(probe) && probe.isConnected && faultMs(probe) <= limitMs)
+  const isAnyWithin = (maxFaultMs: number) =>
+    usable.some(probe => isActive(probe) && probe.isConnected && faultMs(probe) <= maxFaultMs)
   const isFaulty = (probe: ProbeState) =>
     faultMs(probe) > timing.deadAfterMs && isAnyWithin(current.includes(probe.id) ? 0 : timing.deadAfterMs)
   const isExcluded = (probe: ProbeState) => probe.isDrained || isFaulty(probe)

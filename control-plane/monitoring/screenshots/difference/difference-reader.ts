@@ -3,12 +3,12 @@ import { createThreadRunner } from '../../../foundation/platform/concurrency/wor
 import { type ComparisonResult, ImageError, type ScreenshotComparison } from './page-difference.ts'
 
 /** The largest pictures that are accepted take less than a second of processor time. */
-const TIME_LIMIT_MS = 20_000
+const COMPARE_TIMEOUT_MS = 20_000
 /** A recorder stores one screenshot after another. */
 const MAX_WAITING = 10
 
 const inThread = createThreadRunner<ScreenshotComparison, ComparisonResult>('difference-worker', import.meta.url, {
-  ...{ timeoutMs: TIME_LIMIT_MS, maxWaiting: MAX_WAITING, memoryMb: 256 },
+  ...{ timeoutMs: COMPARE_TIMEOUT_MS, maxWaiting: MAX_WAITING, memoryMb: 256 },
   refuse: () => new Error('too many pictures of the project are waiting to be compared'),
 })
 

@@ -155,6 +155,6 @@ function assessReplication({ nowMs, standbys }: PostgresFacts): HealthFinding[] 
   })
 }
 
-const isOverdue = (nowMs: number, { sinceMs }: WaitingWork, limitMs: number) =>
-  sinceMs !== null && nowMs - sinceMs > limitMs
+const isOverdue = (nowMs: number, { sinceMs }: WaitingWork, maxMs: number) =>
+  sinceMs !== null && nowMs - sinceMs > maxMs
 const formatAgo = (ms: number) => `${formatDuration(ms)} ago`

@@ -40,7 +40,7 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
    WHERE w.project_id = p.project_id AND ${IS_RECENT_NOTICE}))`
 
 /** A partition without a reader is taken within 10 s. After this, results that arrive are not read by any process. */
-const UNREAD_LIMIT = `interval '2 minutes'`
+const MAX_UNREAD = `interval '2 minutes'`
 
 /**
  * Since when no process reads the results of one of the page's monitors; null when all are read. A partition that was never
@@ -51,7 +51,7 @@ const UNREAD_SINCE = `(
   FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id JOIN partitions t ON t.id = m.partition
   WHERE c.page_id = p.id AND m.deleted_at IS NULL AND NOT m.is_paused AND m.type <> 'heartbeat'
     AND m.data_source_id IS NULL AND t.epoch > 0
-    AND coalesce(t.lease_until, t.updated_at) < clock_timestamp() - ${UNREAD_LIMIT})`
+    AND coalesce(t.lease_until, t.updated_at) < clock_timestamp() - ${MAX_UNREAD})`
 
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }

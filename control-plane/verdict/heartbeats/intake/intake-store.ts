@@ -13,19 +13,19 @@ export type IntakeGap = { from: Date; to: Date }
 const NO_DEADLINES = 'NOT EXISTS (SELECT FROM heartbeats WHERE due_at IS NOT NULL)'
 
 /**
- * Records that pings are accepted now, unless the last record is older than `limitMs` and a heartbeat has a deadline. Returns
+ * Records that pings are accepted now, unless the last record is older than `maxAgeMs` and a heartbeat has a deadline. Returns
  * whether it did, and whether a heartbeat has a deadline.
  */
 export async function renewIntakeAlive(
   db: Db,
-  limitMs: number,
+  maxAgeMs: number,
 ): Promise<{ isRecorded: boolean; hasDeadlines: boolean }> {
   const [row] = await query<{ hasDeadlines: boolean }>(
     db,
     `UPDATE heartbeat_intake SET listening_at = clock_timestamp()
      WHERE listening_at >= clock_timestamp() - ? * interval '1 ms' OR ${NO_DEADLINES}
      RETURNING NOT (${NO_DEADLINES}) AS "hasDeadlines"`,
-    [limitMs],
+    [maxAgeMs],
   )
   return { isRecorded: row !== undefined, hasDeadlines: row?.hasDeadlines ?? true }
 }

@@ -102,10 +102,9 @@ export function shiftAllTimes(memory: TrackedMonitors, stepMs: number): string[]
 
 /** The longest lifetime of a vote in the partition, in ms. */
 export function computeMaxVoteLifetimeMs(memory: TrackedMonitors): number {
-  let longestMs = 0
-  for (const { policy } of memory.values())
-    if (policy) longestMs = Math.max(longestMs, computeOutvoteLifetimeMs(policy))
-  return longestMs
+  let maxMs = 0
+  for (const { policy } of memory.values()) if (policy) maxMs = Math.max(maxMs, computeOutvoteLifetimeMs(policy))
+  return maxMs
 }
 
 /**

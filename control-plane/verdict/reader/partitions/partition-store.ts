@@ -56,13 +56,13 @@ export function renewLeases(
             FROM jsonb_to_recordset(CAST(:complete AS jsonb)) AS row (id smallint, epoch bigint, ms float8)
             WHERE row.id = partitions.id AND row.epoch = partitions.epoch), 'infinity') END
        WHERE id IN (SELECT id FROM partitions
-                    WHERE owner = :owner OR lease_until > clock_timestamp() + :longestMs * interval '1 ms'
+                    WHERE owner = :owner OR lease_until > clock_timestamp() + :maxMs * interval '1 ms'
                     ORDER BY id ${FREE_ROWS})
        RETURNING id, lease_until)
      SELECT p.id, p.owner, p.epoch,
        coalesce(coalesce(r.lease_until, p.lease_until) > clock_timestamp(), false) AS "isLive"
      FROM partitions p LEFT JOIN renewed r ON r.id = p.id ORDER BY p.id`,
-    { owner, silent, leaseMs, longestMs: leaseMs + LEASE_TOLERANCE_MS, complete: JSON.stringify(complete) },
+    { owner, silent, leaseMs, maxMs: leaseMs + LEASE_TOLERANCE_MS, complete: JSON.stringify(complete) },
   )
 }
 

@@ -57,7 +57,7 @@ t.test('A large document of another type gives the same error as a small one', a
 })
 
 t.test('A document that takes too long is an error of the feed, and the next one is parsed', async t => {
-  const parse = createFeedParser({ maxWaiting: 1, timeLimitMs: 1 })
+  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: 1 })
   t.same(await parse(documentOf('rss', LONG), () => 'one'), {
     ...{ error: 'the feed cannot be parsed: it takes more than 0.001 s', isOurFault: false },
   })

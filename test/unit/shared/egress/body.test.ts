@@ -6,14 +6,14 @@ import { startFixedResponse } from '../../../support/raw-server.ts'
 import { startTarget, type Target } from '../../../support/target.ts'
 
 const egress = createEgress({ allow: ['127.0.0.1'] })
-const LIMIT = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib
 /** available since Node 22.15 */
 const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer }
 
 async function ask({ url }: Pick<Target, 'url'>, parts: Partial<HttpRequest> = {}) {
   const deadline = createDeadline(60_000)
-  const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: LIMIT, followRedirects: true }
+  const defaults = { method: 'GET', headers: {}, body: null, maxBodyBytes: MAX_BYTES, followRedirects: true }
   const answer = await sendRequest({ url, signal: deadline.signal, ...defaults, ...parts }, egress)
   deadline.clear()
   return answer
@@ -55,7 +55,7 @@ t.test('The beginning of an unneeded compressed body is kept decompressed', asyn
     ['deflate', deflateRawSync(text), text],
     ['br', brotliCompressSync(noise), noise],
     ['gzip', gzipSync(noise), noise],
-    ['br', brotliCompressSync(Buffer.alloc(300 * LIMIT, 'a'), { params: { 1: 1 } }), 'a'.repeat(4096)],
+    ['br', brotliCompressSync(Buffer.alloc(300 * MAX_BYTES, 'a'), { params: { 1: 1 } }), 'a'.repeat(4096)],
   ]
   for (const [encoding, body, whole] of packed) {
     target.behave({ kind: 'answer', body, headers: { 'content-encoding': encoding } })
@@ -86,16 +86,16 @@ t.test('A response without a body may have a content encoding', async t => {
 t.test('A decompression bomb is truncated at the limit in little memory', async t => {
   const target = await startTarget(t)
   const bombs: [string, Buffer][] = [
-    ['gzip', gzipSync(Buffer.alloc(300 * LIMIT))],
-    ['br', brotliCompressSync(Buffer.alloc(300 * LIMIT), { params: { 1: 1 } })],
+    ['gzip', gzipSync(Buffer.alloc(300 * MAX_BYTES))],
+    ['br', brotliCompressSync(Buffer.alloc(300 * MAX_BYTES), { params: { 1: 1 } })],
   ]
   for (const [encoding, body] of bombs) {
     target.behave({ kind: 'answer', body, headers: { 'content-encoding': encoding } })
     const before = process.memoryUsage.rss()
     const answer = await ask(target)
     t.match(answer, { error: null, truncated: true })
-    t.equal(answer.body?.length, LIMIT)
-    t.ok(process.memoryUsage.rss() - before < 64 * LIMIT, encoding)
+    t.equal(answer.body?.length, MAX_BYTES)
+    t.ok(process.memoryUsage.rss() - before < 64 * MAX_BYTES, encoding)
   }
 })
 

@@ -114,11 +114,11 @@ function toAlerts(
     alerts.map(({ merged }) => merged),
     message => warn(path, message),
   )
-  return { ...toPatience(monitor, threshold, message => warn(path, message)), rules: [...ruleOfChannel.values()] }
+  return { ...toThresholds(monitor, threshold, message => warn(path, message)), rules: [...ruleOfChannel.values()] }
 }
 
 /** Converts a failure-threshold to re-checks. Each interval in which a heartbeat is missing counts as a failure in Gatus. */
-function toPatience(
+function toThresholds(
   { type, heartbeat_interval: interval }: MonitorEntry,
   threshold: number | null,
   addWarning: (message: string) => void,
