@@ -18,7 +18,7 @@ import { DASHBOARD_CSP, renderPage } from './document.tsx'
 import { formRoutes } from './form-routes.ts'
 import { createLoadBoard, createSessionExecute, type LoadBoard, loadResults } from './load-actions.ts'
 import { Frame } from './parts/layout/frame.tsx'
-import { buildTitle, ScreenContent, type Shown } from './parts/layout/screen-content.tsx'
+import { buildTitle, ScreenContent, type ShownScreen } from './parts/layout/screen-content.tsx'
 import { SCREENS } from './screens/index.ts'
 import { renderWidgetFrame, WIDGET_CSP } from './screens/pages/reach/widget-frame.ts'
 
@@ -68,7 +68,7 @@ async function sendScreen(
     loadResults(execute, { ...screen.queries(location, nowMs), ...FRAME_READS }, nowMs),
     loadBoard(request, screen.board?.(location), nowMs),
   ])
-  const shown: Shown = { screen, location, results: results as Results<Queries>, board }
+  const shown: ShownScreen = { screen, location, results: results as Results<Queries>, board }
   const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs, build)
   const error = screen.record ? shown.results[screen.record]?.error : null
   return reply
@@ -84,7 +84,7 @@ async function sendScreen(
 
 const buildSignInPath = ({ url }: FastifyRequest) => `/sign-in?${new URLSearchParams({ return_to: url })}`
 
-function renderScreen(shown: Shown, me: Me, nowMs: number, build: string): string {
+function renderScreen(shown: ShownScreen, me: Me, nowMs: number, build: string): string {
   const state: DocumentState = { me, results: shown.results, board: shown.board, nowMs, build }
   const context: FrameContext = {
     ...{ me, nowMs, timeZone: me.preferences?.time_zone ?? 'UTC', isInteractive: false },

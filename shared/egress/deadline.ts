@@ -1,4 +1,4 @@
-import { DeadlineExceeded } from './failure.ts'
+import { DeadlineExceededError } from './failure.ts'
 import { nowUs } from './monotonic.ts'
 
 /**
@@ -59,7 +59,7 @@ export function startTimeLimit(delayMs: number, work: () => void): () => void {
 }
 
 /**
- * A signal that aborts after `timeoutMs` with DeadlineExceeded as its reason (see startTimeLimit). Clear it when the work is
+ * A signal that aborts after `timeoutMs` with DeadlineExceededError as its reason (see startTimeLimit). Clear it when the work is
  * done.
  */
 export function createDeadline(timeoutMs: number): Deadline {
@@ -80,7 +80,7 @@ export function createDeadline(timeoutMs: number): Deadline {
     signal.reason = reason
     for (const listener of listeners) listener()
   }
-  const stop = startTimeLimit(timeoutMs, () => abort(new DeadlineExceeded()))
+  const stop = startTimeLimit(timeoutMs, () => abort(new DeadlineExceededError()))
   return {
     signal,
     abort,

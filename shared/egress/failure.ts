@@ -13,7 +13,7 @@ export class EgressFailure extends Error {
 }
 
 /** The abort reason of a deadline. Any other reason means that the work was cancelled. */
-export class DeadlineExceeded extends Error {}
+export class DeadlineExceededError extends Error {}
 
 export const createTargetFailure = (code: string, message: string) =>
   new EgressFailure(FailureSource.TARGET, code, message)

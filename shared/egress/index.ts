@@ -16,7 +16,7 @@ export {
   type DeadlineSignal,
 } from './deadline.ts'
 export { type DnsQueryResult, type DnsReply, queryDns } from './dns/dns.ts'
-export { DeadlineExceeded, EgressFailure } from './failure.ts'
+export { DeadlineExceededError, EgressFailure } from './failure.ts'
 export { createResolver } from './guard/resolve.ts'
 export { type Connections, createConnections } from './http/connections.ts'
 export { type HttpRequest, type HttpResponse, sendPrepared, sendRequest } from './http/http.ts'

@@ -1,6 +1,6 @@
 import { FailureSource, type Timings } from '../checks/result.ts'
 import type { DeadlineSignal } from './deadline.ts'
-import { createInternalFailure, DeadlineExceeded, EgressFailure } from './failure.ts'
+import { createInternalFailure, DeadlineExceededError, EgressFailure } from './failure.ts'
 import { nowUs } from './monotonic.ts'
 
 type Phase = keyof Timings
@@ -72,7 +72,7 @@ const PHASE_ACTIVITIES: Record<Phase, string> = {
 }
 
 function createAbortFailure(phases: PhaseTimer): EgressFailure {
-  if (!(phases.signal.reason instanceof DeadlineExceeded))
+  if (!(phases.signal.reason instanceof DeadlineExceededError))
     return createInternalFailure('aborted', 'the check was cancelled')
   const source = phases.phase === 'dnsUs' ? FailureSource.RESOLVER : FailureSource.TARGET
   return new EgressFailure(source, 'timeout', `timed out while ${PHASE_ACTIVITIES[phases.phase]}`)

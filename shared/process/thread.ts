@@ -27,13 +27,13 @@ export class QuestionError extends Error {}
 /** Sends a question to the thread. @throws Error when the queue is full; QuestionError */
 type AskThread<Q, A> = (question: Q) => Promise<A>
 
-type Waiting<Q, A> = { asked: ThreadQuestion<Q>; resolve: (answer: A) => void; reject: (error: Error) => void }
+type WaitingQuestion<Q, A> = { asked: ThreadQuestion<Q>; resolve: (answer: A) => void; reject: (error: Error) => void }
 
 /** What the functions of a thread share. */
 type ThreadState<Q, A> = {
   options: ThreadOptions
   /** the question in progress first */
-  waiting: Waiting<Q, A>[]
+  waiting: WaitingQuestion<Q, A>[]
   thread: Worker | null
   isReady: boolean
   lastId: number
@@ -90,7 +90,7 @@ function rest<Q, A>(state: ThreadState<Q, A>): void {
 }
 
 /** Breaks off when the thread does not start or does not answer in time. */
-function limitWait<Q, A>(state: ThreadState<Q, A>, one: Waiting<Q, A>): void {
+function limitWait<Q, A>(state: ThreadState<Q, A>, one: WaitingQuestion<Q, A>): void {
   const { options } = state
   const { ms, problem } = state.isReady ? options.answerTimeout : options.startTimeout
   // an answer that arrived while this thread was busy is read first

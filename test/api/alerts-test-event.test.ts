@@ -7,7 +7,7 @@ import { channelRoutes } from '../../control-plane/alerting/routing/alert-channe
 import { listenForNotifications } from '../../control-plane/foundation/platform/postgres/listener.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
-import { type Received, startReceiver } from '../support/receiver.ts'
+import { type ReceivedRequest, startReceiver } from '../support/receiver.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -27,7 +27,7 @@ t.teardown(async () => {
   await worker.stop()
 })
 
-function verify({ rawBody, headers }: Received, secret: string): void {
+function verify({ rawBody, headers }: ReceivedRequest, secret: string): void {
   const mac = createHmac('sha256', secret).update(rawBody).digest('hex')
   t.equal(headers['x-service-signature'], `sha256=${mac}`)
   t.ok(new Webhook(secret).verify(rawBody, headers as Record<string, string>))

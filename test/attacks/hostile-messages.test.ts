@@ -9,7 +9,7 @@ import { HOSTILE_TEXTS, isUnstorable } from '../support/hostile-texts.ts'
 import { openHtmlParser } from '../support/html-parser.ts'
 import { findMailProblems, readAllowedContent } from '../support/mail-checks.ts'
 import { startPicket } from '../support/picket.ts'
-import { type Received, startReceiver } from '../support/receiver.ts'
+import { type ReceivedRequest, startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -80,7 +80,7 @@ async function runScene(text: string): Promise<void> {
 }
 
 const texts = Object.entries(HOSTILE_TEXTS).filter(([, text]) => !isUnstorable(text))
-const received = (kind: string): Received[] => receiver.received.filter(({ path }) => path === `/${kind}`)
+const received = (kind: string): ReceivedRequest[] => receiver.received.filter(({ path }) => path === `/${kind}`)
 
 await runScene(PLAIN)
 const [plainHooks, plainMails] = await waitFor(
@@ -104,7 +104,7 @@ await waitFor(
 )
 
 t.test('A webhook contains each text unchanged, only in the body', t => {
-  const known = new Set((plainHooks as Received[]).flatMap(({ headers }) => Object.keys(headers)))
+  const known = new Set((plainHooks as ReceivedRequest[]).flatMap(({ headers }) => Object.keys(headers)))
   const titles = new Set<string>()
   const messages = new Set<string>()
   for (const { headers, json } of received('webhook')) {

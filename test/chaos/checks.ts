@@ -1,6 +1,6 @@
 import { findRejectReason } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import { type Result, STATUS_OF_OUTCOME, Trigger } from '../../shared/checks/result.ts'
-import type { Received } from '../support/receiver.ts'
+import type { ReceivedRequest } from '../support/receiver.ts'
 import type { AcknowledgedMessage } from './ledger.ts'
 import type { StoredRecords, TransitionRecord } from './records.ts'
 import type { ReplayedTransition } from './replay.ts'
@@ -87,7 +87,7 @@ function listOutageSpans({ transitions }: StoredRecords): Span[] {
 /** Each outage must have one incident, and each notified change one delivery. */
 export function checkNotifications(
   records: StoredRecords,
-  accepted: Map<string, Received[]>,
+  accepted: Map<string, ReceivedRequest[]>,
   lost: readonly LostPeriod[] = [],
 ): CheckOutcome[] {
   const { incidents, transitions, deliveries } = records
@@ -128,7 +128,7 @@ function listExpectedNotifications(transitions: readonly TransitionRecord[]): Tr
 /** A change that was reported in a period that PostgreSQL lost may be reported again with another delivery id. */
 function checkDeliveries(
   { deliveries }: StoredRecords,
-  accepted: Map<string, Received[]>,
+  accepted: Map<string, ReceivedRequest[]>,
   lost: readonly LostPeriod[],
 ): CheckOutcome[] {
   const known = new Map(deliveries.map(delivery => [delivery.id, delivery]))

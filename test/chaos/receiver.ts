@@ -1,9 +1,9 @@
-import { type Answer, type Received, type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { seededRandom } from './random.ts'
 
 /** A receiver that refuses some first attempts. `accepted`: the requests that it answered 2xx, by delivery id. */
-export type ChaosReceiver = { receiver: Receiver; accepted: Map<string, Received[]>; refused: number }
+export type ChaosReceiver = { receiver: Receiver; accepted: Map<string, ReceivedRequest[]>; refused: number }
 
 const BAD_SHARE = 0.4
 const BAD: Answer[] = [500, 503, 429, 'reset', { status: 500, delayMs: 2_000 }]

@@ -14,7 +14,7 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { startBlackHole } from '../support/black-hole.ts'
 import { type BlackboxModule, startBlackbox } from '../support/blackbox.ts'
 import { createAuthority, type KeyPair } from '../support/certificates.ts'
-import { type Asked, echoes, endlessHeaders, flood, greets, hostileTargets } from '../support/hostile-targets.ts'
+import { echoes, endlessHeaders, flood, greets, type HostileCheck, hostileTargets } from '../support/hostile-targets.ts'
 import { startRawServer } from '../support/raw-server.ts'
 import { createCheckSpec } from '../support/spec.ts'
 import { type Behaviour, startTarget } from '../support/target.ts'
@@ -65,7 +65,7 @@ const TRANSFER = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 const LENGTH = 'HTTP/1.1 200 OK\r\nContent-Length:'
 const NO_TARGET = 'an answer of 300 to 399 without a location is a success for Picket; its default is 2xx only'
 
-type Row = [what: string, is: 'up' | 'down', start: () => Promise<Asked>, becauseWeDiffer?: string]
+type Row = [what: string, is: 'up' | 'down', start: () => Promise<HostileCheck>, becauseWeDiffer?: string]
 
 const ROWS: Row[] = [
   ['a plain 200', 'up', answers(page('ok'))],
@@ -224,7 +224,7 @@ function firstOnly({ key, cert }: KeyPair): KeyPair {
 }
 
 /** The module of the row; otherwise as close to Picket's behaviour as it can be configured. */
-function moduleOf({ module = {}, spec }: Asked, timeoutMs: number): BlackboxModule {
+function moduleOf({ module = {}, spec }: HostileCheck, timeoutMs: number): BlackboxModule {
   const given = module as Partial<BlackboxModule>
   const prober = given.prober ?? 'http'
   const shared = { preferred_ip_protocol: 'ip4', ...(given[prober] as object) }

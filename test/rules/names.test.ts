@@ -60,6 +60,33 @@ t.test('an exported type has a name of its own in the whole repository', async t
   )
 })
 
+/** Nouns that end as participles do. */
+const NOUNS = /^(feed|embed|ping|string|thing|(encod|find|head|mapp|rat|read|tim|warn)ing)$/
+const PARTICIPLE =
+  /(ed|ing)$|^(begun|chosen|done|found|given|held|kept|known|left|lost|made|said|seen|sent|shown|taken|told|written)$/
+
+/** Whether a type is named by what is done with it, such as `Told` or `DeadlineExceeded`, and not by what it is. */
+function isParticiple(name: string): boolean {
+  const last = wordsIn(name).at(-1) ?? ''
+  return PARTICIPLE.test(last) && !NOUNS.test(last)
+}
+
+t.test('types are named by nouns, not by participles', async t => {
+  const types = [...files, ...sources('test')].flatMap(({ path, code }) => {
+    const pattern = isProgram(path) ? /^(?:export )?(?:declare )?(?:type|interface|class|enum) +(\w+)/gm : TYPE
+    return [...code.matchAll(pattern)].map(([, name = '']) => ({ path, name }))
+  })
+  t.ok(types.length > 1_000)
+  t.same(
+    types.filter(({ name }) => isParticiple(name)).map(({ path, name }) => `${path}: ${name}`),
+    [],
+  )
+  t.same(['Told', 'DeadlineExceeded', 'Arranging'].map(isParticiple), [true, true, true])
+  t.same(['StoredFeed', 'CheckTiming', 'StoredChild'].map(isParticiple), [false, false, false])
+})
+
+const isProgram = (path: string) => !path.startsWith('test/')
+
 const domain = ({ path }: SourceFile) => /^(control-plane|probe-agent|shared)\//.test(path)
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 

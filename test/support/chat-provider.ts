@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { type Answer, type Received, type Receiver, startReceiver } from './receiver.ts'
+import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from './receiver.ts'
 import type { Teardown } from './teardown.ts'
 
 /** One call of the provider's API. */
-type ReceivedCall = { method: string; fields: Record<string, string>; token: string; received: Received }
+type ReceivedCall = { method: string; fields: Record<string, string>; token: string; received: ReceivedRequest }
 
 type Person = { id: string; email: string; team?: string }
 
@@ -149,7 +149,7 @@ const json = (body: object) => ({
 })
 const isAnswer = (scripted: Answer | object): scripted is Answer => typeof scripted !== 'object' || 'status' in scripted
 
-function calledOf(received: Received): ReceivedCall {
+function calledOf(received: ReceivedRequest): ReceivedCall {
   const isForm = received.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
   return {
     method: received.path.split('/').at(-1) ?? '',

@@ -6,9 +6,9 @@ import { type Behaviour, startTarget } from './target.ts'
 import type { Teardown } from './teardown.ts'
 
 /** The same check for two programs: Picket's, and the module and target of the other one (default: Picket's `url`). */
-export type Asked = { spec: Partial<CheckSpec> & { url: string }; module?: object; target?: string }
+export type HostileCheck = { spec: Partial<CheckSpec> & { url: string }; module?: object; target?: string }
 
-type Start = () => Promise<Asked>
+type Start = () => Promise<HostileCheck>
 type Spec = Partial<CheckSpec>
 
 /** Builds from the behaviour of a target how it is started and which check is made. */

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
 
-export type Received = {
+export type ReceivedRequest = {
   method: string
   path: string
   headers: IncomingHttpHeaders
@@ -28,21 +28,21 @@ export type Answer =
 export type Receiver = {
   url: string
   /** in the order of arrival */
-  received: Received[]
+  received: ReceivedRequest[]
   /** sets the answers of the next requests, in order; later ones get 200 */
   answerWith(...answers: Answer[]): void
   /** the answer without a script; a function is called each time */
-  always(answer: Answer | ((received: Received) => Answer)): void
+  always(answer: Answer | ((received: ReceivedRequest) => Answer)): void
   /** waits for `count` requests (that `match`, if given) and returns them */
-  waitFor(count: number, options?: { match?: (received: Received) => boolean }): Promise<Received[]>
+  waitFor(count: number, options?: { match?: (received: ReceivedRequest) => boolean }): Promise<ReceivedRequest[]>
   close(): Promise<void>
 }
 
 /** A webhook receiver on a free port of 127.0.0.1. */
 export async function startReceiver(t: Teardown): Promise<Receiver> {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const script: Answer[] = []
-  let defaultAnswer: Answer | ((received: Received) => Answer) = 200
+  let defaultAnswer: Answer | ((received: ReceivedRequest) => Answer) = 200
   const server = createServer(async (request, response) => {
     const atMs = Date.now()
     response.on('error', () => {})

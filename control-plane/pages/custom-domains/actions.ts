@@ -127,10 +127,10 @@ async function verifyAndSave(
   return analysis
 }
 
-type Verified = { page: DomainRow; domain: string; facts: DnsFacts }
+type VerifiedDomain = { page: DomainRow; domain: string; facts: DnsFacts }
 
 /** Releases the domain when its current page can no longer prove ownership. Throws 409 when it can. */
-async function releasePreviousOwner(tools: DomainTools, tx: Tx, { page, domain, facts }: Verified, now: Date) {
+async function releasePreviousOwner(tools: DomainTools, tx: Tx, { page, domain, facts }: VerifiedDomain, now: Date) {
   const holder = await findDomainOwner(tx, domain)
   if (holder === null || holder.id === page.id) return
   const isProven = facts.texts.includes(buildChallenge(tools, holder.projectId, domain))

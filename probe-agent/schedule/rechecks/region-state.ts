@@ -10,14 +10,14 @@ export type KnownRegionState = {
   concluded: { state: RegionState; atMs: number } | null
 }
 
-type Known = KnownRegionState & { slots: Pick<Slots, 'intervalMs'> }
+type KnownState = KnownRegionState & { slots: Pick<Slots, 'intervalMs'> }
 
 /**
  * The state that a chain begins with. The probe's own conclusion is used for one interval, until the control plane could
  * confirm it: if its results did not count, a single attempt a slot would delay the next decision. A better conclusion is
  * used until the control plane sends another state, because a state that is too good does not delay decisions.
  */
-export function resolveStartState({ state, concluded, slots }: Known, nowMs: number): RegionState {
+export function resolveStartState({ state, concluded, slots }: KnownState, nowMs: number): RegionState {
   if (concluded === null) return state
   const isYoung = nowMs - concluded.atMs < slots.intervalMs
   return isYoung || SEVERITY_OF_STATE[concluded.state] < SEVERITY_OF_STATE[state] ? concluded.state : state

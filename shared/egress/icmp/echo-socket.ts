@@ -27,7 +27,7 @@ export type EchoSocket = {
   isOpen: () => boolean
 }
 
-type Running = Echoes & {
+type RunningEchoes = Echoes & {
   to: Buffer
   plan: EchoPlan
   onEnd: () => void
@@ -59,9 +59,9 @@ type SocketState = {
   packet: Buffer
   /** the sender of `packet` */
   from: Buffer
-  running: Set<Running>
+  running: Set<RunningEchoes>
   /** by serial number */
-  unanswered: Map<number, Running>
+  unanswered: Map<number, RunningEchoes>
   serials: number
   /** when the last read found no more packets */
   emptyUs: number
@@ -77,7 +77,7 @@ export function openEchoSocket(family: IpFamily): EchoSocket | null {
     start: (address, plan, onEnd) => start(socket, address, plan, onEnd),
     stop(echoes) {
       read(socket)
-      end(socket, echoes as Running)
+      end(socket, echoes as RunningEchoes)
     },
     isOpen: () => socket.isOpen,
   }
@@ -99,8 +99,8 @@ function createSocketState(family: IpFamily, calls: IcmpSystemCalls): SocketStat
   }
 }
 
-function start(socket: SocketState, address: string, plan: EchoPlan, onEnd: () => void): Running {
-  const one: Running = {
+function start(socket: SocketState, address: string, plan: EchoPlan, onEnd: () => void): RunningEchoes {
+  const one: RunningEchoes = {
     sent: 0,
     rttsUs: [],
     failure: null,
@@ -139,7 +139,7 @@ function turn(socket: SocketState): void {
   socket.turns = undefined
 }
 
-function sendNext({ calls, request, unanswered }: SocketState, one: Running): void {
+function sendNext({ calls, request, unanswered }: SocketState, one: RunningEchoes): void {
   const serial = (one.firstSerial + one.sent++) >>> 0
   setEchoSerial(request, serial)
   unanswered.set(serial, one)
@@ -154,7 +154,7 @@ function sendNext({ calls, request, unanswered }: SocketState, one: Running): vo
 }
 
 /** While none was answered, no echo is lost. */
-const computeLossTimeUs = ({ rttsUs, plan }: Running, now: number) =>
+const computeLossTimeUs = ({ rttsUs, plan }: RunningEchoes, now: number) =>
   rttsUs.length === 0 ? NEVER : now + plan.lostAfterMs(Math.max(...rttsUs) / 1000) * 1000
 
 /** Reads all packets that have arrived, up to the limit of a turn. */
@@ -200,12 +200,12 @@ function breakOff(socket: SocketState, why: string): void {
   }
 }
 
-function finish(socket: SocketState, one: Running): void {
+function finish(socket: SocketState, one: RunningEchoes): void {
   end(socket, one)
   one.onEnd()
 }
 
-function end({ running, unanswered }: SocketState, one: Running): void {
+function end({ running, unanswered }: SocketState, one: RunningEchoes): void {
   running.delete(one)
   for (let i = 0; i < one.sent; i++) unanswered.delete((one.firstSerial + i) >>> 0)
 }

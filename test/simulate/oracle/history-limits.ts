@@ -15,9 +15,9 @@ type HistoryLimits = {
   isRequired: (key: string, storedMs: number, nowMs: number) => boolean
 }
 
-export type Judged = Pick<Chronicle, 'beginMs' | 'monitors' | 'faults'>
+export type JudgedFacts = Pick<Chronicle, 'beginMs' | 'monitors' | 'faults'>
 
-export function createHistoryLimits({ beginMs, monitors, faults }: Judged): HistoryLimits {
+export function createHistoryLimits({ beginMs, monitors, faults }: JudgedFacts): HistoryLimits {
   const byId = new Map(monitors.map(monitor => [monitor.id, monitor]))
   const ofKind = (pattern: RegExp) => faults.filter(({ kind }) => pattern.test(kind))
   const restored = ofKind(/^postgres-restored$/)

@@ -1,5 +1,5 @@
 import type { HistoryRecord, HistoryViolation, StoredMessage } from './chronicle.ts'
-import { createHistoryLimits, type Judged } from './history-limits.ts'
+import { createHistoryLimits, type JudgedFacts } from './history-limits.ts'
 
 /** Judges the history while the simulation runs, and forgets what is judged. Times in ms since the beginning. */
 export type HistoryOracle = {
@@ -22,7 +22,7 @@ const MAX_LISTED = 100
 const PORTION = 4_096
 
 /** @param chronicle the settings of its monitors are read when a violation is possible */
-export function createHistoryOracle(chronicle: Judged): HistoryOracle {
+export function createHistoryOracle(chronicle: JudgedFacts): HistoryOracle {
   const limits = createHistoryLimits(chronicle)
   /** The rows of the stored messages. Positive: in the history. The amount is the sequence of the last message with it. */
   const rows = new Map<string, number>()

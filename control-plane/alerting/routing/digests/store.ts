@@ -132,7 +132,7 @@ export async function listSubjectsQueuedSingly(tx: Tx, shares: ChannelShare[]): 
     WHERE EXISTS (
       SELECT FROM deliveries d WHERE d.channel_id = mine.channel_id AND d.subject = mine.subject
         AND d.status = 'pending' AND NOT d.is_replay)`
-  return byChannel(await query<Waiting>(tx, sql, toPairColumns(shares)))
+  return byChannel(await query<WaitingEntry>(tx, sql, toPairColumns(shares)))
 }
 
 /** By channel, the subjects of the shares that wait in a digest or behind one. */
@@ -155,7 +155,7 @@ export async function listSubjectsInDigests(tx: Tx, shares: ChannelShare[]): Pro
       WHERE waiting.channel_id = mine.channel_id)`
   const all = shares.map(share => share.channelId)
   const lanes = shares.map(share => toDigestSubject(share.projectId))
-  return byChannel(await query<Waiting>(tx, sql, { ...toPairColumns(shares), all, lanes }))
+  return byChannel(await query<WaitingEntry>(tx, sql, { ...toPairColumns(shares), all, lanes }))
 }
 
 function toPairColumns(shares: ChannelShare[]) {
@@ -163,9 +163,9 @@ function toPairColumns(shares: ChannelShare[]) {
   return { channels: pairs.map(pair => pair.channelId), subjects: pairs.map(pair => pair.subject) }
 }
 
-type Waiting = { channelId: string; subject: string }
+type WaitingEntry = { channelId: string; subject: string }
 
-function byChannel(rows: Waiting[]): Map<string, Set<string>> {
+function byChannel(rows: WaitingEntry[]): Map<string, Set<string>> {
   const grouped = new Map<string, Set<string>>()
   for (const { channelId, subject } of rows) {
     const subjects = grouped.get(channelId) ?? new Set()

@@ -4,7 +4,7 @@ import type { Queries, Result, Results, Screen, ScreenLocation } from '../../cor
 import { Old } from './states.tsx'
 
 /** What a screen is rendered from. */
-export type Shown = {
+export type ShownScreen = {
   screen: Screen
   location: ScreenLocation
   results: Results<Queries>
@@ -15,7 +15,7 @@ export type Shown = {
  * A screen, or the reason why it cannot be shown: its record is not there yet, does not exist, or cannot be read. A record
  * that was read before stays, with what is typed there.
  */
-export function ScreenContent({ screen, location, results, board }: Shown) {
+export function ScreenContent({ screen, location, results, board }: ShownScreen) {
   const record = screen.record ? results[screen.record] : null
   if (record?.data === null) return record.error ? <Unavailable error={record.error} /> : <Loading />
   return (
@@ -30,7 +30,7 @@ const explain = (error: OperationError) =>
   error.status === 404 ? { ...error, message: 'the record was deleted, or you have no access any more' } : error
 
 /** The title of the tab. */
-export function buildTitle({ screen, location, results, board }: Shown): string {
+export function buildTitle({ screen, location, results, board }: ShownScreen): string {
   const record = screen.record ? results[screen.record] : null
   const isThere = !record || record.data !== null
   return `${isThere ? screen.title({ ...location, results, board }) : findMissingTitle(record.error)} · Picket`

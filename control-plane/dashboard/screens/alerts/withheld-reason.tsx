@@ -1,9 +1,9 @@
 import type { OperationResponse } from '../../core/operations.ts'
 import { Moment } from '../../parts/moment.tsx'
 
-type Withheld = Pick<OperationResponse<'listMonitorVotes'>['data']['withheld_alerts'][number], 'reason' | 'until'>
+type WithheldAlerts = Pick<OperationResponse<'listMonitorVotes'>['data']['withheld_alerts'][number], 'reason' | 'until'>
 
-const REASONS: Record<Withheld['reason'], string> = {
+const REASONS: Record<WithheldAlerts['reason'], string> = {
   maintenance: 'maintenance',
   silenced: 'a silence',
   parent: 'the outage of a parent',
@@ -12,7 +12,7 @@ const REASONS: Record<Withheld['reason'], string> = {
 }
 
 /** Why an alert was not sent: `withheld by a silence until 14:00:00`. */
-export const WithheldReason = ({ alert: { reason, until } }: { alert: Withheld }) => (
+export const WithheldReason = ({ alert: { reason, until } }: { alert: WithheldAlerts }) => (
   <>
     withheld by {REASONS[reason]}
     {until !== null && (

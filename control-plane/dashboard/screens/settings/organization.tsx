@@ -9,9 +9,9 @@ import { UsageBar } from './usage-bar.tsx'
 
 type Project = OperationResponse<'readProject'>['data']
 type Limits = Project['limits']
-type Counted = { [Name in keyof Limits]: Limits[Name] extends { used: number } ? Name : never }[keyof Limits]
+type CountedLimit = { [Name in keyof Limits]: Limits[Name] extends { used: number } ? Name : never }[keyof Limits]
 
-const NAMES: Record<Counted, string> = {
+const NAMES: Record<CountedLimit, string> = {
   monitors: 'Monitors',
   status_pages: 'Status pages',
   data_sources: 'Data sources',
@@ -96,7 +96,7 @@ const Plan = ({ project: { plan, limits } }: { project: Project }) => (
         </tr>
       </thead>
       <tbody>
-        {(Object.keys(NAMES) as Counted[]).map(name => (
+        {(Object.keys(NAMES) as CountedLimit[]).map(name => (
           <UsageRow key={name} name={NAMES[name]} {...limits[name]} />
         ))}
       </tbody>

@@ -9,14 +9,14 @@ const TICK_MS = 1_000
 const READ_TIMEOUT_MS = 10_000
 
 /** The data, and when they arrived by the clock of this browser. */
-type Arrived = { data: WallData; atMs: number }
+type ArrivedData = { data: WallData; atMs: number }
 
 /** What the server rendered, when, and its build. */
 type WallState = { data: WallData; nowMs: number; build: string }
 
 /** Keeps a wallboard up to date, with a clock. */
 function LiveWall({ data: initial, nowMs: renderedMs, build }: WallState) {
-  const [{ data, atMs }, setArrived] = useState<Arrived>({ data: initial, atMs: Date.parse(initial.at) })
+  const [{ data, atMs }, setArrived] = useState<ArrivedData>({ data: initial, atMs: Date.parse(initial.at) })
   const shown = useRef({ at: data.at, build })
   shown.current.at = data.at
   const [nowMs, setNow] = useState(renderedMs)
@@ -50,7 +50,7 @@ function LiveWall({ data: initial, nowMs: renderedMs, build }: WallState) {
 }
 
 /** Reads once. Without an answer the data stay and grow old; a link that was revoked loads the page that says so. */
-async function read(shown: { at: string; build: string }, show: (arrived: Arrived) => void): Promise<void> {
+async function read(shown: { at: string; build: string }, show: (arrived: ArrivedData) => void): Promise<void> {
   try {
     const response = await fetch(`${location.pathname}/data`, { signal: AbortSignal.timeout(READ_TIMEOUT_MS) })
     const body: unknown = await response.json().catch(() => null)

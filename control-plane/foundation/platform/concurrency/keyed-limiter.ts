@@ -33,8 +33,8 @@ export type KeyedLimiter<Item> = {
   countByOwner(): ReadonlyMap<string, number>
 }
 
-type Waiting<Item> = { item: Item; sinceMs: number }
-type Queue<Item> = { running: number; waiting: Waiting<Item>[] }
+type WaitingItem<Item> = { item: Item; sinceMs: number }
+type Queue<Item> = { running: number; waiting: WaitingItem<Item>[] }
 
 /**
  * Limits what runs at the same time for each key. It runs nothing: the caller starts what `enter` and
@@ -53,7 +53,7 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
   let waiting = 0
 
   /** Stops holding items that waited. */
-  const giveUp = (entries: Waiting<Item>[]): Item[] => {
+  const giveUp = (entries: WaitingItem<Item>[]): Item[] => {
     waiting -= entries.length
     for (const { item } of entries) owners.add(ownerOf(item), -1)
     return entries.map(({ item }) => item)

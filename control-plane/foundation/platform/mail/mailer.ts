@@ -1,6 +1,11 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection'
-import { createDeadline, createEgress, DeadlineExceeded, type DeadlineSignal } from '../../../../shared/egress/index.ts'
+import {
+  createDeadline,
+  createEgress,
+  DeadlineExceededError,
+  type DeadlineSignal,
+} from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { monotonicMs } from '../time/clock.ts'
 import { encodeHeaderText } from './encoded-words.ts'
@@ -175,7 +180,7 @@ function toFailure(error: unknown, signal: DeadlineSignal, durationMs: number): 
     ...reply,
     ...(isServerFault && { isServerFault }),
   })
-  if (signal.reason instanceof DeadlineExceeded)
+  if (signal.reason instanceof DeadlineExceededError)
     return fail('timed out while talking to the mail server', isUnconnected)
   if (!responseCode || !response) return fail(`no connection to the mail server: ${message}`, isUnconnected)
   // a fault of the configuration: without a code, it does not look like a refusal of the mail

@@ -1,7 +1,12 @@
 import type { SILENCE_KINDS } from './votes-schema.ts'
 import type { CurrentMaintenance, CurrentSilence, StoredSilence } from './votes-store.ts'
 
-type Silencing = { kind: (typeof SILENCE_KINDS)[number]; id: string | null; name: string | null; until: Date | null }
+type SilenceSource = {
+  kind: (typeof SILENCE_KINDS)[number]
+  id: string | null
+  name: string | null
+  until: Date | null
+}
 
 /** What holds back the alerts of a monitor (docs/design/suppression.md), the strongest reason first. */
 export function listSilencing(
@@ -10,8 +15,8 @@ export function listSilencing(
   silences: readonly CurrentSilence[],
   downAncestors: readonly { id: string; name: string }[],
   silence: StoredSilence | null,
-): Silencing[] {
-  const list: Silencing[] = isPaused ? [{ kind: 'paused', id: null, name: null, until: null }] : []
+): SilenceSource[] {
+  const list: SilenceSource[] = isPaused ? [{ kind: 'paused', id: null, name: null, until: null }] : []
   for (const window of maintenance) list.push({ kind: 'maintenance', ...window })
   for (const silence of silences) list.push({ kind: 'silenced', ...silence })
   for (const { id, name } of downAncestors) list.push({ kind: 'parent_down', id, name, until: null })

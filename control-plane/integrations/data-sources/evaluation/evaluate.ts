@@ -102,10 +102,10 @@ export function collectMatches(
   return { matches: [...chosen], keys: found.reduce((sum, { keys }) => sum + keys, 0), notes }
 }
 
-type Collected = { definition: FieldDefinition; field: CompiledField; known: KnownKeys }
+type CollectedField = { definition: FieldDefinition; field: CompiledField; known: KnownKeys }
 
 /** The known matches of a field and the first others, at most MAX_CHILDREN. `keys`: the number of all. */
-function collectFieldMatches(root: unknown, { definition, field, known }: Collected, search: PathSearch) {
+function collectFieldMatches(root: unknown, { definition, field, known }: CollectedField, search: PathSearch) {
   const matches = new Map<string, FieldMatch>()
   const longKeys = search.longKeys
   let isTooLong = false

@@ -53,11 +53,11 @@ function listLost<E extends ChannelEntry | MonitorEntry>(entries: readonly E[], 
   return lost
 }
 
-type Lost = { lostChannels: ReadonlySet<string>; lostMonitors: ReadonlySet<string> }
+type LostResources = { lostChannels: ReadonlySet<string>; lostMonitors: ReadonlySet<string> }
 
 function withoutLostLinks(
   monitor: MonitorEntry,
-  { lostChannels, lostMonitors }: Lost,
+  { lostChannels, lostMonitors }: LostResources,
   path: string,
   warn: WarnAt,
 ): MonitorEntry {

@@ -76,7 +76,7 @@ export async function runImport(
     const pause = createYieldPoint()
     const report: ImportReport = createImportReport(async () => {
       await pause()
-      if (isStopped(report)) throw new ImportStopped()
+      if (isStopped(report)) throw new ImportStoppedError()
       await keepAlive()
     })
     const work = async (tx: Tx) => {
@@ -100,7 +100,7 @@ export async function runImport(
       await (isDryRun ? runDryRun(tools, work) : tools.db.transaction(work))
       return report
     } catch (error) {
-      if (error instanceof ImportStopped) throw validationError([{ path: '', message: STOPPED_MESSAGE }])
+      if (error instanceof ImportStoppedError) throw validationError([{ path: '', message: STOPPED_MESSAGE }])
       if (!isDeadlock(error) || attempts === MAX_ATTEMPTS) throw error
     }
   }
@@ -166,7 +166,7 @@ async function importSettings({ tx, caller, file, state, report, now }: ImportRu
 }
 
 class DryRunRollback extends Error {}
-class ImportStopped extends Error {}
+class ImportStoppedError extends Error {}
 const STOPPED_MESSAGE = 'the connection was closed before the end of the import; nothing has changed'
 
 /**

@@ -1,13 +1,13 @@
 /** A key by which an entry of a file matches a record. */
 export type MatchKey<Entry, Row> = { ofEntry: (entry: Entry) => string; ofRow: (row: Row) => string }
 
-type Identified = { id?: string }
+type IdentifiedRecord = { id?: string }
 
 /**
  * Matches each entry of a file with a record: by id, else by the first key that matches an unmatched record. Several
  * records with one key match in their order. Null: no record matches (docs/design/import-export.md#matching).
  */
-export function matchEntries<Entry extends Identified, Row extends { id: string }>(
+export function matchEntries<Entry extends IdentifiedRecord, Row extends { id: string }>(
   entries: readonly Entry[],
   rows: readonly Row[],
   ...keys: MatchKey<Entry, Row>[]
@@ -39,7 +39,7 @@ export function listUnmatched<Row>(rows: readonly Row[], found: readonly (Row | 
 }
 
 /** Returns the indexes of entries with the id of an earlier entry. */
-export function findRepeatedIds(entries: readonly Identified[]): number[] {
+export function findRepeatedIds(entries: readonly IdentifiedRecord[]): number[] {
   const seen = new Set<string>()
   return entries.flatMap(({ id }, index) => {
     const isRepeated = id !== undefined && seen.has(id.toLowerCase())

@@ -5,7 +5,7 @@ import { MAX_NAMED_COMPONENTS } from '../../templates/labels.ts'
 /** How many components the incidents and the maintenance of a page list together, for its JSON files. */
 const MAX_LISTED_COMPONENTS = 2_000
 
-export type Affected = Required<Pick<MaintenanceView, 'componentIds' | 'componentNames' | 'componentCount'>>
+export type AffectedView = Required<Pick<MaintenanceView, 'componentIds' | 'componentNames' | 'componentCount'>>
 
 /** The components of these monitors. */
 export function listAffected(monitorIds: readonly string[], components: readonly StoredComponent[]): StoredComponent[] {
@@ -20,7 +20,7 @@ export function listAffected(monitorIds: readonly string[], components: readonly
  */
 export function createAffectedViews(components: readonly StoredComponent[]) {
   let left = MAX_LISTED_COMPONENTS
-  return (monitorIds: readonly string[], max = Number.POSITIVE_INFINITY): Affected => {
+  return (monitorIds: readonly string[], max = Number.POSITIVE_INFINITY): AffectedView => {
     const affected = listAffected(monitorIds, components)
     const listed = affected.slice(0, Math.max(1, Math.min(max, left)))
     left -= listed.length

@@ -25,7 +25,7 @@ export function listBarDays(now: Date): BarDay[] {
 const MAX_NAMED_PER_DAY = [10, 3, 1, 0] as const
 const MAX_NAMED = 5_000
 
-type Named = { incidents: { id: string; title: string }[]; more: number }
+type NamedIncidents = { incidents: { id: string; title: string }[]; more: number }
 
 type Seconds = Pick<DayView, 'upSeconds' | 'degradedSeconds' | 'downSeconds' | 'maintenanceSeconds' | 'unknownSeconds'>
 
@@ -44,7 +44,7 @@ export function buildBar(
     const key = getSecondsKey(time)
     if (key !== null) forEachCell(time, grid, (i, share) => (seconds[i]![key] += share))
   }
-  const affecting: Named[] = days.map(() => ({ incidents: [], more: 0 }))
+  const affecting: NamedIncidents[] = days.map(() => ({ incidents: [], more: 0 }))
   for (const { id, title, startedAt, resolvedAt } of incidents) {
     const span = { from: startedAt, to: resolvedAt ?? new Date(days.at(-1)!.endMs), seconds: 0 }
     forEachCell(span, grid, i => {
@@ -61,7 +61,11 @@ function getSecondsKey({ status, isMaintenance }: MonitorStatusTime): Exclude<ke
   return status && `${status}Seconds`
 }
 
-function buildDayView(day: BarDay, known: Omit<Seconds, 'unknownSeconds'>, { incidents, more }: Named): DayView {
+function buildDayView(
+  day: BarDay,
+  known: Omit<Seconds, 'unknownSeconds'>,
+  { incidents, more }: NamedIncidents,
+): DayView {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = known
   const covered = upSeconds + degradedSeconds + downSeconds + maintenanceSeconds
   const unknownSeconds = Math.max(0, (day.endMs - day.startMs) / 1_000 - covered)

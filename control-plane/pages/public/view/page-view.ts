@@ -16,7 +16,7 @@ import type {
   PageView,
 } from '../../core/types.ts'
 import { MAX_NAMED_COMPONENTS } from '../../templates/labels.ts'
-import { type Affected, createAffectedViews, listAffected } from './affected.ts'
+import { type AffectedView, createAffectedViews, listAffected } from './affected.ts'
 import { type BarDay, buildBar, computeBarUptime, limitNamedIncidents, listBarDays } from './days.ts'
 import { computeOverallStatus } from './overall-status.ts'
 import type { PageData, PageIncident, PageMaintenance, PageNoticedMaintenance } from './page-data.ts'
@@ -192,7 +192,7 @@ function buildSections({ groups }: PageData, components: readonly ComponentWithV
   return [...alone, ...grouped].sort(compareDisplayOrder).map(({ section }) => section)
 }
 
-function buildIncidentView(incident: PageIncident): Omit<IncidentView, keyof Affected> {
+function buildIncidentView(incident: PageIncident): Omit<IncidentView, keyof AffectedView> {
   return {
     id: incident.id,
     title: incident.title,
@@ -209,7 +209,7 @@ function buildIncidentView(incident: PageIncident): Omit<IncidentView, keyof Aff
 }
 
 /** `id` differs between the periods of one window. */
-function buildMaintenanceView(fact: PageMaintenance, now: Date): Omit<MaintenanceView, keyof Affected> {
+function buildMaintenanceView(fact: PageMaintenance, now: Date): Omit<MaintenanceView, keyof AffectedView> {
   return {
     id: buildPeriodId(fact.windowId, fact.startsAt),
     name: fact.title,
@@ -220,7 +220,7 @@ function buildMaintenanceView(fact: PageMaintenance, now: Date): Omit<Maintenanc
   }
 }
 
-function buildNoticedView(fact: PageNoticedMaintenance, now: Date): Omit<NoticedMaintenanceView, keyof Affected> {
+function buildNoticedView(fact: PageNoticedMaintenance, now: Date): Omit<NoticedMaintenanceView, keyof AffectedView> {
   const { isRunning: _, ...view } = buildMaintenanceView(fact, now)
   const toIso = (text: string) => new Date(text).toISOString()
   return {

@@ -1,7 +1,7 @@
 /** Resolves with the answer for the item when its group is done. Rejects if the item or its group failed. */
 type GroupCommit<Item, Answer> = (item: Item) => Promise<Answer>
 
-type Waiting<Item, Answer> = { item: Item; resolve: (answer: Answer) => void; reject: (error: unknown) => void }
+type WaitingItem<Item, Answer> = { item: Item; resolve: (answer: Answer) => void; reject: (error: unknown) => void }
 
 type GroupLimits = {
   /** items in a group */
@@ -25,7 +25,7 @@ export function createGroupCommit<Item, Answer>(
   work: (items: Item[]) => Promise<(Answer | Error)[]>,
   { size, groups, waiting, full, untilStuck }: GroupLimits,
 ): GroupCommit<Item, Answer> {
-  let queue: Waiting<Item, Answer>[] = []
+  let queue: WaitingItem<Item, Answer>[] = []
   let running = 0
   let ended = 0
   let isWaiting = false

@@ -26,14 +26,14 @@ export function loadRegionEpochs(db: Db): Promise<RegionEpochRow[]> {
   return query(db, REGION_EPOCHS_SQL)
 }
 
-type Followed = { rows: RegionEpochRow[]; history: HistoryPosition; nowMs: number }
+type FollowResult = { rows: RegionEpochRow[]; history: HistoryPosition; nowMs: number }
 
 /**
  * The same with the position of the database, which shows changes of monitors, and with its time: what a process of the role
  * follows.
  */
-export async function loadFollowed(db: Db): Promise<Followed> {
-  const [row] = await queryPrepared<Omit<Followed, 'rows'> & { rows: RegionEpochRow[] | null }>(
+export async function loadFollowed(db: Db): Promise<FollowResult> {
+  const [row] = await queryPrepared<Omit<FollowResult, 'rows'> & { rows: RegionEpochRow[] | null }>(
     db,
     'verdict-followed',
     `SELECT (SELECT jsonb_agg(e) FROM (${REGION_EPOCHS_SQL}) e) AS rows,

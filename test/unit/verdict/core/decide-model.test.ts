@@ -4,7 +4,7 @@ import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
 import { createMonitorState, restoreState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { Decision, MonitorState } from '../../../../control-plane/verdict/core/types.ts'
 import { Trigger } from '../../../../proto/gen/probe/v1/result.ts'
-import { type Arrival, type Judged, judgeAll } from './reference.ts'
+import { type Arrival, type JudgedArrival, judgeAll } from './reference.ts'
 import { asStored } from './runs.ts'
 import { arrivalsIn, type Step, world } from './worlds.ts'
 
@@ -97,7 +97,7 @@ function inOrder(one: Step): Step {
   return { ...one, event: '', order: 'slot', waitSteps: one.waitSteps || 1 }
 }
 
-function brief({ use, status, heldSinceMs, isAsking, isRenewing, isDisagreeing }: Judged) {
+function brief({ use, status, heldSinceMs, isAsking, isRenewing, isDisagreeing }: JudgedArrival) {
   const ignored = use === 'refused' || use === 'late'
   return { ignored, status, heldSinceMs, isAsking: isAsking || isRenewing, isDisagreeing }
 }

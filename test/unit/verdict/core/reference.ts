@@ -13,7 +13,7 @@ export const STEP_MS = 5000
  */
 export type Arrival = { result: VerdictResult; policy: Policy; atMs: number; isAfterRestart: boolean }
 
-export type Judged = Arrival & {
+export type JudgedArrival = Arrival & {
   use: 'counts' | 'skipped' | 'aside' | 'late' | 'refused'
   /** of the result's region, after it */
   state: RegionState
@@ -28,23 +28,23 @@ export type Judged = Arrival & {
 }
 
 const isCounting = (outcome: Outcome) => outcome !== Outcome.UNKNOWN && outcome !== Outcome.MISSED
-const isReceived = (one: Judged) => one.use !== 'refused'
+const isReceived = (one: JudgedArrival) => one.use !== 'refused'
 const last = <T>(list: readonly T[]): T | undefined => list[list.length - 1]
 const lastWhere = <T>(list: readonly T[], test: (one: T) => boolean) => last(list.filter(test))
 /** The end of the list as far back as the test holds. */
 const tail = <T>(list: readonly T[], test: (one: T) => boolean) => list.slice(list.findLastIndex(one => !test(one)) + 1)
 
-export function judgeAll(arrivals: readonly Arrival[]): Judged[] {
-  const judged: Judged[] = []
+export function judgeAll(arrivals: readonly Arrival[]): JudgedArrival[] {
+  const judged: JudgedArrival[] = []
   for (const arrival of arrivals) judged.push(judgeNext(judged, arrival))
   return judged
 }
 
-function judgeNext(past: readonly Judged[], now: Arrival): Judged {
+function judgeNext(past: readonly JudgedArrival[], now: Arrival): JudgedArrival {
   const { result, policy, atMs } = now
   const before = last(past)
   const mine = resultsOf(past, result.region, policy)
-  const unchanged: Judged = {
+  const unchanged: JudgedArrival = {
     ...now,
     use: 'refused',
     state: stateOf(mine),
@@ -67,21 +67,26 @@ function judgeNext(past: readonly Judged[], now: Arrival): Judged {
     const isRenewing = !mayAsk && contradiction.isOutdated
     return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk, isRenewing }
   }
-  const counted: Judged = { ...unchanged, use, state: nextState(mine, now), isAsking: mayAsk && asks(past, mine, now) }
+  const counted: JudgedArrival = {
+    ...unchanged,
+    use,
+    state: nextState(mine, now),
+    isAsking: mayAsk && asks(past, mine, now),
+  }
   return decideStatus(past, counted)
 }
 
 /** The results of a region since it was last left out of the configuration. */
-function resultsOf(past: readonly Judged[], region: string, policy: Policy): Judged[] {
+function resultsOf(past: readonly JudgedArrival[], region: string, policy: Policy): JudgedArrival[] {
   const received = past.filter(isReceived)
   const kept = policy.regions.includes(region) ? tail(received, one => one.policy.regions.includes(region)) : []
   return kept.filter(one => one.result.region === region)
 }
 
-const countedOf = (mine: readonly Judged[]) => mine.filter(one => one.use === 'counts')
-const stateOf = (mine: readonly Judged[]): RegionState => last(countedOf(mine))?.state ?? 'pending'
+const countedOf = (mine: readonly JudgedArrival[]) => mine.filter(one => one.use === 'counts')
+const stateOf = (mine: readonly JudgedArrival[]): RegionState => last(countedOf(mine))?.state ?? 'pending'
 
-function useOf(mine: readonly Judged[], result: VerdictResult): Judged['use'] {
+function useOf(mine: readonly JudgedArrival[], result: VerdictResult): JudgedArrival['use'] {
   const placed = mine.filter(one => one.use === 'counts' || one.use === 'skipped')
   const isOld = mine.some(
     ({ use, result: { configVersion, epoch } }) =>
@@ -99,12 +104,16 @@ function useOf(mine: readonly Judged[], result: VerdictResult): Judged['use'] {
 }
 
 /** Failures at the end of the region's counting results, since the target or the assertions changed last. */
-function failuresIn(mine: readonly Judged[], { streaksSince }: Policy): Judged[] {
+function failuresIn(mine: readonly JudgedArrival[], { streaksSince }: Policy): JudgedArrival[] {
   const recent = countedOf(mine).filter(one => one.result.configVersion >= streaksSince)
   return tail(recent, one => one.result.outcome === Outcome.DOWN)
 }
 
-function contradictionOf(past: readonly Judged[], mine: readonly Judged[], { result, policy, atMs }: Arrival) {
+function contradictionOf(
+  past: readonly JudgedArrival[],
+  mine: readonly JudgedArrival[],
+  { result, policy, atMs }: Arrival,
+) {
   const streak = failuresIn(mine, policy)
   const first = streak[0]
   if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return null
@@ -124,7 +133,7 @@ function contradictionOf(past: readonly Judged[], mine: readonly Judged[], { res
   return { isOutdated: renewal === undefined && opinion.result.scheduledAtMs < result.scheduledAtMs }
 }
 
-function nextState(mine: readonly Judged[], { result, policy }: Arrival): RegionState {
+function nextState(mine: readonly JudgedArrival[], { result, policy }: Arrival): RegionState {
   const state = stateOf(mine)
   const recent = countedOf(mine).filter(one => one.result.configVersion >= policy.streaksSince)
   const outcomes = [...recent.map(one => one.result.outcome), result.outcome]
@@ -140,7 +149,7 @@ function nextState(mine: readonly Judged[], { result, policy }: Arrival): Region
   return state === 'pending' && result.outcome !== Outcome.UP ? 'pending' : 'ok'
 }
 
-function asks(past: readonly Judged[], mine: readonly Judged[], { result, policy }: Arrival): boolean {
+function asks(past: readonly JudgedArrival[], mine: readonly JudgedArrival[], { result, policy }: Arrival): boolean {
   const status = last(past)?.status ?? null
   const askedAtMs = lastWhere(past, one => one.isAsking)?.atMs ?? Number.NEGATIVE_INFINITY
   if (result.outcome === Outcome.DOWN) {
@@ -154,10 +163,10 @@ function asks(past: readonly Judged[], mine: readonly Judged[], { result, policy
   return stateOf(mine) === 'failing' && ends?.status === 'down' && (isFirst || newest.atMs > askedAtMs)
 }
 
-type Voter = { state: RegionState; newest: Judged; endsMs: number; mine: Judged[] }
+type Voter = { state: RegionState; newest: JudgedArrival; endsMs: number; mine: JudgedArrival[] }
 
 /** Who votes at a moment, by everything in `seen`. */
-function votersAt(seen: readonly Judged[], policy: Policy, atMs: number): Voter[] {
+function votersAt(seen: readonly JudgedArrival[], policy: Policy, atMs: number): Voter[] {
   return policy.regions.flatMap(region => {
     const mine = resultsOf(seen, region, policy)
     const newest = last(countedOf(mine))
@@ -170,17 +179,17 @@ function votersAt(seen: readonly Judged[], policy: Policy, atMs: number): Voter[
 const isQuorum = (votes: number, policy: Policy) => votes * 2 > policy.regions.length
 
 /** The configuration that streaks were counted by; a monitor begins with its first. */
-const configBefore = (past: readonly Judged[]) => lastWhere(past, isReceived)?.policy.configVersion ?? 1
+const configBefore = (past: readonly JudgedArrival[]) => lastWhere(past, isReceived)?.policy.configVersion ?? 1
 
 /** The hold before this result; a new configuration evaluates it again. */
-function heldBefore(past: readonly Judged[], now: Arrival): number | null {
+function heldBefore(past: readonly JudgedArrival[], now: Arrival): number | null {
   const known = last(past)?.heldSinceMs ?? null
   if (configBefore(past) === now.policy.configVersion) return known
   const votes = votersAt(past, now.policy, now.atMs).length
   return isQuorum(votes, now.policy) ? null : (known ?? now.atMs)
 }
 
-function heldSince(past: readonly Judged[], now: Judged, votes: number): number | null {
+function heldSince(past: readonly JudgedArrival[], now: JudgedArrival, votes: number): number | null {
   const { policy, atMs } = now
   if (votes === 0 || isQuorum(votes, policy)) return null
   const isAdopting = configBefore(past) !== policy.configVersion
@@ -197,11 +206,11 @@ function heldSince(past: readonly Judged[], now: Judged, votes: number): number 
   return now.heldSinceMs ?? (isAdopting ? atMs : (lostAtMs ?? atMs))
 }
 
-function isAdoption(past: readonly Judged[], one: Judged): boolean {
+function isAdoption(past: readonly JudgedArrival[], one: JudgedArrival): boolean {
   return isReceived(one) && configBefore(past.slice(0, past.indexOf(one))) !== one.policy.configVersion
 }
 
-function decideStatus(past: readonly Judged[], now: Judged): Judged {
+function decideStatus(past: readonly JudgedArrival[], now: JudgedArrival): JudgedArrival {
   const { policy, atMs, status } = now
   const voters = votersAt([...past, now], policy, atMs)
   const heldSinceMs = heldSince(past, now, voters.length)
@@ -235,11 +244,11 @@ function decideStatus(past: readonly Judged[], now: Judged): Judged {
   return isKnown ? { ...decided, status: 'degraded' } : decided
 }
 
-function isRechecked({ state, newest, mine }: Voter, { policy, atMs }: Judged): boolean {
+function isRechecked({ state, newest, mine }: Voter, { policy, atMs }: JudgedArrival): boolean {
   return state !== 'failing' && failuresIn(mine, policy).length > 0 && atMs < newest.atMs + policy.timeoutMs + 10_000
 }
 
-function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { policy, atMs }: Judged): boolean {
+function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { policy, atMs }: JudgedArrival): boolean {
   const sinceMs = Math.min(...failing.map(({ mine }) => streakStart(mine).atMs))
   const dueMs = Math.min(...failing.map(({ mine }) => streakStart(mine).result.scheduledAtMs))
   return voters.every(({ state, newest, mine }) => {
@@ -251,7 +260,7 @@ function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { pol
 }
 
 /** The first failure of the streak that made the region failing. */
-function streakStart(mine: readonly Judged[]): Judged {
+function streakStart(mine: readonly JudgedArrival[]): JudgedArrival {
   const counted = countedOf(mine)
   const began = counted.length - tail(counted, one => one.state === 'failing').length
   const deciding = counted[began]!

@@ -17,7 +17,7 @@ import { addRows, NOTHING_SELECTED, type Selection, toggleRange, toggleRow, togg
 /** The most monitors of one change. */
 const MAX_SELECTED = 10_000
 
-type Finished = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
+type FinishedChange = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
 
 const loadDialog = async () => (await import('./change-dialog.tsx')).ChangeDialog
 
@@ -43,7 +43,7 @@ export function BulkList({
   const { nowMs, findMonitors } = useFrame()
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED)
   const [opened, open] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null)
-  const [finished, finish] = useState<Finished | null>(null)
+  const [finished, finish] = useState<FinishedChange | null>(null)
   const ChangeDialog = useLazyPart(loadDialog, opened !== null && opened.ids.length > 0)
   const selected = [...selection.ids]
   const { check, start, close } = useRequestedCheck()

@@ -12,10 +12,10 @@ import { BulkList } from '../bulk/bulk-list.tsx'
 import { useReaderKeys } from './list-keys.ts'
 import { buildQueryAddress, buildToggleAddress, MAX_ROWS, parseText } from './list-search.ts'
 
-type Shown = { selection: BoardSelection; search: URLSearchParams }
+type RowsInput = { selection: BoardSelection; search: URLSearchParams }
 
 /** The rows of the list, in one table or in groups, with the day of those in sight. */
-export function Rows({ selection, search }: Shown) {
+export function Rows({ selection, search }: RowsInput) {
   const { me } = useFrame()
   const { rows, groups, matching, total } = selection
   const shown = groups?.flatMap(group => group.rows) ?? rows

@@ -11,12 +11,12 @@ import { type FileSource, formatBytes, guessSource, HEAD_BYTES, SOURCE_NAMES } f
 
 const SOURCES = Object.entries(SOURCE_NAMES) as [FileSource, string][]
 
-type Chosen = { file: File; guess: FileSource | null }
+type ChosenFile = { file: File; guess: FileSource | null }
 
 /** A file is dropped or chosen, the person confirms what it is, and it is uploaded. Then its plan opens. */
 export function UploadForm() {
   const { execute, isInteractive, holdPage, navigate } = useFrame()
-  const [chosen, choose] = useState<Chosen | null>(null)
+  const [chosen, choose] = useState<ChosenFile | null>(null)
   const [source, setSource] = useState<FileSource | ''>('')
   const [prune, setPrune] = useState(false)
   const { isBusy, error, run, setError } = useAttempt()
@@ -87,7 +87,7 @@ const toArguments = (file: File, from: FileSource, prune: boolean) => ({
   body: file,
 })
 
-function DropPlace({ onFile, chosen }: { onFile(file: File | undefined): void; chosen: Chosen | null }) {
+function DropPlace({ onFile, chosen }: { onFile(file: File | undefined): void; chosen: ChosenFile | null }) {
   const { isInteractive } = useFrame()
   const [isOver, setOver] = useState(false)
   const stop = (event: DragEvent) => {

@@ -10,7 +10,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { ROLE_OPTIONS, type Role } from './member-words.ts'
 
-type Invited = OperationResponse<'inviteMember'>['data']
+type NewInvitation = OperationResponse<'inviteMember'>['data']
 
 const EMPTY: { email: string; name: string; role: Role } = { email: '', name: '', role: 'editor' }
 
@@ -18,7 +18,7 @@ const EMPTY: { email: string; name: string; role: Role } = { email: '', name: ''
 export function InviteForm() {
   const { execute, isInteractive } = useFrame()
   const [form, setForm] = useState(EMPTY)
-  const [invited, setInvited] = useState<Invited | null>(null)
+  const [invited, setInvited] = useState<NewInvitation | null>(null)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
   const errors = buildFormErrors(attempt.error?.details ?? [])
@@ -81,7 +81,13 @@ export function InviteForm() {
   )
 }
 
-const Outcome = ({ invited: { email, role, claim_url: url }, onCopied }: { invited: Invited; onCopied(): void }) => (
+const Outcome = ({
+  invited: { email, role, claim_url: url },
+  onCopied,
+}: {
+  invited: NewInvitation
+  onCopied(): void
+}) => (
   <div class="stack created">
     <p role="status">
       <bdi>{email}</bdi> is a member now, with the role {role}.

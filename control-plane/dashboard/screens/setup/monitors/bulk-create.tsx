@@ -101,10 +101,10 @@ export function BulkCreate({
 }
 
 type Item = { url: string; name: string }
-type Made = { results: LineResult[]; left: string[]; error: OperationError | null }
+type CreateOutcome = { results: LineResult[]; left: string[]; error: OperationError | null }
 
 /** Creates in calls of 50. After a call that failed the other lines are left, with its error. */
-async function createAll(execute: Execute, items: Item[], bodies: CreateBody[]): Promise<Outcome<Made>> {
+async function createAll(execute: Execute, items: Item[], bodies: CreateBody[]): Promise<Outcome<CreateOutcome>> {
   const results: LineResult[] = []
   for (let from = 0; from < items.length; from += MAX_IN_ONE_CALL) {
     const part = items.slice(from, from + MAX_IN_ONE_CALL)

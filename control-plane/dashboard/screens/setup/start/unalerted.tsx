@@ -87,7 +87,7 @@ const UnalertedList = ({ result }: { result: Result<Monitors> }) => (
 )
 
 /** What the form did. `undo`: the change that takes it back, which is offered until `untilMs`. */
-type Done = {
+type SetUpResult = {
   channel: Channel
   isNewDefault: boolean
   sentence: string
@@ -98,7 +98,7 @@ type Done = {
 function useAlertAll() {
   const { execute, nowMs } = useFrame()
   const attempt = useAttempt()
-  const [done, setDone] = useState<Done | null>(null)
+  const [done, setDone] = useState<SetUpResult | null>(null)
   const setDefault = ({ id }: Channel, is_default: boolean) =>
     attempt.run(() => execute('updateAlertChannel', { path: { id }, body: { is_default } }))
   const alert = async (channel: Channel, isNewDefault: boolean) => {
@@ -108,7 +108,7 @@ function useAlertAll() {
     setDone({ channel, isNewDefault, sentence, undo: result.data.undo, untilMs: nowMs + UNDO_MS })
     if (isNewDefault) await setDefault(channel, true)
   }
-  const undo = async ({ channel, isNewDefault, undo: body }: Done) => {
+  const undo = async ({ channel, isNewDefault, undo: body }: SetUpResult) => {
     const result = body && (await attempt.run(() => execute('changeMonitors', { body })))
     if (!result) return
     const { refused } = result.data

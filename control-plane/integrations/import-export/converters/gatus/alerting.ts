@@ -55,7 +55,7 @@ const KNOWN: Record<string, RegExp> = {
 const KNOWN_OF_CHAT = /^(default-alert|overrides|webhook-url)$/
 
 /** The providers as channels, with another channel for each group that has its own configuration. */
-export type Alerting = {
+export type AlertingConfig = {
   channels: ChannelEntry[]
   /** merges an alert of an endpoint with the defaults of its provider */
   withDefaults(alert: ForeignRecord): ForeignRecord
@@ -80,7 +80,7 @@ export function warnAboutAlert(alert: ForeignRecord, addWarning: (message: strin
   if (lost.length > 0) addWarning(`its ${lost.join(', ')} was not carried over`)
 }
 
-export function parseAlerting(source: unknown, warn: WarnAt): Alerting {
+export function parseAlerting(source: unknown, warn: WarnAt): AlertingConfig {
   const providers = isRecord(source) ? source : {}
   const channels = Object.entries(providers).flatMap(([kind, config]) => toChannels(kind, config, warn))
   const known = new Set(channels.map(({ name }) => name))

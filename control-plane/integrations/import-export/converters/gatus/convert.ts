@@ -14,7 +14,7 @@ import {
   warnIfCut,
   wrongProductError,
 } from '../foreign-file.ts'
-import { type Alerting, findThreshold, parseAlerting, warnAboutAlert } from './alerting.ts'
+import { type AlertingConfig, findThreshold, parseAlerting, warnAboutAlert } from './alerting.ts'
 import { parseDurationMs } from './duration.ts'
 import { computeRetries, toMonitor } from './endpoint.ts'
 import { toWindow } from './maintenance.ts'
@@ -93,7 +93,7 @@ const referenceTo = ({ id, name }: MonitorEntry) => id ?? name
 function toAlerts(
   record: ForeignRecord,
   monitor: MonitorEntry,
-  alerting: Alerting,
+  alerting: AlertingConfig,
   path: string,
   warn: WarnAt,
 ): Partial<MonitorEntry> {

@@ -7,13 +7,13 @@ const PAST_DAYS = 14
 /** A day with incidents, or a run of days without any. */
 type PastDays = { date: string; incidents: IncidentView[] } | { from: string; to: string }
 
-type Shown = Pick<PageView, 'at' | 'openIncidents' | 'pastIncidents'>
+type ShownIncidents = Pick<PageView, 'at' | 'openIncidents' | 'pastIncidents'>
 
 /**
  * The last fourteen UTC days, newest first, with incidents on the day of their start; earlier ones come last.
  * Consecutive days without incidents are combined. A later day of a longer incident is left out: it was not quiet.
  */
-export function groupPastDays({ at, openIncidents, pastIncidents }: Shown): PastDays[] {
+export function groupPastDays({ at, openIncidents, pastIncidents }: ShownIncidents): PastDays[] {
   const byDay = groupBy(pastIncidents, incident => getUtcDay(incident.startedAt))
   const window = listPastDays(at, PAST_DAYS)
   const older = [...byDay.keys()].filter(date => !window.includes(date) && date < (window.at(-1) ?? '')).sort()

@@ -14,7 +14,7 @@ import { useSourceEditing } from './source-editing.ts'
 import { type SourceRecord, toSourceBody } from './source-form.ts'
 import { SourceRules } from './source-rules.tsx'
 
-type Editing = ReturnType<typeof useSourceEditing>
+type EditorState = ReturnType<typeof useSourceEditing>
 
 /** The fields that show their own errors. */
 const SHOWN_FIELDS = [
@@ -74,7 +74,7 @@ export function SourceEditor({ source }: { source: SourceRecord | null }) {
 }
 
 /** Where the document is, and how it is requested. */
-function Request({ editing, fetched, errors }: { editing: Editing; fetched: SourceDocument; errors: FormErrors }) {
+function Request({ editing, fetched, errors }: { editing: EditorState; fetched: SourceDocument; errors: FormErrors }) {
   const { me, isInteractive } = useFrame()
   const { form, base, change } = editing
   // Enter in a field fetches the document of a new source
@@ -120,7 +120,7 @@ function Request({ editing, fetched, errors }: { editing: Editing; fetched: Sour
 }
 
 /** What saving archives, because its rule is removed. */
-const Removal = ({ editing: { removed, typed, setTyped } }: { editing: Editing }) => (
+const Removal = ({ editing: { removed, typed, setTyped } }: { editing: EditorState }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls
   <div class="stack removal" role="group" aria-label="Monitors that are archived">
     <p>Saving archives the monitors of removed rules. They leave the list; their history stays.</p>

@@ -21,7 +21,7 @@ import {
 } from './source-form.ts'
 
 /** A form of a data source while a person edits it. */
-type SourceEditing = {
+type SourceEditor = {
   /** what is stored; null for a new source */
   base: SourceRecord | null
   form: SourceForm
@@ -55,7 +55,7 @@ type SourceEditing = {
 }
 
 /** `source`: what is stored now; null for a new source. A form without changes follows it at once, before a person types. */
-export function useSourceEditing(source: SourceRecord | null): SourceEditing {
+export function useSourceEditing(source: SourceRecord | null): SourceEditor {
   const { execute, navigate, refresh } = useFrame()
   const [base, setBase] = useState(source)
   const [form, setForm] = useState<SourceForm>(() => (source ? toSourceForm(source) : EMPTY_SOURCE))
@@ -136,7 +136,7 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditing {
   }
 }
 
-function addProposal(form: SourceForm, chosen: ValueChoice | null): Pick<SourceEditing, 'proposed' | 'wanted'> {
+function addProposal(form: SourceForm, chosen: ValueChoice | null): Pick<SourceEditor, 'proposed' | 'wanted'> {
   if (!chosen || !('candidates' in chosen)) return { proposed: null, wanted: form }
   const proposed = toProposedForm(chosen.candidates[chosen.at]!.field, nextPlace(form))
   return { proposed, wanted: { ...form, fields: [...form.fields, proposed] } }

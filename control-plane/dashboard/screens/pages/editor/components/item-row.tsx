@@ -4,7 +4,7 @@ import { canWrite, useFrame } from '../../../../core/frame-context.ts'
 import type { ComponentRecord, GroupRecord } from './arrangement.ts'
 import { ComponentForm } from './component-form.tsx'
 import { GroupForm } from './group-form.tsx'
-import { type Arranging, toMoveId } from './use-arranging.ts'
+import { type Arrangement, toMoveId } from './use-arranging.ts'
 
 const STATUS_WORDS: Record<ComponentRecord['status'], string> = {
   operational: 'Operational',
@@ -21,7 +21,7 @@ type ItemRowProps = {
   groupId: string | null
   /** the position among the items around it */
   place: { at: number; count: number; nextId: string | undefined }
-  arranging: Arranging
+  arranging: Arrangement
   draggedId: string | null
   setDragged(id: string | null): void
   openId: string | null

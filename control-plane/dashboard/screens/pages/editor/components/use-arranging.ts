@@ -13,7 +13,7 @@ import {
 } from './arrangement.ts'
 
 /** Moves items of a page by keys and by dragging. One change at a time. */
-export type Arranging = {
+export type Arrangement = {
   /** the element that contains the items */
   list: RefObject<HTMLDivElement | null>
   isBusy: boolean
@@ -24,13 +24,13 @@ export type Arranging = {
   drop(id: string, name: string, place: DropPlace): void
 }
 
-export function useArranging(pageId: string, items: readonly PageItem[]): Arranging {
+export function useArranging(pageId: string, items: readonly PageItem[]): Arrangement {
   const { execute, whenRefreshed } = useFrame()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<OperationError | null>(null)
   const [announcement, setAnnouncement] = useState('')
   const list = useRef<HTMLDivElement>(null)
-  const moved = useRef<Moved | null>(null)
+  const moved = useRef<MovedItem | null>(null)
   useLayoutEffect(() => {
     if (isBusy || moved.current === null || list.current === null) return
     const { buttonId, groupId, order } = moved.current
@@ -88,7 +88,7 @@ export function useArranging(pageId: string, items: readonly PageItem[]): Arrang
 }
 
 /** A move by a key, whose button gets the focus back. `order`: what the list shows in the end. */
-type Moved = { buttonId: string; groupId: string | null; order: string[] }
+type MovedItem = { buttonId: string; groupId: string | null; order: string[] }
 
 /** Focuses a button that moves an item, or the other one when it is disabled. False when the person works elsewhere. */
 function focusButton(list: HTMLElement, id: string): boolean {
