@@ -176,8 +176,8 @@ export function publicRoutes(app: App, handles: ProcessContext & { findSession: 
   const { publicUrl, pingsPerMinute, secretKey } = config
   // a separate scope, because only ping URLs answer in plain text, including errors
   addScope(app, scope => pingRoutes(scope, { db, nats, log, metrics, publicUrl, pingsPerMinute }))
-  const customHostOf = createCustomHostParser(listOwnHosts(config))
-  const isOwnHost = (host: string) => customHostOf(host) === null
+  const parseCustomHost = createCustomHostParser(listOwnHosts(config))
+  const isOwnHost = (host: string) => parseCustomHost(host) === null
   signInRoutes(app, { ...buildAccountTools(handles), passwords: createPasswords(), findSession, isOwnHost })
   addScope(app, scope => addressRoutes(scope, { db, isOwnHost }))
   imageRoutes(app, { db, objects, sign })

@@ -18,7 +18,7 @@ function site() {
   const find = createPageCache({ read: async () => page, count: () => {}, monotonicMs: () => 0 })
   const app = fastify() as unknown as App
   const lookUp = createPublicLookup({ what: 'status pages', missesPerMinute: 1 })
-  const pages = { find, customHostOf: () => null, lookUp }
+  const pages = { find, parseCustomHost: () => null, lookUp }
   addCustomHostConstraint(app, pages)
   feedRoutes(app, pages)
   const get = (path: string) => app.inject({ method: 'GET', url: `/status/${SLUG}${path}` })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { buildSignatureHeaders } from '../../control-plane/alerting/deliveries/rendering/signature.ts'
 import { describeApi } from '../../tools/api-client/document.ts'
 import { filesBelow, ROOT } from '../rules/source.ts'
-import { operationsOf } from '../support/operations.ts'
+import { listOperations } from '../support/operations.ts'
 import type { Facts } from './coverage.ts'
 
 const SAMPLES = 'test/fixtures/channels/webhook'
@@ -11,7 +11,7 @@ const REPLAY = { id: '', eventName: '', body: Buffer.alloc(0), secret: '', isRep
 
 /** Reads the facts: the declared routes, the program's constants, and recorded deliveries. */
 export async function readFacts(): Promise<Facts> {
-  const { operations } = operationsOf(await describeApi('https://picket.test'))
+  const { operations } = listOperations(await describeApi('https://picket.test'))
   return {
     operations: Object.fromEntries(operations.map(operation => [operation.name, operation])),
     deliveries: Object.fromEntries(

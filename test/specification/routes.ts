@@ -1,7 +1,7 @@
 import { describeApi } from '../../tools/api-client/document.ts'
 import { createSourceMapper } from '../../tools/test-runner/source-positions.ts'
 import { ROOT } from '../rules/source.ts'
-import { operationsOf } from '../support/operations.ts'
+import { listOperations } from '../support/operations.ts'
 
 const HEAD = `# Routes
 
@@ -31,7 +31,7 @@ export async function makeRoutesPage(): Promise<{ text: string; missing: string[
   const document = await describeApi('https://picket.test', (method, path) => {
     files.set(`${method} ${path}`, findCaller())
   })
-  const { operations } = operationsOf(document)
+  const { operations } = listOperations(document)
   const rows = operations
     .map(({ name, method, path, operationId }) => ({
       name,

@@ -25,11 +25,11 @@ const PREFIX = '/api/v1'
 
 /** Reads the operations of the running API, so that tests include every route. */
 export async function readOperations(api: ApiServer): Promise<{ operations: Operation[]; document: Schema }> {
-  return operationsOf((await api.call('GET', `${api.origin}/openapi.json`, { key: null })).body)
+  return listOperations((await api.call('GET', `${api.origin}/openapi.json`, { key: null })).body)
 }
 
 /** The operations of a document, and the document with its references resolved. */
-export function operationsOf(text: Schema): { operations: Operation[]; document: Schema } {
+export function listOperations(text: Schema): { operations: Operation[]; document: Schema } {
   const document = resolved(text, text.components.schemas)
   const operations = Object.entries<Schema>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Schema>(methods).map(([method, operation]) => toOperation(method, path, operation)),

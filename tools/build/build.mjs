@@ -108,7 +108,7 @@ export async function build() {
   await stop()
   const inputs = [...new Set([...ALSO, ...Object.keys(metafile.inputs), ...(await dashboardInputs())])]
   // null if a file changed during the build: the next one reads it again
-  const digest = inputs.some(file => readStat(file)?.mtimeMs >= startedMs) ? null : digestOf(inputs)
+  const digest = inputs.some(file => readStat(file)?.mtimeMs >= startedMs) ? null : computeDigest(inputs)
   mkdirSync(DIST, { recursive: true })
   for (const { path, text } of outputFiles) write(path, path.endsWith('.map') ? keepOwnSources(text) : text)
   write(INPUTS, JSON.stringify({ digest, inputs }))
@@ -121,11 +121,11 @@ const listOutputs = () =>
 function isUpToDate() {
   if (!existsSync(INPUTS) || !listOutputs().every(file => existsSync(file))) return false
   const { digest, inputs } = JSON.parse(readFileSync(INPUTS, 'utf8'))
-  return digest === digestOf(inputs)
+  return digest === computeDigest(inputs)
 }
 
 /** A digest of the sizes and times of files; a file that does not exist counts too. */
-function digestOf(files) {
+function computeDigest(files) {
   const hash = createHash('sha256')
   for (const file of files) {
     const stat = readStat(file)

@@ -48,7 +48,7 @@ export async function makeDashboardAssets() {
   const files = {}
   for (const { path, contents } of [...outputFiles, ...wall.outputFiles]) {
     const name = basename(path)
-    files[`/assets/${name}`] = { contentType: typeOf(name), base64: Buffer.from(contents).toString('base64') }
+    files[`/assets/${name}`] = { contentType: findType(name), base64: Buffer.from(contents).toString('base64') }
   }
   const names = Object.keys(files)
   const find = pattern => names.find(name => pattern.test(name))
@@ -115,7 +115,7 @@ const listDynamicImports = outputs => [
 ]
 
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }
-const typeOf = name => TYPES[name.split('.').at(-1)]
+const findType = name => TYPES[name.split('.').at(-1)]
 
 /** Several bundles of one run contain the same assets. */
 let made

@@ -21,12 +21,12 @@ export function startApiCoverage(): ApiCoverage {
     async listUnread() {
       const lines = readFileSync(file, 'utf8').split('\n')
       // only now: they load the whole control plane
-      const [{ describeApi }, { operationsOf }, { listUnreadAnswers }] = await Promise.all([
+      const [{ describeApi }, { listOperations }, { listUnreadAnswers }] = await Promise.all([
         import('../api-client/document.ts'),
         import('../../test/support/operations.ts'),
         import('../../test/specification/read-answers.ts'),
       ])
-      return listUnreadAnswers(operationsOf(await describeApi('https://picket.test')).operations, lines)
+      return listUnreadAnswers(listOperations(await describeApi('https://picket.test')).operations, lines)
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

@@ -29,7 +29,7 @@ export async function bundleTests(root: string, files: string[]) {
   const folder = mkdtempSync(join(root, '.tap/tests-'))
   await bundle(root, folder, files, true)
   return {
-    bundleOf: (file: string) => bundlePath(folder, file),
+    buildPath: (file: string) => bundlePath(folder, file),
     /** runs several bundles in one process; see run-group.ts */
     groupProgram: bundlePath(folder, 'run-group.ts'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
@@ -46,10 +46,10 @@ async function bundle(root: string, folder: string, files: string[], hasGroupPro
   } catch (error) {
     if (files.length === 0) throw error
     const { errors = [], message } = error as Partial<BuildFailure> & Error
-    const errorsOf = (file: string) => errors.filter(({ location }) => location?.file === file)
-    const faulty = files.length === 1 ? files : files.filter(file => errorsOf(file).length > 0)
+    const findErrors = (file: string) => errors.filter(({ location }) => location?.file === file)
+    const faulty = files.length === 1 ? files : files.filter(file => findErrors(file).length > 0)
     for (const file of faulty) {
-      const own = errorsOf(file).map(({ location, text }) => `${file}:${location!.line}: ${text}`)
+      const own = findErrors(file).map(({ location, text }) => `${file}:${location!.line}: ${text}`)
       writeFailingBundle(bundlePath(folder, file), own.join('\n') || message)
     }
     const others = files.filter(file => !faulty.includes(file))

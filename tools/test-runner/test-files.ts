@@ -61,21 +61,21 @@ export function selectTestFiles(root: string, given: string[]): TestFiles | { un
  */
 export function groupFiles(root: string, files: string[]): string[][] {
   const groups: string[][] = []
-  const lastOf = new Map<string, string[]>()
+  const lastGroup = new Map<string, string[]>()
   for (const file of files) {
     const kind = file.split('/')[1]!
     const source = readFileSync(join(root, file), 'utf8')
     const isAlone = ALONE.test(source) || readExpectedSeconds(source) >= LONG_FROM_S
     const size = isAlone ? 1 : (GROUP_SIZES[kind] ?? 1)
     const needs = SHARES_API.test(source) ? `${kind} with the shared API` : kind
-    const last = lastOf.get(needs)
+    const last = lastGroup.get(needs)
     if (size > 1 && last !== undefined && last.length < size) {
       last.push(file)
       continue
     }
     const group = [file]
     groups.push(group)
-    if (size > 1) lastOf.set(needs, group)
+    if (size > 1) lastGroup.set(needs, group)
   }
   return groups
 }

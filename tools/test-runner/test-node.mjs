@@ -15,15 +15,15 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** The npm package `node` only installs this one, by a script. */
 const BINARIES = `node-${process.platform}-${process.arch}`
 
-const folderOf = version => join(ROOT, `.tap/node-${version}`)
-const binaryOf = version => join(folderOf(version), 'node_modules', BINARIES, 'bin/node')
+const buildFolderPath = version => join(ROOT, `.tap/node-${version}`)
+const buildBinaryPath = version => join(buildFolderPath(version), 'node_modules', BINARIES, 'bin/node')
 
 function describeNode(version) {
   const options = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  const args = ['install', ...options, '--prefix', folderOf(version), `${BINARIES}@${version}`]
+  const args = ['install', ...options, '--prefix', buildFolderPath(version), `${BINARIES}@${version}`]
   return {
     what: `Node ${version}, the npm package ${BINARIES}, into .tap/node-${version}`,
-    isInstalled: () => existsSync(binaryOf(version)),
+    isInstalled: () => existsSync(buildBinaryPath(version)),
     manualCommand: `npm ${args.join(' ')}`,
     isOptional: false,
     install: () => spawnSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0,
@@ -33,7 +33,7 @@ function describeNode(version) {
 
 /** Runs the files with this Node, also where a program starts `node` by its name. Resolves to how it ended. */
 async function runWith(version, files) {
-  const binary = binaryOf(version)
+  const binary = buildBinaryPath(version)
   console.log(`Node ${execFileSync(binary, ['--version'], { encoding: 'utf8' }).trim()}`)
   const env = { ...process.env, PATH: `${dirname(binary)}${delimiter}${process.env.PATH}` }
   const child = spawn(binary, [RUNNER, '--installed', ...files], { env, stdio: 'inherit' })

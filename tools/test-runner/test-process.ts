@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { createGroupReader, type FileRun } from './tap-report.ts'
 
 /** Where the bundles of test files are. */
-type Bundles = { bundleOf(file: string): string; groupProgram: string }
+type Bundles = { buildPath(file: string): string; groupProgram: string }
 
 /** tap ends a file that takes longer and reports the test that hangs. Only a hang takes an hour, also on a slow and busy machine. */
 export const TIMEOUT_S = 3_600
@@ -23,7 +23,7 @@ const KILL_DELAY_S = 30
  */
 export async function runTestFiles(
   files: string[],
-  { bundleOf, groupProgram }: Bundles,
+  { buildPath, groupProgram }: Bundles,
   env: Record<string, string>,
   signal: AbortSignal,
   report: (run: FileRun) => void,
@@ -32,13 +32,13 @@ export async function runTestFiles(
   const isGroup = files.length > 1
   // a unit file that is alone in its process computes for long
   const flags = !isGroup && first.startsWith('test/unit/') ? [] : COMPILE_LATE
-  const child = spawn(process.execPath, [...flags, isGroup ? groupProgram : bundleOf(first)], {
+  const child = spawn(process.execPath, [...flags, isGroup ? groupProgram : buildPath(first)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       TAP_TIMEOUT: String(TIMEOUT_S * files.length),
       ...(isGroup && {
-        TEST_GROUP: JSON.stringify(files.map(file => [file, bundleOf(file)])),
+        TEST_GROUP: JSON.stringify(files.map(file => [file, buildPath(file)])),
         TEST_FILE_TIMEOUT_S: String(TIMEOUT_S),
       }),
       ...env,

@@ -15,7 +15,7 @@ export const ENCRYPTED_CHAT_TOKEN_COLUMNS: EncryptedColumn[] = ['chat_installati
     column: 'tokens',
     key: ['id'],
     needs: ['project_id'],
-    bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }),
+    getBinding: row => buildBinding({ id: row.id!, projectId: row.project_id! }),
   }),
 )
 

@@ -47,15 +47,15 @@ export function createLastCheckedReader(
   })
 
   return async (projectId, monitors) => {
-    const idsOf = (some: typeof monitors) => some.map(({ id }) => id)
-    const heartbeats = idsOf(monitors.filter(({ type }) => type === 'heartbeat'))
-    const children = idsOf(monitors.filter(({ dataSource }) => dataSource))
+    const toIds = (some: typeof monitors) => some.map(({ id }) => id)
+    const heartbeats = toIds(monitors.filter(({ type }) => type === 'heartbeat'))
+    const children = toIds(monitors.filter(({ dataSource }) => dataSource))
     const [pings, fetches] = await Promise.all([
       heartbeats.length > 0 ? listLastPings(db, projectId, heartbeats) : [],
       children.length > 0 ? listLastFetches(db, projectId, children) : [],
     ])
     const times = new Map([...pings, ...fetches])
-    const checked = idsOf(monitors.filter(({ id, type }) => type !== 'heartbeat' && !times.has(id)))
+    const checked = toIds(monitors.filter(({ id, type }) => type !== 'heartbeat' && !times.has(id)))
     const oldestMs = nowMs() - CACHE_TTL_MS
     const unknown = checked.filter(id => (cache.get(id)?.readMs ?? 0) < oldestMs)
     for (const id of unknown) wanted.add(id)

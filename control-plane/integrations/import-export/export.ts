@@ -55,7 +55,7 @@ export async function exportProject(
   const children = groupBy(state.children, ({ dataSource }) => dataSource?.id ?? '')
   const overrides = groupBy(state.overrides, ({ dependencyId }) => dependencyId)
   const windows = state.windows.filter(({ monitorIds }) => monitorIds.length > 0)
-  const each = <T, R>(records: readonly T[], entryOf: (record: T) => R) => mapInChunks(records, entryOf, pause)
+  const each = <T, R>(records: readonly T[], toEntry: (record: T) => R) => mapInChunks(records, toEntry, pause)
   const file = {
     version: FORMAT_VERSION,
     alert_settings: { is_digest_enabled, digest_threshold },
@@ -134,15 +134,15 @@ function toDependencyEntry(dependency: Dependency, overrides: StoredOverride[], 
 function toPageEntry({ page, groups, components }: PageState, monitors: Names): RecordFields {
   const inOrder = components.toSorted(compareDisplayOrder)
   const inside = groupBy(inOrder, ({ groupId }) => groupId)
-  const entryOf = (component: StoredComponent) => toComponentEntry(component, monitors)
+  const toEntry = (component: StoredComponent) => toComponentEntry(component, monitors)
   const sections = [
-    ...(inside.get(null) ?? []).map(component => ({ ...component, entry: entryOf(component) })),
+    ...(inside.get(null) ?? []).map(component => ({ ...component, entry: toEntry(component) })),
     ...groups.map(group => ({
       ...group,
       entry: {
         id: group.id,
         ...omitDefaults(toStoredGroupFields(group), GROUP_DEFAULTS),
-        components: (inside.get(group.id) ?? []).map(entryOf),
+        components: (inside.get(group.id) ?? []).map(toEntry),
       },
     })),
   ]

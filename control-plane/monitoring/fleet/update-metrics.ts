@@ -30,14 +30,15 @@ function updateProbeMetrics(metrics: FleetMetrics, sessions: ProbeSession[]): vo
   for (const gauge of [running, spoolResults, spoolBytes, dropped, startDelay, loopLag]) gauge.reset()
   for (const region of new Set(sessions.map(session => session.region))) {
     const healths = sessions.flatMap(session => (session.region === region && session.health ? [session.health] : []))
-    const sumOf = (field: keyof StoredProbeHealth) =>
+    const computeSum = (field: keyof StoredProbeHealth) =>
       healths.reduce((sum, health) => sum + Number(health[field] ?? 0), 0)
-    const maxOf = (field: keyof StoredProbeHealth) => Math.max(0, ...healths.map(health => Number(health[field] ?? 0)))
-    running.set({ region }, sumOf('running'))
-    spoolResults.set({ region }, sumOf('spool_results'))
-    spoolBytes.set({ region }, sumOf('spool_bytes'))
-    dropped.set({ region }, sumOf('dropped_results'))
-    startDelay.set({ region }, maxOf('start_delay_ms') / 1_000)
-    loopLag.set({ region }, maxOf('loop_lag_ms') / 1_000)
+    const findMax = (field: keyof StoredProbeHealth) =>
+      Math.max(0, ...healths.map(health => Number(health[field] ?? 0)))
+    running.set({ region }, computeSum('running'))
+    spoolResults.set({ region }, computeSum('spool_results'))
+    spoolBytes.set({ region }, computeSum('spool_bytes'))
+    dropped.set({ region }, computeSum('dropped_results'))
+    startDelay.set({ region }, findMax('start_delay_ms') / 1_000)
+    loopLag.set({ region }, findMax('loop_lag_ms') / 1_000)
   }
 }

@@ -48,5 +48,5 @@ export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   ...ENCRYPTED_MAIL_COLUMNS,
   ...ENCRYPTED_DELIVERY_COLUMNS,
   ...ENCRYPTED_IMPORT_COLUMNS,
-  { table: 'secret_key_checks', column: 'value', key: ['id'], needs: [], bindingOf: () => KEY_CHECK_BINDING },
+  { table: 'secret_key_checks', column: 'value', key: ['id'], needs: [], getBinding: () => KEY_CHECK_BINDING },
 ]

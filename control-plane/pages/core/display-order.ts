@@ -21,8 +21,8 @@ export function reorderItems(placed: readonly OrderedItem[], ids: readonly strin
 /** Renumbers all items from 0: the listed ones in their order, then the others in theirs. */
 export function arrangeItems(placed: readonly OrderedItem[], ids: readonly string[]): OrderedItem[] {
   const rank = new Map(ids.map((id, index) => [id, index]))
-  const rankOf = ({ id }: OrderedItem) => rank.get(id) ?? ids.length
+  const getRank = ({ id }: OrderedItem) => rank.get(id) ?? ids.length
   return placed
-    .toSorted((a, b) => rankOf(a) - rankOf(b) || compareDisplayOrder(a, b))
+    .toSorted((a, b) => getRank(a) - getRank(b) || compareDisplayOrder(a, b))
     .map(({ id }, displayOrder) => ({ id, displayOrder }))
 }

@@ -27,20 +27,20 @@ export async function lookUpDnsFacts(
     if (fault !== null) faults.add(`DNS: ${fault}.`)
     return values
   }
-  const addressesOf = async (name: string) => (await Promise.all([ask(name, 'A'), ask(name, 'AAAA')])).flat()
+  const readAddresses = async (name: string) => (await Promise.all([ask(name, 'A'), ask(name, 'AAAA')])).flat()
   const [cnames, addresses, targetAddresses, texts, zone] = await Promise.all([
     ask(domain, 'CNAME'),
-    addressesOf(domain),
-    addressesOf(target),
+    readAddresses(domain),
+    readAddresses(target),
     ask(buildChallengeName(domain), 'TXT'),
     findZone(domain, name => ask(name, 'NS')),
   ])
   return { zone, cname: cnames[0] ?? null, addresses, targetAddresses, texts, faults: [...faults] }
 }
 
-async function findZone(domain: string, serversOf: (name: string) => Promise<string[]>): Promise<DnsFacts['zone']> {
+async function findZone(domain: string, readServers: (name: string) => Promise<string[]>): Promise<DnsFacts['zone']> {
   for (const name of listZoneCandidates(domain).slice(-MAX_ZONE_CANDIDATES)) {
-    const nameservers = await serversOf(name)
+    const nameservers = await readServers(name)
     if (nameservers.length > 0) return { name, nameservers: nameservers.toSorted() }
   }
   return null

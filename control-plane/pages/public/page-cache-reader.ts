@@ -183,11 +183,11 @@ async function succeeds(work: Promise<unknown>, ms: number): Promise<boolean> {
 
 /** Removes the entries that were loaded longest ago, but never the last one. */
 function evictOldest(entries: Map<string, CacheEntry>, maxBytes: number): void {
-  const sizeOf = ({ shown, stale }: CacheEntry) => shown.sizeBytes() + (stale?.sizeBytes() ?? 0)
-  let bytes = [...entries.values()].reduce((sum, entry) => sum + sizeOf(entry), 0)
+  const getSize = ({ shown, stale }: CacheEntry) => shown.sizeBytes() + (stale?.sizeBytes() ?? 0)
+  let bytes = [...entries.values()].reduce((sum, entry) => sum + getSize(entry), 0)
   for (const [key, entry] of entries) {
     if (entries.size === 1 || (bytes <= maxBytes && entries.size <= MAX_PAGES)) return
-    bytes -= sizeOf(entry)
+    bytes -= getSize(entry)
     entries.delete(key)
   }
 }

@@ -45,7 +45,7 @@ export function publicPageRoutes(app: App, context: PublicPagesContext): void {
   )
   const find = createPageCache({ read: createViewReader(context), count: from => responses.inc({ from }) })
   const lookUp = createPublicLookup({ what: 'status pages', missesPerMinute: MAX_MISSES_PER_MINUTE })
-  const pages: PublicPages = { find, customHostOf: createCustomHostParser(context.ownHosts), lookUp }
+  const pages: PublicPages = { find, parseCustomHost: createCustomHostParser(context.ownHosts), lookUp }
   addCustomHostConstraint(app, pages)
   addPageRoute(app, pages, 'GET', '', sendPage, sendMissing)
   addSlashRoute(app)

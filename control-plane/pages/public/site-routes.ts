@@ -10,7 +10,7 @@ import type { CachedPage, PageFinder } from './page-cache-reader.ts'
 import { type CustomHostParser, getSiteKey, isSlug, type Site } from './site.ts'
 
 /** How public routes find their page. */
-export type PublicPages = { find: PageFinder; customHostOf: CustomHostParser; lookUp: PublicLookup }
+export type PublicPages = { find: PageFinder; parseCustomHost: CustomHostParser; lookUp: PublicLookup }
 
 export type Query = Record<string, unknown>
 export type PageHandler = (shown: CachedPage, request: FastifyRequest, reply: FastifyReply) => unknown
@@ -18,7 +18,7 @@ export type PageHandler = (shown: CachedPage, request: FastifyRequest, reply: Fa
 /**
  * Must be called once, before the first page route: routes with the constraint `customHost` match custom domains only.
  */
-export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages): void {
+export function addCustomHostConstraint(app: App, { parseCustomHost }: PublicPages): void {
   app.addConstraintStrategy({
     name: 'customHost',
     storage: () => {
@@ -28,7 +28,7 @@ export function addCustomHostConstraint(app: App, { customHostOf }: PublicPages)
         set: (isCustom, handler) => handlers.set(isCustom, handler as never),
       }
     },
-    deriveConstraint: request => customHostOf(request.headers.host) !== null,
+    deriveConstraint: request => parseCustomHost(request.headers.host) !== null,
     mustMatchWhenDerived: false,
   })
 }
@@ -68,18 +68,18 @@ function nullIfHidden(error: unknown): null {
 
 /**
  * Declares a document of every public page, such as a feed, at both addresses. `make` is called once for each state
- * of a page and each key. `keyOf` maps the query to a small number of keys. Null responds with 404.
+ * of a page and each key. `getKey` maps the query to a small number of keys. Null responds with 404.
  */
 export function addDocumentRoute(
   app: App,
   pages: PublicPages,
   path: string,
   make: (view: PageView, query: Query) => PageDocument | null,
-  keyOf: (query: Query) => string = () => '',
+  getKey: (query: Query) => string = () => '',
 ): void {
   addPageRoute(app, pages, 'GET', path, (shown, request, reply) => {
     const query = request.query as Query
-    const document = shown.document(`${path}?${keyOf(query)}`, view => make(view, query))
+    const document = shown.document(`${path}?${getKey(query)}`, view => make(view, query))
     if (document === null) throw notFound('page')
     return sendDocument(document, request, reply)
   })
@@ -87,19 +87,19 @@ export function addDocumentRoute(
 
 /**
  * Declares a small document of every public page with any number of variants, such as a badge with any label. The last
- * requested ones are kept by `keyOf`; when it returns null, the document is rendered for this response only.
+ * requested ones are kept by `getKey`; when it returns null, the document is rendered for this response only.
  */
 export function addVariantRoute(
   app: App,
   pages: PublicPages,
   path: string,
   make: (view: PageView, query: Query) => PageDocument,
-  keyOf: (query: Query) => string | null,
+  getKey: (query: Query) => string | null,
 ): void {
   addPageRoute(app, pages, 'GET', path, (shown, request, reply) => {
     const query = request.query as Query
     return sendDocument(
-      shown.variant(keyOf(query), view => make(view, query)),
+      shown.variant(getKey(query), view => make(view, query)),
       request,
       reply,
     )
@@ -118,9 +118,9 @@ async function findPublicPage(pages: PublicPages, request: FastifyRequest, reply
   return shown
 }
 
-function parseSite({ customHostOf }: PublicPages, request: FastifyRequest): Site | null {
+function parseSite({ parseCustomHost }: PublicPages, request: FastifyRequest): Site | null {
   const { slug } = request.params as { slug?: string }
   if (slug !== undefined) return isSlug(slug) ? { slug } : null
-  const domain = customHostOf(request.headers.host)
+  const domain = parseCustomHost(request.headers.host)
   return domain === null ? null : { domain }
 }

@@ -195,13 +195,13 @@ function buildStatusChanges(
   { incidents, events }: AffectedIncidents,
   publicUrl: string,
 ): StatusChange[] {
-  const incidentOf = new Map(incidents.map(incident => [incident.monitor_id, incident]))
+  const incidentsByMonitor = new Map(incidents.map(incident => [incident.monitor_id, incident]))
   // in one round an incident is opened or resolved, not both
-  const eventOf = new Map(events.map(event => [event.subject, event]))
+  const eventsBySubject = new Map(events.map(event => [event.subject, event]))
   return steps.map(({ id, monitor, transition }) => {
-    const incident = incidentOf.get(monitor.id) ?? null
+    const incident = incidentsByMonitor.get(monitor.id) ?? null
     const own = buildMonitorEvent(newId(), monitor, transition, incident, publicUrl) ?? []
-    const ofIncident = (incident && eventOf.get(toIncidentSubject(incident.id))) ?? []
+    const ofIncident = (incident && eventsBySubject.get(toIncidentSubject(incident.id))) ?? []
     const { from, to } = transition
     const transitionStep = { from, to, wasInOutage: wasInOutage(transition), transitionId: id }
     return { monitor, transition: transitionStep, events: [own, ofIncident].flat() }

@@ -207,9 +207,9 @@ async function removeFromVerdict(
 
 /** The events that end the incidents of each monitor. */
 function groupEndEvents(leaving: { id: string }[], { incidents, events }: AffectedIncidents) {
-  const monitorOf = new Map(incidents.map(({ id, monitor_id }) => [toIncidentSubject(id), monitor_id]))
-  const eventsOf = groupBy(events, ({ subject }) => monitorOf.get(subject))
-  return leaving.map(({ id }) => ({ monitorId: id, events: eventsOf.get(id) ?? [] }))
+  const monitorIdsBySubject = new Map(incidents.map(({ id, monitor_id }) => [toIncidentSubject(id), monitor_id]))
+  const eventsByMonitor = groupBy(events, ({ subject }) => monitorIdsBySubject.get(subject))
+  return leaving.map(({ id }) => ({ monitorId: id, events: eventsByMonitor.get(id) ?? [] }))
 }
 
 const buildRemovalTransition = (monitor: StoredMonitor, summary: string, at: Date) => ({

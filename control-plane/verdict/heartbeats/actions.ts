@@ -67,12 +67,12 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
       arrivals.map(({ tokenHash }) => tokenHash),
     )
     if (monitors.length === 0) return arrivals.map(() => false)
-    const idOf = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
+    const idsByHash = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
     const { locked, nowMs } = await loadHeartbeats(tx, monitors)
     const stored = await findStoredBefore(tx, arrivals, [...locked.keys()])
     const effects = new Map([...locked].map(([id, one]) => [id, createPingEffects(one)]))
     const answers = arrivals.map(arrival => {
-      const id = idOf.get(arrival.tokenHash.toString('hex'))
+      const id = idsByHash.get(arrival.tokenHash.toString('hex'))
       if (id === undefined) return false
       if (arrival.isWithdrawn) return new WithdrawnPingError()
       if (stored.has(arrival.id)) return true

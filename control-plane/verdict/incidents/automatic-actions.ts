@@ -93,10 +93,10 @@ export async function resolveAutomaticIncidents(
     tx,
     incidents.map(({ id }) => id),
   )
-  const rowOfMonitor = new Map(rows.map(row => [row.monitorId, row]))
-  const rowOf = new Map(incidents.map(({ id, monitor_id }) => [id, rowOfMonitor.get(monitor_id)!]))
+  const rowsByMonitor = new Map(rows.map(row => [row.monitorId, row]))
+  const rowsByIncident = new Map(incidents.map(({ id, monitor_id }) => [id, rowsByMonitor.get(monitor_id)!]))
   const events = resolved.map(owned => {
-    const { updateId, message } = rowOf.get(owned.incident.id)!
+    const { updateId, message } = rowsByIncident.get(owned.incident.id)!
     const update = { ...BY_THE_SYSTEM, id: updateId, message, created_at: now }
     return buildIncidentEvent(newId(), { name: 'incident.resolved', ...owned, update }, publicUrl, now)
   })

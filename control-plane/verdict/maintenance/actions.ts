@@ -120,7 +120,7 @@ export function planDueWindows(db: Db, limit: number, now: Date): Promise<number
 }
 
 function withBody(window: MaintenanceWindow, body: WindowUpdate): MaintenanceWindow {
-  const dateOf = (text: string | null) => (text === null ? null : new Date(text))
+  const toDate = (text: string | null) => (text === null ? null : new Date(text))
   return {
     ...window,
     ...(body.title !== undefined && { title: body.title }),
@@ -129,8 +129,8 @@ function withBody(window: MaintenanceWindow, body: WindowUpdate): MaintenanceWin
     ...(body.cron !== undefined && { cron: body.cron === null ? null : body.cron.trim().replace(/\s+/g, ' ') }),
     ...(body.duration_minutes !== undefined && { durationMinutes: body.duration_minutes }),
     ...(body.time_zone !== undefined && { timeZone: body.time_zone }),
-    ...(body.starts_at !== undefined && { startsAt: dateOf(body.starts_at) }),
-    ...(body.ends_at !== undefined && { endsAt: dateOf(body.ends_at) }),
+    ...(body.starts_at !== undefined && { startsAt: toDate(body.starts_at) }),
+    ...(body.ends_at !== undefined && { endsAt: toDate(body.ends_at) }),
     ...(body.notify_subscribers !== undefined && { notifySubscribers: body.notify_subscribers }),
     ...(body.announce_minutes !== undefined && { announceMinutes: body.announce_minutes }),
   }

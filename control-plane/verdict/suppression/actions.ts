@@ -42,10 +42,10 @@ export type StatusChange = {
 export async function suppressEvents(tx: Tx, changes: StatusChange[], now: Date): Promise<EventRow[]> {
   const ids = changes.map(({ monitor }) => monitor.id)
   const silences = await lockSilences(tx, ids)
-  const contextOf = await loadSuppressionContexts(tx, ids, now)
+  const contexts = await loadSuppressionContexts(tx, ids, now)
   const decided = changes.map(change => {
     const { monitor, events } = change
-    const context = contextOf(monitor.id)
+    const context = contexts(monitor.id)
     const timing = { ...monitor, isHeartbeat: monitor.type === 'heartbeat' }
     const transition = { ...change.transition, eventIds: events.map(({ id }) => id) }
     const silence = computeSilence(timing, transition, silences.get(monitor.id), context, now)
@@ -119,11 +119,11 @@ export async function endSilences(
  */
 async function sendKnownIncidentEnds(tx: Tx, events: EventRow[], now: Date): Promise<void> {
   const ends = events.filter(({ name }) => name === 'incident.resolved')
-  const messagesOf = await findMessagesOfPeople(
+  const messageKinds = await findMessagesOfPeople(
     tx,
     ends.map(({ subject }) => subject),
   )
-  const withMessages = (kind: 'public' | 'internal') => ends.filter(({ subject }) => messagesOf.get(subject) === kind)
+  const withMessages = (kind: 'public' | 'internal') => ends.filter(({ subject }) => messageKinds.get(subject) === kind)
   await routeEvents(tx, withMessages('public'), now)
   await routeToChannels(tx, withMessages('internal'), now)
 }

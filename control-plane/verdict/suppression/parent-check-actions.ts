@@ -19,13 +19,13 @@ type Tools = { db: Db; nats: Nats }
 export async function checkParents(tools: Tools, checks: readonly ParentCheck[]): Promise<void> {
   const monitorIds = checks.map(({ monitorId }) => monitorId)
   const ancestors = (await listAncestors(tools.db, monitorIds, now())).filter(({ isAskable }) => isAskable)
-  const parentsOf = (id: string) =>
+  const listParents = (id: string) =>
     ancestors.filter(({ monitorId }) => monitorId === id).map(({ ancestorId }) => ancestorId)
   const parents = await listMonitorsByIds(tools.db, [...new Set(ancestors.map(({ ancestorId }) => ancestorId))])
   const healthy = new Map(parents.filter(isCheckedByProbes).map(parent => [parent.id, checkParent(tools, parent)]))
   const families = new Map<string, { children: ParentCheck[]; parentIds: string[] }>()
   for (const one of checks) {
-    const parentIds = parentsOf(one.monitorId).sort()
+    const parentIds = listParents(one.monitorId).sort()
     const family = families.get(parentIds.join()) ?? { children: [], parentIds }
     family.children.push(one)
     families.set(parentIds.join(), family)

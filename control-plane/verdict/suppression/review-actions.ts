@@ -71,10 +71,10 @@ async function review(tx: Tx, monitorIds: string[], now: Date): Promise<number> 
   const ids = monitors.map(({ id }) => id)
   if (ids.length === 0) return 0
   const silences = await lockSilences(tx, ids)
-  const contextOf = await loadSuppressionContexts(tx, ids, now)
+  const contexts = await loadSuppressionContexts(tx, ids, now)
   const reviewed = monitors.flatMap(monitor => {
     const silence = silences.get(monitor.id)
-    return silence ? [{ ...reviewSilence(silence, monitor, contextOf(monitor.id), now), before: silence }] : []
+    return silence ? [{ ...reviewSilence(silence, monitor, contexts(monitor.id), now), before: silence }] : []
   })
   await storeSilences(
     tx,

@@ -148,11 +148,11 @@ export async function loadSuppressionContexts(
 ): Promise<(monitorId: string) => SuppressionContext> {
   const ends = await loadMaintenanceEnds(db, monitorIds, now)
   const silenced = await loadActiveSilences(db, monitorIds, now)
-  const ancestorsOf = new Map<string, Ancestor[]>()
+  const ancestorsById = new Map<string, Ancestor[]>()
   for (const one of await listAncestors(db, monitorIds, now))
-    ancestorsOf.set(one.monitorId, [...(ancestorsOf.get(one.monitorId) ?? []), one])
+    ancestorsById.set(one.monitorId, [...(ancestorsById.get(one.monitorId) ?? []), one])
   return id => {
-    const ancestors = ancestorsOf.get(id) ?? []
+    const ancestors = ancestorsById.get(id) ?? []
     const conditions = buildSuppressionConditions(ancestors, ends.get(id) ?? null, silenced.get(id)?.until ?? null)
     return { conditions, causedBy: findCause(ancestors) }
   }

@@ -47,7 +47,7 @@ t.test('A file that crashes, ends early or cannot be bundled fails, and others r
   for (const why of [/Error: afterwards/, /Expected identifier/, /Could not resolve ".\/not-there.ts"/])
     t.match(printed.join('\n'), why)
   bundles.remove()
-  t.notOk(existsSync(dirname(bundles.bundleOf('x.test.ts'))))
+  t.notOk(existsSync(dirname(bundles.buildPath('x.test.ts'))))
 })
 
 t.test(

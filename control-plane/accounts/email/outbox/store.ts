@@ -7,7 +7,7 @@ import type { QueuedEmail } from './account-email.tsx'
 const buildBinding = (id: string) => `account-mail:${id}`
 
 export const ENCRYPTED_MAIL_COLUMNS: EncryptedColumn[] = [
-  { table: 'account_mails', column: 'letter', key: ['id'], needs: [], bindingOf: row => buildBinding(row.id!) },
+  { table: 'account_mails', column: 'letter', key: ['id'], needs: [], getBinding: row => buildBinding(row.id!) },
 ]
 
 export const encryptMail = (email: QueuedEmail, id: string, secrets: SecretCipher): Buffer =>

@@ -18,7 +18,7 @@ export const listEncryptedColumns = (table: 'alert_channels' | 'page_subscribers
     column,
     key: ['id'],
     needs: ['project_id'],
-    bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
+    getBinding: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
   }))
 export const ENCRYPTED_CHANNEL_COLUMNS = listEncryptedColumns('alert_channels')
 

@@ -35,8 +35,8 @@ export type ChannelLimiter<Item> = {
 
 export function createChannelLimiter<Item extends { channelId: string; projectId: string }>(): ChannelLimiter<Item> {
   const limiter = createKeyedLimiter<Item>({
-    keyOf: ({ channelId }) => channelId,
-    ownerOf: ({ projectId }) => projectId,
+    getKey: ({ channelId }) => channelId,
+    getOwner: ({ projectId }) => projectId,
     maxConcurrentPerKey: MAX_CHANNEL_CONCURRENCY,
   })
   const fast = new Set<string>()

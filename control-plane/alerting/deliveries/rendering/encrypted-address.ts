@@ -25,6 +25,6 @@ export const ENCRYPTED_DELIVERY_COLUMNS: EncryptedColumn[] = [
     column: 'request_address',
     key: ['id'],
     needs: ['project_id'],
-    bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }),
+    getBinding: row => buildBinding({ id: row.id!, projectId: row.project_id! }),
   },
 ]

@@ -110,7 +110,7 @@ function prepareForApp(
   if (chat === null || chat.isRevoked) throw new UnsendableError(APP_REMOVED_MESSAGE)
   const { accessToken } = decryptChatTokens(Buffer.from(chat.tokens, 'hex'), { id: chat.id, projectId }, secrets)
   const url = `${chatApiUrl}/${message.url}`
-  const body = head.body === null ? message.body : addressToChannelOf(message.body, head.body)
+  const body = head.body === null ? message.body : addressToCurrentChannel(message.body, head.body)
   return {
     ...{ channelId, projectId, subscriberId, subject, id, attemptsMade, chat },
     ...{ createdAt, isReplay, uncountedAttempts },
@@ -123,7 +123,7 @@ function prepareForApp(
 }
 
 /** A replay goes to the chat channel that is configured now; its id is part of the stored message. */
-function addressToChannelOf(current: Buffer, stored: Buffer): Buffer {
+function addressToCurrentChannel(current: Buffer, stored: Buffer): Buffer {
   const { channel } = JSON.parse(current.toString())
   const message = JSON.parse(stored.toString())
   return message.channel === channel ? stored : Buffer.from(JSON.stringify({ ...message, channel }))

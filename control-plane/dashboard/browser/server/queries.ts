@@ -19,13 +19,13 @@ class ReadError extends Error {
 /** The cache of everything that this tab has read. */
 export const createCache = () => new QueryClient({ defaultOptions: { queries: { gcTime: 300_000 } } })
 
-const keyOf = ({ name, arguments: args }: DataQuery) => [name, args]
+const buildKey = ({ name, arguments: args }: DataQuery) => [name, args]
 
 /** Puts what the server read for the page into the cache. */
 export function seedCache(cache: QueryClient, queries: Queries, { results }: DocumentState): void {
   for (const [name, query] of Object.entries(queries)) {
     const result = results[name]
-    if (result && result.data !== null) cache.setQueryData(keyOf(query), result.data, { updatedAt: result.atMs })
+    if (result && result.data !== null) cache.setQueryData(buildKey(query), result.data, { updatedAt: result.atMs })
   }
 }
 
@@ -75,7 +75,7 @@ function isOfDeleted(cache: QueryClient, { name, arguments: args }: DataQuery): 
 }
 
 const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
-  queryKey: keyOf(query),
+  queryKey: buildKey(query),
   queryFn: async () => {
     const outcome = await execute(query.name, query.arguments)
     if ('error' in outcome) throw new ReadError(outcome.error)
@@ -99,7 +99,7 @@ export function useResults(
   initial: DocumentState['results'],
 ): Results<Queries> {
   const names = Object.keys(queries)
-  const key = JSON.stringify(Object.values(queries).map(keyOf))
+  const key = JSON.stringify(Object.values(queries).map(buildKey))
   const shown = useRef({ address, results: initial }).current
   // not when only the time moved on, with which "the last 24 hours" become another query
   if (shown.address !== address) Object.assign(shown, { address, results: {} })

@@ -33,7 +33,7 @@ export function groupByTag(rows: readonly BoardRow[], open: readonly string[] | 
     }
   let free = MAX_OPEN_ROWS
   return [...byTag].sort(compareGroups).map(([tag, members]) => {
-    const isOpen = open ? open.includes(toGroupKey(tag)) : rankOf(members) < CALM && free > 0
+    const isOpen = open ? open.includes(toGroupKey(tag)) : computeRank(members) < CALM && free > 0
     const shown = isOpen ? members.slice(0, MAX_GROUP_ROWS) : []
     free -= shown.length
     return { tag, counts: countStatuses(members), total: members.length, isOpen, rows: shown }
@@ -49,12 +49,12 @@ export function countStatuses(rows: readonly BoardRow[]): BoardCounts {
 
 const CALM = STATUS_ORDER.indexOf('unknown')
 /** By the worst status, which is that of the first row. */
-const rankOf = ([first]: readonly BoardRow[]): number => Math.min(CALM, STATUS_ORDER.indexOf(first!.status))
+const computeRank = ([first]: readonly BoardRow[]): number => Math.min(CALM, STATUS_ORDER.indexOf(first!.status))
 
 type Entry = [tag: string | null, rows: BoardRow[]]
 
 function compareGroups([a, rowsA]: Entry, [b, rowsB]: Entry): number {
-  const byTrouble = rankOf(rowsA) - rankOf(rowsB)
+  const byTrouble = computeRank(rowsA) - computeRank(rowsB)
   if (byTrouble !== 0) return byTrouble
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   return COLLATOR.compare(a, b)

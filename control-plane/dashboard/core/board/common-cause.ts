@@ -34,10 +34,10 @@ const MIN_ROWS = 2
  */
 export function groupByCause(rows: readonly BoardRow[], known: KnownCauses): CauseGroup[] {
   const groups: { cause: CauseName; rows: BoardRow[] }[] = []
-  const causesOf = createCauseLister(known)
+  const listCauses = createCauseLister(known)
   let left = [...rows]
   for (;;) {
-    const largest = findLargest(left, causesOf)
+    const largest = findLargest(left, listCauses)
     if (!largest) break
     groups.push(largest)
     const members = new Set(largest.rows)
@@ -48,10 +48,10 @@ export function groupByCause(rows: readonly BoardRow[], known: KnownCauses): Cau
   return left.length === 0 ? sorted : [...sorted, { cause: null, rows: left }]
 }
 
-function findLargest(rows: readonly BoardRow[], causesOf: (row: BoardRow) => CauseName[]) {
+function findLargest(rows: readonly BoardRow[], listCauses: (row: BoardRow) => CauseName[]) {
   const byCause = new Map<string, { cause: CauseName; rows: BoardRow[] }>()
   for (const row of rows)
-    for (const cause of causesOf(row)) {
+    for (const cause of listCauses(row)) {
       const key = `${cause.kind} ${cause.id ?? cause.value}`
       const group = byCause.get(key)
       if (group) group.rows.push(row)

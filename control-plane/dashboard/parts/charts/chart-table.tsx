@@ -7,11 +7,11 @@ export type Column<Row> = { name: string; isNumber?: boolean; show(row: Row): Co
 export const ChartTable = <Row,>({
   rows,
   columns,
-  keyOf,
+  getKey,
 }: {
   rows: readonly Row[]
   columns: readonly Column<Row>[]
-  keyOf(row: Row): string
+  getKey(row: Row): string
 }) => (
   <details class="figures">
     <summary>Figures</summary>
@@ -28,7 +28,7 @@ export const ChartTable = <Row,>({
         </thead>
         <tbody>
           {rows.map(row => (
-            <tr key={keyOf(row)}>
+            <tr key={getKey(row)}>
               {columns.map(({ name, isNumber, show }) => (
                 <td key={name} class={isNumber ? 'number' : 'nowrap'}>
                   {show(row)}

@@ -58,7 +58,7 @@ export function DayBars({ days, from, changes }: { days: Days; from: string; cha
       <ChartTable
         rows={dated.toReversed()}
         columns={changes.length > 0 ? [...COLUMNS, CHANGES_COLUMN] : COLUMNS}
-        keyOf={({ date }) => date}
+        getKey={({ date }) => date}
       />
     </figure>
   )

@@ -57,7 +57,7 @@ export function HeatMap({ heatmap, span, marks }: { heatmap: Heatmap; span: Span
         <Marks span={span} marks={marks} />
         <CursorMark span={span} />
       </svg>
-      <ChartTable rows={steps} columns={columns} keyOf={({ at }) => at} />
+      <ChartTable rows={steps} columns={columns} getKey={({ at }) => at} />
     </figure>
   )
 }

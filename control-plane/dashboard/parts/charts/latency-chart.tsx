@@ -64,7 +64,7 @@ export function LatencyChart({
         ))}
         <CursorMark span={span} />
       </svg>
-      <ChartTable rows={steps} columns={COLUMNS} keyOf={({ at }) => at} />
+      <ChartTable rows={steps} columns={COLUMNS} getKey={({ at }) => at} />
     </figure>
   )
 }

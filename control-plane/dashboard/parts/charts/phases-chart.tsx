@@ -68,7 +68,7 @@ export function PhasesChart({
         })}
         <CursorMark span={span} />
       </svg>
-      <ChartTable rows={known} columns={COLUMNS} keyOf={({ at }) => at} />
+      <ChartTable rows={known} columns={COLUMNS} getKey={({ at }) => at} />
     </figure>
   )
 }

@@ -2,9 +2,9 @@ import { createKeyCounter } from './key-counter.ts'
 
 type KeyedLimiterOptions<Item> = {
   /** what an item is limited by, such as the host that receives its request */
-  keyOf: (item: Item) => string
+  getKey: (item: Item) => string
   /** whose item it is: a project */
-  ownerOf: (item: Item) => string
+  getOwner: (item: Item) => string
   maxConcurrentPerKey: number
   /** defaults to any number */
   maxWaitingPerKey?: number
@@ -42,8 +42,8 @@ type Queue<Item> = { running: number; waiting: WaitingItem<Item>[] }
  */
 export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): KeyedLimiter<Item> {
   const {
-    keyOf,
-    ownerOf,
+    getKey,
+    getOwner,
     maxConcurrentPerKey,
     maxWaitingPerKey = Number.POSITIVE_INFINITY,
     maxPerOwner = Number.POSITIVE_INFINITY,
@@ -55,19 +55,19 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
   /** Stops holding items that waited. */
   const giveUp = (entries: WaitingItem<Item>[]): Item[] => {
     waiting -= entries.length
-    for (const { item } of entries) owners.add(ownerOf(item), -1)
+    for (const { item } of entries) owners.add(getOwner(item), -1)
     return entries.map(({ item }) => item)
   }
 
   return {
     enter(item, nowMs) {
-      const key = keyOf(item)
+      const key = getKey(item)
       const queue = queues.get(key) ?? { running: 0, waiting: [] }
       const isFree = queue.running < maxConcurrentPerKey
       const isFull = !isFree && queue.waiting.length >= maxWaitingPerKey
-      if (isFull || owners.get(ownerOf(item)) >= maxPerOwner) return 'full'
+      if (isFull || owners.get(getOwner(item)) >= maxPerOwner) return 'full'
       queues.set(key, queue)
-      owners.add(ownerOf(item), 1)
+      owners.add(getOwner(item), 1)
       if (isFree) {
         queue.running++
         return 'now'
@@ -77,14 +77,14 @@ export function createKeyedLimiter<Item>(options: KeyedLimiterOptions<Item>): Ke
       return 'wait'
     },
     leave(item, isQuick) {
-      const key = keyOf(item)
+      const key = getKey(item)
       const queue = queues.get(key)!
       const next = isQuick ? queue.waiting.splice(0, 1) : []
       const back = isQuick ? [] : queue.waiting.splice(0)
       waiting -= next.length
       queue.running += next.length - 1
       if (queue.running === 0) queues.delete(key)
-      owners.add(ownerOf(item), -1)
+      owners.add(getOwner(item), -1)
       return { next: next.map(one => one.item), back: giveUp(back) }
     },
     removeWaiting: beforeMs =>

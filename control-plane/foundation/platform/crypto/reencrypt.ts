@@ -13,7 +13,7 @@ export type EncryptedColumn = {
   /** other columns that the binding or `derived` uses */
   needs: string[]
   /** the binding of a value, as where it is encrypted */
-  bindingOf(row: EncryptedRow): string
+  getBinding(row: EncryptedRow): string
   /** columns that are computed from the plain text and the key, and change with them */
   derived?(row: EncryptedRow, plain: string, key: Buffer): Record<string, Buffer>
   /** resolves a unique violation of a derived column */
@@ -66,7 +66,7 @@ export async function decryptsNewest(db: Db, column: EncryptedColumn, secrets: S
   )
   if (rows.length === 0) return null
   return rows.some(({ encrypted, ...row }) => {
-    const binding = column.bindingOf(row as EncryptedRow)
+    const binding = column.getBinding(row as EncryptedRow)
     return tryDecrypt(secrets, encrypted as Buffer, binding) !== null
   })
 }
@@ -96,7 +96,7 @@ async function reencryptRow(
   encrypted: Buffer,
   { to, newKey, from }: RotationKeys,
 ) {
-  const binding = column.bindingOf(row)
+  const binding = column.getBinding(row)
   if (tryDecrypt(to, encrypted, binding) !== null) return 'ready'
   const plain = from && tryDecrypt(from, encrypted, binding)
   if (plain === null) return 'lost'

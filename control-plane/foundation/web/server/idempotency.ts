@@ -118,6 +118,6 @@ export const ENCRYPTED_IDEMPOTENCY_COLUMNS: EncryptedColumn[] = [
     column: 'answer',
     key: ['project_id', 'key'],
     needs: [],
-    bindingOf: row => buildBinding({ projectId: row.project_id!, key: row.key! }),
+    getBinding: row => buildBinding({ projectId: row.project_id!, key: row.key! }),
   },
 ]

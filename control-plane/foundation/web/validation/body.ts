@@ -74,7 +74,7 @@ export function assertPlain(root: unknown, limits = BODY_LIMITS): void {
  */
 export function assertTextLength(root: unknown, maxCharacters: number, buildError: () => Error, limits = BODY_LIMITS) {
   const known = new Map<object, number>()
-  const lengthOf = (value: unknown, depth: number): number => {
+  const computeLength = (value: unknown, depth: number): number => {
     if (typeof value === 'string') return value.length
     if (typeof value !== 'object' || value === null) return 0
     const before = known.get(value)
@@ -83,11 +83,11 @@ export function assertTextLength(root: unknown, maxCharacters: number, buildErro
     if (depth === limits.depth) throw tooDeep(limits)
     let length = 0
     if (!Array.isArray(value)) for (const key of Object.keys(value)) length += key.length
-    for (const inner of Object.values(value)) length += lengthOf(inner, depth + 1)
+    for (const inner of Object.values(value)) length += computeLength(inner, depth + 1)
     known.set(value, length)
     return length
   }
-  if (lengthOf(root, 0) > maxCharacters) throw buildError()
+  if (computeLength(root, 0) > maxCharacters) throw buildError()
 }
 
 type Key = { key: string; isItem: boolean }

@@ -42,9 +42,9 @@ export type RetryTracker = ReturnType<typeof createRetryTracker>
 export function createRetryTracker() {
   const rejections = new Map<string, { count: number; accepted: number }>()
   let accepted = 0
-  const countOf = (key: string) => rejections.get(key)?.count ?? 0
+  const getCount = (key: string) => rejections.get(key)?.count ?? 0
   return {
-    countOf,
+    getCount,
     accept(rows: number) {
       accepted += rows
     },
@@ -52,13 +52,13 @@ export function createRetryTracker() {
       const known = rejections.get(key)
       if (known?.accepted === accepted) return
       if (!known && rejections.size >= MAX_TRACKED_MESSAGES) rejections.delete(rejections.keys().next().value!)
-      rejections.set(key, { count: countOf(key) + 1, accepted })
+      rejections.set(key, { count: getCount(key) + 1, accepted })
     },
     forget(key: string) {
       rejections.delete(key)
     },
     /** The delay before the message is delivered again. */
     pauseMs: (key: string) =>
-      Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** Math.max(0, countOf(key) - ATTEMPTS_BEFORE_ISOLATION)),
+      Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** Math.max(0, getCount(key) - ATTEMPTS_BEFORE_ISOLATION)),
   }
 }

@@ -73,7 +73,7 @@ export async function recordUntilAborted<Message extends FetchedMessage>(
 /** Messages that were rejected repeatedly while others were accepted are inserted last, each alone. */
 async function record(messages: FetchedMessage[], stream: string, tools: RecorderTools): Promise<void> {
   const isSuspect = (message: FetchedMessage) =>
-    tools.tries.countOf(getMessageKey(message)) >= ATTEMPTS_BEFORE_ISOLATION
+    tools.tries.getCount(getMessageKey(message)) >= ATTEMPTS_BEFORE_ISOLATION
   const groups = groupBySize(
     messages.filter(message => !isSuspect(message)),
     ({ data }) => data.length,
@@ -132,7 +132,7 @@ function insertRows(
   messages: FetchedMessage[],
   { tries, insert, isAway }: RecorderTools,
 ): Promise<RejectedItem[]> {
-  const isLastAttempt = messages.some(message => tries.countOf(getMessageKey(message)) >= MAX_ATTEMPTS)
+  const isLastAttempt = messages.some(message => tries.getCount(getMessageKey(message)) >= MAX_ATTEMPTS)
   return insertBisecting(
     lines,
     async some => {
@@ -165,7 +165,7 @@ function reportRejectedRows(
   const retried = new Set<FetchedMessage>()
   for (const { index, error } of rejected) {
     const message = messages[ends.findIndex(end => index < end)]!
-    if (classifyInsertError(error) !== 'rows' && tries.countOf(getMessageKey(message)) < ATTEMPTS_BEFORE_ISOLATION)
+    if (classifyInsertError(error) !== 'rows' && tries.getCount(getMessageKey(message)) < ATTEMPTS_BEFORE_ISOLATION)
       retried.add(message)
     else {
       const [monitorId, region, scheduledAtMs] = JSON.parse(lines[index]!)

@@ -6,8 +6,10 @@ import type { NewestChecks } from './votes.ts'
 
 /** Rows of the history by region. */
 export function groupNewestChecks(checks: readonly NewestCheckRow[], runs: readonly ResultRunRow[]): NewestChecks {
-  const runOf = new Map(runs.map(run => [run.region, { outcome: run.outcome, sinceMs: Number(run.since_ms) }]))
-  return new Map(checks.map(row => [row.region, { check: toExplainedCheck(row), run: runOf.get(row.region) ?? null }]))
+  const runsByRegion = new Map(runs.map(run => [run.region, { outcome: run.outcome, sinceMs: Number(run.since_ms) }]))
+  return new Map(
+    checks.map(row => [row.region, { check: toExplainedCheck(row), run: runsByRegion.get(row.region) ?? null }]),
+  )
 }
 
 /** A row of the history as explanations show a check. */

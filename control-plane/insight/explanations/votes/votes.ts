@@ -39,7 +39,7 @@ export function buildVotes(
   const mode = findQuorum(tally, lostSinceMs, computeReducedQuorumDelayMs(shown, policy), nowMs)
   const { quorum, votes, ...explained } = explainVotes(state, policy, nowMs)
   const absent = new Set(listAbsentRegions(state, policy, nowMs))
-  const reasonOf = (vote: ExplainedVote) => {
+  const findReason = (vote: ExplainedVote) => {
     const cell = state.cells.find(({ region }) => region === vote.region)
     return vote.votes ? null : findNoVoteReason(monitor, cell, absent.has(vote.region), { nowMs, policy })
   }
@@ -52,7 +52,7 @@ export function buildVotes(
     votes: votes.map(vote => ({
       ...vote,
       vote: vote.votes && vote.state !== 'pending' ? vote.state : null,
-      no_vote_reason: reasonOf(vote),
+      no_vote_reason: findReason(vote),
       vote_since: findVoteSince(vote, checks),
       newest_check: checks?.get(vote.region)?.check ?? null,
       next_check_at: absent.has(vote.region) ? null : findNextCheck(monitor, vote.region, nowMs),

@@ -20,10 +20,10 @@ export async function getSourceResponse(context: SourceReadContext, projectId: s
 export async function loadSourceResponses({ db, secrets }: SourceReadContext, sources: StoredSource[]) {
   const ids = sources.map(({ id }) => id)
   const [fields, children] = await Promise.all([listFields(db, ids), listChildMonitors(db, ids)])
-  const fieldsOf = groupBy(fields, ({ dataSourceId }) => dataSourceId)
-  const childrenOf = groupBy(children, ({ dataSourceId }) => dataSourceId)
+  const fieldsBySource = groupBy(fields, ({ dataSourceId }) => dataSourceId)
+  const childrenBySource = groupBy(children, ({ dataSourceId }) => dataSourceId)
   return sources.map(source => {
     const { id } = source
-    return toSourceResponse(source, fieldsOf.get(id) ?? [], childrenOf.get(id) ?? [], secrets)
+    return toSourceResponse(source, fieldsBySource.get(id) ?? [], childrenBySource.get(id) ?? [], secrets)
   })
 }

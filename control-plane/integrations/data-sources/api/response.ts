@@ -44,8 +44,8 @@ export function toSourceResponse(
 
 /** Returns the fields of one source, each with its monitors. */
 export function toFieldResponses(fields: StoredField[], children: ChildMonitor[]) {
-  const childrenOf = groupBy(children, ({ fieldId }) => fieldId)
-  return fields.map(field => toFieldResponse(field, childrenOf.get(field.id) ?? []))
+  const childrenByField = groupBy(children, ({ fieldId }) => fieldId)
+  return fields.map(field => toFieldResponse(field, childrenByField.get(field.id) ?? []))
 }
 
 export const toFieldResponse = (field: StoredField, children: ChildMonitor[]) => ({

@@ -106,9 +106,9 @@ async function applyDocument(
   await insertChildren(tx, source, newChildren, now)
   await storeMatched(tx, source, reconciliation.matched, now)
   await storeMissing(tx, reconciliation, tools.publicUrl, now)
-  const ruleOf = new Map(source.fields.map(({ id, ruleType }) => [id, ruleType]))
+  const ruleTypes = new Map(source.fields.map(({ id, ruleType }) => [id, ruleType]))
   const decide = (child: TrackedChild, evaluated: EvaluatedChild): DecidedChild => {
-    const rule = ruleOf.get(evaluated.fieldId)!
+    const rule = ruleTypes.get(evaluated.fieldId)!
     return { child, decision: decideChild(child, { found: evaluated, rule, atMs: now.getTime(), responseTimeMs }) }
   }
   return [

@@ -25,11 +25,11 @@ export async function lockChildren(tx: Tx, sourceId: string): Promise<StoredChil
     'SELECT monitor_id AS id, state FROM verdict_states WHERE monitor_id = ANY (?::uuid[])',
     [ids],
   )
-  const stateOf = new Map(states.map(({ id, state }) => [id, state]))
+  const statesById = new Map(states.map(({ id, state }) => [id, state]))
   return rows.map(({ monitorId, ...row }) => ({
     ...row,
     monitor: monitors.get(monitorId)!,
-    state: stateOf.get(monitorId) ?? null,
+    state: statesById.get(monitorId) ?? null,
   }))
 }
 

@@ -18,8 +18,8 @@ const MAX_RESULTS_PER_MESSAGE = 500
 
 /** Builds messages for the recorder of the history, with one check for each active monitor and fetch. */
 export function buildHistoryMessages(fetches: readonly SourceFetch[], active: readonly ActiveChild[]): Uint8Array[] {
-  const childrenOf = groupBy(active, ({ sourceId }) => sourceId)
-  const results = fetches.flatMap(fetch => buildResults(fetch, childrenOf.get(fetch.source.id) ?? []))
+  const childrenBySource = groupBy(active, ({ sourceId }) => sourceId)
+  const results = fetches.flatMap(fetch => buildResults(fetch, childrenBySource.get(fetch.source.id) ?? []))
   const messages: Uint8Array[] = []
   for (let from = 0; from < results.length; from += MAX_RESULTS_PER_MESSAGE) {
     const some = results.slice(from, from + MAX_RESULTS_PER_MESSAGE)

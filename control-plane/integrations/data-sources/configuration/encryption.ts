@@ -22,7 +22,7 @@ export const ENCRYPTED_SOURCE_COLUMNS: EncryptedColumn[] = (
   column,
   key: ['id'],
   needs: ['project_id'],
-  bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
+  getBinding: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
 }))
 
 /** Encrypts the secrets of a source for their columns. */

@@ -13,8 +13,8 @@ export const isQuickFetch = (tookMs: number): boolean => tookMs <= MAX_QUICK_MS
 /** Limits the fetches of claimed sources, by the hosts of their URLs and by their projects. */
 export const createHostLimiter = <Item extends { url: string; projectId: string }>(): KeyedLimiter<Item> =>
   createKeyedLimiter<Item>({
-    keyOf: ({ url }) => new URL(url).host,
-    ownerOf: ({ projectId }) => projectId,
+    getKey: ({ url }) => new URL(url).host,
+    getOwner: ({ projectId }) => projectId,
     maxConcurrentPerKey: MAX_CONCURRENT_PER_HOST,
     maxWaitingPerKey: MAX_WAITING_PER_HOST,
     maxPerOwner: MAX_PER_PROJECT,

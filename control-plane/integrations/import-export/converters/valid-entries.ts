@@ -26,7 +26,7 @@ export function dropInvalidEntries(
     const faults = findFaults(ProjectFile.properties[section].items, entry)
     if (faults.length === 0) return true
     const problems = toErrorDetails(faults, 'entry').map(({ message }) => message)
-    warn(`${section}[${index}]`, `${nameOf(entry)}: ${problems.join('; ')}${LEFT_OUT}`)
+    warn(`${section}[${index}]`, `${getName(entry)}: ${problems.join('; ')}${LEFT_OUT}`)
     return false
   }
   const channels = file.alert_channels?.filter((entry, i) => isValid('alert_channels', entry, i))
@@ -43,7 +43,7 @@ export function dropInvalidEntries(
   return { file: { ...file, alert_channels: channels, monitors, maintenance_windows: windows }, warnings }
 }
 
-const nameOf = (entry: Entry) => ('title' in entry ? entry.title : entry.name)
+const getName = (entry: Entry) => ('title' in entry ? entry.title : entry.name)
 
 /** Returns the names and ids that refer to removed entries only. */
 function listLost<E extends ChannelEntry | MonitorEntry>(entries: readonly E[], kept: ReadonlySet<E>): Set<string> {

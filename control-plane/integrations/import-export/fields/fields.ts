@@ -8,13 +8,13 @@ export type RecordFields = Record<string, unknown>
 /** A change of one field. `is_secret`: only masked values differ. */
 export type FieldChange = { from: unknown; to: unknown; is_secret?: true }
 
-const nameOf = createInterner<string>(1_000)
+const internName = createInterner<string>(1_000)
 
 /** Converts the keys of an object: `intervalSeconds` becomes `interval_seconds`. */
 export function toSnakeKeys(record: object): RecordFields {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [
-      nameOf(key, () => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)),
+      internName(key, () => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)),
       value,
     ]),
   )

@@ -185,6 +185,6 @@ export const ENCRYPTED_IMPORT_COLUMNS: EncryptedColumn[] = [
     column: 'content',
     key: ['job_id', 'position'],
     needs: ['project_id'],
-    bindingOf: row => buildBinding(row.project_id!, row.job_id!, Number(row.position)),
+    getBinding: row => buildBinding(row.project_id!, row.job_id!, Number(row.position)),
   },
 ]

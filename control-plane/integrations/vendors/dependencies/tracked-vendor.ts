@@ -73,13 +73,13 @@ function findAddressProblems(
   { statusUrl, feedUrl, feedType, feedMapping }: TrackedVendor,
   checkLiteral: CheckLiteral,
 ): ErrorDetail[] {
-  const problemOf = (path: string, url: string): ErrorDetail[] => {
+  const findProblems = (path: string, url: string): ErrorDetail[] => {
     const message = findUrlProblem(url, checkLiteral, path)
     return message === null ? [] : [{ path, message }]
   }
-  const ofPage = problemOf('status_url', statusUrl)
+  const ofPage = findProblems('status_url', statusUrl)
   if (ofPage.length > 0) return ofPage
   const isUnused = feedType !== 'json' && Object.keys(feedMapping).length > 0
   const message = 'feed_mapping is accepted only with feed_type json'
-  return [...problemOf('feed_url', feedUrl), ...(isUnused ? [{ path: 'feed_mapping', message }] : [])]
+  return [...findProblems('feed_url', feedUrl), ...(isUnused ? [{ path: 'feed_mapping', message }] : [])]
 }

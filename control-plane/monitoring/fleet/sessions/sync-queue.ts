@@ -87,10 +87,10 @@ export function queueRun(syncQueue: ProbeSyncQueue, run: RunNow): boolean {
 export function takeMessage(
   syncQueue: ProbeSyncQueue,
   now: SyncPosition,
-  sizeOf: (monitorId: string) => number,
+  getSize: (monitorId: string) => number,
 ): SyncMessage | null {
-  if (syncQueue.snapshot) return takeSnapshotChunk(syncQueue, syncQueue.snapshot, sizeOf)
-  if (syncQueue.changedMonitors.size > 0 || syncQueue.needsConfirmation) return takeDelta(syncQueue, now, sizeOf)
+  if (syncQueue.snapshot) return takeSnapshotChunk(syncQueue, syncQueue.snapshot, getSize)
+  if (syncQueue.changedMonitors.size > 0 || syncQueue.needsConfirmation) return takeDelta(syncQueue, now, getSize)
   if (syncQueue.sentEpoch !== now.epoch) {
     syncQueue.sentEpoch = now.epoch
     syncQueue.epoch = now.epoch
@@ -111,10 +111,10 @@ export function takeMessage(
 function takeSnapshotChunk(
   syncQueue: ProbeSyncQueue,
   snapshot: NonNullable<ProbeSyncQueue['snapshot']>,
-  sizeOf: (monitorId: string) => number,
+  getSize: (monitorId: string) => number,
 ): SyncMessage {
   const { revision, epoch } = snapshot
-  const end = snapshot.next + computeChunkLength(snapshot.ids, snapshot.next, sizeOf)
+  const end = snapshot.next + computeChunkLength(snapshot.ids, snapshot.next, getSize)
   const ids = snapshot.ids.slice(snapshot.next, end).map((id): [string, ChangeReason] => [id, 'moved'])
   snapshot.next = end
   const isLast = end >= snapshot.ids.length
@@ -122,12 +122,12 @@ function takeSnapshotChunk(
   return { kind: 'assignments', ids, isSnapshot: true, isLast, revision, epoch }
 }
 
-function takeDelta(syncQueue: ProbeSyncQueue, now: SyncPosition, sizeOf: (monitorId: string) => number): SyncMessage {
+function takeDelta(syncQueue: ProbeSyncQueue, now: SyncPosition, getSize: (monitorId: string) => number): SyncMessage {
   syncQueue.needsConfirmation = false
   const first: string[] = []
   for (const id of syncQueue.changedMonitors.keys()) if (first.push(id) === MAX_CHUNK_ASSIGNMENTS) break
   const ids = first
-    .slice(0, computeChunkLength(first, 0, sizeOf))
+    .slice(0, computeChunkLength(first, 0, getSize))
     .map((id): [string, ChangeReason] => [id, syncQueue.changedMonitors.get(id) ?? 'moved'])
   for (const [id] of ids) syncQueue.changedMonitors.delete(id)
   if (syncQueue.changedMonitors.size === 0) Object.assign(syncQueue, { revision: now.revision, epoch: now.epoch })
@@ -135,11 +135,11 @@ function takeDelta(syncQueue: ProbeSyncQueue, now: SyncPosition, sizeOf: (monito
   return { kind: 'assignments', ids, isSnapshot: false, isLast: syncQueue.changedMonitors.size === 0, revision, epoch }
 }
 
-function computeChunkLength(ids: string[], from: number, sizeOf: (monitorId: string) => number): number {
+function computeChunkLength(ids: string[], from: number, getSize: (monitorId: string) => number): number {
   let bytes = 0
   let length = 0
   while (length < MAX_CHUNK_ASSIGNMENTS && from + length < ids.length) {
-    bytes += sizeOf(ids[from + length]!)
+    bytes += getSize(ids[from + length]!)
     if (bytes > MAX_CHUNK_BYTES && length > 0) break
     length++
   }

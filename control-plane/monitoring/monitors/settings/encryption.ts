@@ -24,7 +24,7 @@ export const ENCRYPTED_MONITOR_COLUMNS: EncryptedColumn[] = (
   column,
   key: ['id'],
   needs: ['project_id'],
-  bindingOf: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
+  getBinding: row => buildBinding({ id: row.id!, projectId: row.project_id! }, name),
 }))
 
 export function encryptHeaders(

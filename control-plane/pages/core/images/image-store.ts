@@ -56,11 +56,11 @@ export async function loadPageImages(db: Db, pageId: string): Promise<Record<Ima
      WHERE page_id = ? AND bytes IS NOT NULL`,
     [pageId],
   )
-  const imageOf = (kind: ImageKind) => {
+  const findImage = (kind: ImageKind) => {
     const row = rows.find(row => row.kind === kind)
     return row ? { id: row.id, contentType: row.contentType, bytes: row.bytes } : null
   }
-  return { logo: imageOf('logo'), favicon: imageOf('favicon') }
+  return { logo: findImage('logo'), favicon: findImage('favicon') }
 }
 
 /** An image of a page of a project, also while the page is not published. */

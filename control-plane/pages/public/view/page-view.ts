@@ -155,7 +155,7 @@ function buildComponentView(
   const { id, name, description, monitor } = component
   const days = monitor && index.bars.get(monitor.id)!
   // null when hidden, so no document made from the view can contain them
-  const medianOf = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
+  const medians24h = monitor && page.showResponseTimes ? medians?.get(monitor.id) : undefined
   return {
     id,
     name,
@@ -163,7 +163,7 @@ function buildComponentView(
     status: monitor && index.maintained.has(monitor.id) ? 'maintenance' : getComponentStatus(component),
     days,
     uptimePercent: days && page.showUptimePercentage ? computeBarUptime(days) : null,
-    responseTimes: medianOf ? index.days.map(({ date }) => ({ date, medianMs: medianOf.get(date) ?? null })) : null,
+    responseTimes: medians24h ? index.days.map(({ date }) => ({ date, medianMs: medians24h.get(date) ?? null })) : null,
     updatedAt: pickLater(component.updatedAt, monitor?.changedAt ?? null),
   }
 }

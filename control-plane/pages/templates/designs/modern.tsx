@@ -16,7 +16,7 @@ export const modern: PageTemplate = {
     subscribe: 'Get updates',
   }),
   Layout: page => (
-    <PageLayout page={page} overall={<AsOf at={page.view.at} />}>
+    <PageLayout page={page} overall={<UpdatedAt at={page.view.at} />}>
       <Maintenance page={page} />
       <Components page={page} />
     </PageLayout>
@@ -24,7 +24,7 @@ export const modern: PageTemplate = {
 }
 
 /** It changes each minute, so screen readers do not announce it. */
-const AsOf = ({ at }: { at: string }) => (
+const UpdatedAt = ({ at }: { at: string }) => (
   <p class="as-of" id="as-of" data-live aria-live="off">
     As of <Updated at={at} />
   </p>

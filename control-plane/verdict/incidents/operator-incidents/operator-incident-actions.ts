@@ -21,8 +21,8 @@ export async function updateOperatorIncidents(
     if (claimed.has(problem.subject))
       await openSystemIncident(tx, projectId, ids[i]!.incidentId, problem, publicUrl, now)
   }
-  const messageOf = new Map(recoveries.map(({ subject, message }) => [subject, message]))
-  for (const { subject, incidentId } of await releaseSubjects(tx, [...messageOf.keys()])) {
-    await resolveSystemIncident(tx, projectId, incidentId, messageOf.get(subject)!, publicUrl, now)
+  const messages = new Map(recoveries.map(({ subject, message }) => [subject, message]))
+  for (const { subject, incidentId } of await releaseSubjects(tx, [...messages.keys()])) {
+    await resolveSystemIncident(tx, projectId, incidentId, messages.get(subject)!, publicUrl, now)
   }
 }

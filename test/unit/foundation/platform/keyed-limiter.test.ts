@@ -4,8 +4,8 @@ import { createKeyedLimiter } from '../../../../control-plane/foundation/platfor
 /** An item such as `a1 of x`: its key is `a`, its owner is `x`. */
 const createLimiter = (limits: { maxWaitingPerKey?: number; maxPerOwner?: number } = {}) =>
   createKeyedLimiter<string>({
-    keyOf: item => item[0]!,
-    ownerOf: item => item.split(' of ')[1]!,
+    getKey: item => item[0]!,
+    getOwner: item => item.split(' of ')[1]!,
     maxConcurrentPerKey: 2,
     ...limits,
   })

@@ -22,15 +22,15 @@ t.test('An insert error concerns the rows, the server, or is unknown', async t =
 t.test('Rejections of a message count only while others are accepted', async t => {
   const tries = createRetryTracker()
   for (let i = 0; i < 100; i++) tries.refuse('a')
-  t.equal(tries.countOf('a'), 1, 'ClickHouse accepted nothing in between')
+  t.equal(tries.getCount('a'), 1, 'ClickHouse accepted nothing in between')
   t.equal(tries.pauseMs('a'), 2_000)
   for (let i = 0; i < 7; i++) {
     tries.accept(1)
     tries.refuse('a')
   }
-  t.equal(tries.countOf('a'), 8)
+  t.equal(tries.getCount('a'), 8)
   t.equal(tries.pauseMs('a'), 60_000, 'the delay grows')
-  t.equal(tries.countOf('b'), 0)
+  t.equal(tries.getCount('b'), 0)
   tries.forget('a')
-  t.equal(tries.countOf('a'), 0)
+  t.equal(tries.getCount('a'), 0)
 })

@@ -109,12 +109,12 @@ function toAlerts(
     if (rule === null) addWarning(`it alerts by ${merged.type}, which is not a channel of the file${RULE_LEFT_OUT}`)
     return rule === null ? [] : [{ ...rule, ...(alertsWhenSlow && { on_degraded: true }) }]
   })
-  const ruleOfChannel = new Map(rules.map(rule => [rule.channel, rule]))
+  const rulesByChannel = new Map(rules.map(rule => [rule.channel, rule]))
   const threshold = findThreshold(
     alerts.map(({ merged }) => merged),
     message => warn(path, message),
   )
-  return { ...toThresholds(monitor, threshold, message => warn(path, message)), rules: [...ruleOfChannel.values()] }
+  return { ...toThresholds(monitor, threshold, message => warn(path, message)), rules: [...rulesByChannel.values()] }
 }
 
 /** Converts a failure-threshold to re-checks. Each interval in which a heartbeat is missing counts as a failure in Gatus. */

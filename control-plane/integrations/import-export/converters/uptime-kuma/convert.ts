@@ -66,7 +66,7 @@ const MAX_GROUPS = 50
 /** Returns the groups above each group, with itself last, by its id. */
 function buildGroupPaths(records: ForeignRecord[]): Map<string, ForeignRecord[]> {
   const groups = new Map(records.filter(({ type }) => type === 'group').map(record => [String(record.id), record]))
-  const pathOf = (id: string): ForeignRecord[] => {
+  const findPath = (id: string): ForeignRecord[] => {
     const path: ForeignRecord[] = []
     const seen = new Set<string>()
     for (
@@ -79,5 +79,5 @@ function buildGroupPaths(records: ForeignRecord[]): Map<string, ForeignRecord[]>
     }
     return path
   }
-  return new Map([...groups.keys()].map(id => [id, pathOf(id)]))
+  return new Map([...groups.keys()].map(id => [id, findPath(id)]))
 }

@@ -25,7 +25,7 @@ export function summarizeChart(values: readonly (number | null)[]): ChartSummary
 export function buildChartPath(values: readonly (number | null)[]): string {
   const most = summarizeChart(values)?.max ?? 0
   const floor = CHART_HEIGHT + HEADROOM
-  const heightOf = (value: number) => CHART_HEIGHT - Math.round((value / (most || 1)) * (CHART_HEIGHT - HEADROOM))
+  const toHeight = (value: number) => CHART_HEIGHT - Math.round((value / (most || 1)) * (CHART_HEIGHT - HEADROOM))
   let path = ''
   let previous: number | null = null
   for (const [at, value] of values.entries()) {
@@ -34,7 +34,7 @@ export function buildChartPath(values: readonly (number | null)[]): string {
       previous = null
       continue
     }
-    const y = heightOf(value)
+    const y = toHeight(value)
     path += previous === null ? buildStart(at, floor, y) : `l1${y - previous < 0 ? '' : ' '}${y - previous}`
     previous = y
   }

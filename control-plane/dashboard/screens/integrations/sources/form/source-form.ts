@@ -64,7 +64,7 @@ export const CREDENTIALS: Record<SourceForm['auth_type'], { key: string; label: 
 export function toSourceBody(form: SourceForm): SourceBody {
   const keys = CREDENTIALS[form.auth_type].map(({ key }) => key)
   return {
-    name: form.name.trim() || nameOf(form.url),
+    name: form.name.trim() || toName(form.url),
     description: form.description.trim() || null,
     url: form.url.trim(),
     method: form.method,
@@ -79,7 +79,7 @@ export function toSourceBody(form: SourceForm): SourceBody {
   }
 }
 
-const nameOf = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()).host : url.trim())
+const toName = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()).host : url.trim())
 
 /** Only what changed. Null: nothing. `fields`, when there are changes, is the whole list. */
 export function toSourceUpdate(stored: SourceRecord, form: SourceForm): SourceUpdateBody | null {

@@ -21,8 +21,8 @@ export function ItemList({
   const arranging = useArranging(pageId, items)
   const [draggedId, setDragged] = useState<string | null>(null)
   const [openId, setOpen] = useState<string | null>(null)
-  const nameOf = (id: string) => [...components, ...groups].find(one => one.id === id)?.name ?? ''
-  const row = { pageId, groups, arranging, draggedId, setDragged, openId, setOpen, nameOf }
+  const findName = (id: string) => [...components, ...groups].find(one => one.id === id)?.name ?? ''
+  const row = { pageId, groups, arranging, draggedId, setDragged, openId, setOpen, findName }
   return (
     <div ref={arranging.list}>
       {items.length === 0 ? (

@@ -26,7 +26,7 @@ type ItemRowProps = {
   setDragged(id: string | null): void
   openId: string | null
   setOpen(id: string | null): void
-  nameOf(id: string): string
+  findName(id: string): string
   /** the components of a group */
   children?: ComponentChildren
 }
@@ -68,7 +68,7 @@ export function ItemRow(props: ItemRowProps) {
 }
 
 /** What dragging an item to the row does: the upper half is the place before it, the lower half the place after it. */
-function useDragging({ item, groups, groupId, place, arranging, draggedId, setDragged, nameOf }: ItemRowProps) {
+function useDragging({ item, groups, groupId, place, arranging, draggedId, setDragged, findName }: ItemRowProps) {
   const [isOver, setOver] = useState(false)
   const mayDrop = draggedId !== null && draggedId !== item.id
   const findPlace = (isUpper: boolean) => {
@@ -96,7 +96,7 @@ function useDragging({ item, groups, groupId, place, arranging, draggedId, setDr
       setOver(false)
       if (!mayDrop) return
       const { top, height } = (event.currentTarget as HTMLElement).getBoundingClientRect()
-      arranging.drop(draggedId, nameOf(draggedId), findPlace(event.clientY < top + height / 2))
+      arranging.drop(draggedId, findName(draggedId), findPlace(event.clientY < top + height / 2))
       setDragged(null)
     },
   }

@@ -30,7 +30,7 @@ export function stageOutage(view: PageView): PageView {
   const sections = changed.map(section =>
     section.kind === 'component'
       ? section
-      : { ...section, group: { ...section.group, status: worstOf(section.group.components) } },
+      : { ...section, group: { ...section.group, status: findWorstStatus(section.group.components) } },
   )
   const open = stageIncident(view, before[0], title)
   return {
@@ -49,7 +49,8 @@ export function stageOutage(view: PageView): PageView {
 const listComponents = (sections: PageView['sections']): readonly ComponentView[] =>
   sections.flatMap(section => (section.kind === 'group' ? section.group.components : [section.component]))
 
-const worstOf = (components: readonly ComponentView[]) => pickWorstStatus(components.map(({ status }) => status))
+const findWorstStatus = (components: readonly ComponentView[]) =>
+  pickWorstStatus(components.map(({ status }) => status))
 
 const minutesBefore = ({ at }: PageView, minutes: number) =>
   new Date(Date.parse(at) - minutes * MINUTE_MS).toISOString()

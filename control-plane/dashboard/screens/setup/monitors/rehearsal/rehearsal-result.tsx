@@ -82,8 +82,8 @@ export function buildRehearsalRows(before: Outages, after: Outages): RehearsalRo
     ...pairPeriods('outage', before.outages, after.outages),
     ...pairPeriods('degradation', before.degradations, after.degradations),
   ]
-  const startOf = ({ before, after }: RehearsalRow) => Date.parse((before ?? after)!.from)
-  return rows.sort((a, b) => startOf(a) - startOf(b))
+  const toStartMs = ({ before, after }: RehearsalRow) => Date.parse((before ?? after)!.from)
+  return rows.sort((a, b) => toStartMs(a) - toStartMs(b))
 }
 
 function pairPeriods(kind: Kind, before: readonly Period[], after: readonly Period[]): RehearsalRow[] {
@@ -96,6 +96,6 @@ function pairPeriods(kind: Kind, before: readonly Period[], after: readonly Peri
   return [...rows, ...[...left].map(one => ({ kind, before: null, after: one }))]
 }
 
-const endOf = ({ to }: Period) => (to === null ? Number.POSITIVE_INFINITY : Date.parse(to))
+const toEndMs = ({ to }: Period) => (to === null ? Number.POSITIVE_INFINITY : Date.parse(to))
 const overlaps = (one: Period, other: Period) =>
-  Date.parse(one.from) < endOf(other) && Date.parse(other.from) < endOf(one)
+  Date.parse(one.from) < toEndMs(other) && Date.parse(other.from) < toEndMs(one)
