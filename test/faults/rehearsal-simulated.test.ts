@@ -2,6 +2,7 @@ import t from 'tap'
 import { findDifference } from '../../control-plane/insight/explanations/rehearsal/periods.ts'
 import { createRehearsal } from '../../control-plane/insight/explanations/rehearsal/replay/rehearse.ts'
 import type { SettingsChange, StatusStep } from '../../control-plane/insight/explanations/rehearsal/replay/types.ts'
+import { MIXED_INTERVALS_S } from '../simulate/installation.ts'
 import { SIMULATED_FAULT_KINDS, type SimulatedFaultKind } from '../simulate/plan.ts'
 import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
 import { listAttempts, recordInputs } from '../simulate/verdict-inputs.ts'
@@ -13,7 +14,7 @@ const WHOLE = { fromMs: 0, toMs: Number.POSITIVE_INFINITY }
 /** Simulates a time, then rehearses each monitor from its stored inputs. */
 async function rehearseSimulated(options: Partial<Options>, change: SettingsChange = {}) {
   const { inputs, observe } = recordInputs()
-  await simulate({ ...STANDARD, ...options }, () => {}, observe)
+  await simulate({ ...STANDARD, intervalsS: MIXED_INTERVALS_S, ...options }, () => {}, observe)
   return [...listAttempts(inputs)].map(([monitorId, attempts]) => {
     const stored = inputs.steps.get(monitorId) ?? []
     const own = {

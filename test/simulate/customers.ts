@@ -4,7 +4,7 @@ import type { Random } from '../chaos/random.ts'
 import { endSilence } from './alerts.ts'
 import type { Database, MonitorRow } from './database.ts'
 import type { Hints } from './hints.ts'
-import { INTERVALS_S, type Settings, type SimulatedInstallation } from './installation.ts'
+import type { Settings, SimulatedInstallation } from './installation.ts'
 import type { Chronicle } from './oracle/chronicle.ts'
 import type { MonitorEdit, SimulationPlan } from './plan.ts'
 import type { Time } from './time.ts'
@@ -127,7 +127,7 @@ function editedSettings(
       return left.length > 0 ? { ...settings, regions: left } : settings
     }
     case 'interval':
-      return { ...settings, intervalS: random.pick(INTERVALS_S) }
+      return { ...settings, intervalS: random.pick(installation.intervalsS) }
     default:
       return settings
   }

@@ -30,13 +30,16 @@ export type SimulatedInstallation = {
   monitors: SimulatedMonitor[]
   probesOf: (region: string) => string[]
   regions: readonly string[]
+  /** the intervals that monitors begin with, in turn, and that customers change them to */
+  intervalsS: readonly number[]
 }
 
 /** Number of regions of the monitors, in turn. */
 const REGION_COUNTS = [1, 1, 2, 2, 3, 3, 3, 6]
 const TIMEOUTS_MS = [10_000, 5_000, 10_000, 30_000]
+export const STANDARD_INTERVALS_S = [30]
 /** Long intervals are rare, because few of the outages last long enough. */
-export const INTERVALS_S = [30, 30, 30, 60, 30, 30, 300, 30, 30, 3_600, 30]
+export const MIXED_INTERVALS_S = [30, 30, 30, 60, 30, 30, 300, 30, 30, 3_600, 30]
 const RETRIES = [2, 1, 2, 0, 2, 1]
 /** One of this many targets needs half of its timeout to answer. */
 const SLOW_ONE_IN = 12
@@ -45,16 +48,22 @@ const WITHOUT_WITNESS_ONE_IN = 24
 /** One of this many monitors has its target on the same host as the previous monitor. */
 const SHARED_HOST_ONE_IN = 6
 
-export function createInstallation(random: Random, monitors: number, probesPerRegion: number): SimulatedInstallation {
+export function createInstallation(
+  random: Random,
+  monitors: number,
+  probesPerRegion: number,
+  intervalsS: readonly number[],
+): SimulatedInstallation {
   return {
     regions: REGIONS,
+    intervalsS,
     probesOf: region => Array.from({ length: probesPerRegion }, (_, i) => `${region}-${i + 1}`),
     monitors: Array.from({ length: monitors }, (_, index) => {
       const count = REGION_COUNTS[index % REGION_COUNTS.length]!
       const round = Math.floor(index / REGION_COUNTS.length)
       const settings = {
         regions: random.shuffled(REGIONS).slice(0, count),
-        intervalS: INTERVALS_S[index % INTERVALS_S.length]!,
+        intervalS: intervalsS[index % intervalsS.length]!,
         timeoutMs: TIMEOUTS_MS[(index + round) % TIMEOUTS_MS.length]!,
         retryCount: RETRIES[(index + round) % RETRIES.length]!,
         witness: index % WITHOUT_WITNESS_ONE_IN !== 1,

@@ -24,6 +24,7 @@ export function formatReport(report: SimulationReport): string {
     liveSets,
     faults,
     outages,
+    longOutages,
     detection,
     causes,
     findings,
@@ -41,7 +42,9 @@ export function formatReport(report: SimulationReport): string {
     `history: ${results} results stored, ${redelivered} messages redelivered, ${repeated} rows repeated, ${missing} missing; without a fault acknowledged within ${(longestMs / 1000).toFixed(1)} s`,
     '',
     `outages: ${outages.all} (${outages.plain} without a fault or a change under way)`,
-    `reported: ${outages.reported}; not reported: ${outages.notReported}, of them ${outages.tooShort} shorter than what is guaranteed`,
+    formatCounts(outages),
+    `of at least 1.5 intervals: ${longOutages.all}`,
+    formatCounts(longOutages),
     `maintenance windows: ${alerts.windows}, alerts withheld: ${alerts.withheld}, sent afterwards: ${alerts.sentLater}`,
     '',
     'what                cause                                                          regions    count',
@@ -63,13 +66,16 @@ export function formatReport(report: SimulationReport): string {
   ].join('\n')
 }
 
+const formatCounts = ({ reported, notReported, tooShort, missed, late }: SimulationReport['longOutages']) =>
+  `  reported: ${reported}, of them ${late} late; not reported: ${notReported}, of them ${tooShort} shorter than what is guaranteed and ${missed} missed`
+
 function formatTable(title: string, spreads: readonly Spread[]): string[] {
-  const head = `${title.padEnd(80)}\n${''.padEnd(44)}count    p50    p95    p99    max  of the limit`
+  const head = `${title.padEnd(80)}\n${''.padEnd(52)}count    p50    p95    p99    max  of the limit`
   return [
     head,
     ...spreads.map(({ group, count, p50, p95, p99, max, ofLimit }) => {
       const numbers = [p50, p95, p99, max].map(n => n.toFixed(1).padStart(7)).join('')
-      return `${group.padEnd(42)}${String(count).padStart(7)}${numbers}${`${Math.round(ofLimit * 100)} %`.padStart(14)}`
+      return `${group.padEnd(50)}${String(count).padStart(7)}${numbers}${`${Math.round(ofLimit * 100)} %`.padStart(14)}`
     }),
   ]
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { MIXED_INTERVALS_S } from './installation.ts'
 import { evaluateChronicle } from './oracle/evaluate.ts'
 import { SIMULATED_FAULT_KINDS, type SimulatedFaultKind } from './plan.ts'
 import { formatReport } from './report.ts'
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     probes: { type: 'string' },
     factor: { type: 'string' },
     only: { type: 'string', multiple: true },
+    mixed: { type: 'boolean' },
     correlate: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
@@ -22,10 +24,11 @@ if (values.help) {
   console.log(`npm run simulate -- [options]: runs the verdict and the recorder through the faults of a year in virtual time (docs/design/simulation.md)
   --seed N      the same seed gives the same run; default: ${STANDARD.seed}
   --days D      duration in virtual time; default: ${STANDARD.days}
-  --monitors M  number of monitors, most of them checked every 30 s; default: ${STANDARD.monitors}
+  --monitors M  number of monitors, checked every 30 s; default: ${STANDARD.monitors}
   --probes P    number of probes in each of the 6 regions; default: ${STANDARD.probesPerRegion}
   --factor F    multiplies the usual rate of faults; default: ${STANDARD.factor}, so that 40 days have the faults of a year; 0: no faults
   --only KIND   applies only faults of this kind; may be repeated. Kinds: ${SIMULATED_FAULT_KINDS.join(', ')}
+  --mixed       intervals of 30 s to an hour, and customers change them
   --correlate   targets fail within a minute after a part of Picket
   --json        prints the report as JSON`)
   process.exit(0)
@@ -53,6 +56,7 @@ const chronicle = await simulate(
     monitors: parseNumber('monitors', STANDARD.monitors),
     probesPerRegion: parseNumber('probes', STANDARD.probesPerRegion),
     factor: parseNumber('factor', STANDARD.factor),
+    intervalsS: values.mixed ? MIXED_INTERVALS_S : STANDARD.intervalsS,
     only,
     correlate: values.correlate ?? false,
   },

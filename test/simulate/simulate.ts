@@ -8,7 +8,7 @@ import { createDatabase } from './database.ts'
 import { startFaults } from './faults.ts'
 import type { Hints } from './hints.ts'
 import { startHistory } from './history.ts'
-import { BEGIN_MS, createInstallation, type SimulatedInstallation } from './installation.ts'
+import { BEGIN_MS, createInstallation, type SimulatedInstallation, STANDARD_INTERVALS_S } from './installation.ts'
 import { createJetStream } from './jetstream.ts'
 import { addMaintenance, startMaintenance } from './maintenance.ts'
 import type { Chronicle, RecordedFault } from './oracle/chronicle.ts'
@@ -19,7 +19,12 @@ import { createTime, newUuid, type Time } from './time.ts'
 import { createTopic } from './topic.ts'
 import type { PersistentState, VerdictParts } from './verdict.ts'
 
-export type Options = SimulationPlanOptions & { monitors: number; probesPerRegion: number }
+export type Options = SimulationPlanOptions & {
+  monitors: number
+  probesPerRegion: number
+  /** in seconds */
+  intervalsS: readonly number[]
+}
 
 /** The standard run, whose figures are compared: the faults of a year. */
 export const STANDARD: Options = {
@@ -27,6 +32,7 @@ export const STANDARD: Options = {
   days: 40,
   monitors: 48,
   probesPerRegion: 2,
+  intervalsS: STANDARD_INTERVALS_S,
   factor: 9,
   only: [],
   correlate: false,
@@ -52,6 +58,7 @@ export async function simulate(
     seededRandom(options.seed ^ 0x5ce7e),
     options.monitors,
     options.probesPerRegion,
+    options.intervalsS,
   )
   const plan = addMaintenance(createSimulationPlan(installation, options), installation, options)
   const time = createTime()

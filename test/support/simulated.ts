@@ -1,4 +1,5 @@
 import t from 'tap'
+import { MIXED_INTERVALS_S } from '../simulate/installation.ts'
 import { evaluateChronicle, type SimulationReport } from '../simulate/oracle/evaluate.ts'
 import { formatReport } from '../simulate/report.ts'
 import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
@@ -6,9 +7,9 @@ import { type Options, STANDARD, simulate } from '../simulate/simulate.ts'
 /** What the verdict promises of every simulated time. */
 type Tests = { same: (a: unknown, b: unknown, message: string) => unknown; comment: (text: string) => unknown }
 
-/** Runs a simulation, and holds it against the aims (docs/design/verdict.md). */
+/** Runs a simulation with intervals of 30 s to an hour, and holds it against the aims (docs/design/verdict.md). */
 export async function testSimulated(t: Tests, options: Partial<Options>): Promise<SimulationReport> {
-  const all = { ...STANDARD, ...options }
+  const all = { ...STANDARD, intervalsS: MIXED_INTERVALS_S, ...options }
   const report = evaluateChronicle(await simulate(all), all.probesPerRegion)
   if (report.failures.length > 0) t.comment(formatReport(report))
   t.same(

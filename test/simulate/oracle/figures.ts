@@ -1,4 +1,5 @@
 import type { RecordedFault, SettingsPeriod, TargetOutage } from './chronicle.ts'
+import { DECISION_MS } from './limits.ts'
 
 /** How an outage was reported. `delayMs` null: it was not reported. */
 export type Detection = {
@@ -24,8 +25,20 @@ export type Spread = {
   ofLimit: number
 }
 
+/** `tooShort`: not reported, and shorter than what is guaranteed. */
+type OutageCounts = {
+  all: number
+  reported: number
+  notReported: number
+  tooShort: number
+  missed: number
+  late: number
+}
+
 export type Figures = {
-  outages: { all: number; plain: number; reported: number; notReported: number; tooShort: number }
+  outages: OutageCounts & { plain: number }
+  /** the outages of at least 1.5 intervals */
+  longOutages: OutageCounts
   /** number of findings by kind and cause */
   causes: { what: string; cause: string; regions: string; count: number }[]
   /** seconds from the beginning of an outage to `down`; `ofLimit`: the largest share of a limit */
@@ -36,19 +49,32 @@ export function computeFigures(
   detections: readonly Detection[],
   findings: readonly { what: string; cause: string; regions: number }[],
 ): Figures {
-  const reported = detections.filter(({ delayMs }) => delayMs !== null)
   const plain = detections.filter(({ isPlain }) => isPlain)
-  const missed = findings.filter(({ what }) => what === 'missed').length
   return {
-    outages: {
-      all: detections.length,
-      plain: plain.length,
-      reported: reported.length,
-      notReported: detections.length - reported.length,
-      tooShort: detections.length - reported.length - missed,
-    },
+    outages: { ...countOutages(detections), plain: plain.length },
+    longOutages: countOutages(detections.filter(isLong)),
     causes: countCauses(findings),
     detection: { plain: computeSpreads(plain), all: computeSpreads(detections) },
+  }
+}
+
+const LONG_INTERVALS = 1.5
+const isLong = ({ outage, settings }: Detection) =>
+  outage.toMs - outage.fromMs >= LONG_INTERVALS * settings.intervalS * 1000
+
+/** A shorter outage than this may stay unnoticed. */
+export const isGuaranteed = ({ lastedMs, limitMs }: Detection): boolean => lastedMs >= limitMs - DECISION_MS
+
+function countOutages(detections: readonly Detection[]): OutageCounts {
+  const silent = detections.filter(({ delayMs }) => delayMs === null)
+  const missed = silent.filter(isGuaranteed).length
+  return {
+    all: detections.length,
+    reported: detections.length - silent.length,
+    notReported: silent.length,
+    tooShort: silent.length - missed,
+    missed,
+    late: detections.filter(({ delayMs, limitMs }) => delayMs !== null && delayMs > limitMs).length,
   }
 }
 
@@ -64,16 +90,13 @@ function countCauses(findings: readonly { what: string; cause: string; regions: 
 }
 
 function computeSpreads(detections: readonly Detection[]): Spread[] {
-  const groups: [string, (one: Detection) => string][] = [
-    ['', ({ outage }) => outage.kind],
-    ['', ({ outage, settings }) => `${outage.kind}, ${settings.regions.length} regions`],
-    [
-      '',
-      ({ outage, settings }) =>
-        `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks`,
-    ],
+  const groups: ((one: Detection) => string)[] = [
+    ({ outage }) => outage.kind,
+    ({ outage, settings }) => `${outage.kind}, ${settings.regions.length} regions`,
+    ({ outage, settings: { intervalS, timeoutMs, retryCount } }) =>
+      `${outage.kind}, every ${intervalS} s, timeout ${timeoutMs / 1000} s, ${retryCount} re-checks`,
   ]
-  return groups.flatMap(([, nameOf]) => {
+  return groups.flatMap(nameOf => {
     const named = new Map<string, Detection[]>()
     for (const one of detections) {
       if (one.delayMs === null) continue

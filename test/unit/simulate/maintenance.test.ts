@@ -1,11 +1,11 @@
 import t from 'tap'
 import { seededRandom } from '../../chaos/random.ts'
-import { createInstallation } from '../../simulate/installation.ts'
+import { createInstallation, MIXED_INTERVALS_S } from '../../simulate/installation.ts'
 import { addMaintenance } from '../../simulate/maintenance.ts'
 import { createSimulationPlan, isNear } from '../../simulate/plan.ts'
 import { STANDARD } from '../../simulate/simulate.ts'
 
-const installation = createInstallation(seededRandom(1), 24, 2)
+const installation = createInstallation(seededRandom(1), 24, 2, MIXED_INTERVALS_S)
 const options = { ...STANDARD, days: 40 }
 const createPlan = () => createSimulationPlan(installation, options)
 

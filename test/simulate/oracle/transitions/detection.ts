@@ -1,7 +1,7 @@
 import type { MonitorHistory, SettingsPeriod, TargetOutage } from '../chronicle.ts'
 import type { Finding } from '../evaluate.ts'
 import { describeCause, extendLimit, isPartialLoss } from '../faults-under-way.ts'
-import type { Detection } from '../figures.ts'
+import { type Detection, isGuaranteed } from '../figures.ts'
 import { DECISION_MS, limitInDoubtMs, limitMs } from '../limits.ts'
 import { isSeenByMost, listSeeing } from './regions-that-see.ts'
 import { CHANGE_LINGERS_MS, type Scope, settingsAt } from './scope.ts'
@@ -99,7 +99,7 @@ export function findLateReports({ index, monitor }: Scope, detection: Detection)
   const cause = isPlain ? 'no fault under way' : describeCause(faults)
   const about = `${outage.kind}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, lasted ${Math.round(lastedMs / 1000)} s, limit ${Math.round(limitMs / 1000)} s`
   if (delayMs === null) {
-    if (lastedMs < limitMs - DECISION_MS) return []
+    if (!isGuaranteed(detection)) return []
     return [{ ...base, what: 'missed', cause, details: about, isBroken: true }]
   }
   if (delayMs <= limitMs) return []
