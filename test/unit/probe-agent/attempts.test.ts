@@ -49,10 +49,11 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
       const stop = time.after(Math.min(afterMs, timeoutMs), () =>
         end(isAnswered ? outcome : DOWN, isAnswered ? afterMs : timeoutMs),
       )
-      cancellation!.onCancel = () => {
-        stop()
-        end(UNKNOWN, 0)
-      }
+      if (cancellation)
+        cancellation.onCancel = () => {
+          stop()
+          end(UNKNOWN, 0)
+        }
     })
   }
 
@@ -78,6 +79,8 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const opinion = { runId: '', monitorId: 'm1', trigger: Trigger.SECOND_OPINION, scheduledAtMs: 0, spec: undefined }
   return {
     askForOpinion: () => runNow(opinion),
+    /** a person's request, also while a chain runs */
+    checkNow: (runId: string) => runNow({ ...opinion, runId, trigger: Trigger.RUN_NOW }),
     time,
     startsMs,
     published,
@@ -360,3 +363,36 @@ t.test(
     t.ok(minutely.startsMs.length >= 10, 'and never left out')
   },
 )
+
+t.test('Requests while a chain runs add at most one connection to a target that hangs', async t => {
+  const scene = play(() => hang)
+  await scene.time.pass(1_000)
+  scene.checkNow('first')
+  await scene.time.pass(1_000)
+  for (const runId of ['second', 'third', 'fourth']) scene.checkNow(runId)
+  await scene.time.pass(60_000)
+  t.equal(scene.mostOpen(), 4, 'the three attempts of the chain, and one more')
+  const asides = scene.published.filter(({ trigger }) => trigger === Trigger.ASIDE)
+  t.ok(
+    isAbout(
+      asides.map(({ atMs }) => atMs),
+      [11_000, 21_000],
+    ),
+    'requests that arrive meanwhile share the next one',
+  )
+  t.equal(new Set(asides.map(({ scheduledAtMs }) => scheduledAtMs)).size, 2)
+  const answered = ['first', 'second', 'third', 'fourth'].map(runId => [runId, DOWN])
+  t.same(scene.answers, answered)
+})
+
+t.test('Requests that wait while their monitor is removed are refused', async t => {
+  const scene = play(() => hang)
+  await scene.time.pass(1_000)
+  for (const runId of ['first', 'second']) scene.checkNow(runId)
+  scene.remove()
+  await scene.time.pass(60_000)
+  t.same(scene.answers, [
+    ['first', DOWN],
+    ['second', UNKNOWN],
+  ])
+})
