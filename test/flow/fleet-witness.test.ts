@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { newId } from '../../control-plane/foundation/platform/ids.ts'
+import { createPostgres, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { encryptAuth, encryptHeaders } from '../../control-plane/monitoring/monitors/settings/encryption.ts'
 import type { RunDone, RunNow } from '../../proto/gen/probe/v1/fleet.ts'
 import { FailureSource, Outcome, type Result, ResultBatch, Trigger } from '../../shared/checks/result.ts'
 import { computePartition, WITNESS_SUBJECT, type WitnessHint, witnessSubject } from '../../shared/nats/subjects.ts'
+import { createDatabase } from '../support/database.ts'
 import { all, connectProbe, createTestFleet, PATIENT } from '../support/fleet.ts'
 import { resultOfRun } from '../support/on-demand.ts'
 import { readMetric } from '../support/rounds.ts'
@@ -140,4 +145,61 @@ t.test('A silent witness of one region does not hide the result of another regio
   well!.send({ $case: 'runDone', value: { runId: atWell!.runId, probeId: 'anybody', result } })
   await waitFor(() => taken[0], { label: 'the result of the other region' })
   t.match(taken, [{ region: 'ap-southeast', witnessed: { monitorId, outcome: Outcome.UP } }])
+})
+
+t.test('A witness receives the credentials of a monitor only with witness_with_credentials', async t => {
+  const { url } = await createDatabase(t)
+  const db = createPostgres(url, 20)
+  t.teardown(() => db.destroy())
+  const secrets = createSecretCipher(randomBytes(32))
+  const fleet = await createTestFleet(t, { url, db, secrets })
+  const address = 'https://shop.example/health?token=secret'
+  const [shared, kept, changed, unwitnessed] = await insertMonitors(db, fleet.projectId, 4, { regions: ['us-east'] })
+  for (const id of [shared!, kept!, changed!, unwitnessed!]) {
+    const owner = { id, projectId: fleet.projectId }
+    const headers = { 'X-Api-Key': 'secret key', Accept: 'text/html' }
+    await execute(
+      db,
+      `UPDATE monitors SET url = :url, method = 'POST', body = 'secret body',
+         headers = :headers, auth_type = 'basic', auth_config = :auth, witness = :witness,
+         witness_with_credentials = :isShared
+       WHERE id = :id`,
+      {
+        headers: encryptHeaders(headers, owner, secrets),
+        auth: encryptAuth({ username: 'picket', password: 'secret' }, owner, secrets),
+        ...{ id, url: address, witness: id !== unwitnessed, isShared: id === shared || id === unwitnessed },
+      },
+    )
+  }
+  const { port } = await fleet.start(PATIENT)
+  const own = connectProbe(t, port, await fleet.token('us-east'), { name: 'own' })
+  const elsewhere = connectProbe(t, port, await fleet.token('eu-west'), { name: 'elsewhere' })
+  await Promise.all([own.ready(), elsewhere.ready()])
+  await waitFor(() => own.assigned.size === 4, { label: 'the assignments' })
+
+  const ask = (monitorId: string, configVersion: number) => {
+    const hint: WitnessHint = { runId: newId(), monitorId, configVersion, scheduledAtMs: Date.now() }
+    fleet.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
+  }
+  const askFor = async (id: string, configVersion = 1) => {
+    ask(id, configVersion)
+    const isAbout = ({ monitorId }: RunNow) => monitorId === id
+    return (await waitFor(() => all(elsewhere, 'runNow').find(isAbout), { label: 'the check of the witness' })).spec!
+  }
+  const whole = {
+    ...{ url: address, method: 'POST', body: 'secret body' },
+    headers: { 'X-Api-Key': 'secret key', Accept: 'text/html' },
+    auth: { kind: { $case: 'basic', value: { username: 'picket', password: 'secret' } } },
+  }
+  t.match(await askFor(shared!), whole)
+
+  const spec = await askFor(kept!)
+  t.match(spec, { url: 'https://shop.example/health', method: 'GET', headers: { Accept: 'text/html' } })
+  t.notMatch(JSON.stringify(spec), 'secret', 'the address is checked without the credentials')
+
+  await execute(db, 'UPDATE monitors SET witness_with_credentials = true, config_version = 2 WHERE id = ?', [changed!])
+  await waitFor(() => own.assigned.get(changed!)?.configVersion === 2, { label: 'the changed monitor' })
+  ask(unwitnessed!, 1)
+  t.match(await askFor(changed!, 2), whole, 'a change of the setting applies to the next check')
+  t.equal(all(elsewhere, 'runNow').length, 3, 'a monitor with `witness: false` is not checked, with any credentials')
 })

@@ -49,6 +49,11 @@ const ROWS: [title: string, event: { name: EventName; data: object }, channels: 
     RULES.map(one => one.alertChannelId),
   ],
   [
+    'a monitor that is not checked goes to every channel with a rule',
+    { name: 'monitor.unchecked', data: {} },
+    RULES.map(one => one.alertChannelId),
+  ],
+  [
     'incident events go to subscriptions, independent of rules',
     { name: 'incident.created', data: {} },
     ['incidents', 'both'],
