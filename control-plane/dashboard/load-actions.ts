@@ -91,7 +91,8 @@ async function readBoard(
   if (response.status === 304) return { board: known.get(response.headers.get('etag')!)! }
   const body: unknown = await response.json().catch(() => null)
   if (!response.ok) return { error: toOperationError(body, response.status) }
-  return { board: sortBoard(toBoardRows((body as { data: BoardData }).data)) }
+  const { data } = body as { data: BoardData }
+  return { board: sortBoard(toBoardRows(data), null, data.unread_since) }
 }
 
 /** Boards by their tag. Those that were used last stay. */

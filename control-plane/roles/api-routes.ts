@@ -188,7 +188,8 @@ export function publicRoutes(app: App, handles: ProcessContext & { findSession: 
   installRoutes(app, { folder: config.probeInstallation.folder ?? PROBE_FOLDER, isOwnHost })
   if (config.trustPage) trustRoutes(app, { db, publicUrl, isOwnHost })
   addScope(app, scope => dashboardRoutes(scope, { publicUrl, isOwnHost, build: getBuild(handles) }))
-  const readBoard = createWallBoardReader({ db, boards: handles.live.boards })
+  const { boards, readUnreadSince } = handles.live
+  const readBoard = createWallBoardReader({ db, boards, readUnreadSince })
   addScope(app, scope => wallRoutes(scope, { isOwnHost, readBoard, build: getBuild(handles) }))
   addScope(app, scope => publicPageRoutes(scope, buildPageTools(handles)))
 }

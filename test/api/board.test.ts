@@ -6,6 +6,8 @@ import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { openTransaction } from '../support/open-transaction.ts'
+import { insertMonitors } from '../support/verdict.ts'
+import { waitFor } from '../support/wait.ts'
 
 const env = {
   DATABASE_URL: (await createDatabase(t)).url,
@@ -119,6 +121,51 @@ t.test('GET /monitors/board 200 says until when a monitor is silenced, and follo
   t.same(await read(), [[id], [short.until]])
   await other.call('DELETE', `/silences/${short.id}`, { key })
   t.same(await read(), [[id], [null]])
+})
+
+t.test('Board, votes and wallboard say since when results have not been read', async t => {
+  const { key, projectId } = await api.tenant()
+  const [stale, fresh, paused] = (await insertMonitors(db, projectId, 3)) as [string, string, string]
+  const setPartition = (id: string, partition: number) =>
+    execute(db, 'UPDATE monitors SET partition = ? WHERE id = ?', [partition, id])
+  for (const [id, partition] of [
+    [stale, 11],
+    [fresh, 12],
+    [paused, 13],
+  ] as const)
+    await setPartition(id, partition)
+  const setReader = (partition: number, leaseUntil: string) =>
+    execute(db, `UPDATE partitions SET epoch = 1, owner = 'a', lease_until = ${leaseUntil} WHERE id = ?`, [partition])
+  for (const partition of [11, 12]) await setReader(partition, `now() + interval '1 hour'`)
+  const wall = (await api.call('POST', '/wall-links', { key, body: { name: 'Office' } })).body.data
+  const call = async (path: string) => (await api.call('GET', path, { key })).body.data
+  const readAll = async () => ({
+    board: (await call('/monitors/board')).unread_since,
+    changes: (await call(`/monitors/board?since=${revision}`)).unread_since,
+    stale: (await call(`/monitors/${stale}/votes`)).unread_since,
+    fresh: (await call(`/monitors/${fresh}/votes`)).unread_since,
+    wall: (await (await fetch(`${api.origin}${new URL(wall.url).pathname}/data`)).json()).data.unreadSince,
+  })
+  const shows = (expected: object) =>
+    waitFor(async () => JSON.stringify(await readAll()) === JSON.stringify(expected), {
+      label: JSON.stringify(expected),
+    })
+  const { revision } = await call('/monitors/board')
+  const current = { board: null, changes: null, stale: null, fresh: null, wall: null }
+  t.same(await readAll(), current)
+  const { headers } = await api.call('GET', '/monitors/board', { key })
+  const condition = { 'if-none-match': headers.get('etag')! }
+
+  const since = new Date(Date.now() - 600_000).toISOString()
+  await setReader(11, `'${since}'`)
+  await setReader(13, `'2026-01-01T00:00:00Z'`)
+  await api.call('POST', `/monitors/${paused}/pause`, { key })
+  await shows({ board: since, changes: since, stale: since, fresh: null, wall: since })
+  t.equal((await api.call('GET', '/monitors/board', { key, headers: condition })).status, 200, 'not the old answer')
+  t.equal((await api.call('GET', '/monitors/board', { key: (await api.tenant()).key })).body.data.unread_since, null)
+
+  await setReader(11, `now() + interval '1 hour'`)
+  await shows(current)
 })
 
 t.test('GET /monitors/board with an unknown revision returns everything as a reset', async t => {

@@ -72,7 +72,15 @@ export const votesNowOf = (changes: Partial<Votes> = {}): Votes => {
   const now = { vote_since: ago(90), newest_check: null, next_check_at: ago(-0.5), no_vote_reason: null }
   const regions = ['us-east', 'eu-west', 'ap-southeast']
   return {
-    ...{ monitor_id: ID, status: 'up', since: ago(90), unchecked_since: null, at: ago(0), as_of: ago(0) },
+    ...{
+      monitor_id: ID,
+      status: 'up',
+      since: ago(90),
+      unread_since: null,
+      unchecked_since: null,
+      at: ago(0),
+      as_of: ago(0),
+    },
     ...{ status_by_votes: 'up', failing_votes_needed: 2, quorum, thresholds, timings },
     counts: { ...counts, ok: 3, failing: 0 },
     votes: regions.map(region => ({ ...voteOf(region), ...now, vote: 'ok' })) as Votes['votes'],

@@ -27,10 +27,10 @@ type BoardEntry = {
 /** An answer of the board. The id of a monitor is its name unless it has one. */
 export function boardOf(
   entries: readonly BoardEntry[],
-  { reset = false, removed = [], revision = '1' }: Partial<Pick<Board, 'reset' | 'removed' | 'revision'>> = {},
+  { reset = false, removed = [], revision = '1', unread_since = null }: Partial<Omit<Board, 'monitors'>> = {},
 ): Board {
   return {
-    ...{ revision, reset, removed, regions_without_probe: [] },
+    ...{ revision, reset, removed, regions_without_probe: [], unread_since },
     monitors: {
       id: entries.map(({ id, name }) => id ?? name),
       name: entries.map(({ name }) => name),

@@ -96,7 +96,11 @@ function selectBoard(request: BoardRequest, state: ScreenState): Result<BoardSel
   if (answer.data === null) return { ...answer, data: null }
   return {
     ...answer,
-    data: selectRows(sortBoard(toBoardRows(board)), parseBoardQuery(request.text, NOW).matches, request),
+    data: selectRows(
+      sortBoard(toBoardRows(board), null, board.unread_since),
+      parseBoardQuery(request.text, NOW).matches,
+      request,
+    ),
   }
 }
 

@@ -40,6 +40,7 @@ export function createBoardIndex(execute: Execute): BoardIndex {
   /** something changed after the request was sent */
   let isOutdated = false
   let sorted: SortedBoard | null = null
+  let unreadSince: string | null = null
   let sortedRows: Map<string, BoardRow> | null = null
   const listeners = new Set<() => void>()
   const index: BoardIndex = {
@@ -48,7 +49,7 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     error: null,
     sorted() {
       if (index.rows !== sortedRows) {
-        sorted = index.rows && sortBoard([...index.rows.values()], sorted)
+        sorted = index.rows && sortBoard([...index.rows.values()], sorted, unreadSince)
         sortedRows = index.rows
       }
       return sorted
@@ -93,6 +94,8 @@ export function createBoardIndex(execute: Execute): BoardIndex {
     if (index.rows === null) performance.mark('picket-index')
     known = applyBoard(known, answer)
     revision = answer.revision
+    // a server of the version before does not say it
+    unreadSince = answer.unread_since ?? null
     index.rows = newer.reduce(applyBoard, known)
     index.atMs = Date.now()
   }

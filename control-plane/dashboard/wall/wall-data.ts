@@ -24,6 +24,8 @@ export type WallData = {
   name: string
   /** when the monitors were read */
   at: string
+  /** since when results of checks have not been read, so statuses are from then; null when they are read */
+  unreadSince: string | null
   total: number
   groups: WallGroup[]
   troubles: WallFailure[]
@@ -39,11 +41,13 @@ export function buildWall({
   name,
   query,
   monitors,
+  unreadSince,
   atMs,
 }: {
   name: string
   query: string
   monitors: unknown
+  unreadSince: Date | null
   atMs: number
 }): WallData {
   const rows = toBoardRows({ monitors: monitors as BoardData['monitors'] }).filter(parseBoardQuery(query, atMs).matches)
@@ -66,7 +70,10 @@ export function buildWall({
     tag: firstTag(row),
   }))
   const omitted = failing.length - troubles.length
-  return { name, at: new Date(atMs).toISOString(), total: rows.length, groups, troubles, omitted }
+  return {
+    ...{ name, at: new Date(atMs).toISOString(), unreadSince: unreadSince?.toISOString() ?? null },
+    ...{ total: rows.length, groups, troubles, omitted },
+  }
 }
 
 const firstTag = ({ tags }: BoardRow): string | null => [...tags].sort(COLLATOR.compare)[0] ?? null

@@ -23,22 +23,25 @@ type WallProps = {
 
 /** All monitors of a link on one screen. Pure: the server renders it, and the browser takes over the same elements. */
 export function Wall({ data, nowMs, timeZone, ageMs, size }: WallProps) {
-  const { name, groups, troubles } = data
+  const { name, groups, troubles, unreadSince } = data
   const { columns, shown } = layoutTiles(troubles.length, size.windowWidth, size.windowHeight)
   const hidden = troubles.length - shown + data.omitted
+  const zone = timeZone === 'UTC' ? ' UTC' : ''
   const isOld = ageMs >= OLD_MS
-  const look = isOld ? 'wall old' : troubles.length === 0 ? 'wall quiet' : 'wall'
+  const look = isOld || unreadSince ? 'wall old' : troubles.length === 0 ? 'wall quiet' : 'wall'
   return (
     <main class={look}>
       <header>
         <h1 dir="auto">{name}</h1>
         <p class="clock">
           <time dateTime={new Date(nowMs).toISOString()}>{formatTime(nowMs, timeZone, 'time')}</time>
-          {timeZone === 'UTC' && ' UTC'}
+          {zone}
         </p>
         <p class="sentence">{describe(data)}</p>
         <p class="age">
           {isOld ? `No contact for ${formatDuration(ageMs)}: this is old` : `Read ${formatDuration(ageMs)} ago`}
+          {unreadSince &&
+            ` · Results have not been read since ${formatTime(unreadSince, timeZone)}${zone}: this is old`}
         </p>
       </header>
       {troubles.length > 0 && (

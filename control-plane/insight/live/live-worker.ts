@@ -2,6 +2,7 @@ import type { Db } from '../../foundation/platform/postgres/client.ts'
 import type { LoopTools } from '../../foundation/platform/time/loop.ts'
 import { type BoardReader, createBoardReader } from './board/board-reader.ts'
 import { createRegionsReader } from './board/regions-reader.ts'
+import { createUnreadReader } from './board/unread-reader.ts'
 import { startChangeFeed } from './events/change-feed-worker.ts'
 import { startKeepAlive } from './events/keep-alive-worker.ts'
 import { createStreamRegistry, type StreamRegistry } from './events/stream-registry.ts'
@@ -10,6 +11,7 @@ import { createStreamRegistry, type StreamRegistry } from './events/stream-regis
 export type Live = {
   boards: BoardReader
   readRegionsWithoutProbe: () => Promise<readonly string[]>
+  readUnreadSince: (projectId: string) => Promise<Date | null>
   registry: StreamRegistry
   /** Sends changes now, to new streams as well. */
   wake(): void
@@ -23,14 +25,16 @@ export function createLive({ db, ...tools }: LoopTools & { db: Db }): Live {
   const registry = createStreamRegistry(count => open.set({}, count))
   const boards = createBoardReader({ db, metrics: tools.metrics })
   const readRegionsWithoutProbe = createRegionsReader(db)
+  const readUnreadSince = createUnreadReader(db)
   let wake = () => {}
   return {
     boards,
     readRegionsWithoutProbe,
+    readUnreadSince,
     registry,
     wake: () => wake(),
     start() {
-      const feed = startChangeFeed({ db, boards, registry, readRegionsWithoutProbe, ...tools })
+      const feed = startChangeFeed({ db, boards, registry, readRegionsWithoutProbe, readUnreadSince, ...tools })
       const keepAlive = startKeepAlive({ registry, ...tools })
       wake = feed.wake
       return {

@@ -1434,6 +1434,10 @@ export type MonitorVotes = {
      */
     since: string | null;
     /**
+     * Since when the results of its checks have not been read: the status is from then. Null when they are read.
+     */
+    unread_since: string | null;
+    /**
      * Since when no check has counted. Null in other cases.
      */
     unchecked_since: string | null;
@@ -1614,6 +1618,10 @@ export type Board = {
      * Regions without a live probe. Their votes do not count.
      */
     regions_without_probe: Array<string>;
+    /**
+     * Since when the results of checks of some monitors have not been read: their statuses are from then. Null when all are read.
+     */
+    unread_since: string | null;
     /**
      * Monitors that were deleted.
      */

@@ -82,6 +82,17 @@ t.test('A monitor that an event removes does not come back with an older answer'
   t.equal(statusOf(index), null)
 })
 
+t.test('The index knows since when results are not read, also when no monitor has changed', async t => {
+  const { index, answer } = await startUp()
+  for (const unread_since of ['2026-11-21T13:00:00.000Z', null]) {
+    const reading = index.refresh()
+    await answer(boardOf([], { revision: '2', unread_since }))
+    await reading
+    t.equal(index.sorted()!.unreadSince, unread_since)
+    t.equal(index.sorted()!.rows.length, 1)
+  }
+})
+
 t.test('An event that is older than an answer is replaced by the next one', async t => {
   const { index, answer } = await startUp()
   const reading = index.refresh()

@@ -21,7 +21,8 @@ const BOARD = boardOf([
   { id: 'secret-id-3', name: 'Quiet one', tags: ['prod'] },
   { id: 'secret-id-4', name: 'Untagged' },
 ])
-const wallOf = (query = '', board = BOARD) => buildWall({ name: 'Office', query, monitors: board.monitors, atMs: NOW })
+const wallOf = (query = '', board = BOARD, unreadSince: Date | null = null) =>
+  buildWall({ name: 'Office', query, monitors: board.monitors, unreadSince, atMs: NOW })
 
 t.test('A wallboard has each monitor once, by its first tag, and names only those that fail', async t => {
   const wall = wallOf()
@@ -109,6 +110,19 @@ t.test('Monitors that are unknown are counted, and are not called quiet', t => {
   const html = renderHtml(Wall({ data: wallOf('', board), nowMs: NOW, timeZone: 'UTC', ageMs: 0, size }))
   t.match(html, '1 unknown of 3 monitors')
   t.notMatch(html, 'are quiet')
+  t.end()
+})
+
+t.test('A wallboard says since when results are not read, and does not look current', t => {
+  const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
+  const show = (unreadSince: Date | null) =>
+    renderHtml(Wall({ data: wallOf('is:up', BOARD, unreadSince), nowMs: NOW, timeZone: 'UTC', ageMs: 4_000, size }))
+  t.match(
+    show(new Date(ago(20))),
+    /class="wall old".*Results have not been read since 21 Nov 2026, 13:45:30 UTC: this is old/s,
+  )
+  t.match(show(null), /class="wall quiet"/)
+  t.notMatch(show(null), 'not been read')
   t.end()
 })
 

@@ -9,7 +9,7 @@ import type { SortedBoard } from './sorted-board.ts'
 export type BoardData = OperationResponse<'readMonitorBoard'>['data']
 
 /** The rows that a screen shows. */
-export type BoardSelection = Pick<SortedBoard, 'counts' | 'tags' | 'regions' | 'issues'> & {
+export type BoardSelection = Pick<SortedBoard, 'counts' | 'tags' | 'regions' | 'issues' | 'unreadSince'> & {
   /** empty when there are groups */
   rows: BoardRow[]
   /** null unless the rows are grouped */
@@ -47,7 +47,7 @@ export function toBoardRows({ monitors }: Pick<BoardData, 'monitors'>): BoardRow
 
 /** Selects the rows that match a query, in their order. `limit`: the number of rows to show without groups. */
 export function selectRows(
-  { rows, counts, tags, regions, issues }: SortedBoard,
+  { rows, counts, tags, regions, issues, unreadSince }: SortedBoard,
   matches: (row: BoardRow) => boolean,
   { limit, groups, parents }: Omit<BoardRequest, 'text'>,
 ): BoardSelection {
@@ -60,6 +60,6 @@ export function selectRows(
     oldOrder: null,
     matching: matching.length,
     total: rows.length,
-    ...{ counts, tags, regions, issues },
+    ...{ counts, tags, regions, issues, unreadSince },
   }
 }

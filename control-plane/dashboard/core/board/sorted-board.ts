@@ -15,6 +15,8 @@ export type SortedBoard = {
   regions: Record<string, number>
   /** some monitors whose settings do not allow a check, and how many there are */
   issues: { rows: BoardRow[]; total: number }
+  /** since when the results of some monitors have not been read, so their statuses are from then */
+  unreadSince: string | null
 }
 
 const MAX_ISSUES = 5
@@ -23,7 +25,11 @@ const MAX_ISSUES = 5
  * Sorts rows. Comparing ten thousand names takes long, so the order by name is that of `before`, the board before a change,
  * unless a monitor was added, removed or renamed.
  */
-export function sortBoard(all: readonly BoardRow[], before: SortedBoard | null = null): SortedBoard {
+export function sortBoard(
+  all: readonly BoardRow[],
+  before: SortedBoard | null = null,
+  unreadSince: string | null = null,
+): SortedBoard {
   const byName = (before && replaceRows(before.byName, all)) ?? all.toSorted(compareNames)
   const tags = new Set<string>()
   const regions: Record<string, number> = {}
@@ -39,7 +45,7 @@ export function sortBoard(all: readonly BoardRow[], before: SortedBoard | null =
   for (const status of ['down', 'degraded'] as const)
     byStatus.get(status)!.sort((a, b) => (b.sinceMs ?? 0) - (a.sinceMs ?? 0))
   const rows = [...byStatus.values()].flat()
-  return { rows, byName, counts: countStatuses(all), tags: [...tags].sort(compareTexts), regions, issues }
+  return { rows, byName, counts: countStatuses(all), tags: [...tags].sort(compareTexts), regions, issues, unreadSince }
 }
 
 /** The new rows in the order of the old ones; null when they have other ids or names. */

@@ -1,7 +1,7 @@
 import type { BoardSelection } from '../../core/board/board.ts'
 import type { OperationError } from '../../core/operations.ts'
 import type { Queries, Result, Results, Screen, ScreenLocation } from '../../core/screen.ts'
-import { Old } from './states.tsx'
+import { Old, Unread } from './states.tsx'
 
 /** What a screen is rendered from. */
 export type ShownScreen = {
@@ -21,6 +21,7 @@ export function ScreenContent({ screen, location, results, board }: ShownScreen)
   return (
     <>
       {record?.error && <Old what="The data of this page" error={explain(record.error)} atMs={record.atMs} />}
+      <Unread since={board.data?.unreadSince} />
       <screen.Body {...location} results={results} board={board} />
     </>
   )

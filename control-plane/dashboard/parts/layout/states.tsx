@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { OperationError } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
-import { Ago } from '../moment.tsx'
+import { Ago, Moment } from '../moment.tsx'
 
 /** Where a part of a screen shows its data: skeleton, error, old data with an error, or the data. */
 export function Loaded<T>({
@@ -36,6 +36,14 @@ export const Old = ({ what, error, atMs }: { what: string; error: OperationError
     {what} are from <Ago at={new Date(atMs).toISOString()} />: {error.message}.
   </p>
 )
+
+/** Says that statuses are old, because no process reads results. `since`: null or missing while all are read. */
+export const Unread = ({ since }: { since: string | null | undefined }) =>
+  since ? (
+    <p class="missing" role="status">
+      Results of checks have not been read since <Moment at={since} />: statuses are from then.
+    </p>
+  ) : null
 
 const Skeleton = () => (
   <div class="skeleton" role="status">

@@ -6,7 +6,7 @@ import { readRange } from '../../core/time-range.ts'
 import { DayBars } from '../../parts/charts/day-bars.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import { Section } from '../../parts/layout/section.tsx'
-import { Loaded } from '../../parts/layout/states.tsx'
+import { Loaded, Unread } from '../../parts/layout/states.tsx'
 import { buildLatencyQuery, ChartsSection } from './charts-section.tsx'
 import { buildCheckReads, CheckDrawer } from './checks/check-drawer.tsx'
 import { ChecksSection } from './checks/checks-section.tsx'
@@ -59,6 +59,7 @@ export const monitorScreen = screen({
     return (
       <>
         <MonitorHead monitor={monitor} transitions={results.transitions} />
+        <Unread since={results.votes.data?.data.unread_since} />
         {canWrite(me) && <MonitorControls monitor={monitor} />}
         <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
         {Heartbeat && <Heartbeat monitor={monitor} checks={results.checks} />}

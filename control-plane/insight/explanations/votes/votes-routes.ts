@@ -12,6 +12,7 @@ import { DATA_SOURCE_REGION, type StoredMonitor } from '../../../monitoring/moni
 import { createKnownAbsences, updateAbsences } from '../../../verdict/reader/live-sets/absences.ts'
 import { loadRegionEpochs } from '../../../verdict/reader/live-sets/live-sets-store.ts'
 import { loadMonitors } from '../../../verdict/reader/partitions/partition-store.ts'
+import { findMonitorUnreadSince } from '../../../verdict/reader/partitions/unread-store.ts'
 import { readHistory } from '../history-reader.ts'
 import { listWithheldAlerts } from '../withheld-store.ts'
 import { readMarkedMonitor } from './checkpoint-reader.ts'
@@ -53,22 +54,25 @@ export function voteRoutes(app: App, context: VotesContext): void {
 
 async function readVotes({ db, clickhouse }: VotesContext, monitor: StoredMonitor, at: Date, gone: AbortSignal) {
   const { id, projectId } = monitor
-  const [verdict, checks, transitionId, maintenance, silences, ancestors, silence, withheld] = await Promise.all([
-    readVerdict(db, monitor, at),
-    readNewestChecks(clickhouse, monitor, gone),
-    findLastTransitionId(db, projectId, id),
-    listCurrentMaintenance(db, projectId, id, at),
-    listCurrentSilences(db, projectId, id, at),
-    listDownAncestors(db, projectId, id),
-    findStoredSilence(db, id),
-    listWithheldAlerts(db, { projectId, monitorIds: [id], incidentId: null, now: at }, MAX_WITHHELD),
-  ])
+  const [verdict, checks, transitionId, maintenance, silences, ancestors, silence, withheld, unreadSince] =
+    await Promise.all([
+      readVerdict(db, monitor, at),
+      readNewestChecks(clickhouse, monitor, gone),
+      findLastTransitionId(db, projectId, id),
+      listCurrentMaintenance(db, projectId, id, at),
+      listCurrentSilences(db, projectId, id, at),
+      listDownAncestors(db, projectId, id),
+      findStoredSilence(db, id),
+      listWithheldAlerts(db, { projectId, monitorIds: [id], incidentId: null, now: at }, MAX_WITHHELD),
+      findMonitorUnreadSince(db, id),
+    ])
   const { unchecked } = verdict.state
   const isUnchecked = monitor.status === null && unchecked !== null && unchecked !== undefined
   return {
     monitor_id: id,
     status: monitor.status,
     since: monitor.statusChangedAt,
+    unread_since: unreadSince,
     unchecked_since: isUnchecked ? new Date(unchecked.sinceMs) : null,
     at,
     as_of: verdict.asOf,

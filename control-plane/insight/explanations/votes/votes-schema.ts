@@ -56,6 +56,10 @@ export const MonitorVotes = Type.Object(
     monitor_id: Id,
     status: Status,
     since: nullable(Timestamp, { description: 'When the status changed last.' }),
+    unread_since: nullable(Timestamp, {
+      description:
+        'Since when the results of its checks have not been read: the status is from then. Null when they are read.',
+    }),
     unchecked_since: nullable(Timestamp, { description: 'Since when no check has counted. Null in other cases.' }),
     at: Timestamp,
     as_of: nullable(Timestamp, {

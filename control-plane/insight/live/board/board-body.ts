@@ -10,11 +10,13 @@ type BoardScope = {
   /** the rows to include; null: all, and the reader replaces what it has */
   ids: readonly string[] | null
   regionsWithoutProbe: readonly string[]
+  /** since when the results of the project have not been read; null when they are */
+  unreadSince: Date | null
 }
 
 /** The JSON of a whole board or of some of its rows. Ids that the board does not have are listed as removed. */
 export async function buildBoardJson(board: Board, scope: BoardScope, pause: YieldPoint): Promise<string> {
-  const { projectId, ids, position, regionsWithoutProbe } = scope
+  const { projectId, ids, position, regionsWithoutProbe, unreadSince } = scope
   const rows = ids === null ? [...board.rows.values()] : ids.flatMap(id => board.rows.get(id) ?? [])
   const removed = ids === null ? [] : ids.filter(id => !board.rows.has(id))
   const columns: string[] = []
@@ -26,6 +28,7 @@ export async function buildBoardJson(board: Board, scope: BoardScope, pause: Yie
     revision: formatPosition({ ...position, regions: formatRegions(regionsWithoutProbe) }, projectId),
     reset: ids === null,
     regions_without_probe: regionsWithoutProbe,
+    unread_since: unreadSince,
     removed,
   })
   return `${head.slice(0, -1)},"monitors":{${columns.join(',')}}}`

@@ -10,7 +10,11 @@ import { buildBoardJson } from './board-body.ts'
 import type { BoardReader } from './board-reader.ts'
 import { BoardQuery, BoardRecord } from './board-schemas.ts'
 
-type BoardContext = { boards: BoardReader; readRegionsWithoutProbe: () => Promise<readonly string[]> }
+type BoardContext = {
+  boards: BoardReader
+  readRegionsWithoutProbe: () => Promise<readonly string[]>
+  readUnreadSince: (projectId: string) => Promise<Date | null>
+}
 
 const Unchanged = Type.Null({ description: 'The board has not changed.' })
 
@@ -18,7 +22,7 @@ const DESCRIPTION = `All monitors in columns, small enough for projects with 10,
 and has an \`ETag\`: with \`If-None-Match\`, an unchanged board is 304 without a body. \`since\` returns what has changed.`
 
 /** All monitors of a project in one answer (docs/design/live.md#board). */
-export function boardRoutes(app: App, { boards, readRegionsWithoutProbe }: BoardContext): void {
+export function boardRoutes(app: App, { boards, readRegionsWithoutProbe, readUnreadSince }: BoardContext): void {
   app.get(
     '/monitors/board',
     {
@@ -35,16 +39,19 @@ export function boardRoutes(app: App, { boards, readRegionsWithoutProbe }: Board
       const { projectId } = getCaller(request)
       const encoding = pickEncoding(request.headers['accept-encoding'])
       const regionsWithoutProbe = await readRegionsWithoutProbe()
+      const unreadSince = await readUnreadSince(projectId)
       const board = await boards.read(projectId)
       const until = board.position
       const since = request.query.since === undefined ? null : parsePosition(request.query.since, projectId)
       const ids = since && (await boards.listChanged(projectId, since, until))
       const build = (position: LogPosition) =>
-        buildBoardJson(board, { projectId, ids, position, regionsWithoutProbe }, createYieldPoint()).then(wrapData)
+        buildBoardJson(board, { projectId, ids, position, regionsWithoutProbe, unreadSince }, createYieldPoint()).then(
+          wrapData,
+        )
       reply.headers({ 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' })
       if (encoding !== 'identity') reply.header('content-encoding', encoding)
       if (ids) return reply.send(await encodeContent(Buffer.from(await build(until)), encoding))
-      const hash = hashBoard(board, regionsWithoutProbe.join())
+      const hash = hashBoard(board, `${regionsWithoutProbe.join()} ${unreadSince?.toISOString()}`)
       const etag = `W/"${hash}"`
       reply.header('etag', etag)
       if (matchesEtag(request.headers['if-none-match'], etag))

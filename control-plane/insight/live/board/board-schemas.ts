@@ -25,6 +25,10 @@ export const BoardRecord = Type.Object(
     regions_without_probe: Type.Array(Type.String(), {
       description: 'Regions without a live probe. Their votes do not count.',
     }),
+    unread_since: nullable(Timestamp, {
+      description:
+        'Since when the results of checks of some monitors have not been read: their statuses are from then. Null when all are read.',
+    }),
     removed: Type.Array(Id, { description: 'Monitors that were deleted.' }),
     monitors: Type.Object(
       {

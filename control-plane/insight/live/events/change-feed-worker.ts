@@ -20,17 +20,25 @@ type FeedTools = LoopTools & {
   boards: BoardReader
   registry: StreamRegistry
   readRegionsWithoutProbe: () => Promise<readonly string[]>
+  readUnreadSince: (projectId: string) => Promise<Date | null>
 }
 
 /** Streams that have seen the same, so that they receive the same. */
 type StreamGroup = { projectId: string; position: ClientPosition | null; version: number; streams: EventStream[] }
-type FeedRound = { position: ClientPosition; regions: readonly string[] }
+type FeedRound = { position: ClientPosition; regions: readonly string[] } & Pick<FeedTools, 'readUnreadSince'>
 
 /**
  * Sends what changed in the projects that are watched: one query of the log for all of them, and the changed rows of the
  * board for each project. Without streams a round reads nothing. Call `wake` on NOTIFY "project_changes" of a watched project.
  */
-export function startChangeFeed({ db, boards, registry, readRegionsWithoutProbe, ...tools }: FeedTools): Loop {
+export function startChangeFeed({
+  db,
+  boards,
+  registry,
+  readRegionsWithoutProbe,
+  readUnreadSince,
+  ...tools
+}: FeedTools): Loop {
   const sent = tools.metrics.counter('picket_event_stream_events_total', 'Events sent on event streams', ['event'])
   let endedMs = Number.NEGATIVE_INFINITY
 
@@ -44,7 +52,7 @@ export function startChangeFeed({ db, boards, registry, readRegionsWithoutProbe,
     const { position: logged, changes } = await readChanges(db, ranges)
     const regions = await readRegionsWithoutProbe()
     const position = { ...logged, regions: formatRegions(regions) }
-    const round = { position, regions }
+    const round = { position, regions, readUnreadSince }
     const faults: unknown[] = []
     for (const [i, group] of groups.entries()) {
       // a project whose board cannot be read does not stop the others; its streams stay where they are
@@ -89,14 +97,15 @@ async function buildBoard(
   boards: BoardReader,
   { projectId, version }: StreamGroup,
   ids: string[],
-  { position, regions }: FeedRound,
+  { position, regions, readUnreadSince }: FeedRound,
 ): Promise<StreamEvent[]> {
   if (ids.length > MAX_BOARD_ROWS) return [buildBoardEvent(null)]
   if (ids.length === 0) return []
   const board = await boards.read(projectId)
   const changed = ids.filter(id => (board.rows.get(id)?.version ?? Number.POSITIVE_INFINITY) > version)
   if (changed.length === 0) return []
-  const scope = { projectId, position, ids: changed, regionsWithoutProbe: regions }
+  const unreadSince = await readUnreadSince(projectId)
+  const scope = { projectId, position, ids: changed, regionsWithoutProbe: regions, unreadSince }
   const json = await buildBoardJson(board, scope, createYieldPoint())
   return [buildBoardEvent(json.length > MAX_BOARD_LENGTH ? null : json)]
 }

@@ -56,8 +56,14 @@ export async function deleteWallLink(db: Db, projectId: string, id: string): Pro
   if (!isRemoved) throw notFound('wall link')
 }
 
-/** What a link gives access to. `monitors`: the columns of the board, as in the API. */
-type WallBoard = { name: string; query: string; monitors: Record<string, unknown[]>; atMs: number }
+/** What a link gives access to. `monitors`: the columns of the board, as in the API. `unreadSince`: since when results have not been read */
+type WallBoard = {
+  name: string
+  query: string
+  monitors: Record<string, unknown[]>
+  unreadSince: Date | null
+  atMs: number
+}
 
 /** Reads the board of a token. Null for one that does not exist; throws 429 for a network with too many of those. */
 export type ReadWallBoard = (token: string, network: string) => Promise<WallBoard | null>
@@ -70,19 +76,22 @@ const KEEP_MS = 5_000
 type WallBoardTools = {
   db: Db
   boards: BoardReader
+  readUnreadSince: (projectId: string) => Promise<Date | null>
   /** the clock for the age of boards */
   monotonicMs?: () => number
 }
 
-export function createWallBoardReader({ db, boards, monotonicMs = machineMonotonicMs }: WallBoardTools): ReadWallBoard {
+export function createWallBoardReader(tools: WallBoardTools): ReadWallBoard {
+  const { db, boards, readUnreadSince, monotonicMs = machineMonotonicMs } = tools
   const lookUp = createPublicLookup({ what: 'wall links', missesPerMinute: MISSES_PER_MINUTE })
   const kept = createLruCache<{ readMs: number; board: Promise<WallBoard> }>(MAX_BOARDS)
 
   async function read({ projectId, name, query }: ActiveWallLink, atMs: number): Promise<WallBoard> {
     const board = await boards.read(projectId)
-    const scope = { projectId, position: board.position, ids: null, regionsWithoutProbe: [] }
+    const unreadSince = await readUnreadSince(projectId)
+    const scope = { projectId, position: board.position, ids: null, regionsWithoutProbe: [], unreadSince }
     const { monitors } = JSON.parse(await buildBoardJson(board, scope, createYieldPoint())) as WallBoard
-    return { name, query, monitors, atMs }
+    return { name, query, monitors, unreadSince, atMs }
   }
 
   return async (token, network) => {

@@ -1,6 +1,7 @@
 import { type ClickhouseSource, select } from '../../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import { MAX_WINDOW_MINUTES } from '../../../verdict/maintenance/schedule-validation.ts'
+import { HAS_RESULTS_SQL, IS_UNREAD_SQL, LAST_READ_SQL } from '../../../verdict/reader/partitions/unread-store.ts'
 import { OUTAGE_SQL } from '../../core/outage-sql.ts'
 import { PAGE_COLUMNS } from '../../core/page-store.ts'
 import type { StoredPage } from '../../core/records.ts'
@@ -39,19 +40,11 @@ const FINGERPRINT = `concat_ws('/', p.xmin,
    FROM maintenance_notices n JOIN maintenance_windows w ON w.id = n.window_id
    WHERE w.project_id = p.project_id AND ${IS_RECENT_NOTICE}))`
 
-/** A partition without a reader is taken within 10 s. After this, results that arrive are not read by any process. */
-const MAX_UNREAD = `interval '2 minutes'`
-
-/**
- * Since when no process reads the results of one of the page's monitors; null when all are read. A partition that was never
- * read has epoch 0: there was no verdict yet.
- */
+/** Since when no process reads the results of one of the page's monitors; null when all are read. */
 const UNREAD_SINCE = `(
-  SELECT min(coalesce(t.lease_until, t.updated_at))
+  SELECT min(${LAST_READ_SQL})
   FROM status_page_components c JOIN monitors m ON m.id = c.monitor_id JOIN partitions t ON t.id = m.partition
-  WHERE c.page_id = p.id AND m.deleted_at IS NULL AND NOT m.is_paused AND m.type <> 'heartbeat'
-    AND m.data_source_id IS NULL AND t.epoch > 0
-    AND coalesce(t.lease_until, t.updated_at) < clock_timestamp() - ${MAX_UNREAD})`
+  WHERE c.page_id = p.id AND ${HAS_RESULTS_SQL} AND ${IS_UNREAD_SQL})`
 
 /** `recent`: the oldest end of a shown resolved incident. `soon`: the latest start of shown maintenance. */
 export type Horizon = { now: Date; recent: Date; soon: Date }

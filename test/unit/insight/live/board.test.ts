@@ -92,13 +92,15 @@ t.test('A row with the same values keeps its version', async t => {
   t.equal(board.rows.size, 1)
 })
 
+const SCOPE = { projectId: 'p', position, unreadSince: null }
+/** All results are read. */
+const readUnreadSince = async () => null
+
 t.test('An answer has all rows, or the requested ones and those that are gone', async t => {
   const board = createBoard(position)
   for (const id of ['a', 'b']) setRow(board, id, buildFragments({ ...SOURCE, id }), 1)
   const build = async (ids: string[] | null) =>
-    JSON.parse(
-      await buildBoardJson(board, { projectId: 'p', position, ids, regionsWithoutProbe: ['eu-west'] }, async () => {}),
-    )
+    JSON.parse(await buildBoardJson(board, { ...SCOPE, ids, regionsWithoutProbe: ['eu-west'] }, async () => {}))
   const whole = await build(null)
   t.match(whole, { reset: true, removed: [], regions_without_probe: ['eu-west'], monitors: { id: ['a', 'b'] } })
   t.match(await build(['b', 'gone']), { reset: false, removed: ['gone'], monitors: { id: ['b'], name: ['Shop'] } })
@@ -116,7 +118,7 @@ t.test(
       if (isBroken) throw new Error('no database')
       return createBoard(position)
     }
-    const readBoard = createWallBoardReader({ db: db as never, boards: { read } as never })
+    const readBoard = createWallBoardReader({ db: db as never, boards: { read } as never, readUnreadSince })
     const see = () => readBoard('A'.repeat(32), '203.0.113.0')
     const failed = await Promise.allSettled([see(), see()])
     t.match(failed, Array(2).fill({ status: 'rejected', reason: { message: 'no database' } }))
@@ -138,7 +140,7 @@ t.test('A board is read again after 5 s also when the wall clock was set back', 
     reads++
     return createBoard(position)
   }
-  const tools = { db: db as never, boards: { read } as never, monotonicMs: () => passedMs }
+  const tools = { db: db as never, boards: { read } as never, readUnreadSince, monotonicMs: () => passedMs }
   const readBoard = createWallBoardReader(tools)
   const see = () => readBoard('A'.repeat(32), '203.0.113.0')
   t.equal((await see())?.atMs, wallMs)
