@@ -229,6 +229,26 @@ t.test('GET /incidents/{id}/timeline 200 lists everything around an incident on 
   }
 })
 
+t.test('GET /incidents/{id}/timeline 200 has no change that is older than an hour at the start', async t => {
+  const account = await api.account()
+  const { id, monitorId } = await insertOutage(account)
+  for (const [seconds, name] of [
+    [-3_599, 'newer'],
+    [-3_601, 'older'],
+  ] as const)
+    await execute(
+      api.db,
+      `INSERT INTO audit_log (at, project_id, organization_id, actor_kind, actor_id, actor_name, action, resource, resource_id, changes)
+       SELECT ?, project_id, organization_id, actor_kind, actor_id, actor_name, 'updated', resource, resource_id, ?
+       FROM audit_log WHERE resource_id = ? AND action = 'created'`,
+      [at(seconds), JSON.stringify({ name: { from: null, to: name } }), monitorId],
+    )
+  const { items } = await timelineOf(account, id)
+  const changes = items.flatMap(item => (item.kind === 'change' ? item.entry : []))
+  t.match(changes, [{ changes: { name: { to: 'newer' } } }, { action: 'created' }, { action: 'updated' }])
+  t.equal(changes.length, 3)
+})
+
 t.test('GET /incidents/{id}/timeline 200 shows the acknowledgement, and incidents of vendors', async t => {
   const account = await api.account()
   const { id } = await insertOutage(account, false)

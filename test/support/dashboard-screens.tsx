@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { type BoardSelection, selectRows, toBoardRows } from '../../control-plane/dashboard/core/board/board.ts'
 import { parseBoardQuery } from '../../control-plane/dashboard/core/board/board-query.ts'
 import type { BoardRequest } from '../../control-plane/dashboard/core/board/board-row.ts'
@@ -70,6 +71,10 @@ export function renderScreen(address: string, state: ScreenState = {}) {
     queries: Object.keys(results),
   }
 }
+
+/** Renders a part of a screen. */
+export const renderPart = (content: ComponentChildren, state: ScreenState = {}): string =>
+  renderHtml(<FrameProvider value={buildContext(state)}>{content}</FrameProvider>)
 
 const NOTHING = { data: null, atMs: 0, error: null }
 

@@ -124,6 +124,61 @@ t.test('The axis shows checks by region, the explanation, deliveries with receip
   t.match(text, /\+1 min Identified by you internal We look at it\./)
 })
 
+t.test(
+  'The axis shows maintenance, vendor incidents, changes, the acknowledgement and the end, each at its time',
+  async t => {
+    const items = [
+      {
+        ...{ at: '2026-11-21T13:30:00Z', kind: 'change' },
+        entry: {
+          ...{ action: 'updated', resource: 'monitor', resource_id: MONITOR.id, resource_name: 'Checkout' },
+          ...{ actor: { kind: 'user', id: OWN_USER_ID, name: 'Ann', ip: null }, changes: { url: {}, timeout_ms: {} } },
+        },
+      },
+      {
+        ...{
+          at: '2026-11-21T13:50:00Z',
+          kind: 'maintenance',
+          window_id: 'w1',
+          name: 'Move <b>',
+          monitor_id: MONITOR.id,
+        },
+        ends_at: '2026-11-21T15:00:00Z',
+      },
+      {
+        ...{ at: '2026-11-21T14:00:07Z', kind: 'vendor_incident', name: 'GitHub', title: 'Slow pushes' },
+        ...{ severity: 'major', source_url: 'https://status.example/1' },
+      },
+      { at: '2026-11-21T14:02:07Z', kind: 'incident_opened', title: 'x', severity: 'major', source: 'automatic' },
+      delivery('delivered', '2026-11-21T14:02:08.250Z'),
+      { at: '2026-11-21T14:05:07Z', kind: 'incident_acknowledged', user_id: OWN_USER_ID },
+      { at: '2026-11-21T14:06:07Z', kind: 'incident_resolved' },
+    ]
+    const { html, text } = renderIncident(RESOLVED, { timeline: timelineOf(items) })
+    const rows = [
+      /13:30:00 UTC −32 min 7 s Checkout was updated by Ann ?: url, timeout_ms/,
+      /13:50:00 UTC −12 min 7 s Maintenance Move &lt;b> of Checkout until 21 Nov 2026, 15:00:00 UTC/,
+      /14:00:07 UTC −2 min GitHub reports Slow pushes major/,
+      /14:02:07 UTC Incident opened ?, major, automatically/,
+      /14:02:08 UTC \+1\.0 s Operations monitor down Delivered 204, after 250 ms, 3 attempts Receipt/,
+      /14:05:07 UTC \+3 min Acknowledged by you/,
+      /14:06:07 UTC \+4 min Resolved/,
+    ]
+    const places = rows.map(row => text.search(row))
+    t.notOk(places.includes(-1), JSON.stringify(places))
+    t.same(
+      places,
+      places.toSorted((a, b) => a - b),
+      'oldest first',
+    )
+    t.match(html, '<a href="https://status.example/1" dir="auto" rel="noreferrer">')
+    t.equal(
+      html.split(/<li class="(?:change|maintenance|vendor_incident|incident_\w+|delivery)"/).length - 1,
+      rows.length,
+    )
+  },
+)
+
 t.test('The axis shows alerts that were withheld, why, and whether they wait', async t => {
   const withheld = (event: string, rest: object) => ({
     ...{ at: '2026-11-21T14:02:08Z', kind: 'withheld_alert', event_id: ID, monitor_id: MONITOR.id, event },
