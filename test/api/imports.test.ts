@@ -7,7 +7,13 @@ import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { shareApi } from '../support/api-server.ts'
 import { ended, OCTETS, planned, upload } from '../support/import-jobs.ts'
-import { buildKumaDatabase, buildLargeKumaDatabase, KUMA_TABLES } from '../support/kuma-database.ts'
+import {
+  buildKumaDatabase,
+  buildLargeKumaDatabase,
+  KUMA_TABLES,
+  KUMA_VERSIONS,
+  readMigratedDatabase,
+} from '../support/kuma-database.ts'
 import { recordReading } from '../support/read-answers.ts'
 import { answerBeforeBody } from '../support/unfinished-request.ts'
 import { waitFor } from '../support/wait.ts'
@@ -59,6 +65,23 @@ for (const version of [1, 2] as const) {
     t.match(unchanged, { meta: { total: 2 }, data: [{ key: 'Shop' }, { key: /Shop/ }] })
   })
 }
+
+t.test('Databases that the migrations of Uptime Kuma made are planned and applied', async t => {
+  for (const version of KUMA_VERSIONS) {
+    const { key } = await api.tenant('business')
+    const create = version === '2.5.3' ? 16 : 14
+    const job = await planned(api, key, 'from=uptime-kuma&dry_run=false', readMigratedDatabase(version))
+    t.match(job, { status: 'applied', error: null, summary: { create, left_out: 5 } }, version)
+    const items = (await get(key, `/imports/${job.id}/items?action=left_out`)).body.data
+    t.match(
+      items.map(({ key, warnings }: { key: string; warnings: string[] }) => `${key}: ${warnings}`),
+      [/^Telegram: /, /^Queue: /, /^Container: /, /^Firewall: /, /^Inside: blocked_target: .* cannot be a target/],
+      'also what the checks of targets refuse is listed by its name',
+    )
+    t.match((await get(key, '/monitors?q=shop')).body.data, [{ name: 'Shop', auth_type: 'basic', ssl_check: true }])
+    t.equal((await get(key, '/alerts/channels')).body.data.length, 3)
+  }
+})
 
 t.test('A file of 3,000 monitors is planned and applied, and its items are listed by page', async t => {
   const { key } = await api.tenant('business')

@@ -1,4 +1,7 @@
 /** Builds databases with the tables of Uptime Kuma that an import reads, as `kuma.db` of version 1 and 2 has them. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database } from 'sql.js'
 import initSqlJs from 'sql.js/dist/sql-wasm-inline.js'
 
 export const sqlite = await initSqlJs()
@@ -46,7 +49,17 @@ const VERSION_2 = `${VERSION_1}
   ALTER TABLE monitor ADD retry_only_on_status_code_failure BOOLEAN NOT NULL DEFAULT 0;
   ALTER TABLE monitor ADD bearer_token TEXT DEFAULT NULL;`
 
-/** A database as a file. The journal mode of the file is WAL, as in installations. `alsoRun`: more SQL. */
+/** The versions of which test/fixtures/exchange has a database that their own migrations made, as SQL. */
+export const KUMA_VERSIONS = ['1.23.17', '2.5.3'] as const
+
+/** The database of one version as a file. */
+export function readMigratedDatabase(version: (typeof KUMA_VERSIONS)[number]): Buffer {
+  const db = new sqlite.Database()
+  db.run(readFileSync(join(import.meta.dirname, `../fixtures/exchange/uptime-kuma-${version}.sql`), 'utf8'))
+  return toFile(db)
+}
+
+/** A database with these rows. `alsoRun`: more SQL. */
 export function buildKumaDatabase(version: 1 | 2, tables: KumaTables, alsoRun = ''): Buffer {
   const db = new sqlite.Database()
   db.run(version === 1 ? VERSION_1 : VERSION_2)
@@ -60,6 +73,11 @@ export function buildKumaDatabase(version: 1 | 2, tables: KumaTables, alsoRun = 
   }
   db.run('COMMIT')
   if (alsoRun !== '') db.run(alsoRun)
+  return toFile(db)
+}
+
+/** The journal mode of the file is WAL, as in installations. */
+function toFile(db: Database): Buffer {
   const bytes = Buffer.from(db.export())
   db.close()
   bytes[18] = 2

@@ -50,14 +50,25 @@ export function createReferenceResolver(
 }
 
 /** Adds the name of the entry to each message: `monitors[17].url must be a string (Shop)`. */
-export function addEntryNames(details: readonly ErrorDetail[], file: unknown): ErrorDetail[] {
-  const sections = (file ?? {}) as Record<string, ({ name?: unknown; title?: unknown } | null)[]>
-  return details.map(({ path, message }) => {
-    const [, section = '', index = ''] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
-    const entry = sections[section]?.[Number(index)]
-    const name = entry?.name ?? entry?.title
-    return { path, message: typeof name === 'string' && name !== '' ? `${message} (${name.slice(0, 100)})` : message }
+export const addEntryNames = (details: readonly ErrorDetail[], file: unknown): ErrorDetail[] =>
+  details.map(({ path, message }) => {
+    const name = findEntryName(path, file)
+    return { path, message: name === null ? message : `${message} (${name})` }
   })
+
+/** Replaces the place in the file at the begin of a message: `monitors[17]: blocked` becomes `Shop: blocked`. */
+export function beginWithName(message: string, file: unknown): string {
+  const name = findEntryName(message, file)
+  return name === null ? message : message.replace(/^\w+\[\d+\](: |\.)?/, () => `${name}: `)
+}
+
+/** The name of the entry that a path is about, without what exceeds 100 characters. */
+function findEntryName(path: string, file: unknown): string | null {
+  const sections = (file ?? {}) as Record<string, ({ name?: unknown; title?: unknown } | null)[]>
+  const [, section = '', index = ''] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
+  const entry = sections[section]?.[Number(index)]
+  const name = entry?.name ?? entry?.title
+  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : null
 }
 
 /** Returns the reference to each record: its name if it is unique, else its id. */

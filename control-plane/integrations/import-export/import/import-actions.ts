@@ -87,7 +87,7 @@ export async function runImport(
       const txTools = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
       const state = await loadProject(tx, caller.projectId)
       await importAll({ tx, tools: txTools, caller, file, state, report, isPruning, isPartial, now })
-      if (isLenient) downgradeToWarnings(report)
+      if (isLenient) downgradeToWarnings(report, file)
       if (report.refusals.length > 0) throw buildImportError(report.refusals, file)
       await onEnd?.(tx, report)
       await assertLateLimits(tx, caller.organizationId)

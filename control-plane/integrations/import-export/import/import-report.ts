@@ -2,7 +2,7 @@ import { ApiError, type ErrorDetail } from '../../../foundation/web/server/error
 import { joinPath } from '../../../foundation/web/validation/validation-errors.ts'
 import type { FieldChange } from '../fields/fields.ts'
 import type { ProjectFile } from '../file/project-file.ts'
-import { addEntryNames } from '../file/references.ts'
+import { addEntryNames, beginWithName } from '../file/references.ts'
 
 export const IMPORT_ACTIONS = ['create', 'update', 'delete'] as const
 export const RESOURCE_KINDS = [
@@ -107,11 +107,16 @@ export const RULE_LEFT_OUT = '; its alert rule was left out'
 export const isLeftOutRecord = ({ message }: ImportWarning): boolean =>
   message.endsWith(LEFT_OUT) || message.endsWith(RULE_LEFT_OUT)
 
-/** Turns refusals because of the file into warnings. Refusals because of the plan or the key stay. */
-export function downgradeToWarnings(report: ImportReport): void {
+/**
+ * Turns refusals because of the file into warnings. Refusals because of the plan or the key stay. A warning names the entry
+ * (`Shop: …`), because the converted file with its paths is not that of the person.
+ */
+export function downgradeToWarnings(report: ImportReport, file: ProjectFile): void {
   const isOfFile = ({ error }: ImportReport['refusals'][number]) => [400, 404, 409].includes(error.status)
   const details = report.refusals.filter(isOfFile).flatMap(listDetails)
-  report.warnings.push(...details.map(({ path, message }) => ({ path, message: `${message}${LEFT_OUT}` })))
+  report.warnings.push(
+    ...details.map(({ path, message }) => ({ path, message: `${beginWithName(message, file)}${LEFT_OUT}` })),
+  )
   report.refusals = report.refusals.filter(refusal => !isOfFile(refusal))
 }
 
