@@ -235,6 +235,11 @@ t.test('A person subscribes a channel, sets digests, sees every message, and sen
   await button(page, 'Save the changes').click()
   await page.getByText('Saved.', { exact: true }).waitFor()
   t.equal((await call('GET', '/alerts/settings')).body.data.digest_threshold, 25)
+  await page.getByLabel('Combine many alerts into one message').uncheck()
+  await button(page, 'Save the changes').click()
+  await waitFor(async () => !(await call('GET', '/alerts/settings')).body.data.is_digest_enabled, {
+    label: 'no digests',
+  })
   t.same(await checkAccessibility(page), [], 'the settings')
 
   await page.getByRole('link', { name: 'Messages' }).click()

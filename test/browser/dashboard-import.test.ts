@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
@@ -67,6 +67,32 @@ t.test('A person imports a database of Uptime Kuma and sees what is left out bef
   await page.getByRole('link', { name: 'Open the monitors' }).click()
   await page.getByRole('link', { name: 'Shop' }).first().waitFor()
   t.equal((await api.call('GET', '/monitors', { key: owner.key })).body.meta.total, 3)
+})
+
+t.test('A backup of Uptime Kuma, a file of Gatus and an exported project are recognized and planned', async t => {
+  const exported = await fetch(`${api.origin}/api/v1/export`, { headers: { authorization: `Bearer ${owner.key}` } })
+  writeFileSync(join(folder, 'project.yaml'), await exported.text())
+  const fixtures = join(import.meta.dirname, '../fixtures/exchange')
+  const { context, page, complaints } = await openTab(t, origin, { reducedMotion: 'reduce' })
+  await addSession(context, owner.token)
+  for (const [path, source, plan] of [
+    [join(fixtures, 'uptime-kuma-backup.json'), 'uptime-kuma', /^Apply \d+ changes$/],
+    [join(fixtures, 'gatus-example.yaml'), 'gatus', /^Apply \d+ changes$/],
+    [join(folder, 'project.yaml'), 'picket', null],
+  ] as const) {
+    await page.goto(`${origin}/settings/import`)
+    await page.locator('input[type=file]:enabled').setInputFiles(path)
+    await page.getByText('This is what the beginning of the file looks like.').waitFor()
+    t.equal(await page.getByLabel('What is it?').inputValue(), source)
+    await page.getByRole('button', { name: 'Upload and make a plan' }).click()
+    await page.waitForURL(/\/settings\/import\/[0-9a-f-]{36}/)
+    await page.getByRole('heading', { level: 1, name: basename(path) }).waitFor()
+    await page.getByText('Planned, nothing is changed yet').waitFor()
+    const changes = await page.getByRole('button', { name: /^Apply / }).allTextContents()
+    if (plan) t.match(changes, [plan], source)
+    else t.same(changes, [], 'an exported project changes nothing in the project itself')
+  }
+  t.same(complaints, [])
 })
 
 t.test('The import pages are accessible, fit a phone, in the dark too', async t => {

@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
+import { recordChannelResults } from '../../control-plane/alerting/deliveries/attempts/channel-failure-actions.ts'
+import { PAUSE_AFTER_FAILURES } from '../../control-plane/alerting/deliveries/attempts/failure-count.ts'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { holdChanges, readOverflow } from '../support/dashboard-browser.ts'
@@ -122,28 +124,46 @@ t.test('The preview of an update has the custom CSS of the page, in light and da
   t.same(complaints, [])
 })
 
-t.test('The receipt of a delivery shows request and answer, and the delivery is sent again', async t => {
-  const { incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
-  const { page, complaints } = await openAs(t, owner, `/incidents/${incidentId}`)
-  await page.getByRole('link', { name: 'Receipt of Monitor down to Operations' }).click()
-  await page.waitForURL(`${origin}/log/${deliveryId}`)
-  t.match(await page.getByRole('region', { name: 'Attempts' }).textContent(), /503.*HTTP 503.*<b>no capacity<\/b>/)
-  t.match(await page.getByRole('region', { name: 'Request' }).textContent(), /X-Api-Key\*{8}/)
-  await page.getByRole('button', { name: 'Send again' }).click()
-  await page.getByText('It can be sent again when it has ended.').waitFor()
-  t.equal((await api.call('GET', `/alerts/log/${deliveryId}`, { key: owner.key })).body.data.status, 'pending')
+t.test(
+  'A channel that fails has a banner and is resumed; the receipt of its delivery leads to another attempt',
+  async t => {
+    const body = { ...channel, name: 'Pager' }
+    const pagerId = (await api.call('POST', '/alerts/channels', { key: owner.key, body })).body.data.id
+    const { incidentId, deliveryId } = await insertOutage(api.db, projectId, pagerId, 'Payments')
+    const failed = Array.from({ length: PAUSE_AFTER_FAILURES }, () => ({ channelId: pagerId, succeeded: false }))
+    await api.db.transaction(tx => recordChannelResults(tx, failed, new Date()))
+    const { page, complaints } = await openAs(t, owner, '/settings/channels')
+    const banner = page.getByRole('region', { name: 'Pager is paused' })
+    await banner
+      .getByText(/: 50 deliveries in a row failed; resume the channel when its receiver works again/)
+      .waitFor()
+    t.same(await findAccessibilityProblems(page), [], 'the banner')
+    await banner.getByRole('button', { name: 'Resume Pager' }).click()
+    await banner.waitFor({ state: 'detached' })
+    const { data } = (await api.call('GET', `/alerts/channels/${pagerId}`, { key: owner.key })).body
+    t.match(data, { is_paused: false, consecutive_failures: 0 })
 
-  await page.goto(`${origin}/log`)
-  // without the script, a form sends the fields that are empty too
-  await page.locator('button.search:enabled').waitFor()
-  await page.getByLabel('Channel').selectOption({ label: 'Operations' })
-  await page.getByLabel('Status').selectOption('pending')
-  await page.getByRole('button', { name: 'Filter' }).click()
-  await page.waitForURL(`${origin}/log?status=pending&alert_channel_id=${channelId}`)
-  t.equal(await page.evaluate('document.activeElement.textContent'), 'Filter', 'the focus stays')
-  await page.locator(`a[href="/log/${deliveryId}"]`).waitFor()
-  t.same(complaints, [])
-})
+    await page.goto(`${origin}/incidents/${incidentId}`)
+    await page.getByRole('link', { name: 'Receipt of Monitor down to Pager' }).click()
+    await page.waitForURL(`${origin}/log/${deliveryId}`)
+    t.match(await page.getByRole('region', { name: 'Attempts' }).textContent(), /503.*HTTP 503.*<b>no capacity<\/b>/)
+    t.match(await page.getByRole('region', { name: 'Request' }).textContent(), /X-Api-Key\*{8}/)
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('It can be sent again when it has ended.').waitFor()
+    t.equal((await api.call('GET', `/alerts/log/${deliveryId}`, { key: owner.key })).body.data.status, 'pending')
+
+    await page.goto(`${origin}/log`)
+    // without the script, a form sends the fields that are empty too
+    await page.locator('button.search:enabled').waitFor()
+    await page.getByLabel('Channel').selectOption({ label: 'Pager' })
+    await page.getByLabel('Status').selectOption('pending')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.waitForURL(`${origin}/log?status=pending&alert_channel_id=${pagerId}`)
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Filter', 'the focus stays')
+    await page.locator(`a[href="/log/${deliveryId}"]`).waitFor()
+    t.same(complaints, [])
+  },
+)
 
 t.test('Without scripts an incident is acknowledged, updated, and found by a filter', async t => {
   const { incidentId } = await insertOutage(api.db, projectId, channelId, 'Login')

@@ -297,24 +297,48 @@ t.test('A viewer sees the calendar without a way to choose days', async t => {
   t.same(complaints, [])
 })
 
-t.test('The form has the begin and end of its address, and says why others are not used', async t => {
-  const { page: tab, complaints } = await openAt(
-    t,
-    '/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T12:30:00Z',
-  )
-  await tab.getByLabel('Begins').waitFor()
-  const readTimes = async () => [await tab.getByLabel('Begins').inputValue(), await tab.getByLabel('Ends').inputValue()]
-  t.same(await readTimes(), ['2099-07-01T12:00', '2099-07-01T14:30'], 'in the time zone of the person')
-  await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=tomorrow`)
-  await tab.getByText('not used: ends_at must be a date and time such as').waitFor()
-  await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T09:00:00Z`)
-  await tab.getByText('not used: ends_at must be after starts_at.').waitFor()
-  t.notMatch(await readTimes(), [/^2099/, /^2099/])
-  t.same(await findAccessibilityProblems(tab), [])
-  await tab.getByRole('link', { name: 'Maintenance', exact: true }).first().click()
-  await tab.waitForURL(`${origin}/maintenance`)
-  t.same(complaints, [], 'no question, because nothing was typed')
-})
+t.test(
+  'The form of a window that happens once has the begin and end of its address, and says why others are not used',
+  async t => {
+    const { page: tab, complaints } = await openAt(
+      t,
+      '/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T12:30:00Z',
+    )
+    await tab.getByLabel('Begins').waitFor()
+    const readTimes = async () => [
+      await tab.getByLabel('Begins').inputValue(),
+      await tab.getByLabel('Ends').inputValue(),
+    ]
+    t.same(await readTimes(), ['2099-07-01T12:00', '2099-07-01T14:30'], 'in the time zone of the person')
+    await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=tomorrow`)
+    await tab.getByText('not used: ends_at must be a date and time such as').waitFor()
+    await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T09:00:00Z`)
+    await tab.getByText('not used: ends_at must be after starts_at.').waitFor()
+    t.notMatch(await readTimes(), [/^2099/, /^2099/])
+    t.same(await findAccessibilityProblems(tab), [])
+    await tab.getByRole('link', { name: 'Maintenance', exact: true }).first().click()
+    await tab.waitForURL(`${origin}/maintenance`)
+    t.same(complaints, [], 'no question, because nothing was typed')
+
+    const blog = monitorIds[2]!
+    await call('PUT', `/monitors/${blog}`, { tags: ['late'] })
+    for (const [query, title] of [
+      ['blog', 'By name'],
+      ['tag:late', 'By tag'],
+    ] as const) {
+      await tab.goto(`${origin}/maintenance/new?starts_at=2099-07-01T10:00:00Z&ends_at=2099-07-01T12:30:00Z`)
+      await tab.getByLabel('Title').fill(title)
+      await tab.getByLabel('Find monitors').fill(query)
+      await tab.getByRole('button', { name: 'Add 1', exact: true }).click()
+      await tab.getByRole('button', { name: 'Create the window' }).click()
+      await tab.waitForURL(/\/maintenance\/[0-9a-f-]{36}$/)
+      t.match(await call('GET', `/maintenance-windows/${tab.url().split('/').at(-1)}`), {
+        ...{ title, monitor_ids: [blog], cron: null, duration_minutes: null, notify_subscribers: true },
+        ...{ starts_at: '2099-07-01T10:00:00.000Z', ends_at: '2099-07-01T12:30:00.000Z' },
+      })
+    }
+  },
+)
 
 t.test(
   'The pages about the reach of a status page show what the plan allows, its snippets and a live badge',

@@ -264,3 +264,10 @@ t.test('A window says that no message is sent only when every page and component
   const failing = (async () => ({ error: { status: 0, code: 'unreachable', message: '' } })) as unknown as Execute
   t.match(await read(failing), unknown, 'the list cannot be read')
 })
+
+t.test('A window without monitors asks for them before it says who gets messages', async t => {
+  const { html } = renderScreen('/maintenance/new', FULL)
+  t.match(html, 'Choose monitors to see which status pages show them')
+  t.notMatch(html, 'No published status page shows')
+  t.notMatch(renderScreen('/maintenance/w1', FULL).html, 'Choose monitors to see')
+})

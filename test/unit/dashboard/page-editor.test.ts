@@ -1,4 +1,6 @@
+import { Fragment, h } from 'preact'
 import t from 'tap'
+import { describeFound } from '../../../control-plane/dashboard/screens/pages/editor/components/add-items.tsx'
 import {
   buildItems,
   findItemGroup,
@@ -22,7 +24,9 @@ import {
   toPageUpdate,
 } from '../../../control-plane/dashboard/screens/pages/editor/settings/page-form.ts'
 import { findNewPageProblems, proposeSlug } from '../../../control-plane/dashboard/screens/pages/list/slug.ts'
+import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
+import { textOf } from '../../support/dashboard-screens.tsx'
 import { componentOf, groupOf, pageOf } from '../../support/page-records.ts'
 import { emptyView, ordinaryView } from '../../support/status-page-view.ts'
 
@@ -129,4 +133,14 @@ t.test('A staged outage shows a component in outage with an incident, on every p
   t.same(statuses.slice(0, 3), ['outage', 'degraded', 'maintenance'])
   t.match(renderPage(staged).html, /We have found the cause/)
   t.match(stageOutage(emptyView()).overall.sentence, /major incident/, 'also without components')
+})
+
+t.test('The list of monitors that can be added says why it is empty', async t => {
+  const show = (count: number, isAll: boolean, shown: number, isComplete = true) =>
+    textOf(renderHtml(h(Fragment, null, describeFound(count, { isComplete, isAll, shown }))))
+  t.equal(show(0, true, 0), 'There is no monitor yet. Create the first one')
+  t.equal(show(0, true, 5), 'Every monitor is on the page.')
+  t.equal(show(0, false, 5), 'No other monitor matches.')
+  t.equal(show(2, true, 0), '2 monitors can be added.')
+  t.equal(show(8, true, 0, false), 'The first 8 are shown; type to find others.')
 })

@@ -126,6 +126,12 @@ function Messages({
 function Audience({ monitorIds }: { monitorIds: readonly string[] }) {
   const published = usePublishedPages()
   const counts = useSubscriberCounts(published)
+  if (monitorIds.length === 0)
+    return (
+      <p class="soft small">
+        Choose monitors to see which status pages show them, and how many subscribers those have.
+      </p>
+    )
   if (published === null || counts === null) return null
   const { shown, isCertain } = findShowingPages(published, monitorIds)
   return (

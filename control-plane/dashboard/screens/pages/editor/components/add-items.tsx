@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { BoardRow } from '../../../../core/board/board-row.ts'
 import { formatCount } from '../../../../core/format.ts'
@@ -104,17 +105,33 @@ function MonitorChoice({ shown, add }: { shown: ReadonlySet<string | null>; add(
           ))}
         </ul>
       )}
-      <small role="status">{found && describeFound(found.rows.length, found.isComplete)}</small>
+      <small role="status">
+        {found && describeFound(found.rows.length, { ...found, isAll: text.trim() === '', shown: countShown(shown) })}
+      </small>
     </div>
   )
 }
 
-const describeFound = (count: number, isComplete: boolean): string =>
-  count === 0
-    ? 'No other monitor matches.'
-    : isComplete
+/** The number of monitors on a page. Components without a monitor are null. */
+const countShown = (shown: ReadonlySet<string | null>): number => shown.size - (shown.has(null) ? 1 : 0)
+
+/** `isAll`: nothing is typed. `shown`: how many monitors are on the page. */
+export function describeFound(
+  count: number,
+  { isComplete, isAll, shown }: { isComplete: boolean; isAll: boolean; shown: number },
+): ComponentChildren {
+  if (count > 0)
+    return isComplete
       ? `${formatCount(count, 'monitor')} can be added.`
       : `The first ${count} are shown; type to find others.`
+  if (!isAll) return 'No other monitor matches.'
+  if (shown > 0) return 'Every monitor is on the page.'
+  return (
+    <>
+      There is no monitor yet. <a href="/monitors/new">Create the first one</a>
+    </>
+  )
+}
 
 function NamedItem({
   label,
