@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicMs, startTimer } from '../platform/time/clock.ts'
-import type { App } from './server/types.ts'
+import type { App, HttpReply } from './server/types.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -84,4 +84,11 @@ export function closeConnectionsOnShutdown(app: App, { closeMs }: ConnectionLimi
     if (isClosing) reply.header('connection', 'close')
     done()
   })
+}
+
+/** A signal that aborts when the connection of a request ends before its response, and without effect after the response. */
+export function createGoneSignal(reply: HttpReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  return gone.signal
 }

@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { isId } from '../platform/ids.ts'
+import type { RecordVersion } from './conditions/record-version.ts'
 import type { App, HttpReply } from './server/types.ts'
 import {
   buildFullPageMeta,
@@ -32,6 +33,8 @@ type Operation = {
   config?: FastifyContextConfig
   /** the error statuses, when they are not those of most operations of the kind */
   errors?: number[]
+  /** answers have an `ETag`, and a change accepts `If-Match` */
+  version?: RecordVersion
 }
 
 type ListOperation<Path extends string, Row extends TSchema, Query extends TSchema, Bounds> = Operation & {
@@ -112,6 +115,8 @@ export function createRoute<Path extends string, Body extends TSchema, Row exten
   const response = responseSchemas(201, dataSchema(record), ...errors)
   app.post(path, buildRouteOptions(path, operation, { body, response }), async (request, reply) => {
     const data = await operation.create(request as ResourceRequest<Path, unknown, Static<Body>>)
+    const { recordVersion: version } = request
+    if (version) version.tag = version.created.get((data as { id: string }).id) ?? null
     return reply.code(201).send({ data })
   })
 }
@@ -149,13 +154,14 @@ export function deleteRoute<Path extends string>(
 }
 
 /** The options of a route. A malformed id is a 404, so the path parameters are not validated. */
-function buildRouteOptions(path: string, { summary, description, tags, config }: Operation, rest: FastifySchema) {
+function buildRouteOptions(path: string, operation: Operation, rest: FastifySchema) {
+  const { summary, description, tags, config, version } = operation
   const names = listParams(path)
   const params = names.length > 0 && {
     params: Type.Object(Object.fromEntries(names.map(name => [name, Type.String()]))),
   }
   const schema: FastifySchema = { summary, ...(description && { description }), tags, ...params, ...rest }
-  return { schema, ...(config && { config }) }
+  return { schema, config: { ...config, ...(version && { version }) } }
 }
 
 const listParams = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)

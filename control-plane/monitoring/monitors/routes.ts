@@ -25,7 +25,7 @@ import {
 } from './responses/monitor-response.ts'
 import { findItemProblems } from './settings/bulk-problems.ts'
 import { AuthUpdate, MonitorBulk, MonitorCreate, MonitorList, MonitorUpdate } from './settings/schema.ts'
-import { findMonitor } from './store.ts'
+import { findMonitor, MONITOR_VERSION } from './store.ts'
 import type { StoredMonitor } from './types.ts'
 
 type MonitorContext = MonitorTools &
@@ -84,6 +84,7 @@ function readRoutes(app: App, context: MonitorContext): void {
   })
 
   readRoute(app, '/monitors/:id', {
+    version: MONITOR_VERSION,
     summary: 'Get a monitor',
     tags,
     record: MonitorRecord,
@@ -126,6 +127,7 @@ const toChangedResponse = (
 function createRoutes(app: App, context: MonitorContext): void {
   const { heavyWrites, readMonitoringState } = context
   createRoute(app, '/monitors', {
+    version: MONITOR_VERSION,
     summary: 'Create a monitor',
     description: 'The first check starts immediately.',
     tags,
@@ -174,6 +176,7 @@ function createRoutes(app: App, context: MonitorContext): void {
 function updateRoutes(app: App, context: MonitorContext): void {
   const { readMonitoringState } = context
   updateRoute(app, '/monitors/:id', {
+    version: MONITOR_VERSION,
     summary: 'Update a monitor',
     description: 'Fields that the body does not name keep their values.',
     tags,
@@ -188,6 +191,7 @@ function updateRoutes(app: App, context: MonitorContext): void {
   })
 
   updateRoute(app, '/monitors/:id/auth', {
+    version: MONITOR_VERSION,
     summary: 'Replace the credentials of a monitor',
     description: 'Every check sends these credentials. Nulls delete them.',
     tags,

@@ -1,6 +1,18 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { TIMELINE_SQL } from '../../foundation/platform/postgres/server-history.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
 import type { StoredMonitor } from './types.ts'
+
+/** The settings of a monitor. Its status, and what the verdict keeps in its row, are not among them. */
+export const MONITOR_VERSION: RecordVersion = {
+  noun: 'monitor',
+  table: 'monitors',
+  scope: 'project_id = CAST(:projectId AS uuid) AND deleted_at IS NULL',
+  ignored: [
+    ...['partition', 'revision', 'config_version', 'streaks_since', 'screenshots_since', 'left_regions'],
+    ...['status', 'status_changed_at', 'ssl_expires_at', 'domain_expires_at'],
+  ],
+}
 
 export const MONITOR_COLUMNS = `
   id, project_id AS "projectId", partition, config_version AS "configVersion", revision, name, type, url, method,

@@ -1,6 +1,7 @@
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { type ApiCaller, hasScope, SCOPE_ROLES } from '../../foundation/web/auth/authentication.ts'
+import { assertRequestVersion } from '../../foundation/web/conditions/version-actions.ts'
 import { conflict, found, insufficientScope, validationError } from '../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
 import type { ViewCreate, ViewUpdate } from './schema.ts'
@@ -60,6 +61,7 @@ const pickTexts = ({ name, query }: ViewUpdate) => ({
 async function lockOwnView(tx: Tx, caller: ApiCaller, id: string): Promise<StoredView> {
   const view = found(isId(id) && (await lockView(tx, getViewOwner(caller), id)), 'view')
   if (view.userId === null) assertMayShare(caller)
+  await assertRequestVersion(tx)
   return view
 }
 

@@ -6,7 +6,7 @@ import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../
 import type { App } from '../../foundation/web/server/app.ts'
 import { changeView, createView, deleteView, getViewOwner, readView } from './actions.ts'
 import { ViewCreate, ViewRecord, ViewUpdate } from './schema.ts'
-import { listViews, type StoredView } from './store.ts'
+import { listViews, type StoredView, VIEW_VERSION } from './store.ts'
 
 const tags = ['Views']
 /** A viewer can keep personal views. An API key needs scope write. */
@@ -26,6 +26,7 @@ export function viewRoutes(app: App, { db }: { db: Db }): void {
   })
 
   readRoute(app, '/views/:id', {
+    version: VIEW_VERSION,
     summary: 'Get a view',
     tags,
     record: ViewRecord,
@@ -34,6 +35,7 @@ export function viewRoutes(app: App, { db }: { db: Db }): void {
 
   createRoute(app, '/views', {
     config,
+    version: VIEW_VERSION,
     summary: 'Create a view',
     description:
       'Saves a query of the list of monitors. A project can have 200 shared views, a person 50 personal ones.',
@@ -47,6 +49,7 @@ export function viewRoutes(app: App, { db }: { db: Db }): void {
 
   updateRoute(app, '/views/:id', {
     config,
+    version: VIEW_VERSION,
     summary: 'Update a view; omitted fields stay the same',
     tags,
     body: ViewUpdate,
@@ -60,6 +63,7 @@ export function viewRoutes(app: App, { db }: { db: Db }): void {
 
   deleteRoute(app, '/views/:id', {
     config,
+    version: VIEW_VERSION,
     summary: 'Delete a view',
     tags,
     remove: request => deleteView(withRequestActor(db, request), getCaller(request), request.params.id),

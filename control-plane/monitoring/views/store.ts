@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
 
 /** A saved filter of the list of monitors. `userId` null: shared with all members. */
 export type StoredView = {
@@ -17,6 +18,13 @@ export type ViewOwner = { projectId: string; userId: string | null }
 const COLUMNS = `id, project_id AS "projectId", user_id AS "userId", name, query, created_at AS "createdAt",
   updated_at AS "updatedAt"`
 const VISIBLE = 'project_id = :projectId AND (user_id IS NULL OR user_id = :userId)'
+
+export const VIEW_VERSION: RecordVersion = {
+  noun: 'view',
+  table: 'saved_views',
+  // a personal view of another person is 404
+  isCheckedByAction: true,
+}
 
 /** One page of the views that a caller sees, by name, and their total number. */
 export async function listViews(

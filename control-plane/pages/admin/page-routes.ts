@@ -6,7 +6,7 @@ import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../foundation/web/resource-routes.ts'
 import type { App } from '../../foundation/web/server/app.ts'
 import { found } from '../../foundation/web/server/errors.ts'
-import { findPage, listPages, removePage } from '../core/page-store.ts'
+import { findPage, listPages, PAGE_VERSION, removePage } from '../core/page-store.ts'
 import { changePage, createPage, type PageTools } from './page-actions.ts'
 import { toPageResponse } from './responses.ts'
 import { PageCreate, PageRecord, PageUpdate } from './schema.ts'
@@ -31,6 +31,7 @@ function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }):
   })
 
   readRoute(app, '/status-pages/:id', {
+    version: PAGE_VERSION,
     summary: 'Get a status page',
     tags,
     record: PageRecord,
@@ -45,6 +46,7 @@ function readRoutes(app: App, { db, publicUrl }: { db: Db; publicUrl: string }):
 function writeRoutes(app: App, tools: PageTools): void {
   const { db, publicUrl } = tools
   createRoute(app, '/status-pages', {
+    version: PAGE_VERSION,
     summary: 'Create a status page',
     description: 'The new page is unpublished.',
     tags,
@@ -58,6 +60,7 @@ function writeRoutes(app: App, tools: PageTools): void {
   })
 
   updateRoute(app, '/status-pages/:id', {
+    version: PAGE_VERSION,
     summary: 'Update a status page',
     description: 'Omitted fields keep their values.',
     tags,
@@ -71,6 +74,7 @@ function writeRoutes(app: App, tools: PageTools): void {
   })
 
   deleteRoute(app, '/status-pages/:id', {
+    version: PAGE_VERSION,
     summary: 'Delete a status page',
     description: 'Also deletes its components, groups, images and subscribers.',
     tags,

@@ -1,5 +1,7 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
 import type { OrderedItem } from './display-order.ts'
+import { ON_PAGE } from './page-store.ts'
 import type { StoredComponent } from './records.ts'
 
 const COMPONENTS = `
@@ -9,6 +11,8 @@ const COMPONENTS = `
          THEN jsonb_build_object('id', m.id, 'status', m.status, 'isPaused', m.is_paused,
                                  'changedAt', m.status_changed_at) END AS monitor
   FROM status_page_components c LEFT JOIN monitors m ON m.id = c.monitor_id AND m.deleted_at IS NULL`
+
+export const COMPONENT_VERSION: RecordVersion = { noun: 'component', table: 'status_page_components', ...ON_PAGE }
 
 /** One page of a status page's components in display order, and the total. */
 export async function listComponents(

@@ -1,10 +1,14 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
+import { ON_PAGE } from './page-store.ts'
 import type { StoredGroup } from './records.ts'
 
 const GROUPS = `
   SELECT id, page_id AS "pageId", name, description, display_order AS "displayOrder", is_collapsed AS "isCollapsed",
     created_at AS "createdAt", updated_at AS "updatedAt"
   FROM status_page_groups`
+
+export const GROUP_VERSION: RecordVersion = { noun: 'group', table: 'status_page_groups', ...ON_PAGE }
 
 /** One page of a status page's groups in display order, and the total. */
 export async function listGroups(

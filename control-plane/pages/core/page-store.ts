@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
 import type { StoredPage } from './records.ts'
 import type { ImageKind } from './types.ts'
 
@@ -16,6 +17,22 @@ function buildImageColumn(kind: ImageKind): string {
   return `(
     SELECT jsonb_build_object('id', i.id, 'sourceUrl', i.source_url, 'isHere', i.bytes IS NOT NULL, 'problem', i.problem)
     FROM status_page_images i WHERE i.page_id = p.id AND i.kind = '${kind}') AS ${kind}`
+}
+
+export const PAGE_VERSION: RecordVersion = {
+  noun: 'status page',
+  table: 'status_pages',
+  ignored: ['custom_domain_verified_at'],
+  related: `(SELECT jsonb_agg(jsonb_build_array(i.kind, i.source_url, CASE WHEN i.source_url IS NULL THEN i.id END) ORDER BY i.kind)
+    FROM status_page_images i WHERE i.page_id = record.id)`,
+}
+
+/** What is on a page is locked with the page. `:parentId` is the page. */
+export const ON_PAGE: Pick<RecordVersion, 'scope' | 'lock'> = {
+  scope: `page_id = (
+    SELECT id FROM status_pages WHERE project_id = CAST(:projectId AS uuid) AND id = CAST(:parentId AS uuid))`,
+  lock: `SELECT FROM status_pages WHERE project_id = CAST(:projectId AS uuid) AND id = CAST(:parentId AS uuid)
+    FOR NO KEY UPDATE`,
 }
 
 /** One page of a project's status pages, newest first, and the total. */

@@ -22,7 +22,7 @@ import {
   type MonitorResponseTools,
   toMonitorResponse,
 } from '../../monitoring/monitors/responses/monitor-response.ts'
-import { findMonitor } from '../../monitoring/monitors/store.ts'
+import { findMonitor, MONITOR_VERSION } from '../../monitoring/monitors/store.ts'
 import { MONITOR_STATUSES, type StoredMonitor } from '../../monitoring/monitors/types.ts'
 import { deleteMonitor, pauseMonitor, resumeMonitor } from './monitor-lifecycle-actions.ts'
 import { listTransitions } from './store.ts'
@@ -77,6 +77,7 @@ export function monitorLifecycleRoutes(app: App, context: MonitorLifecycleContex
   }
 
   deleteRoute(app, '/monitors/:id', {
+    version: MONITOR_VERSION,
     summary: 'Delete a monitor',
     tags,
     errors: [404, 409],

@@ -1,6 +1,14 @@
 import type { PageAddress } from '../../alerting/events/page-url.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
 import type { IncidentStatus, Severity } from './lifecycle.ts'
+
+export const INCIDENT_VERSION: RecordVersion = {
+  noun: 'incident',
+  table: 'incidents',
+  ignored: ['caused_by_monitor_id'],
+  related: `(SELECT jsonb_agg(im.monitor_id ORDER BY im.monitor_id) FROM incident_monitors im WHERE im.incident_id = record.id)`,
+}
 
 /** An incident as the API returns it. */
 export type IncidentRecord = {

@@ -10,7 +10,7 @@ import { found } from '../../foundation/web/server/errors.ts'
 import { changeWindow, createWindow, deleteWindow, type SuppressionReviewer } from './actions.ts'
 import { toWindowResponse } from './response.ts'
 import { WindowCreate, WindowRecord, WindowUpdate } from './schemas.ts'
-import { findWindow, listWindows } from './store.ts'
+import { findWindow, listWindows, WINDOW_VERSION } from './store.ts'
 
 const tags = ['Maintenance windows']
 
@@ -35,6 +35,7 @@ function readRoutes(app: App, db: Db): void {
   })
 
   readRoute(app, '/maintenance-windows/:id', {
+    version: WINDOW_VERSION,
     summary: 'Get a maintenance window',
     tags,
     record: WindowRecord,
@@ -48,6 +49,7 @@ function readRoutes(app: App, db: Db): void {
 
 function writeRoutes(app: App, context: MaintenanceContext): void {
   createRoute(app, '/maintenance-windows', {
+    version: WINDOW_VERSION,
     summary: 'Create a maintenance window: one period, or recurring periods with cron',
     tags,
     body: WindowCreate,
@@ -61,6 +63,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
   })
 
   updateRoute(app, '/maintenance-windows/:id', {
+    version: WINDOW_VERSION,
     summary: 'Update a maintenance window; omitted fields stay the same',
     tags,
     body: WindowUpdate,
@@ -75,6 +78,7 @@ function writeRoutes(app: App, context: MaintenanceContext): void {
   })
 
   deleteRoute(app, '/maintenance-windows/:id', {
+    version: WINDOW_VERSION,
     summary: 'Delete a maintenance window and end its current period',
     tags,
     remove: request =>

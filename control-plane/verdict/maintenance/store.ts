@@ -1,5 +1,6 @@
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { hasRowsJoined } from '../../foundation/platform/postgres/joined-reads.ts'
+import type { RecordVersion } from '../../foundation/web/conditions/record-version.ts'
 import type { PeriodPlan } from './period-plan.ts'
 import type { MaintenancePeriod } from './schedule.ts'
 import type { MaintenanceWindow } from './types.ts'
@@ -10,6 +11,14 @@ const COLUMNS = `
   w.updated_at AS "updatedAt", w.notify_subscribers AS "notifySubscribers", w.announce_minutes AS "announceMinutes",
   ARRAY (SELECT m.id FROM maintenance_window_monitors wm JOIN monitors m ON m.id = wm.monitor_id
          WHERE wm.window_id = w.id AND m.deleted_at IS NULL ORDER BY m.id) AS "monitorIds"`
+
+export const WINDOW_VERSION: RecordVersion = {
+  noun: 'maintenance window',
+  table: 'maintenance_windows',
+  ignored: ['planned_at'],
+  related: `(SELECT jsonb_agg(wm.monitor_id ORDER BY wm.monitor_id)
+    FROM maintenance_window_monitors wm WHERE wm.window_id = record.id)`,
+}
 
 /** One page of a project's windows, newest first, and their total number. */
 export async function listWindows(

@@ -6,7 +6,7 @@ export type ClientOptions = {
 
 export type Error = {
     error: {
-        code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'other_session' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+        code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'other_session' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
         /**
          * A sentence for people. It may change; use `code` in programs.
          */
@@ -718,7 +718,7 @@ export type BulkChangeResult = {
          * Why the monitor is refused; otherwise null.
          */
         error: {
-            code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'other_session' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
+            code: 'validation_error' | 'unauthorized' | 'api_key_suspended' | 'tier_limit_reached' | 'insufficient_scope' | 'plan_upgrade_required' | 'registration_closed' | 'not_found' | 'conflict' | 'other_session' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'misdirected_request' | 'domain_connect_unavailable' | 'rate_limited' | 'internal_error' | 'unavailable';
             message: string;
         } | null;
     }>;
@@ -3960,6 +3960,12 @@ export type CreateAlertChannelResponse = CreateAlertChannelResponses[keyof Creat
 
 export type DeleteAlertChannelData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -3980,6 +3986,10 @@ export type DeleteAlertChannelErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -4056,6 +4066,12 @@ export type ReadAlertChannelResponse = ReadAlertChannelResponses[keyof ReadAlert
 
 export type UpdateAlertChannelData = {
     body: AlertChannelUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -4088,6 +4104,10 @@ export type UpdateAlertChannelErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -4446,6 +4466,12 @@ export type CreateAlertRuleResponse = CreateAlertRuleResponses[keyof CreateAlert
 
 export type DeleteAlertRuleData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -4466,6 +4492,10 @@ export type DeleteAlertRuleErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -4542,6 +4572,12 @@ export type ReadAlertRuleResponse = ReadAlertRuleResponses[keyof ReadAlertRuleRe
 
 export type UpdateAlertRuleData = {
     body: AlertRuleUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -4574,6 +4610,10 @@ export type UpdateAlertRuleErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -5042,6 +5082,12 @@ export type CreateMonitorResponse = CreateMonitorResponses[keyof CreateMonitorRe
 
 export type DeleteMonitorData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -5066,6 +5112,10 @@ export type DeleteMonitorErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -5142,6 +5192,12 @@ export type ReadMonitorResponse = ReadMonitorResponses[keyof ReadMonitorResponse
 
 export type UpdateMonitorData = {
     body: MonitorUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -5170,6 +5226,10 @@ export type UpdateMonitorErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -5300,6 +5360,12 @@ export type UpdateMonitorAuthData = {
             [key: string]: unknown;
         } | null;
     };
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -5328,6 +5394,10 @@ export type UpdateMonitorAuthErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -5522,6 +5592,12 @@ export type CreateViewResponse = CreateViewResponses[keyof CreateViewResponses];
 
 export type DeleteViewData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -5542,6 +5618,10 @@ export type DeleteViewErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -5628,6 +5708,12 @@ export type UpdateViewData = {
          */
         is_shared?: boolean;
     };
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -5656,6 +5742,10 @@ export type UpdateViewErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -6434,6 +6524,12 @@ export type CreateIncidentResponse = CreateIncidentResponses[keyof CreateInciden
 
 export type DeleteIncidentData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -6454,6 +6550,10 @@ export type DeleteIncidentErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -6543,6 +6643,12 @@ export type UpdateIncidentData = {
          */
         is_postmortem_published?: boolean;
     };
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -6575,6 +6681,10 @@ export type UpdateIncidentErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -6886,6 +6996,12 @@ export type CreateIncidentTemplateResponse = CreateIncidentTemplateResponses[key
 
 export type DeleteIncidentTemplateData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -6906,6 +7022,10 @@ export type DeleteIncidentTemplateErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -6982,6 +7102,12 @@ export type ReadIncidentTemplateResponse = ReadIncidentTemplateResponses[keyof R
 
 export type UpdateIncidentTemplateData = {
     body: IncidentTemplateUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -7010,6 +7136,10 @@ export type UpdateIncidentTemplateErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -7148,6 +7278,12 @@ export type CreateMaintenanceWindowResponse = CreateMaintenanceWindowResponses[k
 
 export type DeleteMaintenanceWindowData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -7168,6 +7304,10 @@ export type DeleteMaintenanceWindowErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -7244,6 +7384,12 @@ export type ReadMaintenanceWindowResponse = ReadMaintenanceWindowResponses[keyof
 
 export type UpdateMaintenanceWindowData = {
     body: MaintenanceWindowUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -7272,6 +7418,10 @@ export type UpdateMaintenanceWindowErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -8852,6 +9002,12 @@ export type CreateStatusPageResponse = CreateStatusPageResponses[keyof CreateSta
 
 export type DeleteStatusPageData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -8872,6 +9028,10 @@ export type DeleteStatusPageErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -8948,6 +9108,12 @@ export type ReadStatusPageResponse = ReadStatusPageResponses[keyof ReadStatusPag
 
 export type UpdateStatusPageData = {
     body: StatusPageUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -8972,6 +9138,10 @@ export type UpdateStatusPageErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -9187,6 +9357,12 @@ export type CreateStatusPageComponentResponse = CreateStatusPageComponentRespons
 
 export type DeleteStatusPageComponentData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
         cid: string;
@@ -9208,6 +9384,10 @@ export type DeleteStatusPageComponentErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -9298,6 +9478,12 @@ export type UpdateStatusPageComponentData = {
         display_order?: number;
         status?: 'operational' | 'degraded' | 'outage' | 'unknown';
     };
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
         cid: string;
@@ -9323,6 +9509,10 @@ export type UpdateStatusPageComponentErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -9520,6 +9710,12 @@ export type CreateStatusPageGroupResponse = CreateStatusPageGroupResponses[keyof
 
 export type DeleteStatusPageGroupData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
         gid: string;
@@ -9541,6 +9737,10 @@ export type DeleteStatusPageGroupErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -9618,6 +9818,12 @@ export type ReadStatusPageGroupResponse = ReadStatusPageGroupResponses[keyof Rea
 
 export type UpdateStatusPageGroupData = {
     body: StatusPageGroupUpdate;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
         gid: string;
@@ -9643,6 +9849,10 @@ export type UpdateStatusPageGroupErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -10824,6 +11034,12 @@ export type CreateDependencyResponse = CreateDependencyResponses[keyof CreateDep
 
 export type DeleteDependencyData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -10844,6 +11060,10 @@ export type DeleteDependencyErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -10963,6 +11183,12 @@ export type UpdateDependencyData = {
             on_resolved?: boolean;
         }>;
     };
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -10991,6 +11217,10 @@ export type UpdateDependencyErrors = {
      * The request conflicts with the current state
      */
     409: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -11638,6 +11868,12 @@ export type CreateDataSourceResponse = CreateDataSourceResponses[keyof CreateDat
 
 export type DeleteDataSourceData = {
     body?: never;
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -11658,6 +11894,10 @@ export type DeleteDataSourceErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */
@@ -11805,6 +12045,12 @@ export type UpdateDataSourceData = {
             updated_at?: string;
         }>;
     };
+    headers?: {
+        /**
+         * The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.
+         */
+        'If-Match'?: string;
+    };
     path: {
         id: string;
     };
@@ -11829,6 +12075,10 @@ export type UpdateDataSourceErrors = {
      * The record does not exist, or it belongs to another project
      */
     404: Error;
+    /**
+     * The record has another version than `If-Match` names; nothing was changed
+     */
+    412: Error;
     /**
      * Too many requests; `Retry-After` is the time to wait in seconds
      */

@@ -18,7 +18,7 @@ import { findDelivery } from '../../deliveries/log/store.ts'
 import { ChannelCreate, ChannelRecord, ChannelUpdate } from '../schemas.ts'
 import { changeChannel, createChannel, resumeChannel, rotateSecret, sendTest } from './actions.ts'
 import { buildChannelResponse, buildChannelResponses } from './reader.ts'
-import { deleteChannel, findChannel, listChannels } from './store.ts'
+import { CHANNEL_VERSION, deleteChannel, findChannel, listChannels } from './store.ts'
 
 type ChannelContext = {
   db: Db
@@ -53,6 +53,7 @@ function readRoutes(app: App, context: ChannelContext): void {
   })
 
   readRoute(app, '/alerts/channels/:id', {
+    version: CHANNEL_VERSION,
     summary: 'Get a channel',
     tags,
     record: ChannelRecord,
@@ -74,6 +75,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
   })
 
   createRoute(app, '/alerts/channels', {
+    version: CHANNEL_VERSION,
     summary: 'Create a channel',
     description:
       'The response contains the whole signing secret of a webhook. It is not shown again. Mail addresses that are not confirmed are sent a confirmation.',
@@ -89,6 +91,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
   })
 
   updateRoute(app, '/alerts/channels/:id', {
+    version: CHANNEL_VERSION,
     summary: 'Update a channel',
     description:
       'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',
@@ -104,6 +107,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
   })
 
   deleteRoute(app, '/alerts/channels/:id', {
+    version: CHANNEL_VERSION,
     summary: 'Delete a channel',
     description: 'Also deletes the rules, subscriptions and log entries of the channel.',
     tags,

@@ -1,6 +1,7 @@
 import { isId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
+import type { RecordVersion } from '../../../foundation/web/conditions/record-version.ts'
 import type { ChannelType } from '../../channels/registry.ts'
 import type { ChatInstallationRef } from '../../deliveries/queue/lane-store.ts'
 
@@ -35,6 +36,13 @@ const COLUMNS = `
 
 /** SQL: the channel belongs to the project itself. */
 const IS_PROJECT_CHANNEL_SQL = 'page_id IS NULL AND person_id IS NULL'
+
+export const CHANNEL_VERSION: RecordVersion = {
+  noun: 'channel',
+  table: 'alert_channels',
+  ignored: ['consecutive_failures'],
+  scope: `project_id = CAST(:projectId AS uuid) AND ${IS_PROJECT_CHANNEL_SQL}`,
+}
 
 /** One page of a project's channels, newest first, and the total. */
 export async function listChannels(

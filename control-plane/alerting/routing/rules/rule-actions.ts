@@ -1,6 +1,7 @@
 import { checkRuleLimit } from '../../../accounts/plans/plans.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { type Db, isUniqueViolation, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { assertRequestVersion } from '../../../foundation/web/conditions/version-actions.ts'
 import { conflict, found, notFound, tierLimitReached } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { rescheduleReminder, startReminders } from '../reminders/actions.ts'
@@ -72,6 +73,7 @@ export async function changeRule(db: Db, projectId: string, id: string, body: Ru
     const alertChannelId = body.alert_channel_id?.toLowerCase() ?? current.alertChannelId
     await lockPairs(tx, projectId, [{ monitorId, alertChannelId }])
     const locked = found(await lockRule(tx, projectId, id), 'rule')
+    await assertRequestVersion(tx)
     const rule = {
       ...locked,
       monitorId,

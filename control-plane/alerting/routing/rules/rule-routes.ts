@@ -17,7 +17,7 @@ import { hasMonitor } from '../../deliveries/log/store.ts'
 import { toRuleResponse } from '../responses.ts'
 import { RuleCreate, RuleQuery, RuleRecord, RuleUpdate } from '../schemas.ts'
 import { changeRule, createRule } from './rule-actions.ts'
-import { deleteRule, findRule, listRules } from './rule-store.ts'
+import { deleteRule, findRule, listRules, RULE_VERSION } from './rule-store.ts'
 
 const tags = ['Alerts']
 
@@ -47,6 +47,7 @@ function readRoutes(app: App, db: Db): void {
   })
 
   readRoute(app, '/alerts/rules/:id', {
+    version: RULE_VERSION,
     summary: 'Get a rule',
     tags,
     record: RuleRecord,
@@ -59,6 +60,7 @@ function readRoutes(app: App, db: Db): void {
 
 function writeRoutes(app: App, db: Db, limit: number): void {
   createRoute(app, '/alerts/rules', {
+    version: RULE_VERSION,
     summary: 'Create a rule',
     description:
       'Sends events of a monitor to a channel. There can be one rule for each pair of a monitor and a channel.',
@@ -73,6 +75,7 @@ function writeRoutes(app: App, db: Db, limit: number): void {
   })
 
   updateRoute(app, '/alerts/rules/:id', {
+    version: { ...RULE_VERSION, isCheckedByAction: true },
     summary: 'Update a rule',
     description: 'Omitted fields are not changed.',
     tags,
@@ -87,6 +90,7 @@ function writeRoutes(app: App, db: Db, limit: number): void {
   })
 
   deleteRoute(app, '/alerts/rules/:id', {
+    version: RULE_VERSION,
     summary: 'Delete a rule',
     tags,
     remove: async request => {

@@ -1,6 +1,7 @@
 import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
+import type { RecordVersion } from '../../../foundation/web/conditions/record-version.ts'
 
 /** A row of `alert_rules`: which events of one monitor one channel receives. */
 export type StoredRule = {
@@ -34,6 +35,13 @@ type RuleFilter = { monitorId: string | null }
 // the rules of a deleted monitor stay in the table as long as its row, and are ignored
 const HAS_LIVE_MONITOR_SQL = `EXISTS (
   SELECT FROM monitors WHERE monitors.id = alert_rules.monitor_id AND monitors.deleted_at IS NULL)`
+
+export const RULE_VERSION: RecordVersion = {
+  noun: 'rule',
+  table: 'alert_rules',
+  scope: `project_id = CAST(:projectId AS uuid)
+    AND EXISTS (SELECT FROM monitors WHERE monitors.id = record.monitor_id AND monitors.deleted_at IS NULL)`,
+}
 
 /** A project's rules, newest first, and the total. Without `page` it returns all of them. */
 export async function listRules(

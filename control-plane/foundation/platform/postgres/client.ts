@@ -165,12 +165,18 @@ export function withSetting(db: Db, name: string, value: string): Db {
 
 const BEGIN_SQL = `SELECT set_config(?, ?, true), CAST(pg_current_xact_id() AS text) AS id, ${SERVER_HISTORY_SQL} AS history`
 
-/** The same pool; each transaction on it, also the one of a single statement that may write, runs `first` at its start. */
-export function withTransactionStart(db: Db, first: (tx: Tx) => Promise<unknown>): Db {
+/** The same pool; each transaction on it, also that of a single statement that may write, begins with `first` and ends with `last`. */
+export function withTransactionSteps(
+  db: Db,
+  first: (tx: Tx) => Promise<unknown>,
+  last: (tx: Tx) => Promise<unknown> = async () => {},
+): Db {
   return withTransactions(db, (work, config) =>
     db.transaction(async tx => {
       await first(tx)
-      return work(tx)
+      const result = await work(tx)
+      await last(tx)
+      return result
     }, config),
   )
 }

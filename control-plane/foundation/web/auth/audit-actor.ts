@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type Db, type Tx, withSetting, withTransactionStart } from '../../platform/postgres/client.ts'
+import { type Db, type Tx, withSetting, withTransactionSteps } from '../../platform/postgres/client.ts'
+import { withRequestVersion } from '../conditions/version-actions.ts'
 import { parseClientAddress } from '../limits/client-address.ts'
 import { markCarriedOut } from '../server/idempotency-store.ts'
 import { type Actor, getCaller } from './authentication.ts'
@@ -26,13 +27,14 @@ export function getAuditActor(request: FastifyRequest): AuditActor {
 
 /**
  * The database for a route that changes something. Its transactions write their changes to the audit log with the sender of
- * the request as actor (migrations/postgres/audit-trigger.ts), and mark the Idempotency-Key as carried out. Never for
- * verdicts, deliveries and other background work. See docs/design/api.md#audit-log.
+ * the request as actor (migrations/postgres/audit-trigger.ts), mark the Idempotency-Key as carried out, and check `If-Match`.
+ * Never for verdicts, deliveries and other background work. See docs/design/api.md#audit-log.
  */
 export function withRequestActor(db: Db, request: FastifyRequest): Db {
   const actorDb = withAuditActor(db, getAuditActor(request))
-  const claim = request.idempotencyClaim
-  return claim ? withTransactionStart(actorDb, tx => markCarriedOut(tx, claim)) : actorDb
+  const { idempotencyClaim: claim, recordVersion: version } = request
+  const markedDb = claim ? withTransactionSteps(actorDb, tx => markCarriedOut(tx, claim)) : actorDb
+  return version ? withRequestVersion(markedDb, version) : markedDb
 }
 
 /** The same without an API key: for the operator, or a person who claims an account. */

@@ -17,11 +17,25 @@ const IdempotencyHeader = {
   },
 }
 
+const IfMatchHeader = {
+  type: 'object',
+  properties: {
+    'If-Match': {
+      type: 'string',
+      description: 'The `ETag` of the version that may be changed, several of them, or `*`. Another version is 412.',
+    },
+  },
+}
+
+const EtagHeader = {
+  ETag: { type: 'string', description: 'The version of the settings of the record, for `If-Match`.' },
+}
+
 const DESCRIPTION = `Monitor addresses from several regions, receive outages by signed webhooks, and query response times.
 
 Send an API key as \`Authorization: Bearer svc_…\`. A single record is \`{ "data": … }\`. A list is \`{ "data": […], "meta": … }\`.
 An error is \`{ "error": { "code", "message", "status" } }\`, with \`details\` for each invalid field. A \`POST\` accepts an
-\`Idempotency-Key\`. The rate limit is 600 requests a minute for each key, unless the operator configured another one.`
+\`Idempotency-Key\`. \`PUT\` and \`DELETE\` of a record that has an \`ETag\` accept \`If-Match\`. The rate limit is 600 requests a minute for each key, unless the operator configured another one.`
 
 /** In the order in which a new user needs them. */
 const TAGS = [
@@ -56,6 +70,7 @@ const RESPONSE_DESCRIPTIONS: Record<number, string> = {
   403: 'The scope of the key or the plan does not allow this',
   404: 'The record does not exist, or it belongs to another project',
   409: 'The request conflicts with the current state',
+  412: 'The record has another version than `If-Match` names; nothing was changed',
   413: 'The body is too large',
   415: 'The content type of the body is not supported',
   422: 'Domain Connect is not available',
@@ -93,7 +108,10 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
     transform: ({ schema, url, route }) => {
       if (!url.startsWith('/api/v1/')) return { schema: { ...schema, hide: true }, url }
       return {
-        schema: describeRoute(schema, { method: String(route.method), url, isOpen: route.config?.open === true }),
+        schema: describeRoute(schema, {
+          ...{ method: String(route.method), url, isOpen: route.config?.open === true },
+          hasVersion: route.config?.version !== undefined,
+        }),
         url,
       }
     },
@@ -113,27 +131,32 @@ export async function addOpenapi(app: App, publicUrl: string): Promise<void> {
   })
 }
 
-type Route = { method: string; url: string; isOpen: boolean }
+type Route = { method: string; url: string; isOpen: boolean; hasVersion: boolean }
 
-/** Adds what every route has: its operation id, the error shape, its security, the idempotency key. */
-function describeRoute(schema: FastifySchema | undefined, { method, url, isOpen }: Route): FastifySchema {
+/** Adds what every route has: its operation id, the error shape, its security, the idempotency key, the version. */
+function describeRoute(schema: FastifySchema | undefined, { method, url, isOpen, hasVersion }: Route): FastifySchema {
   const path = url.slice('/api/v1'.length).replace(/:(\w+)/g, '{$1}')
   const isKeyed = method === 'POST' && !isOpen
+  const isConditional = hasVersion && (method === 'PUT' || method === 'DELETE')
   const own = schema?.response as Record<string, object> | undefined
   const failures = isOpen ? [] : STATUSES_OF_KEYED_ROUTES.map(status => [status, {}] as const)
-  const response = Object.entries({ ...Object.fromEntries(failures), ...own }).map(
-    ([status, answer]) => [status, describeResponse(Number(status), answer)] as const,
+  const precondition = isConditional ? { 412: {} } : {}
+  const response = Object.entries({ ...Object.fromEntries(failures), ...precondition, ...own }).map(
+    ([status, answer]) =>
+      [status, describeResponse(Number(status), answer, hasVersion && method !== 'DELETE')] as const,
   )
   return {
     operationId: buildOperationId(method, path),
     ...schema,
     ...(isOpen && { security: [] }),
     ...(isKeyed && { headers: IdempotencyHeader }),
+    ...(isConditional && { headers: IfMatchHeader }),
     response: { ...Object.fromEntries(response), default: { description: 'Error', $ref: 'Error#' } },
   }
 }
 
-function describeResponse(status: number, schema: object): object {
+function describeResponse(status: number, schema: object, hasVersion: boolean): object {
   const description = RESPONSE_DESCRIPTIONS[status] ?? 'Error'
-  return status >= 400 ? { description, $ref: 'Error#' } : { description, ...schema }
+  if (status >= 400) return { description, $ref: 'Error#' }
+  return { description, ...(hasVersion && { headers: EtagHeader }), ...schema }
 }

@@ -15,6 +15,7 @@ import {
   isBearer,
 } from '../auth/authentication.ts'
 import { rewriteSessionUrl } from '../auth/session-bridge.ts'
+import { addConditionalRequests } from '../conditions/conditional-requests.ts'
 import { CONNECTION_LIMITS, closeConnectionsOnShutdown, limitBody, limitBodyTime } from '../connections.ts'
 import { createRateLimit } from '../limits/rate-limit.ts'
 import { createRequestQueue } from '../limits/request-queue.ts'
@@ -92,6 +93,7 @@ export async function createApp(context: AppContext): Promise<App> {
   rejectUnknownInput(app)
   const turns = createRequestQueue(context.metrics, context.requestWaitMs)
   app.addHook('preHandler', turns.begin)
+  addConditionalRequests(app, context)
   addIdempotency(app, context)
   app.addHook('preSerialization', serializeLongResponse)
   app.addHook('onSend', turns.end)
@@ -128,6 +130,7 @@ export function createServer(log: Log, trustedProxies: string[] = [], limits = C
   app.decorateRequest('caller', null)
   app.decorateRequest('authenticateAgain', null)
   app.decorateRequest('idempotencyClaim', null)
+  app.decorateRequest('recordVersion', null)
   app.decorateRequest('endTurn', null)
   app.setErrorHandler(sendError)
   limitBodyTime(app, limits)

@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   'not_found',
   'conflict',
   'other_session',
+  'precondition_failed',
   'payload_too_large',
   'unsupported_media_type',
   'misdirected_request',
@@ -87,6 +88,16 @@ export const otherSession = () =>
 
 /** 409 */
 export const conflict = (message: string) => new ApiError(409, 'conflict', message)
+
+/** 412: the record has another version than `If-Match` names. */
+export const preconditionFailed = (noun: string, isWeak: boolean) =>
+  new ApiError(
+    412,
+    'precondition_failed',
+    `the ${noun} was changed after the version that If-Match names, so nothing was saved; read it again and send the ETag of that answer${
+      isWeak ? ' as it is: a weak tag (W/) never matches' : ''
+    }`,
+  )
 
 /** 415: the body is not JSON, or not as it can be read. */
 export const unsupportedMediaType = (message = 'the body must be JSON, with Content-Type: application/json') =>

@@ -4,7 +4,7 @@ import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
+import { createGoneSignal } from '../../../foundation/web/connections.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { responseSchemas, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { DATA_SOURCE_REGION, HEARTBEAT_REGION } from '../../../monitoring/monitors/types.ts'

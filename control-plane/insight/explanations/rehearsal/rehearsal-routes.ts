@@ -5,7 +5,7 @@ import { isId } from '../../../foundation/platform/ids.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../../foundation/web/auth/authentication.ts'
-import { createGoneSignal } from '../../../foundation/web/caller-gone.ts'
+import { createGoneSignal } from '../../../foundation/web/connections.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import {
   ApiError,

@@ -15,7 +15,7 @@ import {
 import type { App } from '../../../foundation/web/server/app.ts'
 import { Id } from '../../../foundation/web/validation/schemas.ts'
 import { changeSource, createSource, deleteSource } from '../configuration/source-actions.ts'
-import { listSources } from '../configuration/source-store.ts'
+import { listSources, SOURCE_VERSION } from '../configuration/source-store.ts'
 import { SourceCreate, SourceUpdate } from './request-schema.ts'
 import { getSourceResponse, loadSourceResponses, type SourceReadContext } from './response-reader.ts'
 import { SourceRecord } from './response-schema.ts'
@@ -45,6 +45,7 @@ function readRoutes(app: App, context: SourceRouteContext): void {
   })
 
   readRoute(app, '/data-sources/:id', {
+    version: SOURCE_VERSION,
     summary: 'Get a data source',
     tags,
     record: SourceRecord,
@@ -60,6 +61,7 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
   })
 
   createRoute(app, '/data-sources', {
+    version: SOURCE_VERSION,
     summary: 'Create a data source',
     description: 'The document is fetched immediately.',
     tags,
@@ -72,6 +74,7 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
   })
 
   updateRoute(app, '/data-sources/:id', {
+    version: SOURCE_VERSION,
     summary: 'Update a data source',
     description:
       'Omitted properties keep their values. `fields`, when given, replaces all fields; they are matched by id.',
@@ -84,6 +87,7 @@ function writeRoutes(app: App, context: SourceRouteContext): void {
   })
 
   deleteRoute(app, '/data-sources/:id', {
+    version: SOURCE_VERSION,
     summary: 'Delete a data source and its monitors',
     tags,
     remove: request => deleteSource(toolsFor(request), getCaller(request).projectId, request.params.id, now()),

@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../../foundation/web/conditions/record-version.ts'
 import type { StoredSource } from '../types.ts'
 
 const COLUMNS = `
@@ -7,6 +8,17 @@ const COLUMNS = `
   timeout_ms AS "timeoutMs", is_paused AS "isPaused", revision, next_fetch_at AS "nextFetchAt", last_fetched_at AS "lastFetchedAt",
   last_success_at AS "lastSuccessAt", last_error AS "lastError", failures, incident_id AS "incidentId",
   document_keys AS "documentKeys", created_at AS "createdAt", updated_at AS "updatedAt"`
+
+export const SOURCE_VERSION: RecordVersion = {
+  noun: 'data source',
+  table: 'data_sources',
+  ignored: [
+    ...['revision', 'next_fetch_at', 'lease_owner', 'lease_until', 'last_fetched_at', 'last_success_at'],
+    ...['last_error', 'failures', 'seen_hash', 'incident_id', 'document_keys'],
+  ],
+  related: `(SELECT jsonb_agg(to_jsonb(f) - CAST('updated_at' AS text) ORDER BY f.id)
+    FROM data_source_fields f WHERE f.data_source_id = record.id)`,
+}
 
 /** Returns a page of the data sources of a project, or all of them, newest first, with their total number. */
 export async function listSources(

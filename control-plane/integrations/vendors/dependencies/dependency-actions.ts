@@ -5,6 +5,7 @@ import { replaceOverrides } from '../../../alerting/routing/rules/dependency-ove
 import { holdChannels } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { assertRequestVersion } from '../../../foundation/web/conditions/version-actions.ts'
 import { conflict, found, notFound, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import { lockOrCreateFeed, markUnsettled, type StoredFeed } from '../feed-reading/feed-store.ts'
@@ -79,7 +80,7 @@ export async function changeDependency(
 ) {
   await db.transaction(async tx => {
     const current = found(isId(id) && (await findDependency(tx, projectId, id)), 'dependency')
-    if (isEmptyUpdate(body)) return
+    if (isEmptyUpdate(body)) return await assertRequestVersion(tx)
     const feed = await lockOrCreateFeed(
       tx,
       newId(),
@@ -87,6 +88,7 @@ export async function changeDependency(
       now,
     )
     const before = found(await lockDependency(tx, projectId, id), 'dependency')
+    await assertRequestVersion(tx)
     if (before.updatedAt.getTime() !== current.updatedAt.getTime())
       throw conflict('the dependency was modified by another request; retry')
     await lockOverriddenChannels(tx, projectId, body)

@@ -14,7 +14,13 @@ import { dataSchema, responseSchemas } from '../../../foundation/web/validation/
 import { listVendorIncidents } from '../incidents/incident-store.ts'
 import { searchCatalog } from './catalog.ts'
 import { changeDependency, createDependency, type VendorTools } from './dependency-actions.ts'
-import { deleteDependency, findDependency, listDependencies, mapDependencySlugs } from './dependency-store.ts'
+import {
+  DEPENDENCY_VERSION,
+  deleteDependency,
+  findDependency,
+  listDependencies,
+  mapDependencySlugs,
+} from './dependency-store.ts'
 import { testFeed } from './feed-test-actions.ts'
 import {
   type DependencyWithFeed,
@@ -97,6 +103,7 @@ function readRoutes(app: App, db: Db): void {
   })
 
   readRoute(app, '/dependencies/:id', {
+    version: DEPENDENCY_VERSION,
     summary: 'Get a dependency',
     tags,
     record: DependencyRecord,
@@ -118,6 +125,7 @@ function readRoutes(app: App, db: Db): void {
 
 function writeRoutes(app: App, tools: VendorTools): void {
   createRoute(app, '/dependencies', {
+    version: DEPENDENCY_VERSION,
     summary: 'Create a dependency',
     description: 'Tracks a vendor by its slug in the catalog, or by the address of its status page.',
     tags,
@@ -132,6 +140,7 @@ function writeRoutes(app: App, tools: VendorTools): void {
   })
 
   updateRoute(app, '/dependencies/:id', {
+    version: { ...DEPENDENCY_VERSION, isCheckedByAction: true },
     summary: 'Update a dependency',
     description: 'Omitted fields keep their values.',
     tags,
@@ -147,6 +156,7 @@ function writeRoutes(app: App, tools: VendorTools): void {
   })
 
   deleteRoute(app, '/dependencies/:id', {
+    version: DEPENDENCY_VERSION,
     summary: 'Delete a dependency',
     description: 'Deletes its incidents as well. No event is sent.',
     tags,

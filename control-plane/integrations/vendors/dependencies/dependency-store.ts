@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../../foundation/web/conditions/record-version.ts'
 import type { Dependency } from '../types.ts'
 import type { DependencyWithFeed } from './response.ts'
 
@@ -10,6 +11,13 @@ const COLUMNS = `
 const COLUMNS_WITH_FEED = `${COLUMNS}, f.report ->> 'status' AS "vendorStatus", f.read_at AS "readAt", f.failures,
   f.last_error AS "lastError",
   ARRAY (SELECT severity FROM vendor_incidents i WHERE i.dependency_id = d.id AND i.resolved_at IS NULL) AS severities`
+
+export const DEPENDENCY_VERSION: RecordVersion = {
+  noun: 'dependency',
+  table: 'dependencies',
+  ignored: ['feed_id', 'is_baselined'],
+  related: `(SELECT jsonb_agg(to_jsonb(o) ORDER BY to_jsonb(o)) FROM dependency_overrides o WHERE o.dependency_id = record.id)`,
+}
 
 /** Returns a page of a project's dependencies, newest first, and their total number. */
 export async function listDependencies(

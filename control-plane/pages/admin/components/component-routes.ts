@@ -13,7 +13,7 @@ import {
 } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import { findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
+import { COMPONENT_VERSION, findComponent, listComponents, listPageComponents } from '../../core/component-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toComponentResponse } from '../responses.ts'
 import { ComponentCreate, ComponentOrder, ComponentRecord, ComponentUpdate } from '../schema.ts'
@@ -46,6 +46,7 @@ function readRoutes(app: App, db: Db): void {
   })
 
   readRoute(app, '/status-pages/:id/components/:cid', {
+    version: COMPONENT_VERSION,
     summary: 'Get a component',
     tags,
     record: ComponentRecord,
@@ -59,6 +60,7 @@ function readRoutes(app: App, db: Db): void {
 
 function writeRoutes(app: App, db: Db): void {
   createRoute(app, '/status-pages/:id/components', {
+    version: COMPONENT_VERSION,
     summary: 'Create a component',
     description:
       'Adds a component to a status page. Its status follows the monitor. Without a monitor, it is set manually.',
@@ -76,6 +78,7 @@ function writeRoutes(app: App, db: Db): void {
   })
 
   updateRoute(app, '/status-pages/:id/components/:cid', {
+    version: COMPONENT_VERSION,
     summary: 'Update a component',
     description: 'Omitted fields keep their values.',
     tags,
@@ -91,6 +94,7 @@ function writeRoutes(app: App, db: Db): void {
   })
 
   deleteRoute(app, '/status-pages/:id/components/:cid', {
+    version: COMPONENT_VERSION,
     summary: 'Delete a component',
     tags,
     remove: request => {

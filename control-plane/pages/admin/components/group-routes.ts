@@ -6,7 +6,7 @@ import { getCaller } from '../../../foundation/web/auth/authentication.ts'
 import { createRoute, deleteRoute, listRoute, readRoute, updateRoute } from '../../../foundation/web/resource-routes.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { found } from '../../../foundation/web/server/errors.ts'
-import { findGroup, listGroups } from '../../core/group-store.ts'
+import { findGroup, GROUP_VERSION, listGroups } from '../../core/group-store.ts'
 import { getPageId } from '../page-lock-actions.ts'
 import { toGroupResponse } from '../responses.ts'
 import { GroupCreate, GroupRecord, GroupUpdate } from '../schema.ts'
@@ -33,6 +33,7 @@ function readRoutes(app: App, db: Db): void {
   })
 
   readRoute(app, '/status-pages/:id/groups/:gid', {
+    version: GROUP_VERSION,
     summary: 'Get a group',
     tags,
     record: GroupRecord,
@@ -46,6 +47,7 @@ function readRoutes(app: App, db: Db): void {
 
 function writeRoutes(app: App, db: Db): void {
   createRoute(app, '/status-pages/:id/groups', {
+    version: GROUP_VERSION,
     summary: 'Create a group',
     tags,
     body: GroupCreate,
@@ -59,6 +61,7 @@ function writeRoutes(app: App, db: Db): void {
   })
 
   updateRoute(app, '/status-pages/:id/groups/:gid', {
+    version: GROUP_VERSION,
     summary: 'Update a group',
     description: 'Omitted fields keep their values.',
     tags,
@@ -72,6 +75,7 @@ function writeRoutes(app: App, db: Db): void {
   })
 
   deleteRoute(app, '/status-pages/:id/groups/:gid', {
+    version: GROUP_VERSION,
     summary: 'Delete a group',
     description: 'The components of the group stay on the page.',
     tags,

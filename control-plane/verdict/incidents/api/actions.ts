@@ -6,6 +6,7 @@ import { restartReminders } from '../../../alerting/routing/reminders/actions.ts
 import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { assertRequestVersion } from '../../../foundation/web/conditions/version-actions.ts'
 import { conflict, found, notFound } from '../../../foundation/web/server/errors.ts'
 import {
   detachFromMonitor,
@@ -155,6 +156,7 @@ async function withLockedIncident<T>(
   return db.transaction(async tx => {
     await holdKnownMonitors(tx, projectId, monitorIds)
     const incident = found(isId(id) && (await lockIncident(tx, projectId, id)), 'incident')
+    await assertRequestVersion(tx)
     return handle(tx, incident)
   })
 }

@@ -9,7 +9,7 @@ import { parseListFilter } from '../../../foundation/web/validation/list-filter.
 import { dataSchema, IdParams, responseSchemas } from '../../../foundation/web/validation/schemas.ts'
 import { findMonitor } from '../../../monitoring/monitors/store.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from '../lifecycle.ts'
-import { deleteIncident, findIncident, listIncidents } from '../store.ts'
+import { deleteIncident, findIncident, INCIDENT_VERSION, listIncidents } from '../store.ts'
 import { acknowledgeIncident, changeIncident, type IncidentTools, openIncident } from './actions.ts'
 import { listPossibleCauses } from './possible-cause-store.ts'
 import { Incident, IncidentChange, IncidentCreate, IncidentQuery, IncidentWithCauses } from './schemas.ts'
@@ -47,6 +47,7 @@ function readRoutes(app: App, { db }: IncidentTools): void {
   })
 
   readRoute(app, '/incidents/:id', {
+    version: INCIDENT_VERSION,
     summary: 'Get an incident and its possible causes',
     tags,
     record: IncidentWithCauses,
@@ -61,6 +62,7 @@ function readRoutes(app: App, { db }: IncidentTools): void {
 
 function writeRoutes(app: App, tools: IncidentTools): void {
   createRoute(app, '/incidents', {
+    version: INCIDENT_VERSION,
     summary: 'Open an incident',
     tags,
     body: IncidentCreate,
@@ -70,6 +72,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
   })
 
   updateRoute(app, '/incidents/:id', {
+    version: { ...INCIDENT_VERSION, isCheckedByAction: true },
     summary: 'Update an incident; a new status or severity also posts an update',
     description: '`monitor_ids` replaces the monitors of the incident.',
     tags,
@@ -96,6 +99,7 @@ function writeRoutes(app: App, tools: IncidentTools): void {
   )
 
   deleteRoute(app, '/incidents/:id', {
+    version: INCIDENT_VERSION,
     summary: 'Delete an incident and its updates without a notification',
     tags,
     remove: async request => {

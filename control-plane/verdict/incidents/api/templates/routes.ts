@@ -14,7 +14,7 @@ import type { App } from '../../../../foundation/web/server/app.ts'
 import { found } from '../../../../foundation/web/server/errors.ts'
 import { changeTemplate, createTemplate } from './actions.ts'
 import { IncidentTemplate, TemplateCreate, TemplateUpdate } from './schema.ts'
-import { findTemplate, listTemplates, removeTemplate, type StoredTemplate } from './store.ts'
+import { findTemplate, listTemplates, removeTemplate, type StoredTemplate, TEMPLATE_VERSION } from './store.ts'
 
 const tags = ['Incidents']
 const PATH = '/incident-templates'
@@ -32,6 +32,7 @@ export function incidentTemplateRoutes(app: App, { db }: { db: Db }): void {
   })
 
   readRoute(app, `${PATH}/:id`, {
+    version: TEMPLATE_VERSION,
     summary: 'Get an incident template',
     tags,
     record: IncidentTemplate,
@@ -43,6 +44,7 @@ export function incidentTemplateRoutes(app: App, { db }: { db: Db }): void {
   })
 
   createRoute(app, PATH, {
+    version: TEMPLATE_VERSION,
     summary: 'Create an incident template',
     description: 'A text for recurring updates, with the values that it proposes. A project can have 100.',
     tags,
@@ -56,6 +58,7 @@ export function incidentTemplateRoutes(app: App, { db }: { db: Db }): void {
   })
 
   updateRoute(app, `${PATH}/:id`, {
+    version: TEMPLATE_VERSION,
     summary: 'Update an incident template; omitted fields stay the same',
     tags,
     body: TemplateUpdate,
@@ -69,6 +72,7 @@ export function incidentTemplateRoutes(app: App, { db }: { db: Db }): void {
   })
 
   deleteRoute(app, `${PATH}/:id`, {
+    version: TEMPLATE_VERSION,
     summary: 'Delete an incident template',
     tags,
     remove: async request => {

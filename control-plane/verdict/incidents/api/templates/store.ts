@@ -1,4 +1,5 @@
 import { type Db, execute, query, type Tx } from '../../../../foundation/platform/postgres/client.ts'
+import type { RecordVersion } from '../../../../foundation/web/conditions/record-version.ts'
 import type { IncidentStatus, Severity } from '../../lifecycle.ts'
 
 /** A text for recurring updates, with the values that it proposes. Null: it proposes none. */
@@ -16,6 +17,8 @@ export type StoredTemplate = {
 
 const COLUMNS = `id, project_id AS "projectId", name, title, severity, status, message, created_at AS "createdAt",
   updated_at AS "updatedAt"`
+
+export const TEMPLATE_VERSION: RecordVersion = { noun: 'incident template', table: 'incident_templates' }
 
 /** One page of a project's templates, by name, and their total number. */
 export async function listTemplates(
