@@ -111,7 +111,7 @@ t.test('A form shows what it sends: the same entry in a file creates the same mo
 
   const settings = await openAt(t, `/monitors/${created.id}/settings`)
   await settings.getByLabel('Name', { exact: true }).fill('Renamed')
-  await settings.getByText('The same as an API call').click()
+  await settings.locator('form.setup').getByText('The same as an API call').click()
   const changed = await readText(settings, 'project.yaml')
   t.match((await importFile(changed, true)).data.changes, [
     { action: 'update', resource: 'monitor', fields: { name: { from: 'From a form', to: 'Renamed' } } },

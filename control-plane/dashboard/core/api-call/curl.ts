@@ -10,7 +10,7 @@ function toCommand(call: DataQuery): string {
   const sent =
     body instanceof Blob
       ? {
-          type: 'application/octet-stream',
+          type: body.type.startsWith('image/') ? body.type : 'application/octet-stream',
           data: `--data-binary @${quoted(body instanceof File ? body.name : 'FILE')}`,
         }
       : body !== undefined && { type: 'application/json', data: `-d ${quoted(JSON.stringify(body, null, 2))}` }

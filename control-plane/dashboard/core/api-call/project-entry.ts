@@ -7,9 +7,14 @@ type FileSection = Exclude<keyof ProjectFile, 'version'>
 
 /**
  * What a project file contains of a page or of a form. `id` null: a new record, or all records of the section. `body`: what a
- * form changes; null for a page.
+ * form changes; null for a page. `isDeletion`: the form deletes the record.
  */
-export type ProjectEntry = { section: FileSection; id: string | null; body: Record<string, unknown> | null }
+export type ProjectEntry = {
+  section: FileSection
+  id: string | null
+  body: Record<string, unknown> | null
+  isDeletion?: boolean
+}
 
 /** By what the name of an operation says after its verb. */
 const SECTIONS: Record<string, FileSection> = {
@@ -29,12 +34,35 @@ const SECTIONS: Record<string, FileSection> = {
   StatusPages: 'status_pages',
 }
 
+/** Records that are in the entries of others. */
+const PARTS: Record<string, FileSection> = {
+  AlertRule: 'monitors',
+  AlertProjectChannel: 'alert_channels',
+  StatusPageComponent: 'status_pages',
+  StatusPageComponents: 'status_pages',
+  StatusPageGroup: 'status_pages',
+}
+
+/** Operations on a monitor that a field of the file does too. */
+const PAUSES: Record<string, { is_paused: boolean }> = {
+  pauseMonitor: { is_paused: true },
+  resumeMonitor: { is_paused: false },
+}
+
 /** What a project file contains of the record that a call is about. Returns null for records that are not in the file. */
 export function toProjectEntry({ name, arguments: args }: DataQuery): ProjectEntry | null {
-  const section = SECTIONS[name.replace(/^(create|update|read|list)/, '')]
-  if (!section) return null
-  const { path, body } = args as { path?: { id?: string }; body?: Record<string, unknown> }
-  return { section, id: path?.id ?? null, body: body ?? null }
+  const noun = name.replace(/^(create|update|read|list|delete|order|change)/, '')
+  if (PARTS[noun] || name === 'changeMonitors') return { section: PARTS[noun] ?? 'monitors', id: null, body: null }
+  const section = SECTIONS[noun]
+  const pausing = PAUSES[name]
+  if (!section && !pausing) return null
+  const { path, body = null } = args as { path?: { id?: string }; body?: Record<string, unknown> }
+  return {
+    section: section ?? 'monitors',
+    id: path?.id ?? null,
+    body: pausing ?? body,
+    ...(name.startsWith('delete') && { isDeletion: true }),
+  }
 }
 
 /** What a project file contains of a page: its record, or else the list that it shows. */

@@ -28,10 +28,14 @@ export function CallTexts({ calls, entry }: { calls: Queries; entry?: ProjectEnt
       </div>
       {form === 'curl' && <Text text={toCurl(Object.values(calls))} what="the commands" />}
       {form === 'TypeScript' && <Text text={toTypeScript(calls)} what="the program" />}
-      {form === 'project.yaml' && (inFile ? <FileEntry entry={inFile} /> : <NotInFile />)}
+      {form === 'project.yaml' && (inFile ? <EntryText entry={inFile} /> : <NotInFile />)}
     </div>
   )
 }
+
+/** What the file has to say for the same. */
+const EntryText = ({ entry }: { entry: ProjectEntry }) =>
+  entry.isDeletion ? <LeftOut section={entry.section} /> : <FileEntry entry={entry} />
 
 const Text = ({ text, what }: { text: string; what: string }) => (
   <>
@@ -45,6 +49,14 @@ const Text = ({ text, what }: { text: string; what: string }) => (
 )
 
 const NotInFile = () => <p class="soft">A project file does not contain these records.</p>
+
+/** Deleting a record with a file: an entry that is not there. */
+const LeftOut = ({ section }: Pick<ProjectEntry, 'section'>) => (
+  <p>
+    Remove the entry from the section <code>{section}</code> of the whole file, and apply it with <code>--prune</code>.
+    This deletes the records of the section that the file does not name.
+  </p>
+)
 
 /** The entry in the file: of a new record as the form sends it, of a stored record with the changes of the form. */
 function FileEntry({ entry }: { entry: ProjectEntry }) {

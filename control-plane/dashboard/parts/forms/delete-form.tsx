@@ -1,16 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { formatNumber } from '../../core/format.ts'
-import type { Outcome } from '../../core/operations.ts'
+import { useFrame } from '../../core/frame-context.ts'
+import type { DataQuery } from '../../core/operations.ts'
+import { AsCall } from '../calls/as-call.tsx'
 import { useAttempt } from './attempt.ts'
 
 /** Deletes a record after its name was typed. `verb`: another word for it, in lower case. */
-export function DeleteForm<T>({
+export function DeleteForm({
   what,
   name,
   verb = 'delete',
   consequences,
-  remove,
+  call,
   onDone,
 }: {
   /** `monitor` */
@@ -19,16 +21,17 @@ export function DeleteForm<T>({
   verb?: 'delete' | 'remove' | 'disconnect' | 'revoke'
   /** what is lost, as a sentence */
   consequences: ComponentChildren
-  remove(): Promise<Outcome<T>>
+  call: DataQuery
   onDone(): void
 }) {
+  const { execute } = useFrame()
   const id = useId()
   const [typed, setTyped] = useState('')
   const { isBusy, error, run } = useAttempt()
   const isConfirmed = typed.trim() === name.trim()
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (isConfirmed && (await run(remove)) !== null) onDone()
+    if (isConfirmed && (await run(() => execute(call.name, call.arguments))) !== null) onDone()
   }
   return (
     <form class="stack" onSubmit={submit} autocomplete="off">
@@ -59,6 +62,7 @@ export function DeleteForm<T>({
           {error.message}.
         </p>
       )}
+      <AsCall call={call} />
     </form>
   )
 }

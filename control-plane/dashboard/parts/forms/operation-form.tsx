@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { OperationError, Outcome } from '../../core/operations.ts'
+import { useFrame } from '../../core/frame-context.ts'
+import type { DataQuery, OperationError, OperationName, OperationResponse } from '../../core/operations.ts'
 
 /** What happened to the form. `error`: of the last attempt. */
 type FormState = { isBusy: boolean; error: OperationError | null }
@@ -9,25 +10,26 @@ type FormState = { isBusy: boolean; error: OperationError | null }
  * A form that carries out an operation and shows its error. Without scripts the browser sends it to `action`, a route of
  * `forms.ts`, which does the same and answers with the next page.
  */
-export function OperationForm<T>({
+export function OperationForm<Name extends OperationName>({
   action,
-  run,
+  call,
   onDone,
   children,
   ...rest
 }: {
   action: string
-  run(): Promise<Outcome<T>>
-  onDone?(data: T): void
+  call: DataQuery<Name>
+  onDone?(data: OperationResponse<Name>): void
   class?: string
   children(state: FormState): ComponentChildren
 }) {
+  const { execute } = useFrame()
   const [state, setState] = useState<FormState>({ isBusy: false, error: null })
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     if (state.isBusy) return
     setState({ isBusy: true, error: null })
-    const outcome = await run()
+    const outcome = await execute(call.name, call.arguments)
     if ('error' in outcome) return setState({ isBusy: false, error: outcome.error })
     setState({ isBusy: false, error: null })
     onDone?.(outcome.data)
@@ -40,7 +42,7 @@ export function OperationForm<T>({
 }
 
 /** A form that is one button. `name`: of the thing, for screen readers, where several buttons have the same text. */
-export const OperationButton = <T,>({
+export const OperationButton = <Name extends OperationName>({
   text,
   name,
   isMain = false,
@@ -53,8 +55,8 @@ export const OperationButton = <T,>({
   isMain?: boolean
   /** of toKeyShortcut */
   shortcut?: string
-  run(): Promise<Outcome<T>>
-  onDone?(data: T): void
+  call: DataQuery<Name>
+  onDone?(data: OperationResponse<Name>): void
 }) => (
   <OperationForm {...form} class="operation">
     {({ isBusy, error }) => (

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../core/address.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
-import { read } from '../../core/operations.ts'
+import { call, read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
+import { AsCall } from '../../parts/calls/as-call.tsx'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../parts/layout/pager.tsx'
@@ -52,7 +53,7 @@ export const channelListScreen = screen({
 
 /** A channel that was paused because its deliveries failed. */
 function PausedBanner({ channel }: { channel: Channel }) {
-  const { me, execute } = useFrame()
+  const { me } = useFrame()
   const { id, name, paused_at: at, paused_reason: reason } = channel
   return (
     <section class="banner trouble" aria-label={`${name} is paused`}>
@@ -68,12 +69,15 @@ function PausedBanner({ channel }: { channel: Channel }) {
       </p>
       <div class="actions">
         {canWrite(me) && (
-          <OperationButton
-            action={`${PATH}/${id}/resume`}
-            text="Resume"
-            name={name}
-            run={() => execute('resumeAlertChannel', { path: { id } })}
-          />
+          <>
+            <OperationButton
+              action={`${PATH}/${id}/resume`}
+              text="Resume"
+              name={name}
+              call={call('resumeAlertChannel', { path: { id } })}
+            />
+            <AsCall call={call('resumeAlertChannel', { path: { id } })} name={`for resuming ${name}`} />
+          </>
         )}
         <a class="button quiet" href={buildAddress('/log', { alert_channel_id: id, status: 'skipped' })}>
           Skipped deliveries
@@ -84,7 +88,7 @@ function PausedBanner({ channel }: { channel: Channel }) {
 }
 
 function ChannelRow({ channel }: { channel: Channel }) {
-  const { me, execute } = useFrame()
+  const { me } = useFrame()
   const [testId, setTestId] = useState<string | null>(null)
   const { id, name, type, is_default: isDefault, is_paused: isPaused } = channel
   return (
@@ -107,13 +111,16 @@ function ChannelRow({ channel }: { channel: Channel }) {
             </span>
           </a>
           {canWrite(me) && !isPaused && (
-            <OperationButton
-              action={`${PATH}/${id}/test`}
-              text="Test"
-              name={name}
-              run={() => execute('testAlertChannel', { path: { id } })}
-              onDone={({ data }) => setTestId(data.id)}
-            />
+            <>
+              <OperationButton
+                action={`${PATH}/${id}/test`}
+                text="Test"
+                name={name}
+                call={call('testAlertChannel', { path: { id } })}
+                onDone={({ data }) => setTestId(data.id)}
+              />
+              <AsCall call={call('testAlertChannel', { path: { id } })} name={`for a test of ${name}`} />
+            </>
           )}
         </div>
       </div>

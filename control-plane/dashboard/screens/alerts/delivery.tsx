@@ -1,7 +1,8 @@
 import { useFollowing } from '../../browser/following.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
-import { read } from '../../core/operations.ts'
+import { call, read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
+import { AsCall } from '../../parts/calls/as-call.tsx'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { Facts, Section } from '../../parts/layout/section.tsx'
 import { Empty } from '../../parts/layout/states.tsx'
@@ -96,7 +97,7 @@ function About({ delivery }: { delivery: Delivery }) {
 
 /** Sends the delivery again and shows how it goes on until it has ended. */
 function Replay({ delivery: { id, status, attempts } }: { delivery: Delivery }) {
-  const { execute, refresh } = useFrame()
+  const { refresh } = useFrame()
   const isPending = status === 'pending'
   useFollowing(isPending ? `${id} ${attempts.length}` : null, refresh)
   return (
@@ -104,11 +105,14 @@ function Replay({ delivery: { id, status, attempts } }: { delivery: Delivery }) 
       {isPending ? (
         <p class="soft">It can be sent again when it has ended.</p>
       ) : (
-        <OperationButton
-          action={`/log/${id}/retry`}
-          text="Send again"
-          run={() => execute('retryAlertLog', { path: { id } })}
-        />
+        <>
+          <OperationButton
+            action={`/log/${id}/retry`}
+            text="Send again"
+            call={call('retryAlertLog', { path: { id } })}
+          />
+          <AsCall call={call('retryAlertLog', { path: { id } })} name="for sending it again" />
+        </>
       )}
     </div>
   )

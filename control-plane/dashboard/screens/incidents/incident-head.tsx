@@ -1,6 +1,7 @@
 import { formatDuration } from '../../core/format.ts'
 import { canWrite, toKeyShortcut, useFrame } from '../../core/frame-context.ts'
-import type { OperationResponse } from '../../core/operations.ts'
+import { call, type OperationResponse } from '../../core/operations.ts'
+import { AsCall } from '../../parts/calls/as-call.tsx'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { Facts } from '../../parts/layout/section.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -47,31 +48,30 @@ function StateSentence({ incident, members }: HeadProps) {
 }
 
 function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: Detail }) {
-  const { me, execute } = useFrame()
+  const { me } = useFrame()
   if (!canWrite(me)) return null
   const isOpen = status !== 'resolved'
+  const acknowledgement = call('acknowledgeIncident', { path: { id } })
+  const resolution = call('updateIncident', { path: { id }, body: { status: 'resolved' } })
   return (
-    <div class="actions incident-actions">
-      {isOpen && at === null && (
-        <OperationButton
-          isMain
-          action={`/incidents/${id}/acknowledge`}
-          text="Acknowledge"
-          shortcut={toKeyShortcut(me, 'a')}
-          run={() => execute('acknowledgeIncident', { path: { id } })}
-        />
-      )}
-      {isOpen && (
-        <OperationButton
-          action={`/incidents/${id}/resolve`}
-          text="Resolve"
-          run={() => execute('updateIncident', { path: { id }, body: { status: 'resolved' } })}
-        />
-      )}
-      <a class="button" href={`/incidents/${id}/edit`} aria-keyshortcuts={toKeyShortcut(me, 'e')}>
-        Edit
-      </a>
-    </div>
+    <>
+      <div class="actions incident-actions">
+        {isOpen && at === null && (
+          <OperationButton
+            isMain
+            action={`/incidents/${id}/acknowledge`}
+            text="Acknowledge"
+            shortcut={toKeyShortcut(me, 'a')}
+            call={acknowledgement}
+          />
+        )}
+        {isOpen && <OperationButton action={`/incidents/${id}/resolve`} text="Resolve" call={resolution} />}
+        <a class="button" href={`/incidents/${id}/edit`} aria-keyshortcuts={toKeyShortcut(me, 'e')}>
+          Edit
+        </a>
+      </div>
+      {isOpen && <AsCall calls={{ ...(at === null && { acknowledged: acknowledgement }), resolved: resolution }} />}
+    </>
   )
 }
 

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { IncidentStatus } from '../../../verdict/incidents/lifecycle.ts'
-import { useFrame } from '../../core/frame-context.ts'
 import { call } from '../../core/operations.ts'
 import { AsCall } from '../../parts/calls/as-call.tsx'
 import { useLeaveQuestion } from '../../parts/forms/leave-question.ts'
@@ -17,7 +16,6 @@ const MAX_LENGTH = 10_000
 /** A message about the incident, with what visitors of the status pages will see of it. */
 export function UpdateForm({ incident, timeline }: { incident: Incident; timeline: Timeline | null }) {
   const { id, status: current } = incident
-  const { execute } = useFrame()
   const [message, setMessage] = useState('')
   // null: the current one, also when it changes while the message is written
   const [chosen, setStatus] = useState<IncidentStatus | null>(null)
@@ -31,7 +29,7 @@ export function UpdateForm({ incident, timeline }: { incident: Incident; timelin
     <OperationForm
       class="stack"
       action={`/incidents/${id}/updates`}
-      run={() => execute('createIncidentUpdate', { path: { id }, body })}
+      call={call('createIncidentUpdate', { path: { id }, body })}
       onDone={() => {
         // what was typed meanwhile stays
         setMessage(now => (now === message ? '' : now))

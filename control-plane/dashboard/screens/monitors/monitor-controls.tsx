@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { toKeyShortcut, useFrame } from '../../core/frame-context.ts'
+import { call } from '../../core/operations.ts'
+import { AsCall } from '../../parts/calls/as-call.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import { CheckProgress } from './checks/check-progress.tsx'
 import { useRequestedCheck } from './checks/requested-check.ts'
@@ -16,9 +18,11 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
   const SilenceDialog = useLazyPart(loadDialog, isSilencing)
   const { check, start } = useRequestedCheck()
   const path = { id: monitor.id }
-  const run = async (name: 'pauseMonitor' | 'resumeMonitor') => {
+  const pausing = call(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor', { path })
+  const canCheck = monitor.type !== 'heartbeat' && !monitor.is_paused
+  const run = async () => {
     setBusy(true)
-    const outcome = await execute(name, { path })
+    const outcome = await execute(pausing.name, pausing.arguments)
     setProblem('error' in outcome ? outcome.error.message : null)
     setBusy(false)
   }
@@ -26,7 +30,7 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
   return (
     <>
       <p class="actions top">
-        {monitor.type !== 'heartbeat' && !monitor.is_paused && (
+        {canCheck && (
           <button
             type="button"
             disabled={!isInteractive || check?.state === 'running'}
@@ -36,12 +40,7 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
             Check now
           </button>
         )}
-        <button
-          type="button"
-          disabled={isDisabled}
-          onClick={() => run(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor')}
-          aria-keyshortcuts={toKeyShortcut(me, 'p')}
-        >
+        <button type="button" disabled={isDisabled} onClick={() => run()} aria-keyshortcuts={toKeyShortcut(me, 'p')}>
           {monitor.is_paused ? 'Resume' : 'Pause'}
         </button>
         <button
@@ -56,6 +55,13 @@ export function MonitorControls({ monitor }: { monitor: Monitor }) {
           Settings
         </a>
       </p>
+      <AsCall
+        calls={{
+          ...(canCheck && { check: call('checkMonitor', { path }) }),
+          [monitor.is_paused ? 'resumed' : 'paused']: pausing,
+        }}
+        name="for checking and pausing"
+      />
       <CheckProgress check={check} />
       {SilenceDialog && <SilenceDialog monitor={monitor} onClose={() => setSilencing(false)} />}
       {problem && (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type DisplaySettings, useFrame } from '../../core/frame-context.ts'
-import type { OperationError } from '../../core/operations.ts'
+import { call, type OperationError } from '../../core/operations.ts'
+import { AsCall } from '../../parts/calls/as-call.tsx'
 import { buildFormErrors } from '../../parts/forms/field-errors.ts'
 import { CheckField, SelectField, TextField } from '../../parts/forms/fields.tsx'
 import { FormMessages } from '../../parts/forms/form-messages.tsx'
@@ -22,6 +23,7 @@ export function Display({ onClose }: { onClose(): void }) {
   const [error, setError] = useState<OperationError | null>(null)
   const { theme, density, keyboard_shortcuts, time_zone } = me.preferences!
   const [zone, setZone] = useState(time_zone ?? '')
+  const typedZone = zone.trim() === '' ? null : zone.trim()
   const errors = buildFormErrors(error?.details ?? [])
   // choices can follow each other quickly: each is sent
   const change = async (body: Partial<DisplaySettings>) => {
@@ -34,7 +36,7 @@ export function Display({ onClose }: { onClose(): void }) {
         class="stack"
         onSubmit={event => {
           event.preventDefault()
-          void change({ time_zone: zone.trim() === '' ? null : zone.trim() })
+          void change({ time_zone: typedZone })
         }}
       >
         <FormMessages error={error} shown={['time_zone']} />
@@ -75,6 +77,7 @@ export function Display({ onClose }: { onClose(): void }) {
             Close
           </button>
         </div>
+        <AsCall call={call('updateMePreferences', { body: { ...me.preferences!, time_zone: typedZone } })} />
       </form>
     </Dialog>
   )

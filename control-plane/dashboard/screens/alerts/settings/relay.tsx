@@ -4,7 +4,7 @@ import { formatCount, formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
-import { NeedsScript } from '../../../parts/calls/as-call.tsx'
+import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { FilterForm } from '../../../parts/forms/filter-form.tsx'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
@@ -168,17 +168,17 @@ function Redrive({ total, channelId }: { total: number; channelId: string | null
   const [sent, setSent] = useState<number | null>(null)
   const { isBusy, error, run } = useAttempt()
   const isConfirmed = typed.trim() === String(total)
-  const request = { body: channelId === null ? {} : { alert_channel_id: channelId } }
+  const redrive = call('redriveAlertRelay', { body: channelId === null ? {} : { alert_channel_id: channelId } })
   const submit = async (event: Event) => {
     event.preventDefault()
     if (!isConfirmed) return
-    const done = await run(() => execute('redriveAlertRelay', request))
+    const done = await run(() => execute(redrive.name, redrive.arguments))
     if (done) setSent(done.data.redriven)
     setTyped('')
   }
   return (
     <>
-      <NeedsScript what="Sending them again" call={call('redriveAlertRelay', request)} />
+      <NeedsScript what="Sending them again" call={redrive} />
       <form class="stack scripted" onSubmit={submit}>
         <p>
           Send all of them again: with the same ids and bodies, oldest first,{' '}
@@ -209,6 +209,7 @@ function Redrive({ total, channelId }: { total: number; channelId: string | null
             {error.message}.
           </p>
         )}
+        <AsCall call={redrive} />
       </form>
     </>
   )

@@ -1,5 +1,6 @@
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type DataQuery, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { Scroll } from '../../../parts/layout/section.tsx'
 import { Empty } from '../../../parts/layout/states.tsx'
@@ -72,12 +73,14 @@ export function Subscriptions({
 function ChannelRow({ channel, subscriptions }: { channel: Channel; subscriptions: readonly Subscription[] }) {
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
-  const toggle = (type: AlertType, stored: Subscription | undefined) =>
-    run<unknown>(() =>
-      stored
-        ? execute('deleteAlertProjectChannel', { path: { id: stored.id } })
-        : execute('createAlertProjectChannel', { body: { alert_channel_id: channel.id, alert_type: type } }),
-    )
+  const findStored = (type: AlertType) => subscriptions.find(one => one.alert_type === type)
+  const buildChange = (type: AlertType): DataQuery => {
+    const stored = findStored(type)
+    return stored
+      ? call('deleteAlertProjectChannel', { path: { id: stored.id } })
+      : call('createAlertProjectChannel', { body: { alert_channel_id: channel.id, alert_type: type } })
+  }
+  const toggle = (change: DataQuery) => run<unknown>(() => execute(change.name, change.arguments))
   return (
     <tr>
       <th scope="row">
@@ -93,17 +96,22 @@ function ChannelRow({ channel, subscriptions }: { channel: Channel; subscription
             {error.message}.
           </p>
         )}
+        {canWrite(me) && (
+          <AsCall
+            calls={{ incidents: buildChange('incident'), vendors: buildChange('dependency_incident') }}
+            name={`for the other choice of ${channel.name}`}
+          />
+        )}
       </th>
       {TYPES.map(([type, name]) => {
-        const stored = subscriptions.find(one => one.alert_type === type)
         return (
           <td key={type}>
             <input
               type="checkbox"
               aria-label={`${name} to ${channel.name}`}
-              checked={stored !== undefined}
+              checked={findStored(type) !== undefined}
               disabled={!canWrite(me) || !isInteractive || isBusy}
-              onChange={() => toggle(type, stored)}
+              onChange={() => toggle(buildChange(type))}
             />
           </td>
         )

@@ -21,7 +21,7 @@ export const editIncidentScreen = screen({
   queries: ({ params: { id = '' } }) => ({ incident: read('readIncident', { path: { id } }) }),
   title: ({ results }) => `Edit ${results.incident.data!.data.title}`,
   Body: ({ results }) => {
-    const { me, execute, navigate } = useFrame()
+    const { me, navigate } = useFrame()
     const incident = results.incident.data!.data
     const { id, title } = incident
     return (
@@ -42,7 +42,7 @@ export const editIncidentScreen = screen({
               what="incident"
               name={title}
               consequences="Its updates and its post-mortem are deleted too, also from status pages. No notification is sent. This cannot be undone."
-              remove={() => execute('deleteIncident', { path: { id } })}
+              call={call('deleteIncident', { path: { id } })}
               onDone={() => navigate('/incidents')}
             />
           </Section>

@@ -152,7 +152,6 @@ function TemplateFields({
 }
 
 function Deletion({ template, onDone }: { template: IncidentTemplate; onDone(): void }) {
-  const { execute } = useFrame()
   return (
     <details class="group">
       <summary>
@@ -162,7 +161,7 @@ function Deletion({ template, onDone }: { template: IncidentTemplate; onDone(): 
         what="template"
         name={template.name}
         consequences="Incidents that used its text stay as they are."
-        remove={() => execute('deleteIncidentTemplate', { path: { id: template.id } })}
+        call={call('deleteIncidentTemplate', { path: { id: template.id } })}
         onDone={onDone}
       />
     </details>

@@ -1,6 +1,6 @@
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
@@ -31,7 +31,7 @@ export const dependencyScreen = screen({
   }),
   title: ({ results }) => results.dependency.data!.data.name,
   Body: ({ results }) => {
-    const { me, execute, navigate } = useFrame()
+    const { me, navigate } = useFrame()
     const dependency = results.dependency.data!.data
     const path = { id: dependency.id }
     return (
@@ -61,7 +61,7 @@ export const dependencyScreen = screen({
               what="dependency"
               name={dependency.name}
               consequences="Its incidents are deleted too, also as possible causes of your incidents. This cannot be undone."
-              remove={() => execute('deleteDependency', { path })}
+              call={call('deleteDependency', { path })}
               onDone={() => navigate('/dependencies')}
             />
           </Section>

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationError } from '../../../core/operations.ts'
+import { call, type OperationError } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { CountConfirmation, DeleteForm, isCountConfirmed } from '../../../parts/forms/delete-form.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
@@ -21,9 +22,10 @@ export function RefreshButton({ source: { id } }: SourceProps) {
   const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [isAsked, setAsked] = useState(false)
+  const fetching = call('refreshDataSource', { path: { id } })
   const refresh = async () => {
     setAsked(false)
-    if (await run(() => execute('refreshDataSource', { path: { id } }))) setAsked(true)
+    if (await run(() => execute(fetching.name, fetching.arguments))) setAsked(true)
   }
   return (
     <div>
@@ -34,6 +36,7 @@ export function RefreshButton({ source: { id } }: SourceProps) {
         {isAsked && 'The monitors are updated.'}
       </p>
       <AttemptError error={error} />
+      <AsCall call={fetching} name="for fetching it now" />
     </div>
   )
 }
@@ -51,7 +54,8 @@ export const PauseSection = ({ source }: SourceProps) => (
 function SourceSwitch({ source: { id, is_paused: isPaused } }: SourceProps) {
   const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
-  const change = () => run(() => execute('updateDataSource', { path: { id }, body: { is_paused: !isPaused } }))
+  const pausing = call('updateDataSource', { path: { id }, body: { is_paused: !isPaused } })
+  const change = () => run(() => execute(pausing.name, pausing.arguments))
   return (
     <>
       <p>
@@ -65,6 +69,7 @@ function SourceSwitch({ source: { id, is_paused: isPaused } }: SourceProps) {
         </button>
       </div>
       <AttemptError error={error} />
+      <AsCall call={pausing} />
     </>
   )
 }
@@ -76,10 +81,12 @@ function MonitorSwitches({ source }: SourceProps) {
   const [sentence, setSentence] = useState<string | null>(null)
   const ids = listChildren(source).map(child => child.monitor_id)
   if (ids.length === 0) return null
+  const pausing = (isPaused: boolean) =>
+    call('changeMonitors', { body: { monitor_ids: ids, change: { is_paused: isPaused }, dry_run: false } })
   const setPaused = async (isPaused: boolean) => {
     setSentence(null)
-    const body = { monitor_ids: ids, change: { is_paused: isPaused }, dry_run: false }
-    const outcome = await run(() => execute('changeMonitors', { body }))
+    const change = pausing(isPaused)
+    const outcome = await run(() => execute(change.name, change.arguments))
     if (outcome) setSentence(`${formatCount(outcome.data.changed, 'monitor')} ${isPaused ? 'paused' : 'resumed'}.`)
   }
   return (
@@ -99,6 +106,7 @@ function MonitorSwitches({ source }: SourceProps) {
       </div>
       <p role="status">{sentence}</p>
       <AttemptError error={error} />
+      <AsCall calls={{ paused: pausing(true), resumed: pausing(false) }} />
     </>
   )
 }
@@ -109,12 +117,12 @@ export function DeleteSection({ source }: SourceProps) {
   const { isBusy, error, run } = useAttempt()
   const [typed, setTyped] = useState('')
   const names = listChildren(source).map(({ name }) => name)
-  const remove = () => execute('deleteDataSource', { path: { id: source.id } })
+  const deletion = call('deleteDataSource', { path: { id: source.id } })
   const onDone = () => navigate('/sources')
   const isConfirmed = isCountConfirmed(names.length, typed)
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (isConfirmed && (await run(remove)) !== null) onDone()
+    if (isConfirmed && (await run(() => execute(deletion.name, deletion.arguments))) !== null) onDone()
   }
   return (
     <Section id="delete" title="Delete">
@@ -123,7 +131,7 @@ export function DeleteSection({ source }: SourceProps) {
           what="data source"
           name={source.name}
           consequences={`${names.length === 0 ? 'It has no monitor.' : `Its monitor ${names[0]} is deleted too.`} This cannot be undone.`}
-          remove={remove}
+          call={deletion}
           onDone={onDone}
         />
       ) : (
@@ -141,6 +149,7 @@ export function DeleteSection({ source }: SourceProps) {
             </button>
           </div>
           <AttemptError error={error} />
+          <AsCall call={deletion} />
         </form>
       )}
     </Section>

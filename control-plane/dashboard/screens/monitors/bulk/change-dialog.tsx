@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { MonitorChange } from '../../../../../deploy/client/index.ts'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import { call } from '../../../core/operations.ts'
+import { call, type DataQuery } from '../../../core/operations.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, listOtherMessages } from '../../../parts/forms/field-errors.ts'
@@ -74,6 +74,7 @@ export function ChangeDialog({
           action={action}
           verb={preview.change.silence === null ? 'End the silence of' : VERBS[action]}
           preview={preview.result}
+          request={call('changeMonitors', toArguments(ids, preview.change, false))}
           channels={channels ?? new Map()}
           isBusy={isBusy}
           onApply={apply}
@@ -129,6 +130,7 @@ function Difference({
   action,
   verb,
   preview,
+  request,
   channels,
   isBusy,
   onApply,
@@ -138,6 +140,7 @@ function Difference({
   /** of the button */
   verb: string
   preview: BulkResult
+  request: DataQuery
   channels: Names
   isBusy: boolean
   onApply(): void
@@ -187,6 +190,7 @@ function Difference({
           {hasForm(action) ? 'Back' : 'Cancel'}
         </button>
       </div>
+      <AsCall call={request} />
     </form>
   )
 }

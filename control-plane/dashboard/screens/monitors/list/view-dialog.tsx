@@ -31,7 +31,8 @@ export function ViewDialog({ view, query, onClose }: ViewOptions) {
         ? execute('updateView', { path: { id: view.id }, body })
         : execute('createView', { body: { ...body, query } }),
     )
-  const remove = () => run<unknown>(() => execute('deleteView', { path: { id: view!.id } }))
+  const deletion = view && call('deleteView', { path: { id: view.id } })
+  const remove = () => run<unknown>(() => execute(deletion!.name, deletion!.arguments))
   const finish = async (attempt: Promise<unknown>) => {
     if ((await attempt) !== null) onClose()
   }
@@ -79,9 +80,11 @@ export function ViewDialog({ view, query, onClose }: ViewOptions) {
         </div>
         <AsCall
           call={
-            view
-              ? call('updateView', { path: { id: view.id }, body })
-              : call('createView', { body: { ...body, query } })
+            deletion && isDeleting
+              ? deletion
+              : view
+                ? call('updateView', { path: { id: view.id }, body })
+                : call('createView', { body: { ...body, query } })
           }
         />
       </form>

@@ -1,5 +1,7 @@
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { FormError } from '../../../parts/forms/operation-form.tsx'
@@ -12,8 +14,8 @@ export function Publication({ page, hasChanges }: { page: PageRecord; hasChanges
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const { is_published: isPublished, public_url: url } = page
-  const change = () =>
-    run(() => execute('updateStatusPage', { path: { id: page.id }, body: { is_published: !isPublished } }))
+  const publishing = call('updateStatusPage', { path: { id: page.id }, body: { is_published: !isPublished } })
+  const change = () => run(() => execute(publishing.name, publishing.arguments))
   return (
     <div class="publication-part">
       <p>
@@ -41,6 +43,7 @@ export function Publication({ page, hasChanges }: { page: PageRecord; hasChanges
       )}
       {hasChanges && <p class="soft small">Changes that are not saved yet are not part of it.</p>}
       <FormError error={error} />
+      {canWrite(me) && <AsCall call={publishing} />}
     </div>
   )
 }
@@ -51,14 +54,14 @@ const describeContent = ({ component_count: count, show_uptime_percentage: hasUp
     : `${formatCount(count, 'component')}, ${hasUptime ? '90 days of uptime, ' : ''}incidents and planned maintenance`
 
 export function DeletePage({ page }: { page: PageRecord }) {
-  const { execute, navigate } = useFrame()
+  const { navigate } = useFrame()
   return (
     <Section id="delete" title="Delete">
       <DeleteForm
         what="page"
         name={page.name}
         consequences={`${page.is_published ? 'Visitors get “not found”. ' : ''}Its ${formatCount(page.component_count, 'component')}, groups, images and subscribers are deleted too; monitors and incidents stay. This cannot be undone.`}
-        remove={() => execute('deleteStatusPage', { path: { id: page.id } })}
+        call={call('deleteStatusPage', { path: { id: page.id } })}
         onDone={() => navigate('/pages')}
       />
     </Section>

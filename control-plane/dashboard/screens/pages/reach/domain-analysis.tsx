@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { Scroll } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
@@ -134,9 +135,9 @@ function Connect({
   const { execute, nowMs } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [launch, setLaunch] = useState<{ url: string; expires_at: string } | null>(null)
+  const connection = call('connectStatusPageCustomDomain', { path: { id: pageId }, body: { domain } })
   const start = async () => {
-    const call = { path: { id: pageId }, body: { domain } }
-    const launched = await run(() => execute('connectStatusPageCustomDomain', call))
+    const launched = await run(() => execute(connection.name, connection.arguments))
     if (launched) setLaunch(launched.data)
   }
   const url = launch && nowMs < Date.parse(launch.expires_at) ? launch.url : null
@@ -160,6 +161,7 @@ function Connect({
           {error.message}.
         </p>
       )}
+      <AsCall call={connection} />
     </div>
   )
 }

@@ -28,7 +28,7 @@ export const pageDomainScreen = screen({
   }),
   title: ({ results }) => `Domain of ${results.page.data!.data.name}`,
   Body: ({ results }) => {
-    const { me, isInteractive, execute } = useFrame()
+    const { me, isInteractive } = useFrame()
     const page = results.page.data!.data
     const project = results.project.data?.data
     const isAllowed = project?.limits.custom_domain !== false
@@ -55,7 +55,7 @@ export const pageDomainScreen = screen({
               what="domain"
               name={domain}
               consequences="The page stops being served there at once. Its address at this installation stays."
-              remove={() => execute('deleteStatusPageCustomDomain', { path: { id } })}
+              call={call('deleteStatusPageCustomDomain', { path: { id } })}
               onDone={() => {}}
             />
           </Section>
@@ -197,6 +197,7 @@ function Progress({ page, domain }: { page: StatusPageRecord; domain: string }) 
         )}
       </div>
       {isWatching && <p class="soft small">The records are read again every 15 seconds while this page is open.</p>}
+      <AsCall call={call('verifyStatusPageCustomDomain', { path: { id: page.id } })} />
     </Section>
   )
 }

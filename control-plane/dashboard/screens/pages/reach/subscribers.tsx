@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { formatCount, formatNumber } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { Pager } from '../../../parts/layout/pager.tsx'
@@ -179,7 +179,6 @@ function RemoveDialog({
   onClose(): void
   onDone(): void
 }) {
-  const { execute } = useFrame()
   return (
     <Dialog id="remove-subscriber" title="Remove a subscriber" onClose={onClose}>
       <DeleteForm
@@ -187,7 +186,7 @@ function RemoveDialog({
         verb="remove"
         name={address}
         consequences="Pending messages are deleted too. The address can subscribe again."
-        remove={() => execute('deleteStatusPageSubscriber', { path: { id: page.id, sid: id } })}
+        call={call('deleteStatusPageSubscriber', { path: { id: page.id, sid: id } })}
         onDone={onDone}
       />
       <p>

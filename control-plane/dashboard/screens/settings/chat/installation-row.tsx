@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { formatCount } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { FormError } from '../../../parts/forms/operation-form.tsx'
@@ -21,7 +22,7 @@ type RowProps = {
 
 /** A connected team, with "Disconnect" for people who may. */
 export function InstallationRow({ installation, channels, areAllChannels }: RowProps) {
-  const { me, execute, isInteractive } = useFrame()
+  const { me, isInteractive } = useFrame()
   const [isLeaving, setLeaving] = useState(false)
   // a number can be typed only when it is known
   const isCounted = channels !== null && channels.length > 0 && areAllChannels
@@ -67,7 +68,7 @@ export function InstallationRow({ installation, channels, areAllChannels }: RowP
             name={team}
             verb="disconnect"
             consequences={describeDeleted(channels, areAllChannels)}
-            remove={() => execute('deleteChatInstallation', { path: { id: installation.id } })}
+            call={call('deleteChatInstallation', { path: { id: installation.id } })}
             onDone={() => setLeaving(false)}
           />
         </div>
@@ -95,9 +96,10 @@ function DisconnectForm({
   const { isBusy, error, run } = useAttempt()
   const [typed, setTyped] = useState('')
   const isConfirmed = typed.trim() === String(channels.length)
+  const deletion = call('deleteChatInstallation', { path: { id } })
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (isConfirmed) await run(() => execute('deleteChatInstallation', { path: { id } }))
+    if (isConfirmed) await run(() => execute(deletion.name, deletion.arguments))
   }
   return (
     <form class="banner stack" onSubmit={submit} autocomplete="off">
@@ -129,6 +131,7 @@ function DisconnectForm({
         </button>
       </div>
       <FormError error={error} />
+      <AsCall call={deletion} />
     </form>
   )
 }

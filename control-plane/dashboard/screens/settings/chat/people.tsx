@@ -1,5 +1,6 @@
 import { useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { FormError } from '../../../parts/forms/operation-form.tsx'
 import { Scroll } from '../../../parts/layout/section.tsx'
@@ -62,7 +63,8 @@ function PersonRow({ identity, email, team }: { identity: Identity; email: strin
   const { isBusy, error, run } = useAttempt()
   const { id, chat_user_id: chatUser, disconnected_at: disconnectedAt } = identity
   const isConnected = disconnectedAt === null
-  const change = () => execute('updateChatIdentity', { path: { id }, body: { is_connected: !isConnected } })
+  const connection = call('updateChatIdentity', { path: { id }, body: { is_connected: !isConnected } })
+  const change = () => execute(connection.name, connection.arguments)
   return (
     <tr>
       <td dir="auto">
@@ -88,6 +90,7 @@ function PersonRow({ identity, email, team }: { identity: Identity; email: strin
               <bdi>{email ?? chatUser}</bdi>
             </span>
           </button>
+          <AsCall call={connection} name={`for ${email ?? chatUser}`} />
         </td>
       )}
     </tr>

@@ -3,6 +3,8 @@ import { REGION_NAMES, type Region } from '../../../../../shared/checks/check.ts
 import { CREATE_DEFAULTS } from '../../../../monitoring/monitors/settings/defaults.ts'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../parts/forms/fields.tsx'
@@ -28,12 +30,14 @@ function ApplyForm({ job }: { job: ImportJob }) {
   const changes = countChanges(job)
   const deletions = job.summary?.delete ?? 0
   const isConfirmed = deletions < 2 || typed.trim() === String(deletions)
+  const path = { id: job.id }
+  const [application, removal] = [call('applyImport', { path }), call('deleteImport', { path })]
   const apply = async (event: Event) => {
     event.preventDefault()
-    await run(() => execute('applyImport', { path: { id: job.id } }))
+    await run(() => execute(application.name, application.arguments))
   }
   const discard = async () => {
-    if (await run(() => execute('deleteImport', { path: { id: job.id } }))) navigate('/settings/import')
+    if (await run(() => execute(removal.name, removal.arguments))) navigate('/settings/import')
   }
   const canApply = job.can_apply && (changes > 0 || job.status === 'failed')
   return (
@@ -64,6 +68,7 @@ function ApplyForm({ job }: { job: ImportJob }) {
           </button>
         </div>
       </fieldset>
+      <AsCall calls={{ ...(canApply && { applied: application }), discarded: removal }} />
     </form>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { buildAddress, parsePage } from '../../../core/address.ts'
 import { useFrame } from '../../../core/frame-context.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
@@ -63,7 +63,7 @@ export const keysScreen = screen({
 
 /** `creator`: the address of the member who created the key. */
 function KeyRow({ record, creator }: { record: Key; creator: string | null }) {
-  const { execute, isInteractive, navigate } = useFrame()
+  const { isInteractive, navigate } = useFrame()
   const [isDeleting, setDeleting] = useState(false)
   const { id, name, scope, hint, last_used_at: usedAt, suspended_at: suspendedAt } = record
   return (
@@ -116,7 +116,7 @@ function KeyRow({ record, creator }: { record: Key; creator: string | null }) {
             what="API key"
             name={name}
             consequences="Programs that use this key are refused within 5 seconds. This cannot be undone."
-            remove={() => execute('deleteApiKey', { path: { id } })}
+            call={call('deleteApiKey', { path: { id } })}
             onDone={() => navigate(PATH)}
           />
         </div>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import type { Execute, OperationResponse, Outcome } from '../../../core/operations.ts'
+import { call, type Execute, type OperationResponse, type Outcome } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { Secret } from '../../../parts/copy-button.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
@@ -23,8 +24,9 @@ export function MemberRow({ member, keys, areAllKeys }: MemberProps) {
   const [isRemoving, setRemoving] = useState(false)
   const { id, email, name } = member
   const condition = describeCondition(member)
+  const linkCreation = call('createMemberClaimLink', { path: { id } })
   const createLink = async () => {
-    const answer = await run(() => execute('createMemberClaimLink', { path: { id } }))
+    const answer = await run(() => execute(linkCreation.name, linkCreation.arguments))
     if (answer) setLink(answer.data.claim_url)
   }
   return (
@@ -50,10 +52,13 @@ export function MemberRow({ member, keys, areAllKeys }: MemberProps) {
         <div class="actions">
           <RoleForm member={member} />
           {!member.is_claimed && !member.awaits_proof && (
-            <button type="button" disabled={!isInteractive || isBusy} onClick={createLink}>
-              New claim link
-              <OfMember email={email} />
-            </button>
+            <>
+              <button type="button" disabled={!isInteractive || isBusy} onClick={createLink}>
+                New claim link
+                <OfMember email={email} />
+              </button>
+              <AsCall call={linkCreation} name={`for a new claim link of ${email}`} />
+            </>
           )}
           <button
             type="button"
@@ -124,6 +129,7 @@ function RoleForm({ member }: { member: MemberEntry }) {
       )}
       {isChanged && id === me.user?.id && <p class="small degraded">You will no longer be an admin.</p>}
       <FormError error={editing.attempt.error} />
+      {editing.body && <AsCall call={call('updateMember', { path: { id }, body: editing.body })} />}
     </form>
   )
 }
@@ -143,7 +149,7 @@ const REMOVED = { status: 404, code: 'not_found', message: 'this person is not a
 
 /** Removes a member, after what goes and what stays was shown. */
 function RemoveForm({ member: { id, email }, keys, areAllKeys }: MemberProps) {
-  const { me, execute, navigate } = useFrame()
+  const { me, navigate } = useFrame()
   const consequences = (
     <ul class="consequences-list">
       <li>
@@ -160,7 +166,7 @@ function RemoveForm({ member: { id, email }, keys, areAllKeys }: MemberProps) {
         name={email}
         verb="remove"
         consequences={consequences}
-        remove={() => execute('deleteMember', { path: { id } })}
+        call={call('deleteMember', { path: { id } })}
         onDone={() => navigate(id === me.user?.id ? '/account' : '/settings/members')}
       />
     </div>

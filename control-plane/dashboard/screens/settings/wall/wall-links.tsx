@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
-import { type OperationResponse, read } from '../../../core/operations.ts'
+import { call, type OperationResponse, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
@@ -55,7 +55,7 @@ export const wallLinksScreen = screen({
 })
 
 function LinkRow({ link: { id, name, query, last_used_at: usedAt, created_at: createdAt } }: { link: WallLink }) {
-  const { me, execute, isInteractive, navigate } = useFrame()
+  const { me, isInteractive, navigate } = useFrame()
   const [isRevoking, setRevoking] = useState(false)
   return (
     <li>
@@ -99,7 +99,7 @@ function LinkRow({ link: { id, name, query, last_used_at: usedAt, created_at: cr
             name={name}
             verb="revoke"
             consequences="Within 15 seconds, screens that show this link say that the page does not exist. The link cannot be used again."
-            remove={() => execute('deleteWallLink', { path: { id } })}
+            call={call('deleteWallLink', { path: { id } })}
             onDone={() => navigate(PATH)}
           />
         </div>

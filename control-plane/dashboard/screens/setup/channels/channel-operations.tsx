@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { Secret } from '../../../parts/copy-button.tsx'
 import { type FormAttempt, useAttempt } from '../../../parts/forms/attempt.ts'
 import { Section } from '../../../parts/layout/section.tsx'
@@ -18,7 +20,8 @@ const AttemptError = ({ error }: Pick<FormAttempt, 'error'>) =>
 export function PausedBanner({ channel }: { channel: ChannelRecord }) {
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
-  const resume = () => run(() => execute('resumeAlertChannel', { path: { id: channel.id } }))
+  const resuming = call('resumeAlertChannel', { path: { id: channel.id } })
+  const resume = () => run(() => execute(resuming.name, resuming.arguments))
   return (
     <div class="banner trouble">
       <p>
@@ -39,6 +42,7 @@ export function PausedBanner({ channel }: { channel: ChannelRecord }) {
         </p>
       )}
       <AttemptError error={error} />
+      {canWrite(me) && <AsCall call={resuming} />}
     </div>
   )
 }
@@ -48,9 +52,10 @@ export function TestSection({ channel }: { channel: ChannelRecord }) {
   const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [test, setTest] = useState<StoredTest | null>(null)
+  const testing = call('testAlertChannel', { path: { id: channel.id } })
   const send = async () => {
     setTest(null)
-    setTest((await run(() => execute('testAlertChannel', { path: { id: channel.id } })))?.data ?? null)
+    setTest((await run(() => execute(testing.name, testing.arguments)))?.data ?? null)
   }
   return (
     <Section id="test" title="Test">
@@ -61,6 +66,7 @@ export function TestSection({ channel }: { channel: ChannelRecord }) {
         </button>
       </div>
       <AttemptError error={error} />
+      <AsCall call={testing} />
       {test && <StoredTestResult key={test.id} test={test} />}
     </Section>
   )
@@ -71,8 +77,9 @@ export function SecretSection({ channel }: { channel: ChannelRecord }) {
   const { execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const [secret, setSecret] = useState<string | null>(null)
+  const rotation = call('rotateAlertChannelSecret', { path: { id: channel.id } })
   const rotate = async () => {
-    const rotated = await run(() => execute('rotateAlertChannelSecret', { path: { id: channel.id } }))
+    const rotated = await run(() => execute(rotation.name, rotation.arguments))
     setSecret(rotated?.data.signing_secret ?? null)
   }
   return (
@@ -87,6 +94,7 @@ export function SecretSection({ channel }: { channel: ChannelRecord }) {
         </button>
       </div>
       <AttemptError error={error} />
+      <AsCall call={rotation} />
       {secret && (
         <Secret label="The new signing secret. It is shown only now." value={secret} onCopied={() => setSecret(null)} />
       )}

@@ -22,7 +22,7 @@ export const channelSettingsScreen = screen({
   queries: ({ params: { id = '' } }) => ({ channel: read('readAlertChannel', { path: { id } }) }),
   title: ({ results }) => results.channel.data!.data.name,
   Body: ({ results }) => {
-    const { me, execute, navigate } = useFrame()
+    const { me, navigate } = useFrame()
     const channel = results.channel.data!.data
     return (
       <>
@@ -43,7 +43,7 @@ export const channelSettingsScreen = screen({
                 what="channel"
                 name={channel.name}
                 consequences="Its rules, subscriptions and log entries are deleted too. This cannot be undone."
-                remove={() => execute('deleteAlertChannel', { path: { id: channel.id } })}
+                call={call('deleteAlertChannel', { path: { id: channel.id } })}
                 onDone={() => navigate('/settings/channels')}
               />
             </Section>

@@ -93,11 +93,16 @@ export function NewChannel({
       </fieldset>
       <div class="consequences">
         {test?.of === JSON.stringify(body) && <UnstoredTestResult test={test.result} />}
-        <AsCall call={call('createAlertChannel', { body })} />
+        <AsCall calls={buildCalls(body)} />
       </div>
     </form>
   )
 }
+
+const buildCalls = (body: ReturnType<typeof toChannelBody>) => ({
+  channel: call('createAlertChannel', { body }),
+  test: call('testUnstoredAlertChannel', { body }),
+})
 
 /** `sentence`: what is done about monitors without an alert channel. `isDone`: nothing of it is sent any more. */
 type CreatedChannel = { channel: ChannelRecord; sentence: string | null; isDone: boolean }

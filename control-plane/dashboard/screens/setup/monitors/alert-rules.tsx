@@ -1,6 +1,7 @@
 import { formatDuration } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type DataQuery, type OperationResponse } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { Empty } from '../../../parts/layout/states.tsx'
 import { CHANNEL_KINDS } from '../channels/channel-kinds.ts'
@@ -66,12 +67,8 @@ function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: 
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const isFixed = !canWrite(me) || !isInteractive || isBusy
-  const toggle = () =>
-    run<unknown>(() =>
-      rule
-        ? execute('deleteAlertRule', { path: { id: rule.id } })
-        : execute('createAlertRule', { body: { monitor_id: monitorId, alert_channel_id: channel.id } }),
-    )
+  const calls = buildCalls(monitorId, channel, rule)
+  const toggle = () => run<unknown>(() => execute(calls.toggled.name, calls.toggled.arguments))
   return (
     <li>
       <div class="alert-rule">
@@ -130,8 +127,25 @@ function ChannelRow({ monitorId, channel, rule }: { monitorId: string; channel: 
           {error.message}.
         </p>
       )}
+      {canWrite(me) && <AsCall calls={calls} name={`for ${channel.name}`} />}
     </li>
   )
+}
+
+/** What the row sends: the other choice, and the events and reminders as they are. */
+function buildCalls(
+  monitorId: string,
+  channel: Channel,
+  rule: Rule | null,
+): { toggled: DataQuery; changed?: DataQuery } {
+  if (!rule)
+    return { toggled: call('createAlertRule', { body: { monitor_id: monitorId, alert_channel_id: channel.id } }) }
+  const { id, on_down, on_degraded, on_recovery, remind_every_minutes } = rule
+  const body = { on_down, on_degraded, on_recovery, remind_every_minutes }
+  return {
+    toggled: call('deleteAlertRule', { path: { id } }),
+    changed: call('updateAlertRule', { path: { id }, body }),
+  }
 }
 
 /** Whether no alert is sent. A rule of a channel that is not listed may send them: only the newest channels are listed. */

@@ -1,4 +1,6 @@
 import { useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
@@ -9,6 +11,7 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
   const { execute, navigate, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
   const path = { id: monitor.id }
+  const pausing = call(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor', { path })
   return (
     <>
       <Section id="pause" title={monitor.is_paused ? 'Paused' : 'Pause'}>
@@ -21,7 +24,7 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
           <button
             type="button"
             disabled={isBusy || !isInteractive}
-            onClick={() => run(() => execute(monitor.is_paused ? 'resumeMonitor' : 'pauseMonitor', { path }))}
+            onClick={() => run(() => execute(pausing.name, pausing.arguments))}
           >
             {monitor.is_paused ? 'Resume the monitor' : 'Pause the monitor'}
           </button>
@@ -31,13 +34,14 @@ export function LifecycleSection({ monitor }: { monitor: MonitorRecord }) {
             {error.message}.
           </p>
         )}
+        <AsCall call={pausing} />
       </Section>
       <Section id="delete" title="Delete">
         <DeleteForm
           what="monitor"
           name={monitor.name}
           consequences="It is no longer checked, and it is removed from status pages. This cannot be undone."
-          remove={() => execute('deleteMonitor', { path })}
+          call={call('deleteMonitor', { path })}
           onDone={() => navigate('/monitors')}
         />
       </Section>

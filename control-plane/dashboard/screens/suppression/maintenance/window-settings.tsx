@@ -36,7 +36,7 @@ export const windowSettingsScreen = screen({
   queries: ({ params: { id = '' } }) => ({ window: read('readMaintenanceWindow', { path: { id } }) }),
   title: ({ results }) => results.window.data!.data.title,
   Body: ({ results }) => {
-    const { me, isInteractive, execute, navigate } = useFrame()
+    const { me, isInteractive, navigate } = useFrame()
     const window = results.window.data!.data
     const { id, title } = window
     return (
@@ -53,7 +53,7 @@ export const windowSettingsScreen = screen({
               what="window"
               name={title}
               consequences={describeDeletion(window)}
-              remove={() => execute('deleteMaintenanceWindow', { path: { id } })}
+              call={call('deleteMaintenanceWindow', { path: { id } })}
               onDone={() => navigate('/maintenance')}
             />
           </Section>

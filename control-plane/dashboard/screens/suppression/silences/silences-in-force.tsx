@@ -1,8 +1,9 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { formatCount } from '../../../core/format.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
-import type { OperationResponse } from '../../../core/operations.ts'
+import { call, type OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
@@ -68,6 +69,7 @@ function SilenceLine({
 }) {
   const { me, execute, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
+  const ending = call('deleteSilence', { path: { id } })
   return (
     <li>
       <p dir="auto">
@@ -83,7 +85,7 @@ function SilenceLine({
         <button
           type="button"
           disabled={!isInteractive || isBusy}
-          onClick={() => run(() => execute('deleteSilence', { path: { id } }))}
+          onClick={() => run(() => execute(ending.name, ending.arguments))}
         >
           End now
           <span class="hidden" dir="auto">
@@ -91,6 +93,7 @@ function SilenceLine({
           </span>
         </button>
       )}
+      {canWrite(me) && <AsCall call={ending} name={`for ending the silence${reason === null ? '' : `: ${reason}`}`} />}
       {error && (
         <p class="wrong" role="alert">
           {error.message}.

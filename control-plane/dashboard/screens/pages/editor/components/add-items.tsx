@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import type { BoardRow } from '../../../../core/board/board-row.ts'
 import { formatCount } from '../../../../core/format.ts'
 import { useFrame } from '../../../../core/frame-context.ts'
+import { call, type DataQuery } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../../parts/forms/attempt.ts'
 import { FormError } from '../../../../parts/forms/operation-form.tsx'
 import { NAMES } from '../../../../parts/status.tsx'
@@ -16,13 +18,11 @@ export function AddItems({ pageId, components }: { pageId: string; components: r
   const attempt = useAttempt()
   const [added, setAdded] = useState('')
   const path = { id: pageId }
-  const addComponent = async (body: { name: string; monitor_id?: string }) => {
-    const isAdded = (await attempt.run(() => execute('createStatusPageComponent', { path, body }))) !== null
-    if (isAdded) setAdded(body.name)
-    return isAdded
-  }
-  const addGroup = async (name: string) => {
-    const isAdded = (await attempt.run(() => execute('createStatusPageGroup', { path, body: { name } }))) !== null
+  const buildComponent = (body: { name: string; monitor_id?: string }) =>
+    call('createStatusPageComponent', { path, body })
+  const buildGroup = (name: string) => call('createStatusPageGroup', { path, body: { name } })
+  const add = async (name: string, addition: DataQuery) => {
+    const isAdded = (await attempt.run<unknown>(() => execute(addition.name, addition.arguments))) !== null
     if (isAdded) setAdded(name)
     return isAdded
   }
@@ -31,19 +31,22 @@ export function AddItems({ pageId, components }: { pageId: string; components: r
       <legend>Add to the page</legend>
       <MonitorChoice
         shown={new Set(components.map(({ monitor_id: id }) => id))}
-        add={row => addComponent({ name: row.name, monitor_id: row.id })}
+        build={row => buildComponent({ name: row.name, monitor_id: row.id })}
+        add={(row, addition) => void add(row.name, addition)}
       />
       <NamedItem
         label="Component without a monitor"
         hint="You set its status by hand."
         text="Add the component"
-        add={name => addComponent({ name })}
+        build={name => buildComponent({ name })}
+        add={add}
       />
       <NamedItem
         label="Group"
         hint="It combines components, and shows their worst status."
         text="Add the group"
-        add={addGroup}
+        build={buildGroup}
+        add={add}
       />
       <FormError error={attempt.error} />
       <p role="status" class="soft small">
@@ -58,7 +61,15 @@ export function AddItems({ pageId, components }: { pageId: string; components: r
 }
 
 /** The monitors that match what is typed, without those that are on the page. */
-function MonitorChoice({ shown, add }: { shown: ReadonlySet<string | null>; add(row: BoardRow): void }) {
+function MonitorChoice({
+  shown,
+  build,
+  add,
+}: {
+  shown: ReadonlySet<string | null>
+  build(row: BoardRow): DataQuery
+  add(row: BoardRow, addition: DataQuery): void
+}) {
   const { findMonitors, isInteractive } = useFrame()
   const [text, setText] = useState('')
   const [found, setFound] = useState<{ rows: BoardRow[]; isComplete: boolean } | null>(null)
@@ -94,7 +105,7 @@ function MonitorChoice({ shown, add }: { shown: ReadonlySet<string | null>; add(
               <span>
                 <bdi>{row.name}</bdi> <span class="soft small">{NAMES[row.status]}</span>
               </span>
-              <button type="button" onClick={() => add(row)}>
+              <button type="button" onClick={() => add(row, build(row))}>
                 Add
                 <span class="hidden">
                   {' '}
@@ -108,6 +119,7 @@ function MonitorChoice({ shown, add }: { shown: ReadonlySet<string | null>; add(
       <small role="status">
         {found && describeFound(found.rows.length, { ...found, isAll: text.trim() === '', shown: countShown(shown) })}
       </small>
+      {found?.rows[0] && <AsCall call={build(found.rows[0])} name={`for adding ${found.rows[0].name}`} />}
     </div>
   )
 }
@@ -137,19 +149,21 @@ function NamedItem({
   label,
   hint,
   text,
+  build,
   add,
 }: {
   label: string
   hint: string
   text: string
+  build(name: string): DataQuery
   /** resolves to false when it was refused */
-  add(name: string): Promise<boolean>
+  add(name: string, addition: DataQuery): Promise<boolean>
 }) {
   const [name, setName] = useState('')
   const id = `add-${text.split(' ').at(-1)}`
   const submit = async () => {
     if (name.trim() === '') return
-    if (await add(name.trim())) setName('')
+    if (await add(name.trim(), build(name.trim()))) setName('')
   }
   return (
     <div class="field">
@@ -168,6 +182,7 @@ function NamedItem({
         </button>
       </div>
       <small id={`${id}-hint`}>{hint}</small>
+      {name.trim() !== '' && <AsCall call={build(name.trim())} name={`for adding ${name.trim()}`} />}
     </div>
   )
 }

@@ -102,7 +102,7 @@ export function ComponentForm({
         consequences={
           component.monitor_id === null ? 'Visitors no longer see it.' : 'Visitors no longer see it. Its monitor stays.'
         }
-        remove={() => execute('deleteStatusPageComponent', { path })}
+        call={call('deleteStatusPageComponent', { path })}
         onDone={onDone}
       />
     </form>

@@ -1,20 +1,23 @@
 import { useState } from 'preact/hooks'
-import type { Outcome } from '../../../../core/operations.ts'
+import { useFrame } from '../../../../core/frame-context.ts'
+import type { DataQuery } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../../parts/forms/attempt.ts'
 import { FormError } from '../../../../parts/forms/operation-form.tsx'
 
 /** Deletes a component or a group after a second click that says what goes. Both are created again in a moment. */
-export function DeleteItem<T>({
+export function DeleteItem({
   what,
   consequences,
-  remove,
+  call,
   onDone,
 }: {
   what: 'component' | 'group'
   consequences: string
-  remove(): Promise<Outcome<T>>
+  call: DataQuery
   onDone(): void
 }) {
+  const { execute } = useFrame()
   const [isAsked, setAsked] = useState(false)
   const { isBusy, error, run } = useAttempt()
   if (!isAsked) {
@@ -27,7 +30,7 @@ export function DeleteItem<T>({
     )
   }
   const confirm = async () => {
-    if ((await run(remove)) !== null) onDone()
+    if ((await run(() => execute(call.name, call.arguments))) !== null) onDone()
   }
   return (
     <div role="alert">
@@ -41,6 +44,7 @@ export function DeleteItem<T>({
         </button>
       </div>
       <FormError error={error} />
+      <AsCall call={call} />
     </div>
   )
 }

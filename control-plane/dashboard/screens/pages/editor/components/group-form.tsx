@@ -76,7 +76,7 @@ export function GroupForm({ pageId, group, onDone }: { pageId: string; group: Gr
       <DeleteItem
         what="group"
         consequences="Its components stay on the page, without a group."
-        remove={() => execute('deleteStatusPageGroup', { path })}
+        call={call('deleteStatusPageGroup', { path })}
         onDone={onDone}
       />
     </form>

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
+import { call } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { FormError } from '../../../../parts/forms/operation-form.tsx'
 import { AddItems } from './add-items.tsx'
-import { buildItems, type ComponentRecord, type GroupRecord, type PageItem } from './arrangement.ts'
+import { buildItems, type ComponentRecord, type GroupRecord, listSiblings, type PageItem } from './arrangement.ts'
 import { ItemRow } from './item-row.tsx'
 import { useArranging } from './use-arranging.ts'
 
@@ -43,6 +45,15 @@ export function ItemList({
         {arranging.announcement}
       </p>
       <FormError error={arranging.error} />
+      {canWrite(me) && items.length > 1 && (
+        <AsCall
+          call={call('orderStatusPageComponents', {
+            path: { id: pageId },
+            body: { component_ids: listSiblings(items, null) },
+          })}
+          name="for the order"
+        />
+      )}
       {canWrite(me) && <AddItems pageId={pageId} components={components} />}
     </div>
   )

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../../core/frame-context.ts'
+import { call } from '../../../../core/operations.ts'
+import { AsCall } from '../../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../../parts/forms/attempt.ts'
 import type { FormErrors } from '../../../../parts/forms/field-errors.ts'
 import { TextField } from '../../../../parts/forms/fields.tsx'
@@ -9,6 +11,13 @@ import type { PageDraft, PageRecord } from './page-form.ts'
 const IMAGE_TYPES = 'image/png,image/jpeg,image/webp,image/svg+xml'
 const NAMES = { logo: 'Logo', favicon: 'Favicon' }
 const UPLOADS = { logo: 'updateStatusPageLogo', favicon: 'updateStatusPageFavicon' } as const
+
+/** Uploads of an image that is not chosen yet. */
+const IMAGE = new Blob([], { type: 'image/png' })
+const IMAGE_CALLS = {
+  logo: (id: string) => call('updateStatusPageLogo', { path: { id }, body: IMAGE }),
+  favicon: (id: string) => call('updateStatusPageFavicon', { path: { id }, body: IMAGE }),
+}
 
 /** A logo or favicon: a file is stored at once; an address is a setting like the others. */
 export function ImageField({
@@ -73,6 +82,7 @@ export function ImageField({
         </label>
       )}
       <FormError error={attempt.error} />
+      {canWrite(me) && <AsCall call={IMAGE_CALLS[kind](page.id)} name={`for uploading a ${kind}`} />}
       {stored !== null && (
         <p role="status" class="soft small">
           <bdi>{stored}</bdi> is saved{page.is_published ? ', and visitors see it' : ''}.
