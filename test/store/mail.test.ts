@@ -99,7 +99,7 @@ t.test('A refusal before a recipient is named is a fault of the mail server, a l
     ['.', '554 5.7.1 Spam', undefined, /refused the mail/],
   ]
   for (const [refused, line, isServerFault, error] of rows) {
-    const result = await mailerOf(t, await startRefusing(refused, line)).send(mail, PATIENCE_MS)
+    const result = await mailerOf(t, await startRefusing(refused, line)).send(mail, TIMEOUT_MS)
     t.match(
       result,
       { code: Number(line.slice(0, 3)), line: new RegExp(`^${line.slice(0, 9)}`), error },
