@@ -41,7 +41,7 @@ async function readSeries(operators: string[]): Promise<Series[]> {
 const sumOf = (series: Series[], name: string) =>
   series.filter(one => one.name === name).reduce((sum, { value }) => sum + value, 0)
 
-const OUTCOMES = ['told', 'late', 'twice', 'missed', 'unmeasured']
+const OUTCOMES = ['reported', 'late', 'twice', 'missed', 'unmeasured']
 const outcomesOf = (series: Series[]) =>
   OUTCOMES.map(name => sumOf(series, `picket_canary_outages_total{region="us-east",kind="status",outcome="${name}"}`))
 
@@ -107,5 +107,5 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   const [up, alertUp] = ['status', 'alert'].map(stage => secondsOf('up', stage))
   t.ok(result! <= down! && down! <= alertDown!, `failing ${result}, down ${down}, alert ${alertDown}`)
   t.ok(up! <= alertUp!, `up ${up}, alert ${alertUp}`)
-  t.match(await picket.admin('canaries', 'list'), /\tfailed \S+ \(status\): told$/)
+  t.match(await picket.admin('canaries', 'list'), /\tfailed \S+ \(status\): reported$/)
 })

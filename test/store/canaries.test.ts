@@ -71,12 +71,14 @@ t.test('A past failure is measured once, also by concurrent processes', async t 
   const pools = Array.from({ length: 4 }, () => createPostgres(url, 2))
   t.teardown(() => Promise.all(pools.map(pool => pool.destroy())))
   const all = (await Promise.all(pools.map(pool => look(pool, settledAt)))).flat()
-  t.match(all, [{ region: 'us-east', outcome: 'told', stages: { length: 5 } }])
+  t.match(all, [{ region: 'us-east', outcome: 'reported', stages: { length: 5 } }])
   t.same(
     all[0]!.stages.map(({ seconds }) => seconds),
     [30, 34, 34, 20, 20],
   )
   t.same(await seen(settledAt), [])
+  const listed = await loadCanaries(db)
+  t.equal(listed.find(({ region }) => region === 'us-east')?.lastOutcome, 'reported')
 })
 
 t.test('Failures during an outage of all processes are counted as missed for a day', async t => {

@@ -67,7 +67,7 @@ export function loadCanaries(db: Db): Promise<Canary[]> {
     `SELECT c.region, c.every_seconds AS "everySeconds", c.for_seconds AS "forSeconds", c.kinds, c.monitor_id AS "monitorId",
        c.measured_since AS "measuredSince", m.is_paused AS "isPaused", m.status,
        m.interval_seconds AS "intervalSeconds", m.timeout_ms AS "timeoutMs", m.retry_count AS "retryCount", last.started_at AS "lastStartedAt",
-       last.outcome AS "lastOutcome", last.kind AS "lastKind"
+       CASE last.outcome WHEN 'told' THEN 'reported' ELSE last.outcome END AS "lastOutcome", last.kind AS "lastKind"
      FROM canaries c JOIN monitors m ON m.id = c.monitor_id
      LEFT JOIN LATERAL (SELECT started_at, outcome, kind FROM canary_outages o WHERE o.region = c.region
                         ORDER BY started_at DESC LIMIT 1) last ON true
@@ -158,16 +158,16 @@ export type MeasuredOutage = OutageMeasurement &
   CanaryOutage &
   GuaranteeComparison & { region: Region; limits: CanaryLimits }
 
-/** False when another process was faster. */
+/** False when another process was faster. `reported` is stored as `told`, which processes of an earlier version write too. */
 export async function insertOutage(db: Db, row: MeasuredOutage & { now: Date }): Promise<boolean> {
-  const { limits, stages, ...rest } = row
+  const { limits, stages, outcome, ...rest } = row
   const touched = await execute(
     db,
     `INSERT INTO canary_outages (region, kind, started_at, ended_at, outcome, stages, guarantee, down_within,
        message_within, late_seconds, created_at)
      VALUES (:region, :kind, :startedAt, :endedAt, :outcome, :stages, :guarantee, :downWithin, :messageWithin,
        :lateSeconds, :now) ON CONFLICT (region, started_at) DO NOTHING`,
-    { ...rest, ...limits, stages: JSON.stringify(stages) },
+    { ...rest, ...limits, outcome: outcome === 'reported' ? 'told' : outcome, stages: JSON.stringify(stages) },
   )
   return touched === 1
 }

@@ -47,6 +47,6 @@ function reportOutage(measured: MeasuredOutage, meters: CanaryMetrics, { log }: 
       { ...line, late_seconds: lateSeconds },
       'a planned failure was reported later than guaranteed, or not at all',
     )
-  } else if (outcome === 'told' || outcome === 'unmeasured') log.info(line, 'a planned failure was measured')
+  } else if (outcome === 'reported' || outcome === 'unmeasured') log.info(line, 'a planned failure was measured')
   else log.warn(line, 'a planned failure was not reported as expected')
 }

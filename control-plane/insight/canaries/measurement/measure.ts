@@ -23,10 +23,10 @@ export type CanaryFacts = {
 export type DetectionStage = { turn: 'down' | 'up'; stage: 'result' | 'status' | 'alert'; seconds: number }
 
 /**
- * `told`: down and recovery were reported. `late`: an alert took over 90 s. `twice`: an alert had two delivery ids.
+ * `reported`: down and recovery were reported. `late`: an alert took over 90 s. `twice`: an alert had two delivery ids.
  * `missed`: a status or an alert did not arrive. `unmeasured`: the canary was paused.
  */
-export const CANARY_OUTCOMES = ['told', 'late', 'twice', 'missed', 'unmeasured'] as const
+export const CANARY_OUTCOMES = ['reported', 'late', 'twice', 'missed', 'unmeasured'] as const
 export type CanaryOutcome = (typeof CANARY_OUTCOMES)[number]
 export type OutageMeasurement = { outcome: CanaryOutcome; stages: DetectionStage[] }
 
@@ -58,7 +58,7 @@ function pickOutcome(stages: DetectionStage[], alertCount: number): CanaryOutcom
     stages.some(one => one.turn === turn && one.stage === stage)
   if (!hasStage('down', 'alert') || !hasStage('up', 'status') || !hasStage('up', 'alert')) return 'missed'
   if (alertCount > 1) return 'twice'
-  return stages.some(({ stage, seconds }) => stage === 'alert' && seconds > LATE_AFTER_SECONDS) ? 'late' : 'told'
+  return stages.some(({ stage, seconds }) => stage === 'alert' && seconds > LATE_AFTER_SECONDS) ? 'late' : 'reported'
 }
 
 /** Clocks of two machines may differ, so a negative duration is 0. */

@@ -67,7 +67,7 @@ const lasting = (seconds: number) => ({ startedAt, endedAt: new Date(startedAt.g
 
 /** Seconds until the monitor was down and until the alert arrived; null: never. */
 const measured = (down: number | null, message: number | null): OutageMeasurement => ({
-  outcome: down !== null && message !== null ? 'told' : 'missed',
+  outcome: down !== null && message !== null ? 'reported' : 'missed',
   stages: [
     ...(down === null ? [] : [{ turn: 'down' as const, stage: 'status' as const, seconds: down }]),
     ...(message === null ? [] : [{ turn: 'down' as const, stage: 'alert' as const, seconds: message }]),

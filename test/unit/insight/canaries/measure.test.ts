@@ -31,7 +31,7 @@ const outcome = (...given: Parameters<typeof measured>) => measured(...given).ou
 
 t.test('A reported failure has the time of each stage', async t => {
   t.same(measured('down@34 up@210', 'down@34.5 up@210.5'), {
-    outcome: 'told',
+    outcome: 'reported',
     stages: [
       { turn: 'down', stage: 'result', seconds: 30 },
       { turn: 'down', stage: 'status', seconds: 34 },
@@ -44,7 +44,7 @@ t.test('A reported failure has the time of each stage', async t => {
 
 t.test('Each planned failure has one outcome', async t => {
   const rows: [string, string, string][] = [
-    ['told', 'down@90 up@270', 'down@90 up@270'],
+    ['reported', 'down@90 up@270', 'down@90 up@270'],
     ['late', 'down@34 up@210', 'down@91 up@211'],
     ['late', 'down@34 up@210', 'down@35 up@271'],
     ['twice', 'down@34 up@210', 'down@35 down@36 up@211'],
@@ -77,7 +77,7 @@ t.test('Events after the settling of a failure count as missed', async t => {
 })
 
 t.test('A recovery from an earlier failure does not count', async t => {
-  t.equal(outcome('up@2 down@34 up@210', 'up@3 down@35 up@211'), 'told')
+  t.equal(outcome('up@2 down@34 up@210', 'up@3 down@35 up@211'), 'reported')
 })
 
 t.test('A paused canary is not measured', async t => {
