@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { createOwnFaultFinder } from '../../control-plane/foundation/web/validation/schema-compiler.ts'
+import { createFileReader } from '../../control-plane/integrations/import-export/jobs/reading/file-reader.ts'
 import { readImportFile } from '../../control-plane/integrations/import-export/jobs/reading/read-file.ts'
 import {
   createDiskBudget,
@@ -107,6 +108,47 @@ t.test('A full disk is 503, and no file is left', async t => {
     storeUpload(short, 20, createDiskBudget(MAX_UPLOAD_BYTES), () => {}, sink),
     { status: 400, message: /before the file was complete/ },
   )
+})
+
+t.test('A file of the maximum size is written part by part, and its bytes do not stay in memory', async t => {
+  const chunk = Buffer.alloc(65_536)
+  const chunks = (function* () {
+    for (let i = 0; i < MAX_UPLOAD_BYTES / chunk.length; i++) yield chunk
+  })()
+  const before = process.memoryUsage().arrayBuffers
+  let mostBytes = 0
+  const note = () => {
+    mostBytes = Math.max(mostBytes, process.memoryUsage().arrayBuffers - before)
+  }
+  const budget = createDiskBudget(MAX_UPLOAD_BYTES)
+  const sink = () => open('/dev/null', 'r+')
+  const upload = await storeUpload(Readable.from(chunks), MAX_UPLOAD_BYTES, budget, note, sink)
+  t.equal(upload.bytes, MAX_UPLOAD_BYTES)
+  t.ok(mostBytes < MAX_UPLOAD_BYTES / 2, `at most ${mostBytes} bytes in memory`)
+  await upload.close()
+})
+
+t.test('Reading stops at its limit of memory and its limit of time, and the next file is read', async t => {
+  const store = async (text: string) => {
+    const { fd, close } = await storeUpload(
+      Readable.from([Buffer.from(text)]),
+      null,
+      createDiskBudget(1 << 26),
+      () => {},
+    )
+    t.teardown(close)
+    return fd
+  }
+  const whole = await store(
+    '{"version":1,"monitors":[{"name":"Shop","type":"http","url":"https://shop.example.com/"}]}',
+  )
+  // 2,000,000 values become more than 100 MB
+  const large = await store(`{"version":1,"monitors":[${'[],{},'.repeat(1_000_000)}{}]}`)
+  const readSmall = createFileReader({ memoryMb: 64, timeoutMs: 60_000 })
+  await t.rejects(readSmall('p', 'picket', large), { status: 503, message: /the file could not be read: .*memory/ })
+  t.match((await readSmall('p', 'picket', whole)).join(), /Shop/, 'a new thread reads the next file')
+  const readBriefly = createFileReader({ memoryMb: 768, timeoutMs: 1 })
+  await t.rejects(readBriefly('p', 'picket', large), { status: 503, message: /it takes more than 0\.001 s/ })
 })
 
 t.test(
