@@ -29,8 +29,8 @@ export const withRequestVersion = (db: Db, version: RequestVersion): Db =>
   )
 
 /**
- * Throws 412 when the record of the request, whose row is locked, has another version than the request names, and 404 when there
- * is no such record.
+ * Throws 412 when the record of the request, whose row is locked, has another version than the request names, and 404 when it
+ * does not exist.
  */
 export async function assertRequestVersion(tx: Tx): Promise<void> {
   const state = requested.get(tx)

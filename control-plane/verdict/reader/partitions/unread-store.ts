@@ -1,7 +1,7 @@
 import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 
 /** A partition without a reader is taken within 10 s. After this, results that arrive are not read by any process. */
-const UNREAD_LIMIT = `interval '2 minutes'`
+const MAX_UNREAD = `interval '2 minutes'`
 
 /** SQL: when the results of the partition `t` were last read. */
 export const LAST_READ_SQL = 'coalesce(t.lease_until, t.updated_at)'
@@ -10,7 +10,7 @@ export const LAST_READ_SQL = 'coalesce(t.lease_until, t.updated_at)'
  * SQL: no process reads the results of the partition `t`, so statuses are from the time before. A partition that was never read has
  * epoch 0: there was no verdict yet.
  */
-export const IS_UNREAD_SQL = `t.epoch > 0 AND ${LAST_READ_SQL} < clock_timestamp() - ${UNREAD_LIMIT}`
+export const IS_UNREAD_SQL = `t.epoch > 0 AND ${LAST_READ_SQL} < clock_timestamp() - ${MAX_UNREAD}`
 
 /** SQL: the status of the monitor `m` comes from the results of its partition. */
 export const HAS_RESULTS_SQL =
