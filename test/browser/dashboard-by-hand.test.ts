@@ -242,6 +242,18 @@ t.test('A person subscribes a channel, sets digests, sees every message, and sen
   })
   t.same(await checkAccessibility(page), [], 'the settings')
 
+  const { id } = await create('/monitors', { name: 'Nightly', type: 'http', url: 'https://a.example.com/' })
+  const readRules = async () => (await call('GET', `/alerts/rules?monitor_id=${id}`)).body.data
+  await page.goto(`${origin}/monitors/${id}/settings`)
+  await page.getByLabel('Pager', { exact: true }).and(page.locator(':enabled')).click()
+  const reminds = page.getByLabel('Remind').and(page.locator(':enabled'))
+  await reminds.selectOption({ label: 'every 15 min' })
+  await waitFor(async () => (await readRules())[0]?.remind_every_minutes === 15, { label: 'the reminder is saved' })
+  await reminds.selectOption({ label: 'never' })
+  await waitFor(async () => (await readRules())[0]?.remind_every_minutes === null, { label: 'no reminder' })
+  t.match(await readRules(), [{ alert_channel_id: channel.id }])
+  await page.goto(`${origin}/settings/alerts`)
+
   await page.getByRole('link', { name: 'Messages' }).click()
   await page.getByLabel('Event').selectOption('monitor.up')
   await button(page, 'Filter').click()
