@@ -61,7 +61,7 @@ t.test('A click on a value makes a rule for every service, and its monitors appe
   t.same(
     (await readRows(page, 'table.verdicts')).map(cells => cells.join(' | ')),
     [
-      'Degraded | api | slow | services.api.status is "slow", expected "ok"; degraded_rule_config allows it',
+      'Degraded | api | slow | services.api.status is "slow", expected "ok"; it counts as degraded',
       'Down | mail | failing | services.mail.status is "failing", expected "ok"',
       'Up | web | ok | services.web.status is "ok"',
     ],

@@ -44,6 +44,8 @@ t.test('The title and the heading are one sentence about all monitors', t => {
 t.test('Without monitors the page says so, and a healthy project has no list of trouble', t => {
   const empty = show({ board: boardOf([]), answers: { listAlertChannels: listOf([]) } })
   t.match(empty.text, 'Nothing is monitored yet')
+  t.match(empty.text, 'import a file of Uptime Kuma or Gatus.')
+  t.match(empty.html, 'href="/settings/import"')
   const healthy = show()
   t.notMatch(healthy.html, /id="trouble"|class="banner/)
   t.match(healthy.text, 'There was no incident yet.')

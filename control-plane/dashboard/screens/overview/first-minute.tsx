@@ -32,7 +32,8 @@ export function FirstMinute() {
       </div>
       <p class="soft small" id="first-address-hint">
         A web address, a host or host:port. It is tried from every region before anything is saved. Or{' '}
-        <a href="/monitors/new?type=heartbeat">let a job report by itself</a>.
+        <a href="/monitors/new?type=heartbeat">let a job report by itself</a>, or{' '}
+        <a href="/settings/import">import a file</a> of Uptime Kuma or Gatus.
       </p>
     </form>
   )

@@ -150,6 +150,6 @@ function evaluateRule(
   if (holds) return { outcome: 'up', message }
   const isDegraded = degradedRule?.(match, context).holds === true
   return isDegraded
-    ? { outcome: 'degraded', message: `${message}; degraded_rule_config allows it` }
+    ? { outcome: 'degraded', message: `${message}; it counts as degraded` }
     : { outcome: 'down', message }
 }
