@@ -1,6 +1,9 @@
 import t from 'tap'
 import type { ApiError } from '../../../../control-plane/foundation/web/server/errors.ts'
-import { createReferenceResolver } from '../../../../control-plane/integrations/import-export/file/references.ts'
+import {
+  beginWithName,
+  createReferenceResolver,
+} from '../../../../control-plane/integrations/import-export/file/references.ts'
 
 const OPS = { name: 'Ops', id: 'aa-1', writtenId: 'core_OPS' }
 const OPS_OF_PROJECT = { name: 'Ops', id: 'bb-2' }
@@ -45,4 +48,17 @@ t.test('A name that several records have needs an id', async t => {
   t.equal(find('cc-4', 'channel'), 'cc-4')
   t.equal(find('bb-2', 'channel'), 'bb-2', 'the id of a record that is not in the file')
   t.equal(find('ff-9', 'channel'), 'ff-9')
+})
+
+t.test('A message begins with the name of its entry instead of the place in the file', async t => {
+  const file = { monitors: [{ name: 'Shop: $& web' }, { name: '' }], maintenance_windows: [{ title: 'Move' }] }
+  for (const [message, shown] of [
+    ['monitors[0]: blocked_target: x', 'Shop: $& web: blocked_target: x'],
+    ['monitors[0].rules[1]: unknown', 'Shop: $& web: rules[1]: unknown'],
+    ['maintenance_windows[0]: too long', 'Move: too long'],
+    ['monitors[1]: blocked', 'monitors[1]: blocked'],
+    ['monitors[7]: blocked', 'monitors[7]: blocked'],
+    ['the project is full', 'the project is full'],
+  ] as const)
+    t.equal(beginWithName(message, file), shown)
 })
