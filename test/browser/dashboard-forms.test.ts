@@ -2,10 +2,18 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
-import { addSession, holdChanges, noteFocusAt, readOverflow, readUntil } from '../support/dashboard-browser.ts'
+import {
+  addSession,
+  holdChanges,
+  noteFocusAt,
+  readOverflow,
+  readText,
+  readUntil,
+} from '../support/dashboard-browser.ts'
 import { createPerson, PERSON_PASSWORD } from '../support/person.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Teardown } from '../support/teardown.ts'
+import { waitFor } from '../support/wait.ts'
 import { openBrowser } from './open-browser.ts'
 
 const api = await startApi(t, { HOST: 'localhost', EGRESS_ALLOW: '127.0.0.0/8' })
@@ -62,6 +70,19 @@ t.test('A test says for each region why it has no result, and nothing is stored'
   await page.getByText('no probe of us-east is connected').waitFor()
   await page.getByRole('img', { name: 'Test: us-east no vote, eu-west no vote, ap-southeast no vote' }).waitFor()
   t.equal((await call('GET', '/monitors?q=never.example.com')).body.meta.total, 0)
+
+  await page.goto(`${origin}/start`)
+  const tests: unknown[] = []
+  page.on('request', request => {
+    if (request.url().endsWith('/monitors/test')) tests.push(request.postDataJSON())
+  })
+  await field(page, 'Address').fill('left.example.com')
+  await field(page, 'Address').press('Tab')
+  await page.getByText('no probe of us-east is connected').waitFor()
+  t.match(tests, [{ url: 'https://left.example.com' }], 'an address is tried when the field is left')
+  await field(page, 'Address').focus()
+  await field(page, 'Address').press('Tab')
+  t.equal(tests.length, 1, 'an unchanged address is not tried again')
   t.same(complaints, [])
 })
 
@@ -207,7 +228,13 @@ t.test('A webhook is tested before it is created, and its secret is shown once',
   const { page, complaints } = await openAt(t, '/settings/channels/new')
   await field(page, 'Address').fill(receiver.url)
   await page.getByRole('button', { name: 'Send a test' }).click()
-  await page.getByText('The receiver accepted the message.').waitFor()
+  const result = page.getByRole('status').filter({ hasText: 'The receiver accepted the message.' })
+  await result.waitFor()
+  const [sent] = receiver.received
+  t.match(await readText(result), `Answer 200`)
+  t.match(await readText(result), `Address ${receiver.url}`)
+  await result.getByText('Request', { exact: true }).click()
+  t.ok((await result.locator('pre').last().textContent())!.includes(sent!.rawBody), 'the bytes that were sent')
   t.equal((await call('GET', '/alerts/channels')).body.meta.total, 0)
   await field(page, 'Address').fill(`${receiver.url}/other`)
   // the result of the test is of the previous address
@@ -222,6 +249,49 @@ t.test('A webhook is tested before it is created, and its secret is shown once',
   await page.getByText(/^whsec_/).waitFor()
   t.same(complaints, [])
 })
+
+t.test(
+  'The rule of a channel is added, changed and removed in the settings of a monitor, and a copy is created',
+  async t => {
+    const { id } = await createMonitor({
+      name: 'Ruled',
+      type: 'http',
+      url: 'https://ruled.example.com',
+      tags: ['shop'],
+    })
+    const body = { name: 'Pager', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
+    const channel = (await call('POST', '/alerts/channels', body)).body.data
+    // a default channel has a rule of its own
+    const readRules = async () =>
+      (await call('GET', `/alerts/rules?monitor_id=${id}`)).body.data.filter(
+        (rule: { alert_channel_id: string }) => rule.alert_channel_id === channel.id,
+      )
+    const { page, complaints } = await openAt(t, `/monitors/${id}/settings`)
+    const row = page.locator('.alert-rules > li', { hasText: 'Pager' })
+    const choice = (name: string) => row.getByRole('checkbox', { name, exact: true })
+    await choice('Pager').and(page.locator(':enabled')).click()
+    await choice('Degraded').waitFor()
+    t.match(await readRules(), [{ on_down: true, on_recovery: true }])
+    const before = (await readRules())[0].on_degraded
+    await choice('Degraded').and(page.locator(':enabled')).click()
+    await waitFor(async () => (await readRules())[0].on_degraded === !before, { label: 'the event' })
+    await row.getByRole('combobox', { name: 'Remind' }).selectOption('30')
+    await waitFor(async () => (await readRules())[0].remind_every_minutes === 30, { label: 'the reminder' })
+    t.equal((await readRules())[0].on_degraded, !before, 'only what was changed')
+    await choice('Pager').and(page.locator(':enabled')).click()
+    await waitFor(async () => (await readRules()).length === 0, { label: 'no rule' })
+
+    await page.getByRole('link', { name: 'Make a copy' }).click()
+    await page.waitForURL(`${origin}/monitors/new?copy=${id}`)
+    await field(page, 'Name').fill('Second')
+    await page.getByRole('button', { name: 'Create the monitor' }).click()
+    await page.waitForURL(/\/monitors\/[0-9a-f-]{36}$/)
+    const copy = (await call('GET', `/monitors/${page.url().split('/').at(-1)}`)).body.data
+    t.not(copy.id, id)
+    t.match(copy, { name: 'Second', type: 'http', url: 'https://ruled.example.com', tags: ['shop'] })
+    t.same(complaints, [])
+  },
+)
 
 t.test('The forms are accessible on phones, in dark', async t => {
   const monitor = await createMonitor({

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useFollowing } from '../../../browser/following.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
@@ -38,9 +38,16 @@ export function MonitorStep({
   const live = listLiveRegions(regions)
   const test = useTest({ ...form, regions: live?.length ? live : null }, regions, attempt)
   const body = toCreateBody(applyProposals(form, live))
+  const [left, setLeft] = useState('')
+  const isPressed = useRef(false)
   useEffect(() => {
     if (takeTypedAddress(address)) void test.run()
   }, [])
+  useEffect(() => {
+    if (left !== '' && left === form.url && !test.results) void test.run()
+  }, [left])
+  // results would move a button under the pointer that presses it
+  const onLeave = () => !isPressed.current && setLeft(toForm(form.url).url)
   const create = async () => {
     const problem = toFormError(findFormProblems(form))
     if (problem) return attempt.setError(problem)
@@ -52,17 +59,30 @@ export function MonitorStep({
     void (test.results ? create() : test.run())
   }
   return (
-    <form class="step scripted" ref={element} noValidate onSubmit={submit}>
+    <form
+      class="step scripted"
+      ref={element}
+      noValidate
+      onSubmit={submit}
+      onPointerDown={() => {
+        isPressed.current = true
+      }}
+      onPointerUp={() => {
+        isPressed.current = false
+      }}
+    >
       <h2>What should be monitored?</h2>
       <fieldset class="plain stack" disabled={!isInteractive}>
-        <AddressField
-          form={form}
-          errors={buildFormErrors(attempt.error?.details ?? [])}
-          change={part => {
-            if (part.url !== undefined && part.url !== form.url)
-              setForm({ ...form, ...part, type: proposeType(part.url) })
-          }}
-        />
+        <div onFocusOut={onLeave}>
+          <AddressField
+            form={form}
+            errors={buildFormErrors(attempt.error?.details ?? [])}
+            change={part => {
+              if (part.url !== undefined && part.url !== form.url)
+                setForm({ ...form, ...part, type: proposeType(part.url) })
+            }}
+          />
+        </div>
         <FormMessages error={attempt.error} shown={['url']} />
         {(test.isBusy || test.results) && (
           <TestResults regions={test.regions} results={test.isBusy ? null : test.results} />
