@@ -4,7 +4,10 @@ import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
 import { addSession, readOverflow, runAtOnce, typeScript } from '../support/dashboard-browser.ts'
+import { LOADED_SCREENS } from '../support/dashboard-screens.tsx'
 import { sendRequest } from '../support/http-client.ts'
+import { upload } from '../support/import-jobs.ts'
+import { insertOutage } from '../support/outage.ts'
 import { createPerson } from '../support/person.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
 import { insertMonitor } from '../support/verdict.ts'
@@ -150,19 +153,53 @@ t.test('A person who is signed out signs in and is led to the page', async t => 
   t.same(complaints, [])
 })
 
-t.test('A foreign id and an unknown id have the same page', async t => {
+/** One record of another organization for each kind, by the beginning of the paths of its pages. */
+async function insertForeignRecords(): Promise<Record<string, string>> {
   const other = await api.tenant()
-  const foreign = await insertMonitor(api.db, other.projectId, { name: 'Secret' })
-  const pages = []
-  for (const one of [foreign, '0190a0a0-0000-7000-8000-000000000000', 'nope']) {
-    const { status, text } = await get(`/monitors/${one}`)
-    t.equal(status, 404, one)
-    t.match(text, '<title>Page not found · Picket</title>')
-    t.notMatch(text, 'Secret')
-    pages.push(text.slice(0, text.indexOf('<script type="application/json"')).replaceAll(one, 'id'))
+  const create = async (path: string, body: object) => {
+    const answer = await api.call('POST', path, { key: other.key, body })
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body.data.id as string
   }
-  t.equal(pages[0], pages[1])
-  t.equal(pages[0], pages[2])
+  const url = 'https://secret.example.com/'
+  const channel = await create('/alerts/channels', { name: 'Secret', type: 'webhook', config: { url } })
+  const { monitorId, incidentId, deliveryId } = await insertOutage(api.db, other.projectId, channel, 'Secret')
+  const times = { starts_at: '2050-01-01T10:00:00Z', ends_at: '2050-01-01T11:00:00Z' }
+  return {
+    '/monitors': monitorId,
+    '/incidents': incidentId,
+    '/log': deliveryId,
+    '/settings/channels': channel,
+    '/settings/import': (await upload(api, other.key, 'from=picket&file_name=secret.json', '{}')).body.data.id,
+    '/pages': await create('/status-pages', { name: 'Secret', slug: 'secret', template: 'clean' }),
+    '/sources': await create('/data-sources', { name: 'Secret', url }),
+    '/dependencies': await create('/dependencies', {
+      name: 'Secret',
+      status_url: url,
+      feed_url: url,
+      feed_type: 'rss',
+    }),
+    '/maintenance': await create('/maintenance-windows', { title: 'Secret', monitor_ids: [monitorId], ...times }),
+  }
+}
+
+t.test('On every page of a record, a foreign id and an unknown id have the same answer', async t => {
+  const records = await insertForeignRecords()
+  const paths = LOADED_SCREENS.filter(({ record }) => record).map(({ path }) => path)
+  t.ok(paths.length >= 14, `${paths.length} pages`)
+  for (const path of paths) {
+    const foreign = records[path.slice(0, path.indexOf('/:id'))]!
+    t.ok(foreign, `${path}: a foreign record`)
+    const pages = []
+    for (const one of [foreign, foreign.replace(/[0-9a-f]{8}$/, '00000000'), 'nope']) {
+      const { status, text } = await get(path.replace(':id', one))
+      t.equal(status, 404, `${path} ${one}`)
+      t.match(text, '<title>Page not found · Picket</title>')
+      t.notMatch(text, 'Secret')
+      pages.push(text.slice(0, text.indexOf('<script type="application/json"')).replaceAll(one, 'id'))
+    }
+    t.same(pages, Array(3).fill(pages[0]), path)
+  }
 })
 
 t.test('An API key and the host of a customer have no dashboard', async t => {
