@@ -1,5 +1,8 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { email } from '../../control-plane/alerting/channels/kinds/email.ts'
+import { buildEnvelope } from '../../control-plane/alerting/events/envelope.ts'
+import { buildIncidentEvent } from '../../control-plane/verdict/incidents/incident-event.ts'
 import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { insertWatchedMonitors } from '../support/board.ts'
@@ -143,13 +146,40 @@ t.test('A person who is signed out signs in and is led to the page', async t => 
   const refused = await get('/monitors?q=is:down', {})
   t.equal(refused.status, 303)
   t.equal(refused.headers.get('location'), '/sign-in?return_to=%2Fmonitors%3Fq%3Dis%3Adown')
+  const signIn = async (page: Page) => {
+    await page.getByLabel('Email address').fill('owner@example.com')
+    await page.getByLabel('Password').fill('correct horse battery')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
   const { page, complaints } = await openTab(t, origin, { viewport: DESKTOP })
   await page.goto(`${origin}/monitors/${id}?range=7d`)
-  await page.getByLabel('Email address').fill('owner@example.com')
-  await page.getByLabel('Password').fill('correct horse battery')
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page)
   await page.getByRole('heading', { name: 'Shop' }).waitFor()
   t.equal(page.url(), `${origin}/monitors/${id}?range=7d`)
+
+  // the mail of an alert, as it is sent
+  const channel = { name: 'Hook', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
+  const made = await api.call('POST', '/alerts/channels', { key: person.key, body: channel })
+  const { incidentId } = await insertOutage(api.db, projectId, made.body.data.id, 'Checkout')
+  const { data } = (await api.call('GET', `/incidents/${incidentId}`, { key: person.key })).body
+  const incident = { ...data, started_at: new Date(data.started_at) }
+  const input = { name: 'incident.created' as const, projectId, incident, update: null, statusPage: null }
+  const event = buildIncidentEvent('e1', input, origin, new Date())
+  const envelope = buildEnvelope(event, 'whd_1', new Date())
+  const mail = email.render(envelope, { to: ['ops@example.com'] }, { publicUrl: origin, reminder: null })
+  const { text, html } = JSON.parse(mail.body.toString())
+  const link = /https?:\/\/[^\s"/]+\/incidents\/[0-9a-f-]{36}/
+  const [address] = link.exec(text)!
+  t.equal(link.exec(html)![0], address)
+  const path = new URL(address).pathname
+  t.equal(path, `/incidents/${incidentId}`)
+  // an open page would read without its session
+  await page.goto('about:blank')
+  await page.context().clearCookies()
+  await page.goto(origin + path)
+  await signIn(page)
+  await page.getByRole('heading', { name: 'Checkout is down' }).waitFor()
+  t.equal(page.url(), origin + path)
   t.same(complaints, [])
 })
 
