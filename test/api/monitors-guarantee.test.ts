@@ -76,6 +76,32 @@ t.test('GET /monitors/{id}/guarantee 200 has the limit for a single region in do
   t.match(holds_while, /no probe of another region gets an answer with a status below 500/)
 })
 
+t.test('GET /monitors/{id}/guarantee 200 has what faults of the installation add', async t => {
+  const always = [
+    { fault: 'probe_lost', adds: 30, adds_duration: false },
+    { fault: 'acknowledgements_lost', adds: 30, adds_duration: false },
+    { fault: 'control_plane_lost', adds: 20, adds_duration: false },
+  ]
+  const lasting = [
+    { fault: 'all_regions_lost', adds: 60, adds_duration: true },
+    { fault: 'nats_or_postgresql_lost', adds: 60, adds_duration: true },
+  ]
+  const ofOne = (await call('POST /monitors', { ...SHOP, ...PACE, regions: ['us-east'] })).body.data
+  t.same((await guaranteeOf(ofOne.id)).under_faults, [...always, ...lasting])
+  const ofThree = (await call('POST /monitors', { ...SHOP, ...PACE })).body.data
+  const absent = { fault: 'regions_lost', adds: 20, adds_duration: false }
+  t.same(ofThree.guarantee.under_faults, [...always, absent, ...lasting])
+  await call(`PUT /monitors/${ofThree.id}`, { interval_seconds: 300 })
+  t.match((await guaranteeOf(ofThree.id)).under_faults, [
+    { fault: 'probe_lost', adds: 120 },
+    { fault: 'acknowledgements_lost', adds: 120 },
+    { fault: 'control_plane_lost', adds: 20 },
+    { fault: 'regions_lost', adds: 20 },
+    { fault: 'all_regions_lost', adds: 330, adds_duration: true },
+    { fault: 'nats_or_postgresql_lost', adds: 330, adds_duration: true },
+  ])
+})
+
 const WITHOUT: [string, object, RegExp][] = [
   ['no region has a probe', { ...SHOP, regions: ['ap-northeast'] }, /^no_probe: no live probe in ap-northeast /],
   [
@@ -95,8 +121,9 @@ for (const [why, body, reason] of WITHOUT) {
   t.test(`GET /monitors/{id}/guarantee 200 is empty with a reason: ${why}`, async t => {
     const created = await call('POST /monitors', body)
     t.equal(created.status, 201)
-    const { outages, reasons } = await guaranteeOf(created.body.data.id)
+    const { outages, reasons, under_faults } = await guaranteeOf(created.body.data.id)
     t.same(outages, [])
+    t.same(under_faults, [])
     t.match(reasons, [reason])
   })
 }

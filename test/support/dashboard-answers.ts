@@ -208,6 +208,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
       outages: [{ kind: 'refused', down_within: 37, message_within: 39, shortest: 40, down_within_in_doubt: 60 }],
       reasons: ['The majority of three regions decides.'],
       holds_while: 'all regions have probes',
+      under_faults: [{ fault: 'probe_lost', adds: 30, adds_duration: false }],
     },
   },
 }

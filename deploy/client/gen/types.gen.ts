@@ -466,6 +466,20 @@ export type Guarantee = {
      */
     reasons: Array<string>;
     holds_while: string;
+    /**
+     * What faults of the installation add to each limit; several faults add up. probe_lost: another probe of the region works; acknowledgements_lost: NATS stores results without an answer; control_plane_lost: one of its processes ends or loses NATS or PostgreSQL; regions_lost: no probe of some regions works until the verdict; all_regions_lost: none works in any region, or the fault ends before the verdict; nats_or_postgresql_lost: unavailable, or the clock was set. Empty when nothing is guaranteed.
+     */
+    under_faults: Array<{
+        fault: 'probe_lost' | 'acknowledgements_lost' | 'control_plane_lost' | 'regions_lost' | 'all_regions_lost' | 'nats_or_postgresql_lost';
+        /**
+         * What the fault adds to each limit, in seconds.
+         */
+        adds: number;
+        /**
+         * Whether it adds the duration of the fault, too.
+         */
+        adds_duration: boolean;
+    }>;
 };
 
 export type MonitorWithGuarantee = {

@@ -81,15 +81,19 @@ function addedMs(
   baseMs: number,
   { regions, intervalS, seeing = regions, probes, ofAll }: Watched & { probes: number; ofAll: boolean },
 ) {
-  let addedMs = 0
-  let outageEndMs = fromMs
-  for (const { kind, toMs } of faults) {
-    if (GLOBAL_OUTAGE.test(kind) || (ofAll && FAILS_TARGETS.test(kind)))
-      outageEndMs = Math.max(outageEndMs, toMs + afterMs(intervalS))
-    else addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : movesMs(intervalS)
-  }
   const gone = seeing.map(region => findAbsenceEndMs(faults, region, probes))
   const isDecidedByOthers = gone.filter(ms => ms === null).length * 2 > regions.length
+  /** The absence of its region adds what the fault adds. */
+  const isPartOfAbsence = ({ region, kind }: RecordedFault) =>
+    !isDecidedByOthers && PROBE_FAULT.test(kind) && region !== null && (gone[seeing.indexOf(region)] ?? null) !== null
+  let addedMs = 0
+  let outageEndMs = fromMs
+  for (const fault of faults) {
+    const { kind, toMs } = fault
+    if (GLOBAL_OUTAGE.test(kind) || (ofAll && FAILS_TARGETS.test(kind)))
+      outageEndMs = Math.max(outageEndMs, toMs + afterMs(intervalS))
+    else if (!isPartOfAbsence(fault)) addedMs += CONTROL_PLANE.test(kind) ? TAKES_OVER_MS : movesMs(intervalS)
+  }
   if (isDecidedByOthers && !ofAll) return addedMs + outageEndMs - fromMs
   // where other regions see the target well, those that see the outage are needed
   const isOneLeft = gone.includes(null) && seeing.length === regions.length

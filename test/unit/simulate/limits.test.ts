@@ -1,10 +1,13 @@
 import t from 'tap'
 import {
   computeDetectionLimits,
+  computeFaultDelays,
   computeTransitionInDoubtMs,
   FAILURE_MODES,
 } from '../../../control-plane/monitoring/monitors/settings/guarantee.ts'
+import { createFaultIndex, extendLimit } from '../../simulate/oracle/faults-under-way.ts'
 import { limitInDoubtMs, limitMs } from '../../simulate/oracle/limits.ts'
+import { fault, HOUR, hourOf, MIN, TEN } from '../../support/simulated-hour.ts'
 
 const INTERVALS_S = [30, 60, 300]
 const TIMEOUTS_MS = [1_000, 5_000, 10_000, 30_000, 60_000]
@@ -28,5 +31,29 @@ t.test('the limits of the oracle equal those that the API returns', async t => {
               `in doubt: ${kind}, ${regions} regions, ${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`,
             )
         t.same(promised, answered, `${intervalS} s, timeout ${timeoutMs} ms, ${retryCount} re-checks`)
+      }
+})
+
+const FAULTS = {
+  probe_lost: { ...fault('probe-killed', TEN, MIN, 'us-east'), place: 'us-east-1' },
+  acknowledgements_lost: fault('acks-lost', TEN, MIN, null),
+  control_plane_lost: fault('verdict-killed', TEN, MIN, null),
+  regions_lost: fault('region-dead', TEN, 10 * HOUR, 'us-east'),
+  all_regions_lost: fault('region-dead', TEN, MIN, 'us-east'),
+  nats_or_postgresql_lost: fault('nats-away', TEN, MIN, null),
+}
+
+t.test('what the oracle adds for a fault equals what the API returns', async t => {
+  for (const intervalS of [30, 60, 300, 3_600])
+    for (const regions of [['us-east'], ['us-east', 'eu-west']])
+      for (const { fault: kind, addedMs, addsDuration } of computeFaultDelays(
+        { intervalMs: intervalS * 1000 },
+        regions.length,
+      )) {
+        const of = kind === 'all_regions_lost' ? ['us-east'] : regions
+        const baseMs = limitMs('refused', { intervalS, timeoutMs: 10_000, retryCount: 2 }, false)
+        const index = createFaultIndex(hourOf({ faults: [FAULTS[kind]] }))
+        const { limitMs: extendedMs } = extendLimit(index, TEN, baseMs, { regions: of, intervalS }, 2)
+        t.equal(extendedMs - baseMs, addedMs + (addsDuration ? MIN : 0), `${kind}, every ${intervalS} s`)
       }
 })

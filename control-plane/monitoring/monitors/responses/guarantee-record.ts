@@ -9,9 +9,11 @@ import {
 } from '../settings/configuration-issues.ts'
 import {
   computeDetectionLimits,
+  computeFaultDelays,
   computeTransitionInDoubtMs,
   FAILURE_MODES,
   getCheckPace,
+  INSTALLATION_FAULTS,
   REGION_ABSENCE_TIMEOUT_MS,
 } from '../settings/guarantee.ts'
 import type { StoredMonitor } from '../types.ts'
@@ -44,6 +46,17 @@ export const GuaranteeRecord = Type.Object(
       description: 'Why nothing is guaranteed, or what weakens the guarantee: a code, a colon and a sentence.',
     }),
     holds_while: Type.String(),
+    under_faults: Type.Array(
+      Type.Object({
+        fault: stringEnum(INSTALLATION_FAULTS),
+        adds: Seconds('What the fault adds to each limit'),
+        adds_duration: Type.Boolean({ description: 'Whether it adds the duration of the fault, too.' }),
+      }),
+      {
+        description:
+          'What faults of the installation add to each limit; several faults add up. probe_lost: another probe of the region works; acknowledgements_lost: NATS stores results without an answer; control_plane_lost: one of its processes ends or loses NATS or PostgreSQL; regions_lost: no probe of some regions works until the verdict; all_regions_lost: none works in any region, or the fault ends before the verdict; nats_or_postgresql_lost: unavailable, or the clock was set. Empty when nothing is guaranteed.',
+      },
+    ),
   },
   { title: 'Guarantee' },
 )
@@ -72,6 +85,9 @@ export function toGuaranteeResponse(monitor: StoredMonitor, liveTypes: LiveCheck
     })),
     reasons: obstacles.length > 0 ? obstacles : listWeaknesses(monitor, liveTypes),
     holds_while: GUARANTEE_CONDITIONS,
+    under_faults: (obstacles.length > 0 ? [] : computeFaultDelays(pace, monitor.regions.length)).map(
+      ({ fault, addedMs, addsDuration }) => ({ fault, adds: toSeconds(addedMs), adds_duration: addsDuration }),
+    ),
   }
 }
 

@@ -104,3 +104,44 @@ function computeChainMs(kind: FailureMode, { timeoutMs, retryCount }: CheckPace)
       return timeoutMs + retryCount * computeUsualSilenceMs(timeoutMs)
   }
 }
+
+/**
+ * A fault of the installation. `probe_lost`: another probe of the region works. `acknowledgements_lost`: JetStream stores results
+ * without an answer. `control_plane_lost`: of one process. `regions_lost`: no probe of some regions works until the verdict;
+ * a shorter fault counts as `all_regions_lost`. `nats_or_postgresql_lost`: unavailable, or its clock was set.
+ */
+export const INSTALLATION_FAULTS = [
+  'probe_lost',
+  'acknowledgements_lost',
+  'control_plane_lost',
+  'regions_lost',
+  'all_regions_lost',
+  'nats_or_postgresql_lost',
+] as const
+type InstallationFault = (typeof INSTALLATION_FAULTS)[number]
+
+/** What a fault adds to each limit, in ms. `addsDuration`: and as long as it lasts. */
+type FaultDelay = { fault: InstallationFault; addedMs: number; addsDuration: boolean }
+
+/** A check that a fault prevented is made after this time, or in the next slot. */
+const MIN_FAULT_DELAY_MS = 30_000
+/** A probe that takes over does not wait longer for the next slot. */
+const MAX_TAKEOVER_DELAY_MS = 120_000
+/** Another process of the control plane takes over within this time. */
+const CONTROL_PLANE_DELAY_MS = 20_000
+
+/** Computes what faults add to the limits (docs/design/guarantee.md#faults). Several faults add up. */
+export function computeFaultDelays({ intervalMs }: Pick<CheckPace, 'intervalMs'>, regions: number): FaultDelay[] {
+  const nextCheckMs = Math.max(MIN_FAULT_DELAY_MS, intervalMs)
+  const takeoverMs = Math.min(MAX_TAKEOVER_DELAY_MS, nextCheckMs)
+  const afterEndMs = MIN_FAULT_DELAY_MS + nextCheckMs
+  const delays: FaultDelay[] = [
+    { fault: 'probe_lost', addedMs: takeoverMs, addsDuration: false },
+    { fault: 'acknowledgements_lost', addedMs: takeoverMs, addsDuration: false },
+    { fault: 'control_plane_lost', addedMs: CONTROL_PLANE_DELAY_MS, addsDuration: false },
+    { fault: 'regions_lost', addedMs: REGION_ABSENCE_TIMEOUT_MS, addsDuration: false },
+    { fault: 'all_regions_lost', addedMs: afterEndMs, addsDuration: true },
+    { fault: 'nats_or_postgresql_lost', addedMs: afterEndMs, addsDuration: true },
+  ]
+  return delays.filter(({ fault }) => regions > 1 || fault !== 'regions_lost')
+}
