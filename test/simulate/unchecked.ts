@@ -44,6 +44,7 @@ export function startUncheckedScan(
           from: row.status,
           to: null,
           quorum: '',
+          named: [],
           sequence: stream.state().lastSequence,
           takenAtMs: state.unchecked!.sinceMs,
         })

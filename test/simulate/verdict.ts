@@ -1,3 +1,5 @@
+import { formatExplanation } from '../../control-plane/verdict/core/explanation-text.ts'
+import type { StatusTransition } from '../../control-plane/verdict/core/types.ts'
 import { buildHints } from '../../control-plane/verdict/reader/commit/hints.ts'
 import { type BatchEffects, createBatchEffects } from '../../control-plane/verdict/reader/counting/batch-effects.ts'
 import {
@@ -34,6 +36,8 @@ type StatusCommit = {
   from: string | null
   to: string | null
   quorum: string
+  /** the regions that the sentence of a change to `degraded` names */
+  named: readonly string[]
   sequence: number
   /** JetStream time of the result that decided, or of the last check that counted */
   takenAtMs: number
@@ -193,6 +197,7 @@ export function startReading(parts: VerdictParts): PartitionReading {
             from,
             to,
             quorum,
+            named: listNamedRegions(row.settings.regions, transition),
             sequence: counting.position.sequence,
             takenAtMs,
           })
@@ -244,4 +249,10 @@ export function startReading(parts: VerdictParts): PartitionReading {
       if (!isWaiting) saveCheckpoint(true)
     },
   }
+}
+
+function listNamedRegions(regions: readonly string[], { to, explanation }: StatusTransition): string[] {
+  if (to !== 'degraded') return []
+  const sentence = formatExplanation(explanation)
+  return regions.filter(region => sentence.includes(region))
 }

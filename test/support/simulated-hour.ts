@@ -54,6 +54,7 @@ export const outage = (fromMs: number, lastedMs: number, kind = 'refused'): Targ
 export const moved = (atMs: number, from: string | null, to: string | null): CommittedTransition => ({
   ...{ monitorId: ID, atMs, from, to },
   quorum: 'full',
+  named: to === 'degraded' ? ['us-east'] : [],
 })
 export const fault = (kind: string, fromMs: number, lastedMs: number, region: string | null): RecordedFault => ({
   ...{ kind, fromMs, region, place: region ?? '', size: 0.5 },

@@ -74,6 +74,8 @@ export type CommittedTransition = {
   /** null: the status was cleared */
   to: string | null
   quorum: string
+  /** the regions that disagree, by the sentence of a change to `degraded` */
+  named: readonly string[]
 }
 
 /**

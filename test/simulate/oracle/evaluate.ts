@@ -20,6 +20,7 @@ export type Finding = {
     | 'false up'
     | 'interrupted'
     | 'false degraded'
+    | 'unexplained'
     | 'reported twice'
     | 'false unchecked'
     | 'status kept'
@@ -64,6 +65,7 @@ const VIOLATIONS = [
   'false down',
   'false up',
   'interrupted',
+  'unexplained',
   'reported twice',
   'false unchecked',
   'status kept',

@@ -35,7 +35,7 @@ function changed(...texts: string[]): CommittedTransition[] {
   let from: string | null = null
   return ['0:01 up', ...texts].map(text => {
     const { atMs, status } = parse(text)
-    const transition = { monitorId: ID, atMs, from, to: status, quorum: 'full' }
+    const transition = { monitorId: ID, atMs, from, to: status, quorum: 'full', named: ['us-east'] }
     from = status
     return transition
   })

@@ -245,3 +245,23 @@ t.test(
     t.same(evaluateChronicle(hourOf(given('up'), ONE)).failures, ['reported twice: 1', 'sent twice: 1'])
   },
 )
+
+const degradedBy = (...named: string[]) => [FIRST_UP, { ...moved(TEN, 'up', 'degraded'), named }]
+for (const [title, named, isFigure] of [
+  ['names the region that disagrees', ['us-east'], true],
+  ['names another region', ['eu-west'], false],
+  ['names nothing', [], false],
+] as const) {
+  t.test(`a false degraded is ${isFigure ? 'a figure' : 'a violation'} when its sentence ${title}`, async t => {
+    const hour = hourOf({ transitions: degradedBy(...named), faults: [LOSS] })
+    const { failures } = evaluateChronicle({ ...hour, checks: 1_000_000 })
+    t.same(failures, isFigure ? [] : ['unexplained: 1'])
+  })
+}
+
+t.test('a degraded target needs a sentence that names the region, too', async t => {
+  const outages = [outage(TEN - MIN, 5 * MIN, 'degraded')]
+  const until = (named: string[]) => [...degradedBy(...named), moved(TEN + 4.5 * MIN, 'degraded', 'up')]
+  t.same(evaluateChronicle(hourOf({ transitions: until(['eu-west']), outages })).failures, [])
+  t.same(evaluateChronicle(hourOf({ transitions: until([]), outages })).failures, ['unexplained: 1'])
+})

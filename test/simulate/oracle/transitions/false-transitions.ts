@@ -1,6 +1,6 @@
-import type { CommittedTransition, TargetOutage } from '../chronicle.ts'
+import type { CommittedTransition, RecordedFault, TargetOutage } from '../chronicle.ts'
 import type { Finding } from '../evaluate.ts'
-import { describeCause } from '../faults-under-way.ts'
+import { describeCause, isPartialLoss } from '../faults-under-way.ts'
 import { explainsDegradedMs, explainsDownMs, voteMs } from '../limits.ts'
 import { IN_FLIGHT_MS, isDisturbed } from './in-outage.ts'
 import { describeSingleRegionCause, isExcused } from './one-region.ts'
@@ -46,8 +46,12 @@ export function findFalseTransitions(
     const all = book.all(atMs - explainsMs, atMs)
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
   }
-  if (to === 'degraded' && overlapping(explainsDegradedMs(settings)).length === 0)
-    found.push(finding('false degraded', { isBroken: false }))
+  if (to === 'degraded') {
+    const isFalse = overlapping(explainsDegradedMs(settings)).length === 0
+    const details = `${about}, its sentence names ${transition.named.join(' and ') || 'nothing'}`
+    if (isFalse) found.push(finding('false degraded', { details, isBroken: false }))
+    if (!isExplained(transition, isFalse ? faults : [])) found.push(finding('unexplained', { details }))
+  }
   if (to === 'up') {
     /** Without a fault, nothing explains `up` after `down` was reported. */
     const isSure = (outage: TargetOutage) =>
@@ -76,4 +80,10 @@ export function findFalseTransitions(
   )
   if (before?.to === to && !wasForgotten && !isShownAgain) found.push(finding('reported twice'))
   return found
+}
+
+/** The sentence has to name a region that disagrees: one that lost a part of its routes, if any did. */
+function isExplained({ named }: CommittedTransition, faults: readonly RecordedFault[]): boolean {
+  const lossy = faults.filter(isPartialLoss).map(({ region }) => region)
+  return named.some(region => lossy.length === 0 || lossy.includes(region))
 }
