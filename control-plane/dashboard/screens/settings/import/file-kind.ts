@@ -1,3 +1,4 @@
+import { formatCount, formatNumber } from '../../../core/format.ts'
 import type { OperationArguments, OperationResponse } from '../../../core/operations.ts'
 
 export type FileSource = NonNullable<NonNullable<OperationArguments<'createImport'>['query']>['from']>
@@ -42,6 +43,10 @@ const STATUS_WORDS: Record<ImportJob['status'], string> = {
 }
 
 export const describeStatus = ({ status }: Pick<ImportJob, 'status'>): string => STATUS_WORDS[status]
+
+/** `12 of 40 steps`; nothing before the number of steps is known. An entry of the file has two: its plan and its change. */
+export const describeProgress = ({ progress: { done, total } }: Pick<ImportJob, 'progress'>): string | null =>
+  total === 0 ? null : `${formatNumber(done)} of ${formatCount(total, 'step')}`
 
 /** The number of records that applying changes. */
 export const countChanges = ({ summary }: ImportJob): number =>

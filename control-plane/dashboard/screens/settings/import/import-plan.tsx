@@ -5,7 +5,15 @@ import { useFrame } from '../../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../../core/operations.ts'
 import { type Result, screen } from '../../../core/screen.ts'
 import { Loaded } from '../../../parts/layout/states.tsx'
-import { describeStatus, formatBytes, type ImportEntry, type ImportJob, isRunning, SOURCE_NAMES } from './file-kind.ts'
+import {
+  describeProgress,
+  describeStatus,
+  formatBytes,
+  type ImportEntry,
+  type ImportJob,
+  isRunning,
+  SOURCE_NAMES,
+} from './file-kind.ts'
 import { ItemList } from './item-list.tsx'
 import { NextSteps } from './next-steps.tsx'
 
@@ -84,16 +92,21 @@ function Import({
   )
 }
 
-const Progress = ({ job: { progress, status } }: { job: ImportJob }) => (
-  <div class="import-progress">
-    {progress.total > 0 && status !== 'reading' ? (
-      <progress max={progress.total} value={progress.done} aria-label="Progress" />
-    ) : (
-      <progress aria-label="Progress" />
-    )}
-    <span class="soft">You can leave this page. The work continues.</span>
-  </div>
-)
+function Progress({ job }: { job: ImportJob }) {
+  const { progress, status } = job
+  // the steps of an earlier run are still there while the file is read
+  const steps = status === 'reading' || status === 'uploading' ? null : describeProgress(job)
+  return (
+    <div class="import-progress">
+      {steps ? (
+        <progress max={progress.total} value={progress.done} aria-label="Progress" />
+      ) : (
+        <progress aria-label="Progress" />
+      )}
+      <span class="soft">{steps && `${steps}. `}You can leave this page. The work continues.</span>
+    </div>
+  )
+}
 
 const MAX_SHOWN = 50
 

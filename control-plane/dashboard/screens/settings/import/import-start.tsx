@@ -7,7 +7,7 @@ import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { Ago } from '../../../parts/moment.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
-import { countChanges, describeStatus, type ImportJob } from './file-kind.ts'
+import { countChanges, describeProgress, describeStatus, type ImportJob, isRunning } from './file-kind.ts'
 import { UploadForm } from './upload-form.tsx'
 
 const PATH = '/settings/import'
@@ -60,8 +60,13 @@ const Imports = ({ list: { data } }: { list: OperationResponse<'listImports'> })
     </ul>
   )
 
-const describeChanges = (job: ImportJob) =>
-  job.summary === null || job.status === 'failed' ? '' : `, ${formatCount(countChanges(job), 'change')}`
+function describeChanges(job: ImportJob): string {
+  const progress = isRunning(job) ? describeProgress(job) : null
+  if (progress !== null) return `, ${progress}`
+  return job.summary === null || job.status === 'failed' || isRunning(job)
+    ? ''
+    : `, ${formatCount(countChanges(job), 'change')}`
+}
 
 /** The whole configuration as a file, which an import accepts. */
 const ExportSection = () => (

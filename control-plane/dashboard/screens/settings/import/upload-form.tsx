@@ -7,6 +7,7 @@ import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
+import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
 import { type FileSource, formatBytes, guessSource, HEAD_BYTES, SOURCE_NAMES } from './file-kind.ts'
 
 const SOURCES = Object.entries(SOURCE_NAMES) as [FileSource, string][]
@@ -15,11 +16,13 @@ type ChosenFile = { file: File; guess: FileSource | null }
 
 /** A file is dropped or chosen, the person confirms what it is, and it is uploaded. Then its plan opens. */
 export function UploadForm() {
-  const { execute, isInteractive, holdPage, navigate } = useFrame()
+  const { execute, isInteractive, navigate } = useFrame()
   const [chosen, choose] = useState<ChosenFile | null>(null)
   const [source, setSource] = useState<FileSource | ''>('')
   const [prune, setPrune] = useState(false)
+  const [isUploaded, setUploaded] = useState(false)
   const { isBusy, error, run, setError } = useAttempt()
+  useLeaveQuestion(chosen !== null && !isUploaded)
   const take = async (file: File | undefined) => {
     if (!file || isBusy) return
     setError(null)
@@ -31,10 +34,10 @@ export function UploadForm() {
   const submit = async (event: Event) => {
     event.preventDefault()
     if (chosen === null || source === '') return
-    const release = holdPage()
     const created = await run(() => execute('createImport', toArguments(chosen.file, source, prune)))
-    release()
-    if (created) navigate(`/settings/import/${created.data.id}?wait=1`)
+    if (!created) return
+    setUploaded(true)
+    navigate(`/settings/import/${created.data.id}?wait=1`)
   }
   const errors = buildFormErrors(error?.details ?? [])
   return (
