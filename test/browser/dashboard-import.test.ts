@@ -129,6 +129,7 @@ t.test('A plan asks for the number of its deletions, and its progress is shown u
   const isAsked = () => complaints.some(text => text.startsWith('dialog: Leave this page?'))
   await waitFor(async () => isAsked(), { label: 'the question before a file that was chosen is left' })
   await page.getByRole('button', { name: 'Upload and make a plan' }).click()
+  await page.waitForURL(/\/settings\/import\/[0-9a-f-]{36}/)
   await page.getByText('Planned, nothing is changed yet').waitFor()
   const deletions = page.locator('.import-items > li.delete')
   await deletions.nth(2).waitFor()

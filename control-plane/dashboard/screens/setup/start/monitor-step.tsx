@@ -38,16 +38,10 @@ export function MonitorStep({
   const live = listLiveRegions(regions)
   const test = useTest({ ...form, regions: live?.length ? live : null }, regions, attempt)
   const body = toCreateBody(applyProposals(form, live))
-  const [left, setLeft] = useState('')
-  const isPressed = useRef(false)
+  const { onLeave, ...pressing } = useTestOnLeave(form.url, test)
   useEffect(() => {
     if (takeTypedAddress(address)) void test.run()
   }, [])
-  useEffect(() => {
-    if (left !== '' && left === form.url && !test.results) void test.run()
-  }, [left])
-  // results would move a button under the pointer that presses it
-  const onLeave = () => !isPressed.current && setLeft(toForm(form.url).url)
   const create = async () => {
     const problem = toFormError(findFormProblems(form))
     if (problem) return attempt.setError(problem)
@@ -59,18 +53,7 @@ export function MonitorStep({
     void (test.results ? create() : test.run())
   }
   return (
-    <form
-      class="step scripted"
-      ref={element}
-      noValidate
-      onSubmit={submit}
-      onPointerDown={() => {
-        isPressed.current = true
-      }}
-      onPointerUp={() => {
-        isPressed.current = false
-      }}
-    >
+    <form class="step scripted" ref={element} noValidate onSubmit={submit} {...pressing}>
       <h2>What should be monitored?</h2>
       <fieldset class="plain stack" disabled={!isInteractive}>
         <div onFocusOut={onLeave}>
@@ -103,6 +86,27 @@ export function MonitorStep({
       <NextStep path={skipPath} text="" isDone={false} />
     </form>
   )
+}
+
+/**
+ * Tries an address when its field is left. Not while a button is pressed, because results would move it under the pointer.
+ * Returns the handlers of the field (`onLeave`) and of its form.
+ */
+function useTestOnLeave(url: string, test: Pick<ReturnType<typeof useTest>, 'run' | 'results'>) {
+  const [left, setLeft] = useState('')
+  const isPressed = useRef(false)
+  useEffect(() => {
+    if (left !== '' && left === url && !test.results) void test.run()
+  }, [left])
+  return {
+    onLeave: () => !isPressed.current && setLeft(toForm(url).url),
+    onPointerDown: () => {
+      isPressed.current = true
+    },
+    onPointerUp: () => {
+      isPressed.current = false
+    },
+  }
 }
 
 /** The monitor that was just created, until and after its first verdict. */
