@@ -44,6 +44,23 @@ t.test('exported names use words of the field', async t => {
   t.same(found, [])
 })
 
+const LOCAL = /^\s*(?:export )?(?:async )?(?:function\*?|const|let|type) +(\w+)/gm
+/** Adverbs and superlatives describe local values well: the largest of a list, and results that are set aside. */
+const ALLOWED_LOCALLY = ['most', 'longest', 'largest', 'aside']
+/** A stored field, a stored column, and the user of Unix that is called so. */
+const STORED = ['isWell', 'oddProbeId', 'NOBODY_UID']
+
+t.test('private functions and values use words of the field', async t => {
+  const unwanted = UNWANTED.filter(word => !ALLOWED_LOCALLY.includes(word))
+  const found = [...files, ...scripts].flatMap(file =>
+    [...file.code.matchAll(LOCAL)]
+      .map(([, name = '']) => name)
+      .filter(name => !STORED.includes(name) && wordsIn(name).some(word => unwanted.includes(word)))
+      .map(name => `${file.path}: ${name}`),
+  )
+  t.same(found, [])
+})
+
 /** Names that the language, JSON Schema and a field of the API give. */
 const GIVEN = [
   'indexOf',

@@ -46,9 +46,9 @@ export async function describeApi(
     clickhouse: createClickhouse(config.clickhouseUrl),
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
-  const nobody = { authenticate: async () => null, authenticateSession: async () => null }
+  const noAuthentication = { authenticate: async () => null, authenticateSession: async () => null }
   const { requestWaitMs } = API_TIME_LIMITS
-  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, requestWaitMs, ...nobody })
+  const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, requestWaitMs, ...noAuthentication })
   app.addHook('onRoute', ({ method, url }) => {
     const path = url.replace(API_PREFIX, '').replace(/:(\w+)/g, '{$1}')
     for (const one of [method].flat()) onRoute(one, path)

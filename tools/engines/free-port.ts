@@ -39,7 +39,7 @@ const OWN: Holder = { pid: process.pid, startedAt: readStartTime(process.pid) }
 function reserve(port: number): boolean {
   const folder = join(tmpdir(), `picket-ports-${userInfo().uid}`)
   const file = join(folder, String(port))
-  if (!isOurs(folder)) return true
+  if (!isOwn(folder)) return true
   // written first and linked afterwards, so that no process reads an empty file
   const written = `${file}.${process.pid}`
   writeFileSync(written, `${OWN.pid} ${OWN.startedAt}`)
@@ -98,7 +98,7 @@ function readStartTime(pid: number): string {
   }
 }
 
-function isOurs(folder: string): boolean {
+function isOwn(folder: string): boolean {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const found = lstatSync(folder)

@@ -33,7 +33,7 @@ export type WallData = {
   omitted: number
 }
 
-const MAX_TROUBLES = 60
+const MAX_FAILURES = 60
 const COLLATOR = new Intl.Collator('en', { numeric: true })
 
 /** Selects the monitors of a link. Each is in one group, that of its first tag; those without a tag come last. */
@@ -62,17 +62,17 @@ export function buildWall({
   const groups = [...byTag].map(([tag, statuses]) => ({ tag, statuses }))
   groups.sort((a, b) => Number(a.tag === null) - Number(b.tag === null) || COLLATOR.compare(a.tag ?? '', b.tag ?? ''))
   const failing = rows.filter(({ status }) => status === 'down' || status === 'degraded')
-  const troubles = failing.slice(0, MAX_TROUBLES).map(row => ({
+  const shown = failing.slice(0, MAX_FAILURES).map(row => ({
     name: row.name,
     status: row.status as WallFailure['status'],
     cause: row.cause === null ? null : hideAddresses(row.cause),
     since: row.sinceMs === null ? null : new Date(row.sinceMs).toISOString(),
     tag: firstTag(row),
   }))
-  const omitted = failing.length - troubles.length
+  const omitted = failing.length - shown.length
   return {
     ...{ name, at: new Date(atMs).toISOString(), unreadSince: unreadSince?.toISOString() ?? null },
-    ...{ total: rows.length, groups, troubles, omitted },
+    ...{ total: rows.length, groups, troubles: shown, omitted },
   }
 }
 

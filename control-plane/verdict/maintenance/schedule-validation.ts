@@ -34,28 +34,28 @@ export function validateSchedule(schedule: MaintenanceSchedule, now: Date): Erro
 
 function validateOneOff({ startsAt, endsAt, durationMinutes, timeZone }: MaintenanceSchedule): ErrorDetail[] {
   const problems: ErrorDetail[] = []
-  const say = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
-  if (startsAt === null) say('starts_at', 'is required without cron')
-  if (endsAt === null) say('ends_at', 'is required without cron')
-  if (durationMinutes !== null) say('duration_minutes', 'is only allowed with cron')
-  if (timeZone !== null) say('time_zone', 'is only allowed with cron')
+  const addProblem = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
+  if (startsAt === null) addProblem('starts_at', 'is required without cron')
+  if (endsAt === null) addProblem('ends_at', 'is required without cron')
+  if (durationMinutes !== null) addProblem('duration_minutes', 'is only allowed with cron')
+  if (timeZone !== null) addProblem('time_zone', 'is only allowed with cron')
   if (startsAt === null || endsAt === null) return problems
-  if (endsAt <= startsAt) say('ends_at', 'must be after starts_at')
+  if (endsAt <= startsAt) addProblem('ends_at', 'must be after starts_at')
   else if (endsAt.getTime() - startsAt.getTime() > MAX_WINDOW_MINUTES * MINUTE_MS)
-    say('ends_at', 'must be at most 7 days after starts_at')
+    addProblem('ends_at', 'must be at most 7 days after starts_at')
   return problems
 }
 
 function validateRecurring(schedule: MaintenanceSchedule): ErrorDetail[] {
   const { cron, durationMinutes, timeZone, startsAt, endsAt } = schedule
   const problems: ErrorDetail[] = []
-  const say = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
+  const addProblem = (path: string, what: string) => problems.push({ path, message: `${path} ${what}` })
   const wrong = validateCron(cron!)
-  if (wrong !== null) say('cron', wrong)
-  if (durationMinutes === null) say('duration_minutes', 'is required with cron')
-  if (timeZone === null) say('time_zone', 'is required with cron')
-  else if (!isTimeZone(timeZone)) say('time_zone', 'must be an IANA time zone name, such as Europe/Berlin')
-  if (startsAt !== null && endsAt !== null && endsAt <= startsAt) say('ends_at', 'must be after starts_at')
+  if (wrong !== null) addProblem('cron', wrong)
+  if (durationMinutes === null) addProblem('duration_minutes', 'is required with cron')
+  if (timeZone === null) addProblem('time_zone', 'is required with cron')
+  else if (!isTimeZone(timeZone)) addProblem('time_zone', 'must be an IANA time zone name, such as Europe/Berlin')
+  if (startsAt !== null && endsAt !== null && endsAt <= startsAt) addProblem('ends_at', 'must be after starts_at')
   return problems
 }
 

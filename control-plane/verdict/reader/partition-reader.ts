@@ -125,7 +125,7 @@ export function startPartitionReader(
 }
 
 const isReading = ({ liveness, consumer }: ReaderState) =>
-  isReaderAlive(liveness, consumer?.heardAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs())
+  isReaderAlive(liveness, consumer?.lastMessageAtMs() ?? Number.NEGATIVE_INFINITY, monotonicMs())
 
 const isStreamReplaced = ({ current }: ReaderState, stream: StreamBounds) =>
   current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence)
@@ -208,7 +208,7 @@ async function countNext(
   consumer: OrderedReader,
 ): Promise<StreamMessage[]> {
   const messages = await take(state, consumer, limitWaitMs(reading, SAVE_INTERVAL_MS))
-  const silentMs = monotonicMs() - consumer.heardAtMs()
+  const silentMs = monotonicMs() - consumer.lastMessageAtMs()
   await whileWorking(state, messages.length > 0, async () => {
     await countMessages(reading, messages)
     await clearUncheckedStatuses(reading, silentMs, hasReadAll(messages))

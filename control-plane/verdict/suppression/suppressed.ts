@@ -72,8 +72,8 @@ export function listPendingNotifications({ told, ended, began, last }: Suppresse
     status = 'down'
   }
   // a first verdict `up` is not sent
-  const isNews = last !== null && last.to !== status && !(last.to === 'up' && status === null)
-  if (isNews) list.push({ transition: last, withoutOutage: last.to === 'up' && last.wasInOutage })
+  const isChange = last !== null && last.to !== status && !(last.to === 'up' && status === null)
+  if (isChange) list.push({ transition: last, withoutOutage: last.to === 'up' && last.wasInOutage })
   return list
 }
 

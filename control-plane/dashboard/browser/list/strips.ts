@@ -17,10 +17,10 @@ export function useStrips(order: readonly string[]) {
   const list = useRef<HTMLDivElement>(null)
   const [strips, setStrips] = useState<ReadonlyMap<string, DayHistory>>(NO_STRIPS)
   const readAt = useRef(new Map<string, number>()).current
-  const inSight = useRef(new Set<string>()).current
+  const visibleIds = useRef(new Set<string>()).current
   const read = async () => {
     const dueMs = Date.now() - FRESH_MS
-    const ids = [...inSight].filter(id => (readAt.get(id) ?? 0) < dueMs).slice(0, MAX_IDS)
+    const ids = [...visibleIds].filter(id => (readAt.get(id) ?? 0) < dueMs).slice(0, MAX_IDS)
     if (ids.length === 0) return
     for (const id of ids) readAt.set(id, Date.now())
     const outcome = await execute('listAnalyticsStrips', { query: { monitor_ids: ids.join(',') } })
@@ -38,12 +38,12 @@ export function useStrips(order: readonly string[]) {
   useEffect(() => {
     const rows = list.current?.querySelectorAll<HTMLElement>('tr[data-id]') ?? []
     let timer: ReturnType<typeof setTimeout>
-    inSight.clear()
+    visibleIds.clear()
     const observer = new IntersectionObserver(entries => {
       for (const { target, isIntersecting } of entries) {
         const id = (target as HTMLElement).dataset.id!
-        if (isIntersecting) inSight.add(id)
-        else inSight.delete(id)
+        if (isIntersecting) visibleIds.add(id)
+        else visibleIds.delete(id)
       }
       clearTimeout(timer)
       timer = setTimeout(() => void latest.current(), REST_MS)

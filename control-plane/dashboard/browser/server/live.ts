@@ -91,10 +91,10 @@ function openStream(options: StreamOptions): void {
   if (signal.aborted) return
   let { lastId } = options
   const stream = new EventSource(lastId === '' ? address : `${address}?${new URLSearchParams({ since: lastId })}`)
-  let heardMs = Date.now()
+  let lastMessageMs = Date.now()
   const on = (name: string, handle: (data: string) => void) =>
     stream.addEventListener(name, ({ data, lastEventId }: MessageEvent<string>) => {
-      heardMs = Date.now()
+      lastMessageMs = Date.now()
       lastId = lastEventId || lastId
       handle(data)
     })
@@ -110,11 +110,11 @@ function openStream(options: StreamOptions): void {
   const watchUntilSilent = () => {
     watch = setTimeout(
       () => {
-        if (Date.now() - heardMs < SILENCE_MS) return watchUntilSilent()
+        if (Date.now() - lastMessageMs < SILENCE_MS) return watchUntilSilent()
         onState({ isLive: false })
         openAgain(0)
       },
-      heardMs + SILENCE_MS - Date.now(),
+      lastMessageMs + SILENCE_MS - Date.now(),
     )
   }
   watchUntilSilent()

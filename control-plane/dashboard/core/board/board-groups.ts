@@ -54,8 +54,8 @@ const computeRank = ([first]: readonly BoardRow[]): number => Math.min(CALM, STA
 type Entry = [tag: string | null, rows: BoardRow[]]
 
 function compareGroups([a, rowsA]: Entry, [b, rowsB]: Entry): number {
-  const byTrouble = computeRank(rowsA) - computeRank(rowsB)
-  if (byTrouble !== 0) return byTrouble
+  const bySeverity = computeRank(rowsA) - computeRank(rowsB)
+  if (bySeverity !== 0) return bySeverity
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   return COLLATOR.compare(a, b)
 }

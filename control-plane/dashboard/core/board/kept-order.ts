@@ -22,11 +22,11 @@ export function selectInOrder(
   }
   if (rows.every(({ id }, i) => id === current.rows[i]!.id)) return current
   const seen = new Set(rows.map(({ id }) => id))
-  const hidden = current.rows.filter(({ id, status }) => isTrouble(status) && !seen.has(id))
+  const hidden = current.rows.filter(({ id, status }) => isFailing(status) && !seen.has(id))
   return { ...current, rows, oldOrder: { hiddenTrouble: hidden.length } }
 }
 
-const isTrouble = (status: BoardRow['status']) => status === 'down' || status === 'degraded'
+const isFailing = (status: BoardRow['status']) => status === 'down' || status === 'degraded'
 
 /** The first rows of the order that still exist and match. */
 function takeInOrder(

@@ -11,7 +11,7 @@ const MAX_LEVELS = 32
  * the others can be explained by theirs. Rows without such an ancestor are left out. `all`: every monitor of the project.
  */
 export function findParentOutages(rows: readonly BoardRow[], all: readonly BoardRow[]): Record<string, ParentOutage[]> {
-  const children = rows.filter(({ status, parents }) => isTrouble(status) && parents.length > 0)
+  const children = rows.filter(({ status, parents }) => isFailing(status) && parents.length > 0)
   if (children.length === 0) return {}
   const byId = indexRows(all)
   const outages: [string, ParentOutage[]][] = children.map(row => [row.id, findFarthestDown(row, byId)])
@@ -27,7 +27,7 @@ function indexRows(all: readonly BoardRow[]): ReadonlyMap<string, BoardRow> {
   return index
 }
 
-const isTrouble = (status: BoardRow['status']): boolean => status === 'down' || status === 'degraded'
+const isFailing = (status: BoardRow['status']): boolean => status === 'down' || status === 'degraded'
 
 function findFarthestDown(row: BoardRow, byId: ReadonlyMap<string, BoardRow>): ParentOutage[] {
   let found: ParentOutage[] = []

@@ -23,7 +23,7 @@ export type OrderedReader = {
    * When the server last sent a message or an idle heartbeat for this consumer, by the monotonic clock; -Infinity before
    * the first time. While messages wait in the queue, nothing new may arrive.
    */
-  heardAtMs(): number
+  lastMessageAtMs(): number
   close(): Promise<void>
 }
 
@@ -71,15 +71,15 @@ function createQueuedReader(messages: ConsumerMessages): OrderedReader {
   let ended: Error | null = null
   let arrived: (() => void) | null = null
   let drained: (() => void) | null = null
-  let heardAtMs = Number.NEGATIVE_INFINITY
+  let lastMessageAtMs = Number.NEGATIVE_INFINITY
 
   const followStatus = async () => {
-    for await (const { type } of messages.status()) if (FROM_SERVER.has(type)) heardAtMs = monotonicMs()
+    for await (const { type } of messages.status()) if (FROM_SERVER.has(type)) lastMessageAtMs = monotonicMs()
   }
   void followStatus()
   const pump = async () => {
     for await (const message of messages) {
-      heardAtMs = monotonicMs()
+      lastMessageAtMs = monotonicMs()
       queue.push(toStreamMessage(message))
       arrived?.()
       if (queue.length >= MAX_QUEUED) {
@@ -108,7 +108,7 @@ function createQueuedReader(messages: ConsumerMessages): OrderedReader {
       return taken
     },
     wake: () => arrived?.(),
-    heardAtMs: () => heardAtMs,
+    lastMessageAtMs: () => lastMessageAtMs,
     async close() {
       drained?.()
       queue.length = 0

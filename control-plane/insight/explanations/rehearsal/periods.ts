@@ -33,10 +33,10 @@ export function summarizeOutages(
   steps: readonly StatusStep[],
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): OutagePeriods {
-  const trouble: OutagePeriods = { outages: [], degradations: [] }
-  let outage = outageSinceMs === null ? null : open(trouble.outages, outageSinceMs, null)
+  const periods: OutagePeriods = { outages: [], degradations: [] }
+  let outage = outageSinceMs === null ? null : open(periods.outages, outageSinceMs, null)
   const isDegraded = status === 'degraded' && outage === null && sinceMs !== null
-  let degradation = isDegraded ? open(trouble.degradations, sinceMs, null) : null
+  let degradation = isDegraded ? open(periods.degradations, sinceMs, null) : null
   for (const { atMs, to, kind, firstFailureMs } of steps) {
     if (atMs >= toMs) break
     const isOutageOver = to === 'up' || kind === 'removed'
@@ -46,11 +46,11 @@ export function summarizeOutages(
       outage.toMs = atMs
       outage = null
     }
-    if (to === 'down') outage ??= open(trouble.outages, atMs, firstFailureMs)
-    if (to === 'degraded' && !outage) degradation ??= open(trouble.degradations, atMs, firstFailureMs)
+    if (to === 'down') outage ??= open(periods.outages, atMs, firstFailureMs)
+    if (to === 'degraded' && !outage) degradation ??= open(periods.degradations, atMs, firstFailureMs)
   }
   const overlaps = (one: OutagePeriod) => one.fromMs < toMs && (one.toMs ?? toMs) > fromMs
-  return { outages: trouble.outages.filter(overlaps), degradations: trouble.degradations.filter(overlaps) }
+  return { outages: periods.outages.filter(overlaps), degradations: periods.degradations.filter(overlaps) }
 }
 
 function open(periods: OutagePeriod[], fromMs: number, firstFailureMs: number | null): OutagePeriod {

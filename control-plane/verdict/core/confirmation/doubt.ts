@@ -102,16 +102,16 @@ export function applyWitnessCheck(
 ): readonly RegionTally[] {
   const isWell = findWitnessOpinion(check)
   if (!policy.witness || policy.regions.includes(check.region) || isWell === null) return state.cells
-  const isNews = ({ doubt, firstFailure }: RegionTally) =>
+  const isNewAnswer = ({ doubt, firstFailure }: RegionTally) =>
     doubt?.settledBy === null &&
     doubt.askedForMs !== null &&
     firstFailure !== null &&
     check.scheduledAtMs >= Math.max(doubt.sinceMs, firstFailure.scheduledAtMs) &&
     isNewerAnswer(check, isWell, doubt.witness)
-  if (!state.cells.some(isNews)) return state.cells
+  if (!state.cells.some(isNewAnswer)) return state.cells
   const witness = { check, isWell, takenAtMs: nowMs }
   return state.cells.map(cell =>
-    isNews(cell) ? trySettleDoubt({ ...cell, doubt: { ...cell.doubt!, witness } }, state, policy, nowMs) : cell,
+    isNewAnswer(cell) ? trySettleDoubt({ ...cell, doubt: { ...cell.doubt!, witness } }, state, policy, nowMs) : cell,
   )
 }
 
@@ -150,9 +150,9 @@ function trySettleDoubt(cell: RegionTally, state: MonitorState, policy: Policy, 
   const isInDoubt = (other: RegionTally) => isVoteHeld(other) && isRechecked(other, policy, nowMs)
   const known = others.filter(other => isVoting(other) || isInDoubt(other))
   if (failingStill.length > 0 && (failingStill.length + 1) * 2 > known.length + 1) return settleDoubt(cell, 'region')
-  const isSeenWell = (other: RegionTally) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
+  const isSeenHealthy = (other: RegionTally) => other.failures === 0 && other.votedAtMs! > first.atMs && isVoting(other)
   const witnessUntilMs = witness ? witness.takenAtMs + policy.intervalMs + policy.timeoutMs + ANSWER_GRACE_MS : 0
-  return nowMs < witnessUntilMs || others.some(isSeenWell) ? cell : settleDoubt(cell, 'limit')
+  return nowMs < witnessUntilMs || others.some(isSeenHealthy) ? cell : settleDoubt(cell, 'limit')
 }
 
 /** Whether the newest failure is from a check that was due long enough after the first doubted one. */

@@ -13,7 +13,7 @@ export function findOutlierProbe(
 ): string | null {
   const others = state.cells.filter(cell => cell.region !== region && computeVoteEndMs(cell, state, policy) > nowMs)
   const failing = others.filter(cell => cell.state === 'failing' || cell.failures > 0).length
-  const well = others.length - failing
-  if (well === failing) return null
-  return well > failing ? probeId : otherProbeId
+  const healthy = others.length - failing
+  if (healthy === failing) return null
+  return healthy > failing ? probeId : otherProbeId
 }

@@ -14,7 +14,7 @@ type SentAttempt = UnstoredTest['attempt']
 export const UnstoredTestResult = ({ test }: { test: UnstoredTest }) => (
   <Result
     sentence={test.delivered ? 'The receiver accepted the message.' : 'The receiver did not accept the message.'}
-    isTrouble={!test.delivered}
+    isFailure={!test.delivered}
     message={test}
     attempt={test.attempt}
   />
@@ -51,7 +51,7 @@ export function StoredTestResult({ test }: { test: StoredTest }) {
   return (
     <Result
       sentence={SENTENCES[entry.status]}
-      isTrouble={entry.status !== 'delivered'}
+      isFailure={entry.status !== 'delivered'}
       message={entry}
       attempt={entry.attempts.at(-1) ?? null}
     >
@@ -62,19 +62,19 @@ export function StoredTestResult({ test }: { test: StoredTest }) {
 
 const Result = ({
   sentence,
-  isTrouble,
+  isFailure,
   message,
   attempt,
   children,
 }: {
   sentence: string
-  isTrouble: boolean
+  isFailure: boolean
   message: SentMessage
   attempt: SentAttempt | null
   children?: ComponentChildren
 }) => (
   <div class="stack" role="status">
-    <p class={isTrouble ? 'down' : 'recovered'}>{sentence}</p>
+    <p class={isFailure ? 'down' : 'recovered'}>{sentence}</p>
     <Facts
       rows={[
         ['Answer', attempt?.response_code],
