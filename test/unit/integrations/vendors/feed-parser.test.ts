@@ -3,6 +3,7 @@ import { createFeedParser } from '../../../../control-plane/integrations/vendors
 import type { FeedDocument } from '../../../../control-plane/integrations/vendors/feed-reading/parsed-feed.ts'
 import { type FeedType, parseFeed } from '../../../../control-plane/integrations/vendors/feeds/index.ts'
 import { countTurns } from '../../../support/turns-during.ts'
+import { HANG_MS } from '../../../support/wait.ts'
 
 const NOW = new Date('2026-11-20T12:00:00.000Z')
 const documentOf = (type: FeedType, text: string): FeedDocument => ({
@@ -17,7 +18,7 @@ const summaryOf = (padding: number) => JSON.stringify({ page: { id: 'x'.repeat(p
 const LONG = rssOf(120_000)
 
 t.test('Only large documents are parsed in the thread, and XML earlier than JSON', async t => {
-  const parse = createFeedParser({ maxWaiting: 1 })
+  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: HANG_MS })
   const atom = (padding: number) =>
     `<feed xmlns="http://www.w3.org/2005/Atom"><title>${'x'.repeat(padding)}</title></feed>`
   const cases: [FeedType, string, inThread: boolean][] = [
@@ -41,14 +42,14 @@ t.test('Only large documents are parsed in the thread, and XML earlier than JSON
 
 t.test('Parsing a feed of 2 MiB does not block other work', async t => {
   t.ok(LONG.length < 2 * 1_048_576)
-  const parse = createFeedParser({ maxWaiting: 1 })
+  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: HANG_MS })
   const { answer, turns } = await countTurns(() => parse(documentOf('rss', LONG), () => 'one'))
   t.match(answer, { report: { incidents: [{ title: 'Errors', status: 'investigating' }] } })
   t.ok(turns > 10, `the event loop went round ${turns} times`)
 })
 
 t.test('A large document of another type gives the same error as a small one', async t => {
-  const parse = createFeedParser({ maxWaiting: 1 })
+  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: HANG_MS })
   for (const padding of [1_000, 100_000]) {
     t.same(await parse(documentOf('rss', `<feed>${'<a/>'.repeat(padding / 4)}</feed>`), () => 'one'), {
       ...{ error: 'the feed is Atom, not RSS', isOurFault: false },
@@ -65,7 +66,7 @@ t.test('A document that takes too long is an error of the feed, and the next one
 })
 
 t.test('Documents of one project wait for each other, and one too many is not an error of the feed', async t => {
-  const parse = createFeedParser({ maxWaiting: 1 })
+  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: HANG_MS })
   const [first, second, third, other] = await Promise.all(
     ['one', 'one', 'one', 'other'].map(project => parse(documentOf('rss', LONG), () => project)),
   )
