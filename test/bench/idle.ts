@@ -15,7 +15,7 @@ import { createApi } from '../support/api.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { computeUseByProgram, PROGRAMS, type ResourceUse, readPrograms } from './resource-use.ts'
-import { createMonitors, type Figure, figure, readMetric } from './rig.ts'
+import { computeKumaUse, createMonitors, type Figure, figure, readMetric } from './rig.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MONITORS = 1_000
@@ -41,10 +41,12 @@ export async function benchIdle(t: Teardown): Promise<Figure[]> {
   const before = await counted()
   const busy = await measure(pid)
   const checks = (await counted()) - before
+  const kuma = computeKumaUse(checks / SECONDS)
   const thousand = `${MONITORS.toLocaleString('en')} monitors at ${INTERVAL_S} s in one region`
   return [
     ...figuresOf('`npm start`, nothing to check', idle, 2, 450),
-    ...figuresOf(`the same with ${thousand} (${(checks / SECONDS).toFixed(0)} checks a second)`, busy, 8, 550),
+    ...figuresOf(`the same with ${thousand} (${(checks / SECONDS).toFixed(0)} checks a second)`, busy, 8, 550, kuma),
+    figure('  Uptime Kuma with nothing to check', 'not measured'),
   ]
 }
 
@@ -88,7 +90,13 @@ async function measure(pid: number): Promise<ResourceUse[]> {
   return computeUseByProgram(before, readPrograms(pid), performance.now() - startedMs)
 }
 
-function figuresOf(what: string, uses: ResourceUse[], mostPercent: number, mostMb: number): Figure[] {
+function figuresOf(
+  what: string,
+  uses: ResourceUse[],
+  mostPercent: number,
+  mostMb: number,
+  kuma: { percent: string; memory: string } | null = null,
+): Figure[] {
   const sum = (of: (use: ResourceUse) => number) => uses.reduce((total, use) => total + of(use), 0)
   const percent = sum(use => use.cpuPercent)
   const mb = sum(use => use.memoryMb)
@@ -97,13 +105,13 @@ function figuresOf(what: string, uses: ResourceUse[], mostPercent: number, mostM
   return [
     figure(
       `${what}: part of a core`,
-      `${percent.toFixed(1)} %: ${list(use => use.cpuPercent.toFixed(2)).join(', ')}`,
+      `${percent.toFixed(1)} %: ${list(use => use.cpuPercent.toFixed(2)).join(', ')}${kuma ? `; ${kuma.percent}` : ''}`,
       `≤ ${mostPercent} %`,
       percent <= mostPercent,
     ),
     figure(
       '  memory (proportional set size)',
-      `${mb.toFixed(0)} MB: ${list(use => use.memoryMb.toFixed(0)).join(', ')}`,
+      `${mb.toFixed(0)} MB: ${list(use => use.memoryMb.toFixed(0)).join(', ')}${kuma ? `; ${kuma.memory}` : ''}`,
       `≤ ${mostMb} MB`,
       mb <= mostMb,
     ),

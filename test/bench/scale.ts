@@ -14,7 +14,7 @@ import { type Picket, startPicket } from '../support/picket.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 import { measureBareLoop } from './probe.ts'
-import { connectBench, type Engines, type Figure, figure, readMetric, treeCpuUs } from './rig.ts'
+import { compareWithKuma, connectBench, type Engines, type Figure, figure, readMetric, treeCpuUs } from './rig.ts'
 import { seedMonitors } from './seed.ts'
 
 const MONITORS = Number(process.env.SCALE_MONITORS ?? 10_000)
@@ -74,7 +74,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
       '  CPU time a check',
       `${Math.round(total)} µs: ${Object.keys(parts)
         .map((name, i) => `${name} ${Math.round(each[i]!)}`)
-        .join(', ')}; ${((total * checks) / seconds / 1e6).toFixed(2)} cores`,
+        .join(', ')}; ${((total * checks) / seconds / 1e6).toFixed(2)} cores; ${compareWithKuma(total)}`,
       `≤ ${MAX_US} µs`,
       total <= MAX_US,
     ),
