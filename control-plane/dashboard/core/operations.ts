@@ -8,10 +8,10 @@ export type OperationName = {
   [Name in keyof Picket]: Picket[Name] extends Method ? Name : never
 }[keyof Picket]
 
-/** The path parameters, query and body of an operation. */
+/** The path parameters, query, body and described headers of an operation. */
 export type OperationArguments<Name extends OperationName> = Omit<
   NonNullable<Parameters<Picket[Name]>[0]>,
-  'client' | 'fetch' | 'headers' | 'meta' | 'security' | 'signal' | 'throwOnError' | 'url' | `on${string}`
+  'client' | 'fetch' | 'meta' | 'security' | 'signal' | 'throwOnError' | 'url' | `on${string}`
 >
 
 /** The body of the response: a record in `data`, or a list in `data` with `meta`. */
@@ -41,7 +41,8 @@ export type OperationError = {
   details?: { path: string; message: string }[]
 }
 
-export type Outcome<T> = { data: T } | { error: OperationError }
+/** `etag`: the version of a record, for `If-Match`; without it, the record has none. */
+export type Outcome<T> = { data: T; etag?: string } | { error: OperationError }
 
 /** Carries out an operation. Never throws: a connection that fails is an error with status 0. */
 export type Execute = <Name extends OperationName>(
@@ -56,7 +57,9 @@ export const createExecute =
     try {
       const method = client[name] as unknown as Method
       const { data, error, response } = await method.call(client, args as never)
-      return response.ok ? { data: data as never } : { error: toOperationError(error, response.status) }
+      const etag = response.headers.get('etag')
+      if (!response.ok) return { error: toOperationError(error, response.status) }
+      return { data: data as never, ...(etag !== null && { etag }) }
     } catch (error) {
       onUnreachable(error)
       return { error: { status: 0, code: 'unreachable', message: 'the server cannot be reached' } }

@@ -135,3 +135,66 @@ t.test('After a save the form shows what was saved, although the page has not re
   update({ monitor: { ...STORED_MONITOR } })
   t.match(read(), { isSaved: true, hasChanges: false, form: { interval_seconds: '30' } })
 })
+
+t.test('Settings and credentials are saved for the version that was read; a change in between is compared', async t => {
+  const calls: string[] = []
+  let stored: MonitorRecord = STORED_MONITOR
+  let version = 1
+  let interfere: (() => void) | null = null
+  type Sent = { body?: object; headers?: Record<string, string> }
+  const execute = (async (name: string, { body, headers }: Sent) => {
+    calls.push(`${name} ${headers?.['If-Match'] ?? ''}`.trim())
+    if (name === 'readMonitor') return { data: { data: stored }, etag: `"${version}"` }
+    interfere?.()
+    interfere = null
+    if (headers?.['If-Match'] !== `"${version}"`)
+      return { error: { status: 412, code: 'precondition_failed', message: 'changed' } }
+    stored = { ...stored, ...body, updated_at: `2026-11-22T10:00:0${++version}.000Z` }
+    return { data: { data: stored }, etag: `"${version}"` }
+  }) as Execute
+  const opened = runHook(t, {
+    hook: ({ monitor }: { monitor: MonitorRecord }) => SettingsForm({ monitor, regions: null }),
+    props: { monitor: stored },
+    frame: { me: ADMIN, isInteractive: true, execute },
+  })
+  type Shown = {
+    onSave(): Promise<void>
+    change(part: Partial<MonitorForm>): void
+    isSaved: boolean
+    hasChanges: boolean
+  }
+  const read = () => opened.current.props as unknown as Shown
+  const type = async (part: Partial<MonitorForm>) => {
+    read().change(part)
+    await opened.waitUntil(() => read().hasChanges, 'a change')
+  }
+  await type({ interval_seconds: '30', auth_type: '' })
+  await read().onSave()
+  await opened.waitUntil(() => read().isSaved, 'saved')
+  t.same(calls.splice(0), ['readMonitor', 'updateMonitor "1"', 'updateMonitorAuth "2"'])
+
+  await type({ name: 'Mine' })
+  interfere = () => {
+    stored = { ...stored, is_paused: true }
+    version++
+  }
+  await read().onSave()
+  await opened.waitUntil(() => read().isSaved, 'saved')
+  t.same(
+    calls.splice(0),
+    ['readMonitor', 'updateMonitor "3"', 'readMonitor', 'updateMonitor "4"'],
+    'the form does not show a pause',
+  )
+
+  await type({ name: 'Mine again' })
+  interfere = () => {
+    stored = { ...stored, name: 'Theirs' }
+    version++
+  }
+  await read().onSave()
+  await opened.waitUntil(() => 'differences' in opened.current.props, 'the difference')
+  t.match(opened.current.props, {
+    differences: [{ field: 'name', theirs: 'Theirs', mine: 'Mine again', isConflict: true }],
+  })
+  t.equal(stored.name, 'Theirs', 'nothing is overwritten')
+})

@@ -1,6 +1,7 @@
 import t from 'tap'
-import type { Outcome } from '../../../control-plane/dashboard/core/operations.ts'
-import { useStoredForm } from '../../../control-plane/dashboard/parts/forms/stored/stored-form.ts'
+import { createExecute, type Outcome } from '../../../control-plane/dashboard/core/operations.ts'
+import { sendUnlessChanged, useStoredForm } from '../../../control-plane/dashboard/parts/forms/stored/stored-form.ts'
+import { createPicket } from '../../../deploy/client/index.ts'
 import { runHook } from '../../support/run-hook.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
@@ -74,4 +75,54 @@ t.test('A form in which nothing was typed follows the record; otherwise the pers
   await form.waitUntil(({ isForeign }) => isForeign, 'the conflict')
   t.notOk(form.current.canSave)
   t.equal(form.current.form.name, 'Mine')
+})
+
+/** A record with versions: the answers of its reads, and which of its updates are 412. Returns what was sent and the outcome. */
+async function saveVersions(reads: { etag: string; name: string }[], isRefused: (tag: string | null) => boolean) {
+  const sent: string[] = []
+  let at = 0
+  const answer = (status: number, body: object, etag?: string) =>
+    new Response(JSON.stringify(body), {
+      status,
+      headers: { 'content-type': 'application/json', ...(etag && { etag }) },
+    })
+  const fetch = (async (request: Request) => {
+    const tag = request.headers.get('if-match')
+    sent.push(`${request.method} ${tag}`)
+    const { name, etag } = reads[Math.min(at, reads.length - 1)]!
+    if (request.method === 'GET') {
+      at++
+      return answer(200, { data: { name } }, etag)
+    }
+    const error = { code: 'precondition_failed', message: 'the view was changed', status: 412 }
+    return isRefused(tag) ? answer(412, { error }) : answer(200, { data: { name: 'Mine' } }, '"saved"')
+  }) as typeof globalThis.fetch
+  const execute = createExecute(createPicket({ origin: 'http://picket.test', fetch }))
+  const path = { id: 'v' }
+  const outcome = await sendUnlessChanged({
+    isOther: ({ name }) => name !== 'Shop',
+    read: () => execute('readView', { path }),
+    send: headers => execute('updateView', { path, body: { name: 'Mine' }, headers }),
+    refresh: async () => void sent.push('refresh'),
+  })
+  return { sent, outcome }
+}
+
+t.test('An update names the version that was read, so a change in between is not overwritten', async t => {
+  const shop = (etag: string) => ({ etag, name: 'Shop' })
+  const saved = await saveVersions([shop('"1"')], () => false)
+  t.same(saved.sent, ['GET null', 'PUT "1"'])
+  t.match(saved.outcome, { data: { data: { name: 'Mine' } }, etag: '"saved"' })
+
+  const hidden = await saveVersions([shop('"1"'), shop('"2"')], tag => tag === '"1"')
+  t.same(hidden.sent, ['GET null', 'PUT "1"', 'GET null', 'PUT "2"'], 'what the form does not show does not matter')
+  t.match(hidden.outcome, { data: { data: { name: 'Mine' } } })
+
+  const shown = await saveVersions([shop('"1"'), { etag: '"2"', name: 'Theirs' }], tag => tag === '"1"')
+  t.same(shown.sent, ['GET null', 'PUT "1"', 'GET null', 'refresh'], 'the person chooses')
+  t.match(shown.outcome, { error: { message: /another person changed this/ } })
+
+  const always = await saveVersions([shop('"1"')], () => true)
+  t.match(always.outcome, { error: { message: /another person changed this/ } })
+  t.equal(always.sent.at(-1), 'refresh', 'it ends')
 })

@@ -11,8 +11,11 @@ type StoredFormOptions<Stored, Form, Body> = {
   /** what an update sends; null: nothing differs from the record */
   toBody(record: Stored, form: Form): Body | null
   read(): Promise<Outcome<{ data: Stored }>>
-  send(body: Body): Promise<Outcome<{ data: Stored }>>
+  /** `headers`: they make the update fail when the record is not as it was read */
+  send(body: Body, headers: VersionHeaders): Promise<Outcome<{ data: Stored }>>
 }
+
+type VersionHeaders = { 'If-Match'?: string }
 
 /** A form of a stored record while a person edits it. */
 export type StoredForm<Stored, Form, Body> = {
@@ -72,7 +75,9 @@ export function useStoredForm<Stored, Form extends object, Body>(
   }, [isChanged, body === null, stored])
   const save = async () => {
     if (body === null) return null
-    const outcome = await attempt.run(() => sendUnlessChanged({ isOther, read, send: () => send(body), refresh }))
+    const outcome = await attempt.run(() =>
+      sendUnlessChanged({ isOther, read, send: headers => send(body, headers), refresh }),
+    )
     if (!outcome) return null
     begin(outcome.data, current => moveChanges(form, toForm(outcome.data), current))
     setSaved(true)
@@ -91,7 +96,13 @@ export function useStoredForm<Stored, Form extends object, Body>(
   }
 }
 
-/** Reads a record again, and sends an update. If another person changed the record, nothing is sent and the page shows it. */
+/** Of this many changes of other people in the moment of saving, none may be of the fields of the form. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * Reads a record again, and sends an update of the version that was read. If another person changed the record, nothing is sent and
+ * the page shows it. Changes that the form does not show do not matter: the update is sent again with the newer version.
+ */
 export async function sendUnlessChanged<Stored>({
   isOther,
   read,
@@ -100,12 +111,23 @@ export async function sendUnlessChanged<Stored>({
 }: {
   isOther(current: Stored): boolean
   read(): Promise<Outcome<{ data: Stored }>>
-  send(): Promise<Outcome<{ data: Stored }>>
+  send(headers: VersionHeaders): Promise<Outcome<{ data: Stored }>>
   refresh(): Promise<void>
 }): Promise<Outcome<{ data: Stored }>> {
-  const current = await read()
-  if ('error' in current) return current
-  if (!isOther(current.data.data)) return await send()
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const current = await read()
+    if ('error' in current) return current
+    if (isOther(current.data.data)) break
+    const outcome = await send(toVersionHeaders(current))
+    if (!isVersionError(outcome)) return outcome
+  }
   await refresh()
   return { error: CONFLICT }
 }
+
+/** The headers with which a change is made only of the version that was read. Records without versions have none. */
+export const toVersionHeaders = ({ etag }: { etag?: string }): VersionHeaders =>
+  etag === undefined ? {} : { 'If-Match': etag }
+
+/** True when nothing was changed, because another change came before it. */
+export const isVersionError = (outcome: Outcome<unknown>): boolean => 'error' in outcome && outcome.error.status === 412

@@ -65,7 +65,7 @@ function EditForm({ incident }: { incident: Incident }) {
     toForm,
     toBody: toIncidentChange,
     read: () => execute('readIncident', { path }),
-    send: body => execute('updateIncident', { path, body }),
+    send: (body, headers) => execute('updateIncident', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

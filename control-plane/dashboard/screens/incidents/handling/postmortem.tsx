@@ -106,7 +106,7 @@ function PostmortemForm({ incident, timeline }: { incident: Incident; timeline: 
     toForm: toPostmortemForm,
     toBody: toPostmortemChange,
     read: () => execute('readIncident', { path: { id } }),
-    send: body => execute('updateIncident', { path: { id }, body }),
+    send: (body, headers) => execute('updateIncident', { path: { id }, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

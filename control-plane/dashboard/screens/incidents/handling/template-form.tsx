@@ -84,7 +84,7 @@ export function TemplateSettings({ template, onDone }: { template: IncidentTempl
     toForm,
     toBody: toTemplateChange,
     read: () => execute('readIncidentTemplate', { path }),
-    send: body => execute('updateIncidentTemplate', { path, body }),
+    send: (body, headers) => execute('updateIncidentTemplate', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

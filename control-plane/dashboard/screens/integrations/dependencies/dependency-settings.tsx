@@ -31,7 +31,7 @@ export function DependencySettings({
     toForm: toDependencyForm,
     toBody: toDependencyUpdate,
     read: () => execute('readDependency', { path }),
-    send: body => execute('updateDependency', { path, body }),
+    send: (body, headers) => execute('updateDependency', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

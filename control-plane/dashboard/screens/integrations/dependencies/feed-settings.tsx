@@ -17,7 +17,7 @@ export function FeedSettings({ dependency }: { dependency: DependencyRecord }) {
     toForm: toFeedForm,
     toBody: toFeedUpdate,
     read: () => execute('readDependency', { path }),
-    send: body => execute('updateDependency', { path, body }),
+    send: (body, headers) => execute('updateDependency', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

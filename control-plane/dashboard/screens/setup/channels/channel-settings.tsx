@@ -61,7 +61,7 @@ function ChannelSettings({ channel }: { channel: ChannelRecord }) {
     toForm: toChannelForm,
     toBody: toChannelUpdate,
     read: () => execute('readAlertChannel', { path }),
-    send: body => execute('updateAlertChannel', { path, body }),
+    send: (body, headers) => execute('updateAlertChannel', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

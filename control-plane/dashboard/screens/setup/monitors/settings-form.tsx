@@ -5,6 +5,7 @@ import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/fo
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { isVersionError, toVersionHeaders } from '../../../parts/forms/stored/stored-form.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Review } from './change-review.tsx'
 import { NameField, type RegionRecord } from './fields/main-fields.tsx'
@@ -204,25 +205,30 @@ function SourceFields({
 /** `conflict`: settings that another person changed meanwhile; nothing was sent. `saved`: what is stored now, also before an error. */
 type SaveOutcome = { conflict: MonitorRecord | null; saved: MonitorRecord | null; error: OperationError | null }
 
-/** Reads the monitor again, and sends the changes unless another person changed it. Credentials have an operation of their own. */
+/**
+ * Reads the monitor again, and sends the changes of the version that was read, unless another person changed settings. Credentials
+ * have an operation of their own. A change of another person in between starts it again: what it changed is compared too.
+ */
 async function saveChanges(execute: Execute, id: string, base: Base, form: MonitorForm): Promise<SaveOutcome> {
   const path = { id }
   const nothing: SaveOutcome = { conflict: null, saved: null, error: null }
   const current = await execute('readMonitor', { path })
   if ('error' in current) return { ...nothing, error: current.error }
-  const isForeign = current.data.data.updated_at !== base.updatedAt
-  if (isForeign && listDifferences(base.form, toMonitorForm(current.data.data), form).length > 0) {
-    return { ...nothing, conflict: current.data.data }
-  }
+  const differences = listDifferences(base.form, toMonitorForm(current.data.data), form)
+  if (differences.length > 0) return { ...nothing, conflict: current.data.data }
   const { update, auth } = toSavedBodies(base.form, form)
   let saved: MonitorRecord = current.data.data
+  let headers = toVersionHeaders(current)
   if (update) {
-    const outcome = await execute('updateMonitor', { path, body: update })
+    const outcome = await execute('updateMonitor', { path, body: update, headers })
+    if (isVersionError(outcome)) return await saveChanges(execute, id, base, form)
     if ('error' in outcome) return { ...nothing, error: outcome.error }
     saved = outcome.data.data
+    headers = toVersionHeaders(outcome)
   }
   if (auth) {
-    const outcome = await execute('updateMonitorAuth', { path, body: auth })
+    const outcome = await execute('updateMonitorAuth', { path, body: auth, headers })
+    if (isVersionError(outcome)) return await saveChanges(execute, id, toBase(saved), form)
     if ('error' in outcome) return { ...nothing, saved, error: outcome.error }
     saved = outcome.data.data
   }

@@ -110,7 +110,7 @@ function WindowSettings({ window }: { window: WindowRecord }) {
     toForm: record => toWindowForm(record, timeZone),
     toBody: toWindowUpdate,
     read: () => execute('readMaintenanceWindow', { path }),
-    send: body => execute('updateMaintenanceWindow', { path, body }),
+    send: (body, headers) => execute('updateMaintenanceWindow', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

@@ -1,10 +1,11 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { useFrame } from '../../../../core/frame-context.ts'
-import type { Execute, Outcome } from '../../../../core/operations.ts'
+import type { Execute, OperationArguments, Outcome } from '../../../../core/operations.ts'
 import { type FormAttempt, useAttempt } from '../../../../parts/forms/attempt.ts'
 import { isCountConfirmed } from '../../../../parts/forms/delete-form.tsx'
 import { type FieldProblem, toFormError } from '../../../../parts/forms/field-errors.ts'
 import { moveChanges } from '../../../../parts/forms/stored/move-changes.ts'
+import { sendUnlessChanged } from '../../../../parts/forms/stored/stored-form.ts'
 import type { ValueChoice } from '../document/proposal-panel.tsx'
 import { findFieldProblems } from './evaluation.ts'
 import { type FieldForm, toFieldBody, toProposedForm } from './field-form.ts'
@@ -110,12 +111,8 @@ export function useSourceEditing(source: SourceRecord | null): SourceEditor {
     if (problem) return attempt.setError(problem)
     if (base === null) return await create()
     if (!update || !isCountConfirmed(removed.length, typed)) return
-    const saved = await attempt.run(() => saveChanges(execute, base, update))
+    const saved = await attempt.run(() => saveChanges(execute, base, update, refresh))
     if (saved === null) return
-    if (saved.data === null) {
-      attempt.setError(CONFLICT)
-      return await refresh()
-    }
     goOn(saved.data)
     setSaved(true)
   }
@@ -192,21 +189,27 @@ function moveRules(before: FieldForm[], theirs: FieldForm[], mine: FieldForm[]):
 
 export const nextPlace = ({ fields }: SourceForm): number => Math.max(0, ...fields.map(({ place }) => place)) + 1
 
-const CONFLICT = { status: 409, code: 'conflict', message: 'another person changed this data source; nothing is saved' }
-
-/**
- * Reads the source again, and sends the changes unless another person changed it: then nothing is overwritten, the data are null, and the
- * page shows what is stored.
- */
-async function saveChanges(
+/** Sends the changes unless another person changed the source. */
+const saveChanges = (
   execute: Execute,
   base: SourceRecord,
   body: SourceUpdateBody,
-): Promise<Outcome<{ data: SourceRecord | null }>> {
-  const path = { id: base.id }
-  const stored = await execute('readDataSource', { path })
-  if ('error' in stored) return stored
-  if (toSourceUpdate(stored.data.data, toSourceForm(base))) return { data: { data: null } }
-  const updated = await execute('updateDataSource', { path, body })
+  refresh: () => Promise<void>,
+): Promise<Outcome<{ data: SourceRecord }>> =>
+  sendUnlessChanged({
+    isOther: stored => toSourceUpdate(stored, toSourceForm(base)) !== null,
+    read: () => execute('readDataSource', { path: { id: base.id } }),
+    send: headers => sendUpdate(execute, base.id, { body, headers }),
+    refresh,
+  })
+
+/** The source after its update, whose answer contains its id only. */
+async function sendUpdate(
+  execute: Execute,
+  id: string,
+  update: Omit<OperationArguments<'updateDataSource'>, 'path'>,
+): Promise<Outcome<{ data: SourceRecord }>> {
+  const path = { id }
+  const updated = await execute('updateDataSource', { path, ...update })
   return 'error' in updated ? updated : await execute('readDataSource', { path })
 }

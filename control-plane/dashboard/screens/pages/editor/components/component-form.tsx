@@ -55,7 +55,7 @@ export function ComponentForm({
     toForm: toComponentForm,
     toBody: toComponentUpdate,
     read: () => execute('readStatusPageComponent', { path }),
-    send: body => execute('updateStatusPageComponent', { path, body }),
+    send: (body, headers) => execute('updateStatusPageComponent', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

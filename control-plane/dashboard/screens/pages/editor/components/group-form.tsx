@@ -35,7 +35,7 @@ export function GroupForm({ pageId, group, onDone }: { pageId: string; group: Gr
     toForm: toGroupForm,
     toBody: toGroupUpdate,
     read: () => execute('readStatusPageGroup', { path }),
-    send: body => execute('updateStatusPageGroup', { path, body }),
+    send: (body, headers) => execute('updateStatusPageGroup', { path, body, headers }),
   })
   const { form, body, change, attempt } = editing
   const element = useFocusOnError(attempt.error)

@@ -66,7 +66,7 @@ export function SettingsForm({ page, form, setForm, judgement }: SettingsFormPro
       sendUnlessChanged({
         isOther: current => isChanged(current, base),
         read: () => execute('readStatusPage', { path }),
-        send: () => execute('updateStatusPage', { path, body }),
+        send: headers => execute('updateStatusPage', { path, body, headers }),
         refresh,
       }),
     )
