@@ -61,10 +61,25 @@ t.test('GET /monitors 200 sorts by name, by status with down first, and by the l
   t.same(await names('?sort=status&status=up,down&per_page=2&page=2'), ['beta'])
 })
 
+t.test('GET /monitors 200 sorts by the end of the certificate or the domain, whichever is first', async t => {
+  const ends = (certificate: number | null, domain: number | null) => {
+    const days = (count: number | null) => (count === null ? 'NULL' : `now() + interval '${count} days'`)
+    return `ssl_expires_at = ${days(certificate)}, domain_expires_at = ${days(domain)}`
+  }
+  const { names } = await project([
+    { name: 'domain soon', set: ends(80, 5) },
+    { name: 'neither' },
+    { name: 'certificate soon', set: ends(3, 300) },
+    { name: 'ended', set: ends(-1, null) },
+    { name: 'later', set: ends(null, 40) },
+  ])
+  t.same(await names('?sort=expires'), ['ended', 'certificate soon', 'domain soon', 'later', 'neither'])
+})
+
 t.test('GET /monitors 200 has each monitor on exactly one page, in every order, also when all are equal', async t => {
   const { key, projectId } = await api.tenant()
   const ids = await insertMonitors(db, projectId, 25, { name: 'Same' })
-  for (const sort of ['created', 'name', 'status', 'changed']) {
+  for (const sort of MONITOR_SORTS) {
     const listed: string[] = []
     for (const page of [1, 2, 3, 4]) {
       const { body } = await api.call('GET', `/monitors?sort=${sort}&per_page=7&page=${page}`, { key })
@@ -96,7 +111,13 @@ t.test('GET /monitors 200 reads a page of each order from an index, without sort
   await insertMonitors(db, projectId, 3_000)
   await query(db, 'ANALYZE monitors')
   // in a small database the primary key has the order of `created` as well
-  const indexes = { created: /by_project|pkey/, name: /by_name/, status: /by_status/, changed: /by_change/ }
+  const indexes = {
+    created: /by_project|pkey/,
+    name: /by_name/,
+    status: /by_status/,
+    changed: /by_change/,
+    expires: /by_expiry/,
+  }
   for (const sort of MONITOR_SORTS) {
     t.equal((await api.call('GET', `/monitors?sort=${sort}`, { key })).body.meta.total, 3_000)
     const plan = await explain(projectId, sort)

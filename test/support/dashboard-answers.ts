@@ -9,6 +9,7 @@ export type ApiAnswers = { [Name in OperationName]?: OperationResponse<Name> }
 type Monitor = OperationResponse<'readMonitor'>['data']
 type Dependency = OperationResponse<'listDependencies'>['data'][number]
 type Silence = OperationResponse<'listSilences'>['data'][number]
+type MaintenanceWindow = OperationResponse<'listMaintenanceWindows'>['data'][number]
 type Incident = OperationResponse<'listIncidents'>['data'][number]
 type Channel = OperationResponse<'listAlertChannels'>['data'][number]
 type Check = OperationResponse<'listMonitorChecks'>['data'][number]
@@ -142,6 +143,7 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   listViews: listOf([]),
   listAlertLog: listOf([]),
   listSilences: listOf<Silence>([]),
+  listMaintenanceWindows: listOf<MaintenanceWindow>([]),
   listDependencies: listOf<Dependency>([]),
   listMonitors: listOf<Monitor>([]),
   listAuditLog: listOf([auditEntryOf()]),

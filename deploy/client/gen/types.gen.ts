@@ -4960,9 +4960,9 @@ export type ListMonitorsData = {
          */
         per_page?: number;
         /**
-         * created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.
+         * created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first. expires: the certificate or domain that ends first.
          */
-        sort?: 'created' | 'name' | 'status' | 'changed';
+        sort?: 'created' | 'name' | 'status' | 'changed' | 'expires';
         type?: 'http' | 'ping' | 'tcp' | 'dns' | 'keyword' | 'heartbeat';
         /**
          * One or more of up, down and degraded, separated by commas.

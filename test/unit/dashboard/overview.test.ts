@@ -1,8 +1,9 @@
 import t from 'tap'
 import { matchScreen } from '../../../control-plane/dashboard/core/screen.ts'
 import { OPEN_STATUSES } from '../../../control-plane/dashboard/screens/incidents/incident-filter.ts'
-import { channelOf, incidentOf, listOf } from '../../support/dashboard-answers.ts'
+import { channelOf, incidentOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
 import { ago, boardOf, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { windowOf } from '../../support/dashboard-reach-answers.ts'
 import { LOADED_SCREENS, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
 
 const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
@@ -178,5 +179,54 @@ t.test('Viewers see everything without buttons that change something', t => {
   t.notMatch(viewer.html, 'href="/monitors/new"')
   t.match(viewer.text, 'Shop Down connection refused')
   t.match(viewer.text, 'Role viewer')
+  t.end()
+})
+
+t.test('Changes of the last 24 hours are listed, also of monitors that recovered', t => {
+  const at = (minutes: number) => ({ status_changed_at: ago(minutes) })
+  const monitors = [
+    monitorOf({ id: 'c1', name: 'Shop', status: 'up', ...at(5) }),
+    monitorOf({ id: 'c2', name: 'Mail', status: 'down', ...at(23 * 60) }),
+    monitorOf({ name: 'Old', ...at(25 * 60) }),
+    monitorOf({ name: 'Never', status_changed_at: null }),
+  ]
+  const { html, text } = show({ board: TROUBLE, answers: { listMonitors: listOf(monitors) } })
+  t.match(text, /Shop Up since 5 min ago.*Mail Down since 23 h ago/)
+  t.notMatch(text, /Old Up since|Never/)
+  for (const path of ['/monitors/c1', '/monitors?q=since%3A%3C24h']) t.match(html, `href="${path}"`)
+  t.match(show().text, 'No monitor changed its status.')
+  t.notMatch(show({ board: boardOf([]) }).text, 'Changes in 24 hours', 'not before the first monitor')
+  t.end()
+})
+
+t.test('Maintenance that is in force or begins within 24 hours is listed', t => {
+  const soon = (minutes: number) => ago(-minutes)
+  const windows = [
+    windowOf({ id: 'w1', title: 'Upgrade', status: 'active', cron: null, ends_at: soon(30), next_starts_at: null }),
+    windowOf({ id: 'w2', title: 'Nightly', status: 'active' }),
+    windowOf({ id: 'w3', title: 'Backup', status: 'scheduled', next_starts_at: soon(60) }),
+    windowOf({ title: 'Later', status: 'scheduled', next_starts_at: soon(25 * 60) }),
+    windowOf({ title: 'Past', status: 'ended', next_starts_at: null }),
+  ]
+  const { html, text } = show({ answers: { listMaintenanceWindows: listOf(windows) } })
+  t.match(text, /Upgrade in force, ends 21 Nov .*Nightly in force Backup begins 21 Nov/)
+  t.notMatch(text, /Later|Past/)
+  t.match(html, 'href="/maintenance/w3"')
+  t.notMatch(show({ answers: { listMaintenanceWindows: listOf(windows.slice(3)) } }).html, 'id="maintenance"')
+  t.end()
+})
+
+t.test('Certificates and domains that end within 30 days are listed, the earliest first', t => {
+  const inDays = (days: number) => ago(-days * 24 * 60)
+  const monitors = [
+    monitorOf({ id: 'e1', name: 'Shop', ssl_expires_at: inDays(3), domain_expires_at: inDays(-1) }),
+    monitorOf({ id: 'e2', name: 'Mail', ssl_expires_at: inDays(2), domain_expires_at: inDays(200) }),
+    monitorOf({ name: 'Later', ssl_expires_at: inDays(31) }),
+  ]
+  const { html, text } = show({ answers: { listMonitors: listOf(monitors) } })
+  t.match(text, /Shop the domain ended .*Mail the certificate ends .*Shop the certificate ends/)
+  t.notMatch(text, /Later the|Mail the domain/)
+  t.match(html, 'href="/monitors/e2"')
+  t.notMatch(show().html, 'id="expiry"')
   t.end()
 })

@@ -11,12 +11,14 @@ import { SilencesInForce } from '../suppression/silences/silences-in-force.tsx'
 import { Attention } from './attention.tsx'
 import { FirstMinute } from './first-minute.tsx'
 import { NotUp } from './not-up.tsx'
+import { ExpirySoon, MaintenanceSoon, RecentChanges } from './recent.tsx'
 
 /** Enough to see what they have in common. */
 const MAX_ROWS = 200
 const MAX_INCIDENTS = 6
+const MAX_CHANGES = 8
 
-/** `/`: what is broken now, what is open, and what needs attention. */
+/** `/`: what is broken now, what is open, what changed, and what needs attention. */
 export const overviewScreen = screen({
   path: '/',
   area: 'overview',
@@ -28,6 +30,9 @@ export const overviewScreen = screen({
     undelivered: read('listAlertLog', { query: { status: 'failed,dead', per_page: 5 } }),
     silences: read('listSilences', { query: { active: true, per_page: 5 } }),
     addresses: read('listMonitors', { query: { status: 'down,degraded', per_page: 100 } }),
+    changed: read('listMonitors', { query: { sort: 'changed', per_page: MAX_CHANGES } }),
+    expiring: read('listMonitors', { query: { sort: 'expires', per_page: MAX_CHANGES } }),
+    maintenance: read('listMaintenanceWindows', { query: { per_page: 100 } }),
     regions: read('listRegions', {}),
     dependencies: read('listDependencies', { query: { per_page: 100 } }),
   }),
@@ -55,7 +60,10 @@ export const overviewScreen = screen({
         <Attention {...results} board={board} />
         <NotUp result={board} addresses={results.addresses} dependencies={results.dependencies} />
         <SilencesInForce result={results.silences} />
+        <MaintenanceSoon result={results.maintenance} />
+        <ExpirySoon result={results.expiring} />
         <Incidents open={results.openIncidents} recent={results.incidents} />
+        {board.data?.total !== 0 && <RecentChanges result={results.changed} />}
       </>
     )
   },

@@ -66,6 +66,7 @@ import * as subscriberChoices from './0070-subscriber-choices.ts'
 import * as dataSourceStates from './0071-data-source-states.ts'
 import * as enteredOrganizations from './0072-entered-organizations.ts'
 import * as outdatedStatuses from './0073-outdated-statuses.ts'
+import * as expiryOrder from './0074-expiry-order.ts'
 import { type LockedTable, repeatUntilLocked } from './lock-waits.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
@@ -135,6 +136,7 @@ const MIGRATIONS = {
   '0071-data-source-states': dataSourceStates,
   '0072-entered-organizations': enteredOrganizations,
   '0073-outdated-statuses': outdatedStatuses,
+  '0074-expiry-order': expiryOrder,
 }
 
 type MigrationName = keyof typeof MIGRATIONS

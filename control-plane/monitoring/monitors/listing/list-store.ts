@@ -3,13 +3,14 @@ import { MONITOR_COLUMNS } from '../store.ts'
 import type { StoredMonitor } from '../types.ts'
 import type { MonitorFilter, MonitorSort } from './monitor-filter.ts'
 
-/** Each order ends with the id, so pages do not overlap. Migration 0048 has an index for each. */
+/** Each order ends with the id, so pages do not overlap. Migrations 0048 and 0074 have an index for each. */
 const ORDERS: Record<MonitorSort, string> = {
   created: 'id DESC',
   name: 'lower(name), id DESC',
   status: `(CASE WHEN is_paused THEN 4 WHEN status = 'down' THEN 0 WHEN status = 'degraded' THEN 1 WHEN status IS NULL THEN 2
     ELSE 3 END), status_changed_at DESC NULLS LAST, id DESC`,
   changed: 'status_changed_at DESC NULLS LAST, id DESC',
+  expires: 'least(ssl_expires_at, domain_expires_at), id DESC',
 }
 
 /** Lists one page of a project's monitors. */

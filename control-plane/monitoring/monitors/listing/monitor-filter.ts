@@ -5,7 +5,7 @@ import { parseListFilter } from '../../../foundation/web/validation/list-filter.
 import { pageProperties, strictObject, stringEnum } from '../../../foundation/web/validation/schemas.ts'
 import { MONITOR_STATUSES, type MonitorStatus } from '../types.ts'
 
-export const MONITOR_SORTS = ['created', 'name', 'status', 'changed'] as const
+export const MONITOR_SORTS = ['created', 'name', 'status', 'changed', 'expires'] as const
 export type MonitorSort = (typeof MONITOR_SORTS)[number]
 
 const MAX_TAGS = 10
@@ -40,7 +40,7 @@ export const MonitorQuery = strictObject({
   sort: Type.Optional({
     ...stringEnum(MONITOR_SORTS, { default: 'created' }),
     description:
-      'created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first.',
+      'created: newest first. name: A to Z. status: down, degraded, without a status, up, paused; in each the last change first. changed: the last change of status first. expires: the certificate or domain that ends first.',
   }),
   ...filterProperties,
   issue: Type.Optional(Type.Boolean({ description: 'Whether the monitor has `configuration_issues`.' })),
