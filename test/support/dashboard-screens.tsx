@@ -18,7 +18,7 @@ import {
   type Results,
 } from '../../control-plane/dashboard/core/screen.ts'
 import { renderPage } from '../../control-plane/dashboard/document.tsx'
-import { Frame } from '../../control-plane/dashboard/parts/layout/frame.tsx'
+import { Frame, type FrameNotice } from '../../control-plane/dashboard/parts/layout/frame.tsx'
 import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/layout/screen-content.tsx'
 import { SCREENS } from '../../control-plane/dashboard/screens/index.ts'
 import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
@@ -37,6 +37,8 @@ export type ScreenState = {
   isInteractive?: boolean
   /** the number of active monitors without an alert channel */
   unalerted?: number
+  /** what the page says about itself, such as that there is no contact */
+  notice?: FrameNotice
 }
 
 /** Every screen, with its code. */
@@ -57,7 +59,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
   const shown = { screen, location, results, board }
   const content = (
     <FrameProvider value={buildContext(state)}>
-      <Frame area={screen.area} notice={null} unalerted={state.unalerted ?? 0}>
+      <Frame area={screen.area} notice={state.notice ?? null} unalerted={state.unalerted ?? 0}>
         <ScreenContent {...shown} />
       </Frame>
     </FrameProvider>

@@ -1,0 +1,129 @@
+import t from 'tap'
+import { buildNotice } from '../../../control-plane/dashboard/browser/server/connection.ts'
+import { NOW } from '../../support/dashboard-fixtures.ts'
+import { nameScene, SCENES } from '../../support/dashboard-scenes.ts'
+import { LOADED_SCREENS, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+
+/** Screens that need no data: what they read only adds choices to a form. */
+const WITHOUT_DATA = new Set([
+  ...['/start', '/monitors/new', '/incidents/new', '/maintenance/new', '/pages/new', '/sources/new'],
+  ...['/settings/channels/new', '/settings/alerts/messages'],
+])
+/** What screens with a list say while it is empty. */
+const EMPTY: Record<string, string> = {
+  '/': 'Nothing is monitored yet',
+  '/monitors': 'There are no monitors yet.',
+  '/monitors/:id': 'The status has not changed yet.',
+  '/monitors/:id/settings': 'There is no channel yet, so no alerts are sent.',
+  '/monitors/unalerted': 'There is no channel yet.',
+  '/incidents': 'There has been no incident. When a monitor goes down, its incident appears here.',
+  '/incidents/:id/postmortem': 'Nothing is written yet.',
+  '/incidents/templates': 'There is no template. A text that is prepared saves time in an outage.',
+  '/log': 'Nothing was sent yet. Deliveries appear here when a monitor with an alert channel changes its status.',
+  '/log/relay': 'No delivery has gone through the relay. A webhook channel uses it when it has a relay_source_id.',
+  '/settings/alerts': 'There is no channel that could receive them.',
+  '/settings/channels': 'There is no channel. Without one, no alert about an outage is sent.',
+  '/settings/import': 'No file was imported in the last day.',
+  '/settings/import/:id': 'No entry matches.',
+  '/sources': 'There is no data source. One JSON document can become up to 200 monitors.',
+  '/dependencies': 'There is no dependency. Track the vendors that you rely on to see their incidents next to yours.',
+  '/dependencies/new': 'No vendor of the catalogue matches. Enter the address of its status page below.',
+  '/dependencies/:id': 'The vendor has reported no incident since it is tracked.',
+  '/pages': 'There is no status page. It shows visitors which systems work, without an account.',
+  '/pages/:id/subscribers': 'There is no confirmed subscriber. Visitors subscribe on the page and confirm by a link.',
+  '/maintenance': 'There is no maintenance window. During one, alerts are withheld and status pages show maintenance.',
+  '/fleet': 'No probe has connected yet. Add one below.',
+  '/settings/keys': 'There is no API key. Programs need one to use the API.',
+  '/settings/audit': 'Nothing was changed yet. Changes by people and API keys appear here and stay for a year.',
+  '/settings/chat': 'No team is connected. A connected team receives, acknowledges and lists incidents in its chat.',
+  '/settings/wall': 'There is no link to a wallboard yet.',
+}
+/** Screens of a record, and of an organization that always has a member. */
+const WITHOUT_EMPTY = new Set([
+  ...['/incidents/:id', '/incidents/:id/edit', '/log/:id', '/maintenance/:id', '/pages/:id', '/pages/:id/domain'],
+  ...['/pages/:id/embeds', '/settings', '/settings/channels/:id', '/settings/members', '/sources/:id'],
+])
+
+/** Besides the record, this screen reads only the name of a channel, and shows its id without it. */
+const ONLY_NAMES = new Set(['/log/:id'])
+
+const REASON = 'temporarily unavailable.'
+const scenesOf = (name: string) => SCENES.filter(scene => scene.name === name)
+/** The content of a page, without the frame around it. */
+const show = (address: string, state: ScreenState) => {
+  const [, html] = /<main[^>]*>(.*)<\/main>/s.exec(renderScreen(address, state).html)!
+  return { html: html!, text: textOf(html!) }
+}
+const count = (text: string, part: string | RegExp) => text.split(part).length - 1
+
+t.test('Each screen with a list says that it is empty', t => {
+  const expected = LOADED_SCREENS.map(({ path }) => path).filter(
+    path => !WITHOUT_DATA.has(path) && !WITHOUT_EMPTY.has(path),
+  )
+  t.same(Object.keys(EMPTY).sort(), expected.sort(), 'every other screen')
+  for (const { screen, address, state } of scenesOf('empty'))
+    if (EMPTY[screen.path]) t.ok(show(address, state).text.includes(EMPTY[screen.path]!), screen.path)
+  t.end()
+})
+
+t.test('While a screen is loaded, each part that waits is a skeleton, and nothing is called missing or empty', t => {
+  for (const { screen, address, state } of scenesOf('full')) {
+    const { html, text } = show(address, { ...state, loading: 'everything' })
+    const skeletons = count(html, /class="(?:alone )?skeleton"/)
+    if (WITHOUT_DATA.has(screen.path)) t.match(html, /<form|<h1/, screen.path)
+    else t.ok(skeletons > 0, screen.path)
+    t.equal(count(text, 'Loading'), skeletons, `${screen.path}: screen readers are informed`)
+    t.notMatch(text, /cannot be shown|are from/, screen.path)
+    t.notMatch(html, 'class="empty"', screen.path)
+  }
+  t.end()
+})
+
+t.test('Without its record each page is not available, says why, and tries again', t => {
+  const scenes = scenesOf('away')
+  t.equal(scenes.length, LOADED_SCREENS.filter(({ record }) => record).length)
+  for (const { screen, address, state } of scenes)
+    t.match(
+      show(address, state).text,
+      `Not available This page cannot be shown: ${REASON} The page tries again by itself.`,
+      screen.path,
+    )
+  t.end()
+})
+
+t.test('What cannot be read is named with the reason, and what was read before stays with its age', t => {
+  for (const { screen, address, state, ...scene } of scenesOf('error')) {
+    const name = nameScene({ screen, address, state, ...scene })
+    const [failed, old] = [show(address, state), show(address, { ...state, isOld: true })]
+    const [missing, aged] = [
+      count(failed.text, `cannot be shown: ${REASON}`),
+      count(old.text, `are from 1 min ago : ${REASON}`),
+    ]
+    const whole = show(address, { ...state, errors: {} })
+    t.notMatch(whole.text, REASON, name)
+    t.notMatch(old.text, 'cannot be shown', name)
+    // a page whose only read is its record, or that needs none, has nothing else that could be missing
+    const isComplete = WITHOUT_DATA.has(screen.path) || ONLY_NAMES.has(screen.path) || failed.text === whole.text
+    t.equal(missing > 0, !isComplete, name)
+    t.equal(aged > 0, !isComplete, name)
+    if (!screen.record && !WITHOUT_DATA.has(screen.path)) t.ok(missing > 0, name)
+    t.match(failed.html, '<h1', `${name}: the rest of the page is there`)
+  }
+  t.end()
+})
+
+t.test('Without contact for 30 seconds every page looks old and says since when', t => {
+  const noticeAt = (silentMs: number) => {
+    const contact = { loss: null, lastContactMs: NOW - silentMs, awaitedSinceMs: NOW - silentMs }
+    return buildNotice(contact as never, { nowMs: NOW, timeZone: 'UTC' } as never, '/')
+  }
+  t.equal(noticeAt(29_999), null)
+  const notice = noticeAt(30_000)!
+  for (const { screen, address, state } of scenesOf('full')) {
+    const { html } = renderScreen(address, { ...state, notice })
+    t.match(html, '<div class="frame old">', screen.path)
+    t.match(textOf(html), 'No contact with the server since 14:05:00. What you see is from that time.', screen.path)
+    t.notMatch(renderScreen(address, state).html, 'class="frame old"', screen.path)
+  }
+  t.end()
+})
