@@ -43,6 +43,37 @@ t.test('Every screen is accessible on phones and desktops, in light and dark, fu
   t.same(withoutOwnFrame(complaints), [])
 })
 
+t.test(
+  'On paper every screen has its content without controls, and forced colours leave every status visible',
+  async t => {
+    const context = await newContext({ viewport: SIZES[1]!, colorScheme: 'dark', reducedMotion: 'reduce' })
+    t.teardown(() => context.close())
+    const { page } = await openWatchedPage(context, site.origin)
+    for (const scene of SCENES.filter(({ name }) => name === 'full')) {
+      const { path } = scene.screen
+      await page.goto(site.show(scene))
+      await page.emulateMedia({ media: 'print', forcedColors: 'none' })
+      // the days of the calendar are its content
+      t.equal(
+        await page.locator('button:not(.day-label):visible, .frame > header:visible').count(),
+        0,
+        `${path}: no controls`,
+      )
+      t.equal(await page.locator('h1:visible').count(), 1, `${path}: the heading`)
+      const ground = 'getComputedStyle(document.documentElement).getPropertyValue("--ground").trim()'
+      t.equal(await page.evaluate(ground), '#fff', `${path}: light`)
+      await page.emulateMedia({ media: 'screen', forcedColors: 'active' })
+      const hidden =
+        await page.evaluate(`[...document.querySelectorAll('main :is(.state svg, .strip rect)')].filter(shape => {
+      const { fill, stroke } = getComputedStyle(shape)
+      const ground = getComputedStyle(document.body).backgroundColor
+      return shape.checkVisibility() && [fill, stroke].every(ink => ink === 'none' || ink === ground)
+    }).length`)
+      t.equal(hidden, 0, `${path}: every status is visible`)
+    }
+  },
+)
+
 t.test('Hostile and long texts have no effect on any screen, and no screen scrolls sideways on a phone', async t => {
   const context = await newContext({ viewport: SIZES[0]! })
   t.teardown(() => context.close())
