@@ -35,6 +35,13 @@ t.test(
     await page.getByRole('button').click()
     await page.waitForURL(`${origin}/`)
     complaints.length = 0
+    const changes: string[] = []
+    page.on('request', request => {
+      const [, path] = request.url().split('/api/v1')
+      if (path && request.method() !== 'GET')
+        changes.push(`${request.method()} ${path.replace(/[0-9a-f-]{36}/g, '{id}')}`)
+    })
+    await page.evaluate('window.mark = 1')
     await page.getByRole('heading', { name: 'Nothing is monitored yet' }).waitFor()
 
     await button(page, 'Try it').and(page.locator(':enabled')).waitFor()
@@ -68,6 +75,16 @@ t.test(
     const before = receiver.received.length
     await link(page, 'Go to the overview').click()
     await page.getByRole('heading', { name: 'The monitor is up' }).waitFor()
+    // what has to fit into a minute, without a clock: these requests and no others, and no load of a page
+    t.same(changes, [
+      'POST /monitors/test',
+      'POST /monitors',
+      'POST /alerts/channels/test',
+      'POST /alerts/channels',
+      'POST /monitors/bulk-changes',
+      'POST /alerts/channels/{id}/test',
+    ])
+    t.equal(await page.evaluate('window.mark'), 1, 'no page was loaded since the sign-in')
 
     target.behave({ kind: 'answer', status: 503 })
     await link(page, 'Monitors').click()
