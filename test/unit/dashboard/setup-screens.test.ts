@@ -108,8 +108,9 @@ t.test('Viewers see the settings without anything that changes them', async t =>
 t.test(
   'A channel shows its state: paused with the reason, addresses that are not confirmed, the installed app',
   async t => {
+    const none = { rules: listOf([]), subscriptions: listOf([]), deliveries: listOf([]) }
     const open = (part: object) =>
-      renderScreen(channelSettingsScreen, { answers: { channel: { data: { ...STORED_CHANNEL, ...part } } } })
+      renderScreen(channelSettingsScreen, { answers: { channel: { data: { ...STORED_CHANNEL, ...part } }, ...none } })
     const paused = { is_paused: true, paused_at: '2026-11-21T14:00:00Z', paused_reason: '10 failures in a row' }
     t.match(open(paused).text, /Paused since .*: 10 failures in a row\. Nothing is sent.*Resume the channel/)
     const address = { address: 'a@example.com', status: 'unconfirmed', confirmation_sent_at: null }

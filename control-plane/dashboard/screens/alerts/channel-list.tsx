@@ -9,6 +9,7 @@ import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../parts/layout/pager.tsx'
 import { Empty, Loaded } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { NeedsRole } from '../../parts/needs-role.tsx'
 import { CHANNEL_TYPE_NAMES, type Channel } from './delivery-words.tsx'
 import { TestResult } from './test-result.tsx'
 
@@ -26,6 +27,7 @@ export const channelListScreen = screen({
     <>
       <h1>Channels</h1>
       <AreaTabs area="alerts" current={PATH} />
+      <NeedsRole what="Adding, testing and changing channels" needed="editor" />
       <Loaded result={results.channels} what="The channels">
         {({ data, meta }) => (
           <>

@@ -7,6 +7,7 @@ import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { Facts, Section } from '../../parts/layout/section.tsx'
 import { Empty } from '../../parts/layout/states.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { NeedsRole } from '../../parts/needs-role.tsx'
 import { AttemptList } from './attempt-list.tsx'
 import { formatBody } from './delivery-body.ts'
 import {
@@ -77,7 +78,7 @@ function Head({ delivery, channelName }: { delivery: Delivery; channelName: stri
           />
         </div>
       </div>
-      {canWrite(me) && <Replay delivery={delivery} />}
+      {canWrite(me) ? <Replay delivery={delivery} /> : <NeedsRole what="Sending it again" needed="editor" />}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { AsCall } from '../../parts/calls/as-call.tsx'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { Facts } from '../../parts/layout/section.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { NeedsRole } from '../../parts/needs-role.tsx'
 import { getShownStatus, Status } from '../../parts/status.tsx'
 import { computeDurationMs, type Members, namePerson, Severity, STATUS_NAMES } from './incident-words.tsx'
 
@@ -49,7 +50,7 @@ function StateSentence({ incident, members }: HeadProps) {
 
 function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: Detail }) {
   const { me } = useFrame()
-  if (!canWrite(me)) return null
+  if (!canWrite(me)) return <NeedsRole what="Acknowledging and changing the incident" needed="editor" />
   const isOpen = status !== 'resolved'
   const acknowledgement = call('acknowledgeIncident', { path: { id } })
   const resolution = call('updateIncident', { path: { id }, body: { status: 'resolved' } })

@@ -7,6 +7,7 @@ import { DayBars } from '../../parts/charts/day-bars.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import { Section } from '../../parts/layout/section.tsx'
 import { Loaded, Unread } from '../../parts/layout/states.tsx'
+import { NeedsRole } from '../../parts/needs-role.tsx'
 import { buildLatencyQuery, ChartsSection } from './charts-section.tsx'
 import { buildCheckReads, CheckDrawer } from './checks/check-drawer.tsx'
 import { ChecksSection } from './checks/checks-section.tsx'
@@ -60,7 +61,11 @@ export const monitorScreen = screen({
       <>
         <MonitorHead monitor={monitor} transitions={results.transitions} />
         <Unread since={results.votes.data?.data.unread_since} />
-        {canWrite(me) && <MonitorControls monitor={monitor} />}
+        {canWrite(me) ? (
+          <MonitorControls monitor={monitor} />
+        ) : (
+          <NeedsRole what="Checking, pausing and changing the monitor" needed="editor" />
+        )}
         <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
         {Heartbeat && <Heartbeat monitor={monitor} checks={results.checks} />}
         <Section id="days" title="90 days" aside={<Uptime result={results.strips} />}>

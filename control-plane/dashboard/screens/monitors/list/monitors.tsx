@@ -8,6 +8,7 @@ import { read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AreaTabs } from '../../../parts/layout/area-tabs.tsx'
 import { Loaded } from '../../../parts/layout/states.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { NAMES, type ShownStatus, STATUS_ORDER } from '../../../parts/status.tsx'
 import { buildGroupAddress, buildQueryAddress, isGrouped, parseListSearch, parseText } from './list-search.ts'
 import { Rows } from './rows.tsx'
@@ -33,6 +34,7 @@ export const monitorsScreen = screen({
           )}
         </div>
         <AreaTabs area="monitors" current="/monitors" />
+        <NeedsRole what="Creating and changing monitors" needed="editor" />
         <Filter search={search} board={board.data} />
         <Views result={results.views} search={search} />
         <Loaded result={board} what="The monitors">

@@ -11,7 +11,7 @@ import { PageTabs } from '../page-tabs.tsx'
 import { ItemList } from './components/item-list.tsx'
 import { PreviewPart } from './preview/preview-part.tsx'
 import { usePagePreview } from './preview/use-preview.ts'
-import { DeletePage, Publication } from './publication.tsx'
+import { DeletePage, type PageCounts, Publication } from './publication.tsx'
 import { type PageRecord, toPageForm, toPageUpdate } from './settings/page-form.ts'
 import { SettingsForm } from './settings/settings-form.tsx'
 
@@ -24,6 +24,7 @@ export const pageEditorScreen = screen({
     page: read('readStatusPage', { path: { id } }),
     components: read('listStatusPageComponents', { path: { id } }),
     groups: read('listStatusPageGroups', { path: { id }, query: { per_page: 100 } }),
+    subscribers: read('listStatusPageSubscribers', { path: { id }, query: { per_page: 1 } }),
   }),
   title: ({ results }) => results.page.data!.data.name,
   Body: ({ results }) => {
@@ -46,7 +47,15 @@ export const pageEditorScreen = screen({
           call={call('updateStatusPage', { path: { id: page.id }, body: { is_published: true } })}
         />
         <NeedsRole what="Changing the page" needed="editor" />
-        <Editor key={page.id} page={page} revision={revision}>
+        <Editor
+          key={page.id}
+          page={page}
+          revision={revision}
+          counts={{
+            groups: results.groups.data?.meta.total ?? null,
+            subscribers: results.subscribers.data?.meta.total ?? null,
+          }}
+        >
           <Section id="components" title="Components">
             <Loaded result={results.groups} what="The groups">
               {({ data: groups }) => (
@@ -63,7 +72,17 @@ export const pageEditorScreen = screen({
 })
 
 /** The form and the preview share what is typed. `children`: what is on the page. */
-function Editor({ page, revision, children }: { page: PageRecord; revision: string; children: ComponentChildren }) {
+function Editor({
+  page,
+  revision,
+  counts,
+  children,
+}: {
+  page: PageRecord
+  revision: string
+  counts: PageCounts
+  children: ComponentChildren
+}) {
   const { me } = useFrame()
   const [form, setForm] = useState(() => toPageForm(page))
   const judgement = usePagePreview(page.id, form.custom_css, revision)
@@ -74,7 +93,7 @@ function Editor({ page, revision, children }: { page: PageRecord; revision: stri
         <div>
           <SettingsForm page={page} form={form} setForm={setForm} judgement={judgement} />
           {children}
-          {canWrite(me) && <DeletePage page={page} />}
+          {canWrite(me) && <DeletePage page={page} counts={counts} />}
         </div>
         <PreviewPart form={form} judgement={judgement} isPublished={page.is_published} />
       </div>

@@ -53,14 +53,28 @@ const describeContent = ({ component_count: count, show_uptime_percentage: hasUp
     ? 'its name and no component yet'
     : `${formatCount(count, 'component')}, ${hasUptime ? '90 days of uptime, ' : ''}incidents and planned maintenance`
 
-export function DeletePage({ page }: { page: PageRecord }) {
+/** What is on a page and who follows it; null for what could not be read. */
+export type PageCounts = { groups: number | null; subscribers: number | null }
+
+/** What goes with a page, with the numbers that are known. */
+export function describePageDeletion(page: PageRecord, { groups, subscribers }: PageCounts): string {
+  const parts = [
+    formatCount(page.component_count, 'component'),
+    groups === null ? 'groups' : formatCount(groups, 'group'),
+    'images',
+  ]
+  const last = subscribers === null ? 'subscribers' : formatCount(subscribers, 'subscriber')
+  return `${page.is_published ? 'Visitors get “not found”. ' : ''}Its ${parts.join(', ')} and ${last} are deleted too; monitors and incidents stay. This cannot be undone.`
+}
+
+export function DeletePage({ page, counts }: { page: PageRecord; counts: PageCounts }) {
   const { navigate } = useFrame()
   return (
     <Section id="delete" title="Delete">
       <DeleteForm
         what="page"
         name={page.name}
-        consequences={`${page.is_published ? 'Visitors get “not found”. ' : ''}Its ${formatCount(page.component_count, 'component')}, groups, images and subscribers are deleted too; monitors and incidents stay. This cannot be undone.`}
+        consequences={describePageDeletion(page, counts)}
         call={call('deleteStatusPage', { path: { id: page.id } })}
         onDone={() => navigate('/pages')}
       />

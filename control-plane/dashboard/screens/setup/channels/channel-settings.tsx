@@ -3,12 +3,13 @@ import { call, read } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { DeleteForm } from '../../../parts/forms/delete-form.tsx'
 import { toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
 import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { Facts, Section } from '../../../parts/layout/section.tsx'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
+import { DeleteChannel } from './channel-deletion.tsx'
 import { ChannelFields, SHOWN_FIELDS } from './channel-fields.tsx'
 import { type ChannelRecord, findChannelProblems, isInstalled, toChannelForm, toChannelUpdate } from './channel-form.ts'
 import { CHANNEL_KINDS } from './channel-kinds.ts'
@@ -19,10 +20,15 @@ export const channelSettingsScreen = screen({
   path: '/settings/channels/:id',
   area: 'alerts',
   record: 'channel',
-  queries: ({ params: { id = '' } }) => ({ channel: read('readAlertChannel', { path: { id } }) }),
+  queries: ({ params: { id = '' } }) => ({
+    channel: read('readAlertChannel', { path: { id } }),
+    rules: read('listAlertRules', { query: { per_page: 100 } }),
+    subscriptions: read('listAlertProjectChannels', { query: { per_page: 100 } }),
+    deliveries: read('listAlertLog', { query: { alert_channel_id: id, per_page: 1 } }),
+  }),
   title: ({ results }) => results.channel.data!.data.name,
   Body: ({ results }) => {
-    const { me, navigate } = useFrame()
+    const { me } = useFrame()
     const channel = results.channel.data!.data
     return (
       <>
@@ -31,6 +37,7 @@ export const channelSettingsScreen = screen({
         </p>
         <h1 dir="auto">{channel.name}</h1>
         <p class="soft">{CHANNEL_KINDS[channel.type].name}</p>
+        <NeedsRole what="Changing, testing and deleting the channel" needed="editor" />
         {channel.is_paused && <PausedBanner channel={channel} />}
         <ChannelSettings key={channel.id} channel={channel} />
         <Addresses channel={channel} />
@@ -38,15 +45,7 @@ export const channelSettingsScreen = screen({
           <>
             <TestSection channel={channel} />
             {channel.signing_secret !== null && <SecretSection channel={channel} />}
-            <Section id="delete" title="Delete">
-              <DeleteForm
-                what="channel"
-                name={channel.name}
-                consequences="Its rules, subscriptions and log entries are deleted too. This cannot be undone."
-                call={call('deleteAlertChannel', { path: { id: channel.id } })}
-                onDone={() => navigate('/settings/channels')}
-              />
-            </Section>
+            <DeleteChannel channel={channel} references={results} />
           </>
         )}
       </>

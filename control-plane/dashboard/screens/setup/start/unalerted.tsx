@@ -14,6 +14,7 @@ import { Pager } from '../../../parts/layout/pager.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
 import { Empty, Loaded } from '../../../parts/layout/states.tsx'
 import { UNDO_MS } from '../../../parts/monitors/undo-time.ts'
+import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { getShownStatus, Status } from '../../../parts/status.tsx'
 import { alertAll, describeAlertAll } from './alert-all.ts'
 
@@ -44,6 +45,7 @@ export const unalertedScreen = screen({
         <p class="soft">
           They are checked, but an outage is sent to no channel: there is no rule for it, or its channels are paused.
         </p>
+        <NeedsRole what="Choosing who is alerted" needed="editor" />
         {canWrite(me) && (
           <Section id="alert" title="Who is alerted?">
             <Loaded result={channels} what="The channels">
