@@ -7,6 +7,7 @@ import { readOverflow } from '../support/dashboard-browser.ts'
 import { FULL, nameScene, SCENES } from '../support/dashboard-scenes.ts'
 import { startDashboardSite } from '../support/dashboard-site.ts'
 import { fillWithText } from '../support/hostile-answers.ts'
+import { WALL_SCENES } from '../support/wall-scenes.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 
 const SIZES = [
@@ -27,14 +28,18 @@ t.test('Every screen is accessible on phones and desktops, in light and dark, fu
   const context = await newContext({ reducedMotion: 'reduce' })
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
-  for (const scene of SCENES) {
-    await page.goto(site.show(scene))
+  const pages = [
+    ...SCENES.map(scene => ({ name: nameScene(scene), show: () => site.show(scene) })),
+    ...WALL_SCENES.map(scene => ({ name: scene.name, show: () => site.showPage(scene) })),
+  ]
+  for (const { name, show } of pages) {
+    await page.goto(show())
     await page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     for (const size of SIZES) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme })
-        const look = `${nameScene(scene)}, ${size.width} px, ${colorScheme}`
+        const look = `${name}, ${size.width} px, ${colorScheme}`
         t.equal(await readOverflow(page), 0, `${look}: no horizontal scrolling`)
         t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
       }

@@ -38,7 +38,7 @@ t.test('Every screen looks as in its pictures, on a desktop in light and on a ph
     const page = await context.newPage()
     for (const scene of PICTURED_SCENES) {
       const file = namePicture(scene, name)
-      await page.goto(site.show(scene))
+      await page.goto(scene.show(site))
       const picture = await takePicture(page, width)
       const path = join(DASHBOARD_PICTURES, file)
       const difference = existsSync(path)

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { decodePage, type PageImage } from '../../control-plane/monitoring/screenshots/difference/page-difference.ts'
-import { type DashboardScene, nameScene, SCENES } from './dashboard-scenes.ts'
+import { nameScene, SCENES } from './dashboard-scenes.ts'
+import type { DashboardSite } from './dashboard-site.ts'
 import { shrunk } from './page-pictures.ts'
+import { WALL_SCENES } from './wall-scenes.ts'
 
 /** Pictures of all screens with full lists, for reviewers and for comparison. */
 export const DASHBOARD_PICTURES = fileURLToPath(new URL('../fixtures/dashboard', import.meta.url))
@@ -12,10 +14,20 @@ export const DASHBOARD_LOOKS = [
   { name: 'phone-dark', size: { width: 390, height: 940 }, scheme: 'dark', width: 340 },
 ] as const
 
-export const PICTURED_SCENES = SCENES.filter(({ name }) => name === 'full')
+/** What is pictured: the name of each screen, and its page on a site. */
+export const PICTURED_SCENES = [
+  ...SCENES.filter(({ name }) => name === 'full').map(scene => ({
+    name: nameScene(scene),
+    show: (site: DashboardSite) => site.show(scene),
+  })),
+  ...WALL_SCENES.filter(({ name }) => name === 'wall-token-full').map(scene => ({
+    name: scene.name,
+    show: (site: DashboardSite) => site.showPage(scene),
+  })),
+]
 
 /** The name of a file, such as `monitors-id-full-phone-dark.webp`. */
-export const namePicture = (scene: DashboardScene, look: string): string => `${nameScene(scene)}-${look}.webp`
+export const namePicture = ({ name }: { name: string }, look: string): string => `${name}-${look}.webp`
 
 /** Takes a picture of the open page when its fonts are there, `width` pixels wide. */
 export async function takePicture(page: Page, width: number): Promise<Buffer> {

@@ -5,11 +5,14 @@ import { DASHBOARD_CSP } from '../../control-plane/dashboard/document.tsx'
 import type { DashboardScene } from './dashboard-scenes.ts'
 import { renderScreen } from './dashboard-screens.tsx'
 import type { Teardown } from './teardown.ts'
+import type { WallScene } from './wall-scenes.ts'
 
-type DashboardSite = {
+export type DashboardSite = {
   origin: string
   /** serves a screen from fixed data at a fixed time, and returns its address */
   show(scene: Pick<DashboardScene, 'address' | 'state'>): string
+  /** serves a page that is rendered already, such as a wallboard, in the same way */
+  showPage(scene: Pick<WallScene, 'address' | 'html'>): string
 }
 
 /**
@@ -39,11 +42,13 @@ export async function startDashboardSite(t: Teardown): Promise<DashboardSite> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close().closeAllConnections())
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const showPage = ({ address, html }: Pick<WallScene, 'address' | 'html'>) => {
+    page = html.replace(/<script type="module"[^>]*><\/script>/, '')
+    return origin + address
+  }
   return {
     origin,
-    show({ address, state }) {
-      page = renderScreen(address, state).page.replace(/<script type="module"[^>]*><\/script>/, '')
-      return origin + address
-    },
+    show: ({ address, state }) => showPage({ address, html: renderScreen(address, state).page }),
+    showPage,
   }
 }
