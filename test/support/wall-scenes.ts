@@ -7,7 +7,7 @@ import { FULL } from './dashboard-scenes.ts'
 export type WallScene = { name: string; address: string; html: string }
 
 const sceneOf = (name: string, board: ReturnType<typeof boardOf>): WallScene => {
-  const wall = buildWall({ name: 'Office', query: '', monitors: board.monitors, atMs: NOW })
+  const wall = buildWall({ name: 'Office', query: '', monitors: board.monitors, unreadSince: null, atMs: NOW })
   return { name: `wall-token-${name}`, address: '/wall/token', html: renderWallPage(wall, NOW, 'test') }
 }
 

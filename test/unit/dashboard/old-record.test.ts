@@ -22,7 +22,11 @@ t.test('Each page whose record cannot be read again says so, above everything th
   for (const screen of screens) {
     const contentWith = (error: OperationError | null) => {
       const results = { [screen.record!]: { data: {}, atMs: NOW - 60_000, error } }
-      const shown = { screen: { ...screen, Body: () => 'everything else' }, results }
+      const shown = {
+        screen: { ...screen, Body: () => 'everything else' },
+        results,
+        board: { data: null, error: null },
+      }
       return textOf(renderHtml(h(FrameProvider, { value }, h(ScreenContent, shown as never))))
     }
     t.equal(contentWith(null), 'everything else', screen.path)
