@@ -37,7 +37,7 @@ export async function makeDashboardAssets() {
   }
   const { outputFiles, metafile } = await build({
     ...options,
-    plugins: [oneSharedChunk, withoutStreamReader],
+    plugins: [oneSharedChunk, withoutUnusedModules],
     entryPoints: { main: `${FOLDER}/browser/main.tsx`, style: `${FOLDER}/browser/styles/index.css` },
   })
   // on its own, so that pages of the dashboard load nothing of it
@@ -86,13 +86,26 @@ const oneSharedChunk = {
   },
 }
 
-/** Leaves out how the typed client reads the stream of events: pages follow it by the `EventSource` of the browser. */
-const withoutStreamReader = {
-  name: 'without stream reader',
+/** Modules of packages that the dashboard does not use, their exports, and what is used instead. */
+const UNUSED_MODULES = [
+  // pages follow the stream of events by the `EventSource` of the browser
+  [/\/deploy\/client\/gen\/core\/serverSentEvents\.gen\.ts$/, ['createSseClient'], 'followChanges'],
+  [/\/query-core\/build\/modern\/mutation\.js$/, ['Mutation', 'getDefaultState'], 'execute'],
+  [
+    /\/query-core\/build\/modern\/infiniteQueryBehavior\.js$/,
+    ['infiniteQueryBehavior', 'hasNextPage', 'hasPreviousPage'],
+    'one query for each page of a list',
+  ],
+]
+
+const refuse = (name, instead) => `export function ${name}() { throw new Error(${JSON.stringify(`use ${instead}`)}) }`
+
+/** Leaves out the unused modules: a call of an export throws, and the bundler reports one that is missing here. */
+const withoutUnusedModules = {
+  name: 'without unused modules',
   setup({ onLoad }) {
-    onLoad({ filter: /\/deploy\/client\/gen\/core\/serverSentEvents\.gen\.ts$/ }, () => ({
-      contents: "export const createSseClient = () => { throw new Error('use followChanges') }",
-    }))
+    for (const [filter, names, instead] of UNUSED_MODULES)
+      onLoad({ filter }, () => ({ contents: names.map(name => refuse(name, instead)).join('\n') }))
   },
 }
 
