@@ -85,16 +85,22 @@ function createReplies({ loop, monitors, clock, answer }: RunNowOptions): RunNow
   }
 }
 
+type WaitingRequest = { request: RunNow; sinceMs: number }
+
+/** The control plane waits for the timeout of a check and 5 s more, so a request that has waited longer than this gets no other attempt. */
+const MAX_SHARED_WAIT_MS = 3_000
+
 /**
  * Runs attempts for the history, for requests of people while a chain runs. A monitor has one at a time, so that requests
- * add one connection at most to a target that hangs. Those that arrive meanwhile share the next one.
+ * add one connection at most to a target that hangs. Those that arrive meanwhile share the next one; those that have waited
+ * too long for it get the result of this one.
  */
 function createSeparateAttempts(
-  { clock, publish }: RunNowOptions,
+  { loop, clock, publish }: RunNowOptions,
   { reply, refuse, refuseBusy, checkOutOfBand }: RunNowReplies,
 ): (monitor: AssignedMonitor, chain: RecheckChain, request: RunNow) => void {
-  /** The requests that wait for the next attempt, for each monitor that has one now. */
-  const waiting = new Map<AssignedMonitor, RunNow[]>()
+  /** The requests that wait for the end of an attempt, for each monitor that has one now. */
+  const waiting = new Map<AssignedMonitor, WaitingRequest[]>()
 
   function check(monitor: AssignedMonitor, chain: RecheckChain, requests: readonly RunNow[]): void {
     const first = requests[0]!
@@ -106,26 +112,31 @@ function createSeparateAttempts(
     const isRunning = checkOutOfBand(first, monitor.assignment.spec!, occasion, checked => {
       const result = applyComparison(monitor.assignment, checked)
       publish(result)
-      for (const request of requests) reply(request, { ...result, runId: request.runId })
-      checkNext(monitor, chain)
+      const [late, next] = endWaiting(monitor)
+      for (const request of [...requests, ...late]) reply(request, { ...result, runId: request.runId })
+      if (next.length > 0 && !monitor.isRetired) check(monitor, chain, next)
+      else for (const request of next) refuse(request, 'not_assigned', 'the monitor was changed or moved to another probe')
     })
     if (isRunning) return
     waiting.delete(monitor)
     for (const request of requests) refuseBusy(request)
   }
 
-  function checkNext(monitor: AssignedMonitor, chain: RecheckChain): void {
+  /** The requests that have waited for an attempt: those that cannot wait for another one, and those that can. */
+  function endWaiting(monitor: AssignedMonitor): [late: RunNow[], next: RunNow[]] {
     const requests = waiting.get(monitor) ?? []
     waiting.delete(monitor)
-    if (requests.length > 0 && !monitor.isRetired) check(monitor, chain, requests)
-    else
-      for (const request of requests)
-        refuse(request, 'not_assigned', 'the monitor was changed or moved to another probe')
+    const nowMs = clock.nowMs() ?? Number.POSITIVE_INFINITY
+    const isLate = ({ sinceMs }: WaitingRequest) => nowMs - sinceMs > MAX_SHARED_WAIT_MS
+    return [requests.filter(isLate), requests.filter(one => !isLate(one))].map(some =>
+      some.map(({ request }) => request),
+    ) as [RunNow[], RunNow[]]
   }
 
   return (monitor, chain, request) => {
+    if (loop.isLeaving()) return refuseBusy(request)
     const others = waiting.get(monitor)
-    if (others) others.push(request)
+    if (others) others.push({ request, sinceMs: clock.nowMs() ?? 0 })
     else check(monitor, chain, [request])
   }
 }

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { type Answer, shareApi } from '../support/api-server.ts'
-import { MONITOR } from '../support/bodies.ts'
+import { CHANNEL, MONITOR } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { addressOf, createRecords, type Records } from '../support/records.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const api = await shareApi()
 const mine = await api.tenant('business')
@@ -92,6 +93,49 @@ t.test('Of many changes of one version at once, one is saved and the others are 
     const won = answers.find(({ status }) => status === 200)!
     t.equal(tagOf(won), tagOf(await send('GET', record)), `${operation.name}: nothing was changed after it`)
   }
+})
+
+async function createChannel(): Promise<{ id: string; path: string }> {
+  const { id } = (await send('POST', '/alerts/channels', CHANNEL)).body.data
+  return { id, path: `/alerts/channels/${id}` }
+}
+
+t.test('Changes of the settings of a channel with and without a version wait for each other', async t => {
+  const { path } = await createChannel()
+  const { config } = (await send('GET', path)).body.data
+  const change = (i: number) => ({ name: `Name ${i}`, config })
+  for (let round = 0; round < 6; round++) {
+    const tag = tagOf(await send('GET', path))
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(i => send('PUT', path, change(10 * round + i), i % 2 === 0 ? ifMatch(tag) : {})),
+    )
+    const statuses = answers.map(({ status }) => status)
+    t.same([statuses[0], statuses[2]], [200, 200], 'without a version')
+    t.ok(
+      [statuses[1], statuses[3]].every(status => status === 200 || status === 412),
+      `with one: ${statuses}`,
+    )
+  }
+})
+
+t.test('DELETE of a version waits for a delivery that has begun, and neither ends the other', async t => {
+  const { id, path } = await createChannel()
+  const tag = tagOf(await send('GET', path))
+  const removed = await runWhileLocked(
+    api.db,
+    tx => tx.raw('SELECT FROM alert_channels WHERE id = ? FOR KEY SHARE', [id]),
+    () => send('DELETE', path, undefined, ifMatch(tag)),
+    tx => tx.raw('UPDATE alert_channels SET consecutive_failures = 1 WHERE id = ?', [id]),
+  )
+  t.equal(removed.status, 200)
+})
+
+t.test('A channel that is paused after failures has the same version', async t => {
+  const { id, path } = await createChannel()
+  const before = tagOf(await send('GET', path))
+  const paused = { is_paused: true, paused_at: new Date(), paused_reason: '50 in a row failed' }
+  await api.db('alert_channels').where({ id }).update(paused)
+  t.equal(tagOf(await send('GET', path)), before)
 })
 
 t.test('DELETE of another version is 412, and of the version that was read it deletes', async t => {

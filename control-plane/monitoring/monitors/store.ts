@@ -8,6 +8,8 @@ export const MONITOR_VERSION: RecordVersion = {
   noun: 'monitor',
   table: 'monitors',
   scope: 'project_id = CAST(:projectId AS uuid) AND deleted_at IS NULL',
+  // as lockMonitor
+  lock: 'SELECT FROM monitors WHERE id = :id AND project_id = CAST(:projectId AS uuid) AND deleted_at IS NULL FOR UPDATE',
   ignored: [
     ...['partition', 'revision', 'config_version', 'streaks_since', 'screenshots_since', 'left_regions'],
     ...['status', 'status_changed_at', 'ssl_expires_at', 'domain_expires_at'],

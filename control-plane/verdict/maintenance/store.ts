@@ -17,7 +17,8 @@ export const WINDOW_VERSION: RecordVersion = {
   table: 'maintenance_windows',
   ignored: ['planned_at'],
   related: `(SELECT jsonb_agg(wm.monitor_id ORDER BY wm.monitor_id)
-    FROM maintenance_window_monitors wm WHERE wm.window_id = record.id)`,
+    FROM maintenance_window_monitors wm JOIN monitors m ON m.id = wm.monitor_id
+    WHERE wm.window_id = record.id AND m.deleted_at IS NULL)`,
 }
 
 /** One page of a project's windows, newest first, and their total number. */

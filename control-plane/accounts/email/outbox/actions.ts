@@ -86,7 +86,7 @@ async function deliverMail(
   const result = await mailer.send(content, SEND_TIMEOUT_MS)
   if (result === null) return 'deferred'
   if (result.error === null) return 'sent'
-  return result.code !== null && result.code >= 500 ? 'refused' : 'deferred'
+  return !result.isServerFault && result.code !== null && result.code >= 500 ? 'refused' : 'deferred'
 }
 
 /**

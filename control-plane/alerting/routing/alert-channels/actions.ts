@@ -8,6 +8,7 @@ import type { SecretCipher } from '../../../foundation/platform/crypto/encryptio
 import { isId, newId, randomToken } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { type ApiCaller, assertMayRedirectSecrets } from '../../../foundation/web/auth/authentication.ts'
+import { assertRequestVersion } from '../../../foundation/web/conditions/version-actions.ts'
 import { isSameOrigin } from '../../../foundation/web/masked-secrets/same-origin.ts'
 import { conflict, found, notFound, tierLimitReached, validationError } from '../../../foundation/web/server/errors.ts'
 import { decryptConfig, encryptConfig, encryptSigningSecret } from '../../channels/config/encrypted-config.ts'
@@ -187,6 +188,7 @@ async function changeLockedChannel(
   return await db.transaction(async tx => {
     await first(tx)
     const stored = found(isId(id) && (await lockChannel(tx, projectId, id)), 'channel')
+    await assertRequestVersion(tx)
     const changed = await change(stored, tx)
     const channel = { ...changed, updatedAt: isDeepStrictEqual(changed, stored) ? stored.updatedAt : now }
     await updateChannel(tx, channel)

@@ -91,7 +91,7 @@ function writeRoutes(app: App, context: ChannelContext): void {
   })
 
   updateRoute(app, '/alerts/channels/:id', {
-    version: CHANNEL_VERSION,
+    version: { ...CHANNEL_VERSION, isCheckedByAction: true },
     summary: 'Update a channel',
     description:
       'Omitted fields are not changed. A `config` replaces the previous one; masked values in it keep the stored values.',

@@ -61,7 +61,8 @@ function createRequestVersion(request: FastifyRequest, record: RecordVersion): R
   if (!ids.every(isId)) return null
   const key: RecordKey | null =
     request.method === 'POST' ? null : { projectId: getCaller(request).projectId, id, parentId }
-  return { record, key, accepted: null, isPassed: false, tag: null, since: newId(), created: new Map() }
+  const isDeletion = request.method === 'DELETE'
+  return { record, key, isDeletion, accepted: null, isPassed: false, tag: null, since: newId(), created: new Map() }
 }
 
 async function noteTag(db: Db, version: RequestVersion): Promise<void> {

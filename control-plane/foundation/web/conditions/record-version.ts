@@ -25,6 +25,8 @@ export type RequestVersion = {
   record: RecordVersion
   /** null: a create */
   key: RecordKey | null
+  /** the request deletes the record */
+  isDeletion: boolean
   /** the tags of `If-Match`; null: it has none, or every version is accepted */
   accepted: readonly string[] | null
   /** a transaction that checked it was committed */

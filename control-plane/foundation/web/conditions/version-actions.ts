@@ -17,7 +17,7 @@ export const withRequestVersion = (db: Db, version: RequestVersion): Db =>
       const isChecked = version.accepted === null || version.isPassed
       requested.set(tx, { version, isChecked })
       if (isChecked || version.record.isCheckedByAction || !version.key) return
-      await lockRecord(tx, version.record, version.key)
+      await lockRecord(tx, version, version.key)
       await assertRequestVersion(tx)
     },
     async tx => {

@@ -1,5 +1,5 @@
 import { type Db, query, type Tx } from '../../platform/postgres/client.ts'
-import type { RecordKey, RecordVersion } from './record-version.ts'
+import type { RecordKey, RecordVersion, RequestVersion } from './record-version.ts'
 
 const OWN_PROJECT = 'project_id = CAST(:projectId AS uuid)'
 
@@ -17,9 +17,14 @@ export async function findTag(db: Db, record: RecordVersion, key: RecordKey): Pr
   return row?.tag ?? null
 }
 
-/** Locks a record as an update does. A statement of its own: one that waits for a lock reads other tables as they were before. */
-export async function lockRecord(tx: Tx, { table, scope = OWN_PROJECT, lock }: RecordVersion, key: RecordKey) {
-  await tx.raw(lock ?? `SELECT FROM ${table} record WHERE id = :id AND ${scope} FOR NO KEY UPDATE`, key)
+/**
+ * Locks a record as its update or deletion does: a stronger lock later could meet that of another transaction. A statement of
+ * its own: one that waits for a lock reads other tables as they were before.
+ */
+export async function lockRecord(tx: Tx, { record, isDeletion }: RequestVersion, key: RecordKey): Promise<void> {
+  const { table, scope = OWN_PROJECT, lock } = record
+  const strength = isDeletion ? 'UPDATE' : 'NO KEY UPDATE'
+  await tx.raw(lock ?? `SELECT FROM ${table} record WHERE id = :id AND ${scope} FOR ${strength}`, key)
 }
 
 /** The tags of the rows that a transaction created, by id. `since`: an id that is older than all of them. */

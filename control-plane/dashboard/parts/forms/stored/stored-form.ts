@@ -39,7 +39,7 @@ export type StoredForm<Stored, Form, Body> = {
   keepChanges(): void
 }
 
-const CONFLICT: OperationError = {
+export const CONFLICT: OperationError = {
   ...{ status: 409, code: 'conflict' },
   message: 'another person changed this since the form was opened; nothing is saved',
 }
@@ -97,7 +97,7 @@ export function useStoredForm<Stored, Form extends object, Body>(
 }
 
 /** Of this many changes of other people in the moment of saving, none may be of the fields of the form. */
-const MAX_ATTEMPTS = 3
+export const MAX_ATTEMPTS = 3
 
 /**
  * Reads a record again, and sends an update of the version that was read. If another person changed the record, nothing is sent and
@@ -125,9 +125,12 @@ export async function sendUnlessChanged<Stored>({
   return { error: CONFLICT }
 }
 
-/** The headers with which a change is made only of the version that was read. Records without versions have none. */
+/**
+ * The headers with which a change is made only of the version that was read. Records without versions have none. A proxy that
+ * compresses answers makes the tag a weak one, `W/"…"`; it still names the same settings.
+ */
 export const toVersionHeaders = ({ etag }: { etag?: string }): VersionHeaders =>
-  etag === undefined ? {} : { 'If-Match': etag }
+  etag === undefined ? {} : { 'If-Match': etag.replace(/^W\//, '') }
 
 /** True when nothing was changed, because another change came before it. */
 export const isVersionError = (outcome: Outcome<unknown>): boolean => 'error' in outcome && outcome.error.status === 412

@@ -5,7 +5,7 @@ import { type FormAttempt, useAttempt, useFocusOnError } from '../../../parts/fo
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
-import { isVersionError, toVersionHeaders } from '../../../parts/forms/stored/stored-form.ts'
+import { CONFLICT, isVersionError, MAX_ATTEMPTS, toVersionHeaders } from '../../../parts/forms/stored/stored-form.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Review } from './change-review.tsx'
 import { NameField, type RegionRecord } from './fields/main-fields.tsx'
@@ -208,10 +208,22 @@ type SaveOutcome = { conflict: MonitorRecord | null; saved: MonitorRecord | null
 /**
  * Reads the monitor again, and sends the changes of the version that was read, unless another person changed settings. Credentials
  * have an operation of their own. A change of another person in between starts it again: what it changed is compared too.
+ * `before`: what earlier attempts have stored.
  */
-async function saveChanges(execute: Execute, id: string, base: Base, form: MonitorForm): Promise<SaveOutcome> {
+async function saveChanges(
+  execute: Execute,
+  id: string,
+  base: Base,
+  form: MonitorForm,
+  before: MonitorRecord | null = null,
+  attempt = 1,
+): Promise<SaveOutcome> {
   const path = { id }
-  const nothing: SaveOutcome = { conflict: null, saved: null, error: null }
+  const nothing: SaveOutcome = { conflict: null, saved: before, error: null }
+  const again = (newBase: Base, stored: MonitorRecord | null) =>
+    attempt === MAX_ATTEMPTS
+      ? { ...nothing, saved: stored, error: CONFLICT }
+      : saveChanges(execute, id, newBase, form, stored, attempt + 1)
   const current = await execute('readMonitor', { path })
   if ('error' in current) return { ...nothing, error: current.error }
   const differences = listDifferences(base.form, toMonitorForm(current.data.data), form)
@@ -221,14 +233,14 @@ async function saveChanges(execute: Execute, id: string, base: Base, form: Monit
   let headers = toVersionHeaders(current)
   if (update) {
     const outcome = await execute('updateMonitor', { path, body: update, headers })
-    if (isVersionError(outcome)) return await saveChanges(execute, id, base, form)
+    if (isVersionError(outcome)) return await again(base, before)
     if ('error' in outcome) return { ...nothing, error: outcome.error }
     saved = outcome.data.data
     headers = toVersionHeaders(outcome)
   }
   if (auth) {
     const outcome = await execute('updateMonitorAuth', { path, body: auth, headers })
-    if (isVersionError(outcome)) return await saveChanges(execute, id, toBase(saved), form)
+    if (isVersionError(outcome)) return await again(toBase(saved), update ? saved : before)
     if ('error' in outcome) return { ...nothing, saved, error: outcome.error }
     saved = outcome.data.data
   }
