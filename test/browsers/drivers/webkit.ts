@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { reserveFreePort } from '../../tools/engines/free-port.ts'
-import type { Teardown } from '../support/teardown.ts'
-import { waitFor } from '../support/wait.ts'
-import type { Driver, StartBrowser } from './driver.ts'
+import { reserveFreePort } from '../../../tools/engines/free-port.ts'
+import type { Teardown } from '../../support/teardown.ts'
+import { waitFor } from '../../support/wait.ts'
+import type { Driver, DriverTab, StartBrowser } from './driver.ts'
 
 const BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser'
 
@@ -51,15 +51,43 @@ async function openSession(t: Teardown, send: Send): Promise<Driver> {
   const session = `/session/${sessionId}`
   t.teardown(() => send('DELETE', session))
   await send('POST', `${session}/window/rect`, { width: 1280, height: 900 })
+  let current = await send<string>('GET', `${session}/window`)
+  /** One command at a time, each in the window of its tab. */
+  let last: Promise<unknown> = Promise.resolve()
+  const inTab = (handle: string): Send => {
+    return (method, path, body) => {
+      const run = async () => {
+        if (current !== handle) await send('POST', `${session}/window`, { handle })
+        current = handle
+        return send(method, session + path, body)
+      }
+      const result = last.then(run, run)
+      last = result.catch(() => {})
+      return result as never
+    }
+  }
   return {
     messages: null,
-    navigate: async url => void (await send('POST', `${session}/url`, { url })),
+    first: createDriverTab(inTab(current)),
+    async openTab() {
+      const { handle } = await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'tab' })
+      return createDriverTab(inTab(handle))
+    },
+  }
+}
+
+function createDriverTab(send: Send): DriverTab {
+  return {
+    navigate: async url => void (await send('POST', '/url', { url })),
     evaluate: expression => {
       const script = `const done = arguments[0]; Promise.resolve(${expression}).then(done, error => done('' + error))`
-      return send('POST', `${session}/execute/async`, { script, args: [] })
+      return send('POST', '/execute/async', { script, args: [] })
     },
-    perform: async actions => {
-      await send('POST', `${session}/actions`, { actions })
+    perform: async actions => void (await send('POST', '/actions', { actions })),
+    async setFile(selector, path) {
+      const found = await send<Record<string, string>>('POST', '/element', { using: 'css selector', value: selector })
+      await send('POST', `/element/${Object.values(found)[0]}/value`, { text: path })
     },
+    close: async () => void (await send('DELETE', '/window')),
   }
 }

@@ -5,15 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { WebSocket } from 'ws'
-import type { Teardown } from '../support/teardown.ts'
-import type { Driver, StartBrowser } from './driver.ts'
+import type { Teardown } from '../../support/teardown.ts'
+import type { Driver, DriverTab, StartBrowser } from './driver.ts'
 
 const PROGRAM = '/usr/bin/firefox-esr'
+/** Not about:blank, with which the focus is in the address field. */
+const EMPTY_PAGE = 'data:text/html,'
 
 /** The look that pages are asked for, and no requests of the browser itself. */
 const preferencesOf = (look: 'light' | 'dark') => ({
   'layout.css.prefers-color-scheme.content-override': look === 'dark' ? 0 : 1,
   'ui.prefersReducedMotion': 1,
+  // a window without a screen has the focus, which shows where the focus in its page is
+  'focusmanager.testmode': true,
   'app.update.auto': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'network.captive-portal-service.enabled': false,
@@ -26,7 +30,7 @@ export const startFirefox = (t: Teardown): StartBrowser => {
     const profile = mkdtempSync(join(tmpdir(), 'firefox-'))
     const lines = Object.entries(preferencesOf(look)).map(pair => `user_pref(${pair.map(one => JSON.stringify(one))});`)
     writeFileSync(join(profile, 'user.js'), lines.join('\n'))
-    const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', 'about:blank']
+    const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', EMPTY_PAGE]
     const browser = spawn(PROGRAM, args, { stdio: ['ignore', 'ignore', 'pipe'] })
     const isEnded = once(browser, 'close')
     t.teardown(async () => {
@@ -65,7 +69,7 @@ async function connect(t: Teardown, address: string): Promise<Driver> {
     else if (message.method === 'log.entryAdded') messages.push(`${message.params.level}: ${message.params.text}`)
   })
   let last = 0
-  const send = async <T>(method: string, params: object): Promise<T> => {
+  const send: Send = async <T>(method: string, params: object): Promise<T> => {
     const id = ++last
     const answer = new Promise<Answer>(resolve => waiting.set(id, resolve))
     socket.send(JSON.stringify({ id, method, params }))
@@ -74,13 +78,28 @@ async function connect(t: Teardown, address: string): Promise<Driver> {
     if (type === 'error') throw new Error(`${method}: ${error}: ${message}`)
     return result as T
   }
-  await send('session.new', { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } })
+  const unhandledPromptBehavior = { default: 'dismiss', beforeUnload: 'accept' }
+  await send('session.new', { capabilities: { alwaysMatch: { acceptInsecureCerts: true, unhandledPromptBehavior } } })
   await send('session.subscribe', { events: ['log.entryAdded'] })
   const { contexts } = await send<{ contexts: { context: string }[] }>('browsingContext.getTree', {})
-  const { context } = contexts[0]!
-  await send('browsingContext.setViewport', { context, viewport: { width: 1280, height: 900 } })
+  const adopt = async (context: string) => {
+    await send('browsingContext.setViewport', { context, viewport: { width: 1280, height: 900 } })
+    return createDriverTab(send, context)
+  }
   return {
     messages,
+    first: await adopt(contexts[0]!.context),
+    async openTab() {
+      const { context } = await send<{ context: string }>('browsingContext.create', { type: 'tab' })
+      return adopt(context)
+    },
+  }
+}
+
+type Send = <T>(method: string, params: object) => Promise<T>
+
+function createDriverTab(send: Send, context: string): DriverTab {
+  return {
     navigate: async url => void (await send('browsingContext.navigate', { context, url, wait: 'complete' })),
     async evaluate(expression) {
       const parameters = { expression, target: { context }, awaitPromise: true }
@@ -90,5 +109,13 @@ async function connect(t: Teardown, address: string): Promise<Driver> {
       return result.value
     },
     perform: async actions => void (await send('input.performActions', { context, actions })),
+    async setFile(selector, path) {
+      const locator = { type: 'css', value: selector }
+      type Located = { nodes: { sharedId: string }[] }
+      const { nodes } = await send<Located>('browsingContext.locateNodes', { context, locator })
+      const { sharedId } = nodes[0]!
+      await send('input.setFiles', { context, element: { sharedId }, files: [path] })
+    },
+    close: async () => void (await send('browsingContext.close', { context })),
   }
 }
