@@ -29,10 +29,14 @@ export const FAULT_FLOWS: Flows = {
   },
 
   async 'when the connection is cut, the page says since when, and shows what changed in the meantime'(t, scene) {
-    const { tab, proxy, db } = scene
+    const { tab, open, proxy, call } = scene
+    const [{ id }] = await call('get', '/monitors')
+    await open('/monitors')
+    await tab.waitUntil(`performance.getEntriesByName('picket-live').length > 0`)
+    await tab.read('window.mark = 1')
     await proxy.cut()
     await tab.waitForText(/No contact with the server since \d\d:\d\d:\d\d\. What you see is from that time\./)
-    await db.raw(`UPDATE monitors SET name = 'Changed meanwhile' WHERE name = 'Shop'`)
+    await call('put', `/monitors/${id}`, { name: 'Changed meanwhile' })
     await proxy.restore()
     await tab.waitForText(/Changed meanwhile/)
     await tab.waitForNoText(/No contact with the server/)
