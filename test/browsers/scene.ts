@@ -104,7 +104,7 @@ export async function findAccessibilityProblems(tab: Tab): Promise<string[]> {
 
 /** What Firefox reports of a page that is left while it loads: its event stream, or a font (NS_BINDING_ABORTED). */
 const LEFT =
-  /\/events was interrupted while|establish a connection to the server at \S+\/events\.|font: download failed .* status=2152398850 /
+  /\/events(\?\S*)? was interrupted while|establish a connection to the server at \S+\/events(\?\S*)?\.|font: download failed .* status=2152398850 /
 
 /** What Firefox reports of a script that the proxy forbids. */
 const FORBIDDEN = /blocked a script .* because it violates the following directive: “script-src 'none'”/
