@@ -14,6 +14,8 @@ export async function runWhileLocked<T>(
     await keepOpen(tx)
     await change(tx)
     const waiting = others()
+    // it may reject before the end of this transaction is known here
+    waiting.catch(() => {})
     await waitFor(() => isLockAwaited(db), { label: 'a transaction that waits for the lock' })
     await finish(tx)
     return { waiting }

@@ -371,31 +371,20 @@ t.test(
 
 t.test('Requests while a chain runs add one connection to a target that hangs, and are answered in time', async t => {
   const scene = play(() => hang)
-  const [timeoutMs, marginMs] = [10_000, 5_000]
-  const askedMs = new Map<string, number>()
-  for (const [atMs, runId] of [
-    [1_000, 'first'],
-    [2_000, 'second'],
-    [3_000, 'third'],
-    [9_000, 'fourth'],
-    [9_500, 'fifth'],
-  ] as const) {
+  const askedMs = [1_000, 2_000, 3_000, 9_000, 9_500]
+  for (const atMs of askedMs) {
     await scene.time.pass(atMs - scene.time.monotonicMs())
-    scene.checkNow(runId)
-    askedMs.set(runId, atMs)
+    scene.checkNow(String(atMs))
   }
   await scene.time.pass(60_000)
   t.equal(scene.mostOpen(), 4, 'the three attempts of the chain, and one more')
   const asides = scene.published.filter(({ trigger }) => trigger === Trigger.ASIDE)
   const endedMs = asides.map(({ atMs }) => atMs)
   t.ok(isAbout(endedMs, [11_000, 21_000]), `two attempts: ${endedMs}`)
-  t.equal(new Set(asides.map(({ scheduledAtMs }) => scheduledAtMs)).size, 2)
-  t.same(
-    scene.answers,
-    ['first', 'second', 'third', 'fourth', 'fifth'].map(runId => [runId, DOWN]),
-  )
-  for (const [runId, atMs] of askedMs)
-    t.ok(scene.answeredMs.get(runId)! < atMs + timeoutMs + marginMs, `${runId}: ${scene.answeredMs.get(runId)}`)
+  t.not(asides[0]!.scheduledAtMs, asides[1]!.scheduledAtMs)
+  t.same(new Map(scene.answers as never), new Map(askedMs.map(atMs => [String(atMs), DOWN])))
+  // the timeout and 5 s
+  for (const atMs of askedMs) t.ok(scene.answeredMs.get(String(atMs))! < atMs + 15_000, `${atMs}`)
 })
 
 t.test('Requests that wait while their monitor is removed are refused', async t => {
@@ -406,8 +395,5 @@ t.test('Requests that wait while their monitor is removed are refused', async t 
   scene.checkNow('second')
   scene.remove()
   await scene.time.pass(60_000)
-  t.same(scene.answers, [
-    ['first', DOWN],
-    ['second', UNKNOWN],
-  ])
+  t.same(scene.answers.flat(), ['first', DOWN, 'second', UNKNOWN])
 })
