@@ -64,12 +64,13 @@ async function sendScreen(
   if (me!.error?.status === 401) return reply.redirect(buildSignInPath(request), 303)
   if (me!.error?.status === 403) return reply.redirect('/account', 303)
   if (me!.data === null) throw unavailable('your session cannot be read at the moment; try again shortly')
+  const { data: person } = me!.data as { data: Me }
   const [results, board] = await Promise.all([
-    loadResults(execute, { ...screen.queries(location, nowMs), ...FRAME_READS }, nowMs),
+    loadResults(execute, { ...screen.queries(location, nowMs, person), ...FRAME_READS }, nowMs),
     loadBoard(request, screen.board?.(location), nowMs),
   ])
   const shown: ShownScreen = { screen, location, results: results as Results<Queries>, board }
-  const page = renderScreen(shown, (me!.data as { data: Me }).data, nowMs, build)
+  const page = renderScreen(shown, person, nowMs, build)
   const error = screen.record ? shown.results[screen.record]?.error : null
   return reply
     .code(error?.status === 404 ? 404 : error ? 503 : 200)

@@ -189,7 +189,7 @@ const OPERATOR = { ...ADMIN, is_operator: true }
 const errorsOf = (screen: Screen, address: string) => {
   const [path, search] = address.split('?')
   const location = { params: { id: path!.split('/')[2] ?? '' }, search: new URLSearchParams(search) }
-  const record = screen.record && screen.queries(location, 0)[screen.record]?.name
+  const record = screen.record && screen.queries(location, 0, ADMIN)[screen.record]?.name
   return Object.fromEntries(Object.entries(ALL_AWAY).filter(([name]) => name !== record))
 }
 

@@ -31,6 +31,8 @@ export type ScreenState = {
   answers?: ApiAnswers
   board?: OperationResponse<'readMonitorBoard'>['data']
   errors?: Partial<Record<OperationName, OperationError>>
+  /** reads without an answer, by their name in the screen */
+  failed?: Record<string, OperationError>
   /** data of an earlier read stay when a later one fails */
   isOld?: boolean
   loading?: readonly OperationName[] | 'everything'
@@ -52,7 +54,10 @@ export function renderScreen(address: string, state: ScreenState = {}) {
   const location = { params: match.params, search: new URLSearchParams(search) }
   const { screen } = match
   const results = Object.fromEntries(
-    Object.entries(screen.queries(location, NOW)).map(([name, query]) => [name, resultOf(query.name, state)]),
+    Object.entries(screen.queries(location, NOW, state.me ?? ADMIN)).map(([name, { name: operation }]) => {
+      const error = state.failed?.[name]
+      return [name, resultOf(operation, error ? { ...state, errors: { [operation]: error } } : state)]
+    }),
   ) as Results<Queries>
   const request = screen.board?.(location)
   const board = request ? selectBoard(request, state) : NOTHING

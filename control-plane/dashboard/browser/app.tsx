@@ -46,7 +46,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const cache = useMemo(createCache, [])
   const location: ScreenLocation = { params: match?.params ?? {}, search: new URLSearchParams(search) }
   const nowMs = useClock(initial.nowMs)
-  const queries = { ...screen?.queries(location, nowMs), ...FRAME_READS }
+  const queries = { ...screen?.queries(location, nowMs, initial.me), ...FRAME_READS }
   useMemo(() => seedCache(cache, queries, initial), [])
   const results = useResults(cache, connection.execute, { address, queries }, initial.results)
   const index = useMemo(() => createBoardIndex(connection.execute), [])
@@ -55,7 +55,7 @@ function Page({ initial }: { initial: DocumentState }) {
   const isFirst = useFirstRender()
   const isReplaced = useLiveChanges(cache, index, connection, initial)
   useLoss(cache, connection.loss)
-  usePrefetch(cache, connection.execute)
+  usePrefetch(cache, connection.execute, initial.me)
   const overlay = useOverlay()
   const [preferences, showChoice] = usePreferences(initial.me.preferences)
   useEffect(() => setDeleted(cache, null), [cache, path])

@@ -27,8 +27,8 @@ export type Screen<Q extends Queries = Queries> = {
   path: string
   /** the entry of the navigation to which the screen belongs */
   area: ScreenArea
-  /** Arguments that depend on `nowMs` must stay the same for a while: another argument is another read. */
-  queries(location: ScreenLocation, nowMs: number): Q
+  /** Arguments that depend on `nowMs` must stay the same for a while: another argument is another read. `me`: who reads. */
+  queries(location: ScreenLocation, nowMs: number, me: OperationResponse<'readMe'>['data']): Q
   /** the monitors that the screen shows; without it, none are read */
   board?(location: ScreenLocation): BoardRequest
   /** the name of the query whose record the screen is about: without it the page is not found */

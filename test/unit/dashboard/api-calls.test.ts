@@ -10,6 +10,7 @@ import { toTypeScript } from '../../../control-plane/dashboard/core/api-call/typ
 import { call, type DataQuery, read } from '../../../control-plane/dashboard/core/operations.ts'
 import { loadScreen } from '../../../control-plane/dashboard/core/screen.ts'
 import { SCREENS } from '../../../control-plane/dashboard/screens/index.ts'
+import { ADMIN } from '../../support/dashboard-fixtures.ts'
 
 const ID = '01900000-0000-7000-8000-000000000001'
 
@@ -121,7 +122,7 @@ t.test('Each screen has calls that can be shown, and its record or list is named
   for (const declared of SCREENS) {
     const screen = await loadScreen(declared)
     const params = Object.fromEntries([...screen.path.matchAll(/:(\w+)/g)].map(([, name]) => [name!, ID]))
-    const queries = screen.queries({ params, search: new URLSearchParams() }, Date.parse('2026-11-21T12:00:00Z'))
+    const queries = screen.queries({ params, search: new URLSearchParams() }, Date.parse('2026-11-21T12:00:00Z'), ADMIN)
     for (const query of Object.values(queries))
       t.match(toRequest(query), { method: 'GET', path: /^\/api\/v1\/[^{}]+$/ })
     t.notMatch(toCurl(Object.values(queries)) + toTypeScript(queries), /undefined|\[object/, screen.path)

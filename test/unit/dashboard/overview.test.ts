@@ -2,7 +2,7 @@ import t from 'tap'
 import { matchScreen } from '../../../control-plane/dashboard/core/screen.ts'
 import { OPEN_STATUSES } from '../../../control-plane/dashboard/screens/incidents/incident-filter.ts'
 import { channelOf, incidentOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
-import { ago, boardOf, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { ADMIN, ago, boardOf, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { windowOf } from '../../support/dashboard-reach-answers.ts'
 import { LOADED_SCREENS, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
 
@@ -101,7 +101,7 @@ t.test('Open incidents that do not fit are counted, and resolved ones do not hid
   t.match(text, 'Shop 5 is down')
   t.match(html, '<a href="/incidents?status=open">3 more open incidents</a>')
   const match = matchScreen(LOADED_SCREENS, '/')!
-  const reads = Object.values(match.screen.queries({ params: {}, search: new URLSearchParams() }, NOW))
+  const reads = Object.values(match.screen.queries({ params: {}, search: new URLSearchParams() }, NOW, ADMIN))
   t.ok(
     reads.some(({ name, arguments: args }) => name === 'listIncidents' && JSON.stringify(args).includes(OPEN_STATUSES)),
     'open incidents have a read of their own',
@@ -228,5 +228,19 @@ t.test('Certificates and domains that end within 30 days are listed, the earlies
   t.notMatch(text, /Later the|Mail the domain/)
   t.match(html, 'href="/monitors/e2"')
   t.notMatch(show().html, 'id="expiry"')
+  t.end()
+})
+
+t.test('Paused monitors do not hide certificates that end soon, and more of them than were read are mentioned', t => {
+  const match = matchScreen(LOADED_SCREENS, '/')!
+  const { expiring } = match.screen.queries({ params: {}, search: new URLSearchParams() }, NOW, ADMIN)
+  t.match(expiring, { name: 'listMonitors', arguments: { query: { sort: 'expires', paused: false, per_page: 50 } } })
+  const endsIn = (days: number) => monitorOf({ name: `Shop ${days}`, ssl_expires_at: ago(-days * 24 * 60) })
+  const showEnds = (days: number[], total: number) =>
+    show({ answers: { listMonitors: listOf(days.map(endsIn), total) } }).text
+  const sentence = 'The first 2 monitors. GET /monitors?sort=expires lists all.'
+  t.match(showEnds([-400, 29], 3), sentence)
+  t.notMatch(showEnds([-400, 29], 2), sentence, 'all were read')
+  t.notMatch(showEnds([-400, 31], 3), sentence, 'the others end later')
   t.end()
 })

@@ -47,6 +47,35 @@ const WITHOUT_EMPTY = new Set([
 /** Besides the record, these screens read only what they have words for: the name of a channel, the numbers of what is deleted. */
 const COMPLETE_WITHOUT = new Set(['/log/:id', '/settings/channels/:id'])
 
+/** Reads without which a part has other words or less detail, by screen and name. */
+const WORDS_WITHOUT: Record<string, readonly string[]> = {
+  // monitors that are not up are listed without groups
+  '/': ['addresses', 'dependencies'],
+  // names of people and channels: their ids, or a general word
+  '/incidents': ['members'],
+  '/incidents/:id': ['members'],
+  '/log': ['channels'],
+  '/log/:id': ['channels'],
+  '/log/relay': ['channels'],
+  '/settings/alerts': ['members'],
+  '/settings/audit': ['members', 'keys'],
+  '/settings/keys': ['members'],
+  '/pages/:id/subscribers': ['components'],
+  // marks in charts, which people without the role admin do not have either
+  '/monitors/:id': ['changes'],
+  // which regions have a probe: all regions can be chosen
+  '/monitors/new': ['regions'],
+  '/monitors/:id/settings': ['regions'],
+  '/start': ['regions', 'channels'],
+  // what goes with a record is named without numbers
+  '/settings/channels/:id': ['rules', 'subscriptions', 'dependencies', 'deliveries'],
+  '/settings/members': ['keys'],
+  '/settings/chat': ['channels', 'members'],
+  '/pages/:id': ['subscribers'],
+  // the API refuses a domain that the plan does not include
+  '/pages/:id/domain': ['project'],
+}
+
 const REASON = 'temporarily unavailable.'
 const scenesOf = (name: string) => SCENES.filter(scene => scene.name === name)
 /** The content of a page, without the frame around it. */
@@ -108,6 +137,28 @@ t.test('What cannot be read is named with the reason, and what was read before s
     t.equal(aged > 0, !isComplete, name)
     if (!screen.record && !WITHOUT_DATA.has(screen.path)) t.ok(missing > 0, name)
     t.match(failed.html, '<h1', `${name}: the rest of the page is there`)
+  }
+  t.end()
+})
+
+t.test('Each read that fails alone is named once, with the reason', t => {
+  for (const { screen, address, state } of scenesOf('full')) {
+    const { queries } = renderScreen(address, state)
+    const without = WORDS_WITHOUT[screen.path] ?? []
+    t.same(
+      without.filter(name => !queries.includes(name)),
+      [],
+      `${screen.path}: exceptions are reads of it`,
+    )
+    for (const name of queries) {
+      if (name === screen.record || name === 'unalerted') continue
+      const failed = { [name]: { status: 503, code: 'unavailable', message: 'temporarily unavailable' } }
+      const expected = without.includes(name) ? 0 : 1
+      const sentences = count(show(address, { ...state, failed }).text, `cannot be shown: ${REASON}`)
+      t.equal(sentences, expected, `${screen.path} without ${name}`)
+      const aged = count(show(address, { ...state, failed, isOld: true }).text, `are from 1 min ago : ${REASON}`)
+      t.equal(aged, expected, `${screen.path} with an earlier ${name}`)
+    }
   }
   t.end()
 })

@@ -58,11 +58,18 @@ t.test('Before a channel or a page is deleted, it says what goes with it, with n
   const lists = {
     listAlertRules: listOf([channel.id, 'other', channel.id]),
     listAlertProjectChannels: listOf(['other', channel.id]),
+    listDependencies: { ...listOf([]), data: [{ overrides: listOf(['other', channel.id]).data }, { overrides: [] }] },
     listAlertLog: listOf([channel.id], 1_234),
   }
-  t.match(show(address, lists), 'Its 2 alert rules, 1 subscription and 1,234 records of the log are deleted too.')
+  t.match(
+    show(address, lists),
+    'Its 2 alert rules, 1 subscription, 1 override of dependencies and 1,234 records of the log are deleted too.',
+  )
   const many = { ...lists, listAlertRules: listOf([channel.id, 'other'], 400) }
-  t.match(show(address, many), 'Its at least 1 alert rule, 1 subscription and')
+  t.match(show(address, many), 'Its at least 1 alert rule, 1 subscription, ')
+  const readAs = (me: typeof VIEWER) => renderScreen(address, { ...FULL, me }).queries
+  t.same(readAs(VIEWER), ['channel'], 'a viewer needs no numbers')
+  t.ok(readAs({ ...VIEWER, scope: 'write', role: 'editor' }).includes('dependencies'))
 
   const page = show(`/pages/${RECORD_ID}`, {
     listStatusPageSubscribers: { ...listOf([], 12), meta: { ...listOf([], 12).meta, email: 12, webhook: 0 } },

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/query-core'
 import { useEffect } from 'preact/hooks'
+import type { Me } from '../../core/frame-context.ts'
 import type { Execute } from '../../core/operations.ts'
 import { loadMatch } from '../screens.ts'
 import { prefetch } from './queries.ts'
@@ -26,7 +27,7 @@ export function createTurns<T>(run: (request: T) => Promise<void>): (request: T)
 }
 
 /** Reads what a screen needs while the pointer rests on a link to it. One screen at a time: the last link waits for its turn. */
-export function usePrefetch(cache: QueryClient, execute: Execute): void {
+export function usePrefetch(cache: QueryClient, execute: Execute, me: Me): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const start = async ({ pathname, search }: HTMLAnchorElement) => {
@@ -34,7 +35,7 @@ export function usePrefetch(cache: QueryClient, execute: Execute): void {
       const match = await loadMatch(pathname).catch(() => null)
       if (!match) return
       const { screen, params } = match
-      await prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(search) }, Date.now()))
+      await prefetch(cache, execute, screen.queries({ params, search: new URLSearchParams(search) }, Date.now(), me))
     }
     const read = createTurns(start)
     const onPointer = ({ target }: PointerEvent) => {
@@ -47,5 +48,5 @@ export function usePrefetch(cache: QueryClient, execute: Execute): void {
       clearTimeout(timer)
       document.removeEventListener('pointerover', onPointer)
     }
-  }, [cache, execute])
+  }, [cache, execute, me])
 }

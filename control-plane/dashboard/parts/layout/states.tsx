@@ -14,13 +14,19 @@ export function Loaded<T>({
   what: string
   children(data: T): ComponentChildren
 }) {
-  if (result.data === null) return result.error ? <Missing what={what} error={result.error} /> : <Skeleton />
+  if (result.data === null && !result.error) return <Skeleton />
   return (
     <>
-      {result.error && <Old what={what} error={result.error} atMs={result.atMs} />}
-      {children(result.data)}
+      <Failure result={result} what={what} />
+      {result.data !== null && children(result.data)}
     </>
   )
+}
+
+/** The error of a read whose data are left out when there are none; nothing without an error. */
+export function Failure({ result: { data, error, atMs }, what }: { result: Result<unknown>; what: string }) {
+  if (!error) return null
+  return data === null ? <Missing what={what} error={error} /> : <Old what={what} error={error} atMs={atMs} />
 }
 
 /** Data that could not be read. */

@@ -8,7 +8,7 @@ import { AreaTabs } from '../../parts/layout/area-tabs.tsx'
 import { Pager } from '../../parts/layout/pager.tsx'
 import { useRowKeys } from '../../parts/layout/row-keys.ts'
 import { Section } from '../../parts/layout/section.tsx'
-import { Empty, Loaded } from '../../parts/layout/states.tsx'
+import { Empty, Failure, Loaded } from '../../parts/layout/states.tsx'
 import {
   buildListPath,
   type IncidentFilter,
@@ -50,6 +50,7 @@ export const incidentListScreen = screen({
           <div>
             <h1>Incidents</h1>
             <Sentence incidents={unacknowledged.data?.data ?? null} total={unacknowledged.data?.meta.total ?? 0} />
+            <Failure result={unacknowledged} what="The numbers of open incidents" />
           </div>
           {canWrite(me) && (
             <a class="button main" href="/incidents/new">

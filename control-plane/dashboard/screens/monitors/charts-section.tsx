@@ -12,7 +12,7 @@ import { PhasesChart } from '../../parts/charts/phases-chart.tsx'
 import { describeMoment } from '../../parts/charts/readout.ts'
 import { RegionCharts } from '../../parts/charts/region-charts.tsx'
 import { Section } from '../../parts/layout/section.tsx'
-import { Loaded } from '../../parts/layout/states.tsx'
+import { Failure, Loaded } from '../../parts/layout/states.tsx'
 
 type Results = {
   latency: Result<OperationResponse<'readAnalyticsLatency'>>
@@ -53,6 +53,7 @@ export function ChartsSection({
   return (
     <Section id="latency" title="Response times" aside={<RangeLinks id={id} search={search} current={range.name} />}>
       <RangeForm id={id} search={search} range={range} />
+      <Failure result={results.uptime} what="Outages in the charts" />
       {results.uptime.data?.data.truncated && (
         <p class="soft">The status changed too often to mark all outages. Choose a shorter range to see the others.</p>
       )}

@@ -3,7 +3,7 @@ import { canWrite, useFrame } from '../../core/frame-context.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { Facts, Section } from '../../parts/layout/section.tsx'
-import { Empty, Loaded } from '../../parts/layout/states.tsx'
+import { Empty, Failure, Loaded } from '../../parts/layout/states.tsx'
 import type { Monitor } from './types.ts'
 
 type Rules = Result<OperationResponse<'listAlertRules'>>
@@ -15,6 +15,7 @@ export function AudienceSection({ monitor, rules, channels }: { monitor: Monitor
   const names = new Map(channels.data?.data.map(channel => [channel.id, channel]))
   return (
     <Section id="audience" title="Alerts">
+      <Failure result={channels} what="The names and pauses of the channels" />
       <Loaded result={rules} what="The alert rules">
         {({ data }) =>
           data.length === 0 ? (

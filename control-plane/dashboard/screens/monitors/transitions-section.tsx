@@ -3,7 +3,7 @@ import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { ExplanationPanel } from '../../parts/explanation.tsx'
 import { Section } from '../../parts/layout/section.tsx'
-import { Empty, Loaded } from '../../parts/layout/states.tsx'
+import { Empty, Failure, Loaded } from '../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../parts/moment.tsx'
 import { Status } from '../../parts/status.tsx'
 
@@ -18,6 +18,7 @@ export const TransitionsSection = ({
   incidents: Result<OperationResponse<'listIncidents'>>
 }) => (
   <Section id="transitions" title="Changes of status" aside={<OpenIncident result={incidents} />}>
+    <Failure result={incidents} what="The incidents" />
     <Loaded result={result} what="The changes of status">
       {({ data }) =>
         data.length === 0 ? (

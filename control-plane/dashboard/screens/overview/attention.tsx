@@ -3,6 +3,7 @@ import type { BoardSelection } from '../../core/board/board.ts'
 import { formatCount } from '../../core/format.ts'
 import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
+import { Failure } from '../../parts/layout/states.tsx'
 
 type Parts = {
   channels: Result<OperationResponse<'listAlertChannels'>>
@@ -53,12 +54,18 @@ export function Attention({ channels, undelivered, regions, board }: Parts) {
     )
   if (total > rows.length)
     items.push(<>{formatCount(total - rows.length, 'other monitor')} cannot be checked either.</>)
-  if (items.length === 0) return null
   return (
-    <ul class="banner attention" aria-label="Needs attention">
-      {items.map((item, i) => (
-        <li key={i}>{item}</li>
-      ))}
-    </ul>
+    <>
+      <Failure result={channels} what="Paused channels" />
+      <Failure result={undelivered} what="Alerts that were not delivered" />
+      <Failure result={regions} what="Regions without a probe" />
+      {items.length > 0 && (
+        <ul class="banner attention" aria-label="Needs attention">
+          {items.map((item, i) => (
+            <li key={i}>{item}</li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }

@@ -4,7 +4,7 @@ import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../core/operations.ts'
 import { type Result, screen } from '../../core/screen.ts'
 import { Section } from '../../parts/layout/section.tsx'
-import { Empty, Loaded } from '../../parts/layout/states.tsx'
+import { Empty, Failure, Loaded } from '../../parts/layout/states.tsx'
 import { Ago, Moment } from '../../parts/moment.tsx'
 import { OPEN_STATUSES } from '../incidents/incident-filter.ts'
 import { SilencesInForce } from '../suppression/silences/silences-in-force.tsx'
@@ -17,6 +17,8 @@ import { ExpirySoon, MaintenanceSoon, RecentChanges } from './recent.tsx'
 const MAX_ROWS = 200
 const MAX_INCIDENTS = 6
 const MAX_CHANGES = 8
+/** Monitors whose certificate or domain ends first. Those that have ended stay among them. */
+const MAX_ENDS = 50
 
 /** `/`: what is broken now, what is open, what changed, and what needs attention. */
 export const overviewScreen = screen({
@@ -31,7 +33,7 @@ export const overviewScreen = screen({
     silences: read('listSilences', { query: { active: true, per_page: 5 } }),
     addresses: read('listMonitors', { query: { status: 'down,degraded', per_page: 100 } }),
     changed: read('listMonitors', { query: { sort: 'changed', per_page: MAX_CHANGES } }),
-    expiring: read('listMonitors', { query: { sort: 'expires', per_page: MAX_CHANGES } }),
+    expiring: read('listMonitors', { query: { sort: 'expires', paused: false, per_page: MAX_ENDS } }),
     maintenance: read('listMaintenanceWindows', { query: { per_page: 100 } }),
     regions: read('listRegions', {}),
     dependencies: read('listDependencies', { query: { per_page: 100 } }),
@@ -107,6 +109,7 @@ type Incidents = OperationResponse<'listIncidents'>
 /** Open incidents first, then the last ones that are resolved. */
 const Incidents = ({ open, recent }: { open: Result<Incidents>; recent: Result<Incidents> }) => (
   <Section id="incidents" title="Incidents" aside={<a href="/incidents">All incidents</a>}>
+    <Failure result={open} what="The open incidents" />
     <Loaded result={recent} what="The incidents">
       {({ data }) => <IncidentList open={open.data} recent={data} />}
     </Loaded>

@@ -10,6 +10,7 @@ import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
 import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
+import { Failure } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import type { Timeline } from '../axis.ts'
@@ -60,6 +61,7 @@ export const postmortemScreen = screen({
                 body: { postmortem: 'What happened, why, and what will change.' },
               })}
             />
+            <Failure result={results.timeline} what="The updates for visitors" />
             <PostmortemForm key={id} incident={incident} timeline={results.timeline.data?.data ?? null} />
           </>
         ) : (

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
-import { Missing } from '../../../parts/layout/states.tsx'
+import { Failure } from '../../../parts/layout/states.tsx'
 import { buildQueryAddress, parseText } from './list-search.ts'
 import type { View, ViewOptions } from './view-dialog.tsx'
 
@@ -11,7 +11,7 @@ import type { View, ViewOptions } from './view-dialog.tsx'
 export function Views({ result, search }: { result: Result<OperationResponse<'listViews'>>; search: URLSearchParams }) {
   const { me, isInteractive } = useFrame()
   const [opened, open] = useState<{ Dialog: ComponentType<ViewOptions>; view: View | null } | null>(null)
-  if (result.data === null) return result.error ? <Missing what="The views" error={result.error} /> : null
+  if (result.data === null) return <Failure result={result} what="The views" />
   const { data: views, meta } = result.data
   const query = parseText(search).trim()
   const current = views.find(view => view.query === query) ?? null
@@ -21,9 +21,10 @@ export function Views({ result, search }: { result: Result<OperationResponse<'li
       ({ ViewDialog }) => open({ Dialog: ViewDialog, view }),
       () => {},
     )
-  if (views.length === 0 && query === '') return null
+  if (views.length === 0 && query === '' && !result.error) return null
   return (
     <div class="views small">
+      <Failure result={result} what="The views" />
       {views.length > 0 && (
         <nav aria-label="Views">
           {views.map(view => (

@@ -6,6 +6,7 @@ import { screen } from '../../../core/screen.ts'
 import { buildFormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/forms/fields.tsx'
 import { Section } from '../../../parts/layout/section.tsx'
+import { Failure } from '../../../parts/layout/states.tsx'
 import { CopyField } from './copy-field.tsx'
 import {
   type BadgeOptions,
@@ -36,6 +37,7 @@ export const pageEmbedsScreen = screen({
     return (
       <>
         <PageHead page={page} current="Embeds" />
+        <Failure result={results.components} what="The components" />
         <Badges page={page} components={results.components.data?.data ?? []} />
         <Widget page={page} />
         <Frame page={page} />

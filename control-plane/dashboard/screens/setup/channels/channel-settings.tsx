@@ -9,7 +9,7 @@ import { ForeignChange } from '../../../parts/forms/stored/foreign-change.tsx'
 import { useStoredForm } from '../../../parts/forms/stored/stored-form.ts'
 import { Facts, Section } from '../../../parts/layout/section.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
-import { DeleteChannel } from './channel-deletion.tsx'
+import { buildReferenceReads, DeleteChannel } from './channel-deletion.tsx'
 import { ChannelFields, SHOWN_FIELDS } from './channel-fields.tsx'
 import { type ChannelRecord, findChannelProblems, isInstalled, toChannelForm, toChannelUpdate } from './channel-form.ts'
 import { CHANNEL_KINDS } from './channel-kinds.ts'
@@ -20,11 +20,9 @@ export const channelSettingsScreen = screen({
   path: '/settings/channels/:id',
   area: 'alerts',
   record: 'channel',
-  queries: ({ params: { id = '' } }) => ({
+  queries: ({ params: { id = '' } }, _nowMs, me) => ({
     channel: read('readAlertChannel', { path: { id } }),
-    rules: read('listAlertRules', { query: { per_page: 100 } }),
-    subscriptions: read('listAlertProjectChannels', { query: { per_page: 100 } }),
-    deliveries: read('listAlertLog', { query: { alert_channel_id: id, per_page: 1 } }),
+    ...(canWrite(me) && buildReferenceReads(id)),
   }),
   title: ({ results }) => results.channel.data!.data.name,
   Body: ({ results }) => {

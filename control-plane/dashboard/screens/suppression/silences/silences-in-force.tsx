@@ -6,6 +6,7 @@ import type { Result } from '../../../core/screen.ts'
 import { AsCall } from '../../../parts/calls/as-call.tsx'
 import { useAttempt } from '../../../parts/forms/attempt.ts'
 import { Section } from '../../../parts/layout/section.tsx'
+import { Failure } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 
 /** Monitors of a silence that are named. */
@@ -13,27 +14,30 @@ const MAX_NAMES = 3
 
 /** The silences of a project that are in force, on the overview. Nothing when there are none. */
 export function SilencesInForce({ result }: { result: Result<OperationResponse<'listSilences'>> }) {
-  if (!result.data || result.data.data.length === 0) return null
-  const { data, meta } = result.data
-  const more = meta.total - data.length
+  const data = result.data?.data ?? []
+  if (data.length === 0 && !result.error) return null
+  const more = (result.data?.meta.total ?? 0) - data.length
   return (
     <Section id="silences" title="Silenced">
-      <ul class="silences">
-        {data.map(({ id, monitor_ids: ids, monitor_names: names, until, reason }) => (
-          <SilenceLine key={id} id={id} reason={reason}>
-            {ids.slice(0, MAX_NAMES).map((monitor, i) => (
-              <Fragment key={monitor}>
-                {i > 0 && ', '}
-                <a href={`/monitors/${monitor}`} dir="auto">
-                  {names[i]}
-                </a>
-              </Fragment>
-            ))}
-            {ids.length > MAX_NAMES && ` and ${formatCount(ids.length - MAX_NAMES, 'monitor')} more`} until{' '}
-            <Moment at={until} />
-          </SilenceLine>
-        ))}
-      </ul>
+      <Failure result={result} what="The silences" />
+      {data.length > 0 && (
+        <ul class="silences">
+          {data.map(({ id, monitor_ids: ids, monitor_names: names, until, reason }) => (
+            <SilenceLine key={id} id={id} reason={reason}>
+              {ids.slice(0, MAX_NAMES).map((monitor, i) => (
+                <Fragment key={monitor}>
+                  {i > 0 && ', '}
+                  <a href={`/monitors/${monitor}`} dir="auto">
+                    {names[i]}
+                  </a>
+                </Fragment>
+              ))}
+              {ids.length > MAX_NAMES && ` and ${formatCount(ids.length - MAX_NAMES, 'monitor')} more`} until{' '}
+              <Moment at={until} />
+            </SilenceLine>
+          ))}
+        </ul>
+      )}
       {more > 0 && <p class="soft small">And {formatCount(more, 'silence')} more.</p>}
     </Section>
   )
