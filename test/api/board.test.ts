@@ -134,6 +134,9 @@ t.test('Board, votes and wallboard say since when results have not been read', a
     [paused, 13],
   ] as const)
     await setPartition(id, partition)
+  // the other tests of this file have no reader
+  const readers = await db('partitions').whereIn('id', [11, 12, 13])
+  t.teardown(() => Promise.all(readers.map(({ id, ...columns }) => db('partitions').where({ id }).update(columns))))
   const setReader = (partition: number, leaseUntil: string) =>
     execute(db, `UPDATE partitions SET epoch = 1, owner = 'a', lease_until = ${leaseUntil} WHERE id = ?`, [partition])
   for (const partition of [11, 12]) await setReader(partition, `now() + interval '1 hour'`)
