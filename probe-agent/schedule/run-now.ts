@@ -115,7 +115,8 @@ function createSeparateAttempts(
       const [late, next] = endWaiting(monitor)
       for (const request of [...requests, ...late]) reply(request, { ...result, runId: request.runId })
       if (next.length > 0 && !monitor.isRetired) check(monitor, chain, next)
-      else for (const request of next) refuse(request, 'not_assigned', 'the monitor was changed or moved to another probe')
+      else
+        for (const request of next) refuse(request, 'not_assigned', 'the monitor was changed or moved to another probe')
     })
     if (isRunning) return
     waiting.delete(monitor)

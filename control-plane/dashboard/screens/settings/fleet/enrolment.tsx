@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { useFollowing } from '../../../browser/following.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { call, type OperationResponse } from '../../../core/operations.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
@@ -83,17 +84,22 @@ export function Enrolment({ regions, probes }: { regions: readonly Region[]; pro
           </p>
         </>
       )}
-      <NewProbes region={region} probes={probes} />
+      <NewProbes region={region} probes={probes} isExpected={created !== null} />
     </div>
   )
 }
 
-/** The probes of a region that were not there when the page was opened. The page reads them again by itself. */
-function NewProbes({ region, probes }: { region: string; probes: readonly Probe[] }) {
+/**
+ * The probes of a region that were not there when the page was opened. The page reads them again by itself, every few seconds
+ * when one is expected.
+ */
+function NewProbes({ region, probes, isExpected }: { region: string; probes: readonly Probe[]; isExpected: boolean }) {
+  const { refresh } = useFrame()
   const known = useRef(new Set(probes.map(({ id }) => id)))
   const arrived = probes.filter(
     ({ id, region: its, connected_since: since }) => its === region && since !== null && !known.current.has(id),
   )
+  useFollowing(isExpected && arrived.length === 0 ? region : null, refresh)
   return (
     <p class="missing" role="status">
       {arrived.length === 0 ? (
