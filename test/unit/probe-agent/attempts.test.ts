@@ -31,7 +31,6 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const published: (Result & { atMs: number })[] = []
   const silentMs: number[] = []
   const answers: [string, Outcome][] = []
-  const answeredMs = new Map<string, number>()
   let open = 0
   let mostOpen = 0
 
@@ -50,21 +49,17 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
       const stop = time.after(Math.min(afterMs, timeoutMs), () =>
         end(isAnswered ? outcome : DOWN, isAnswered ? afterMs : timeoutMs),
       )
-      if (cancellation)
-        cancellation.onCancel = () => {
-          stop()
-          end(UNKNOWN, 0)
-        }
+      cancellation!.onCancel = () => {
+        stop()
+        end(UNKNOWN, 0)
+      }
     })
   }
 
   const monitors = createAssignedMonitors('eu-west')
   const clock = { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() }
   const publish = (result: Result) => void published.push({ ...result, atMs: time.monotonicMs() })
-  const answerTo = (runId: string, result: Result) => {
-    answers.push([runId, result.outcome])
-    answeredMs.set(runId, time.monotonicMs())
-  }
+  const answerTo = (runId: string, result: Result) => void answers.push([runId, result.outcome])
   const loop = createCheckLoop({
     monitors,
     clock,
@@ -83,14 +78,11 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const opinion = { runId: '', monitorId: 'm1', trigger: Trigger.SECOND_OPINION, scheduledAtMs: 0, spec: undefined }
   return {
     askForOpinion: () => runNow(opinion),
-    /** a person's request, also while a chain runs */
-    checkNow: (runId: string) => runNow({ ...opinion, runId, trigger: Trigger.RUN_NOW }),
     time,
     startsMs,
     published,
     silentMs,
     answers,
-    answeredMs,
     ask: (runId: string) => loop.startChain(monitors.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
     state: () => resolveStartState(monitors.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
@@ -368,32 +360,3 @@ t.test(
     t.ok(minutely.startsMs.length >= 10, 'and never left out')
   },
 )
-
-t.test('Requests while a chain runs add one connection to a target that hangs, and are answered in time', async t => {
-  const scene = play(() => hang)
-  const askedMs = [1_000, 2_000, 3_000, 9_000, 9_500]
-  for (const atMs of askedMs) {
-    await scene.time.pass(atMs - scene.time.monotonicMs())
-    scene.checkNow(String(atMs))
-  }
-  await scene.time.pass(60_000)
-  t.equal(scene.mostOpen(), 4, 'the three attempts of the chain, and one more')
-  const asides = scene.published.filter(({ trigger }) => trigger === Trigger.ASIDE)
-  const endedMs = asides.map(({ atMs }) => atMs)
-  t.ok(isAbout(endedMs, [11_000, 21_000]), `two attempts: ${endedMs}`)
-  t.not(asides[0]!.scheduledAtMs, asides[1]!.scheduledAtMs)
-  t.same(new Map(scene.answers as never), new Map(askedMs.map(atMs => [String(atMs), DOWN])))
-  // the timeout and 5 s
-  for (const atMs of askedMs) t.ok(scene.answeredMs.get(String(atMs))! < atMs + 15_000, `${atMs}`)
-})
-
-t.test('Requests that wait while their monitor is removed are refused', async t => {
-  const scene = play(() => hang)
-  await scene.time.pass(1_000)
-  scene.checkNow('first')
-  await scene.time.pass(8_000)
-  scene.checkNow('second')
-  scene.remove()
-  await scene.time.pass(60_000)
-  t.same(scene.answers.flat(), ['first', DOWN, 'second', UNKNOWN])
-})
