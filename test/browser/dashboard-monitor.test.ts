@@ -92,8 +92,12 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   t.equal(await page.evaluate('document.activeElement.id'), 'check-title')
   t.same(await findAccessibilityProblems(page), [])
   const shared = page.url()
+  // the row is there again when the checks of the other range have been read
+  const read = page.waitForResponse(/\/checks\?/)
   await page.getByRole('link', { name: '30 days' }).press('Enter')
   await page.waitForURL(/range=30d/)
+  await read
+  await row.waitFor()
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'detached' })
   t.same(
@@ -104,7 +108,8 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
     ],
     'a range that was chosen meanwhile stays',
   )
-  t.equal(await page.evaluate('document.activeElement.id'), await row.getAttribute('id'), 'the focus is back')
+  const rowId = (await row.getAttribute('id')) ?? ''
+  await page.waitForFunction(id => document.activeElement?.id === id, rowId)
   t.same(complaints, [])
 
   const still = await openMonitor(t, new URL(shared).search, { javaScriptEnabled: false })
