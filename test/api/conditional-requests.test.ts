@@ -189,7 +189,7 @@ t.test('The tag of a monitor names its settings: another secret is another versi
   t.not(await read(), changed, 'a pause')
 })
 
-t.test('A malformed If-Match, and If-Match where there is no version, are 400', async t => {
+t.test('A malformed If-Match, and If-Match on a route without versions, are 400', async t => {
   const { id } = (await send('POST', '/monitors', MONITOR)).body.data
   for (const value of ['', 'abc', `${STALE} ${STALE}`, `*, ${STALE}`, '"a', "'a'"]) {
     const { status, body } = await send('PUT', `/monitors/${id}`, { name: 'x' }, ifMatch(value))

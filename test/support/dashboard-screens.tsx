@@ -39,7 +39,7 @@ export type ScreenState = {
   isInteractive?: boolean
   /** the number of active monitors without an alert channel */
   unalerted?: number
-  /** what the page says about itself, such as that there is no contact */
+  /** the notice above the page, such as a lost connection */
   notice?: FrameNotice
 }
 

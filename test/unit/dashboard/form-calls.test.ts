@@ -31,7 +31,7 @@ const parts: Part[] = sources('control-plane/dashboard/parts', 'control-plane/da
   },
 )
 
-/** Whether a part of JSX shows a call, itself or by an element of its own or of another file. */
+/** Whether a part of JSX shows a call, directly or by a component. */
 function showsCall(code: string, file: string, seen: ReadonlySet<string> = new Set()): boolean {
   if (code.includes('<AsCall')) return true
   return [...code.matchAll(/<([A-Z]\w+)/g)].some(([, name]) => {

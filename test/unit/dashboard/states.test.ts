@@ -67,7 +67,7 @@ const WORDS_WITHOUT: Record<string, readonly string[]> = {
   '/monitors/new': ['regions'],
   '/monitors/:id/settings': ['regions'],
   '/start': ['regions', 'channels'],
-  // what goes with a record is named without numbers
+  // what is deleted with a record is listed without numbers
   '/settings/channels/:id': ['rules', 'subscriptions', 'dependencies', 'deliveries'],
   '/settings/members': ['keys'],
   '/settings/chat': ['channels', 'members'],

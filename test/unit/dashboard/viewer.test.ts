@@ -46,7 +46,7 @@ t.test('A viewer sees every screen, can change nothing, and reads which role is 
   }
 })
 
-t.test('Before a channel or a page is deleted, it says what goes with it, with numbers', async t => {
+t.test('The form that deletes a channel or a page lists what is deleted with it, with numbers', async t => {
   const show = (address: string, answers: object) =>
     textOf(renderScreen(address, { ...FULL, answers: { ...FULL.answers, ...answers } as typeof FULL.answers }).html)
   const channel = FULL.answers!.readAlertChannel!.data

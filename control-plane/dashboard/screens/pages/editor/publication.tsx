@@ -56,7 +56,7 @@ const describeContent = ({ component_count: count, show_uptime_percentage: hasUp
 /** What is on a page and who follows it; null for what could not be read. */
 export type PageCounts = { groups: number | null; subscribers: number | null }
 
-/** What goes with a page, with the numbers that are known. */
+/** The sentence that lists what is deleted with a page, with the numbers that are known. */
 export function describePageDeletion(page: PageRecord, { groups, subscribers }: PageCounts): string {
   const parts = [
     formatCount(page.component_count, 'component'),

@@ -90,8 +90,8 @@ export function Enrolment({ regions, probes }: { regions: readonly Region[]; pro
 }
 
 /**
- * The probes of a region that were not there when the page was opened. The page reads them again by itself, every few seconds
- * when one is expected.
+ * The probes of a region that connected after the page was opened. While one is expected, the page reads the probes every few
+ * seconds.
  */
 function NewProbes({ region, probes, isExpected }: { region: string; probes: readonly Probe[]; isExpected: boolean }) {
   const { refresh } = useFrame()

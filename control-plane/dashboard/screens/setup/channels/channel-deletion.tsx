@@ -16,7 +16,7 @@ export const buildReferenceReads = (id: string) => ({
 
 type ChannelReferences = Partial<Results<ReturnType<typeof buildReferenceReads>>>
 
-/** Deletes a channel, after what goes with it was shown. */
+/** The form that deletes a channel. It lists first what is deleted with it. */
 export function DeleteChannel({ channel, references }: { channel: ChannelRecord; references: ChannelReferences }) {
   const { navigate } = useFrame()
   return (
