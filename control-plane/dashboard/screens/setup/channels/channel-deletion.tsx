@@ -35,26 +35,19 @@ export function DeleteChannel({ channel, references }: { channel: ChannelRecord;
 /** `Its 2 alert rules, 1 subscription, 1 override of dependencies and 60 records of the log are deleted too.` Lists that have more pages say "at least". */
 function describeChannelDeletion(id: string, references: ChannelReferences): string {
   const { rules, subscriptions, dependencies, deliveries } = references
-  const ruleCount = countOwn(rules?.data, id, 'alert rule')
-  const subscriptionCount = countOwn(subscriptions?.data, id, 'subscription')
-  const overrideCount = countOwn(dependencies?.data, id, 'override', dependency => dependency.overrides)
+  const isOwn = (one: { alert_channel_id: string }) => one.alert_channel_id === id
+  const ruleCount = countParts(rules?.data, 'alert rule', rule => Number(isOwn(rule)))
+  const subscriptionCount = countParts(subscriptions?.data, 'subscription', one => Number(isOwn(one)))
+  const overrideCount = countParts(dependencies?.data, 'override', one => one.overrides.filter(isOwn).length)
   const recordCount = deliveries?.data ? formatCount(deliveries.data.meta.total, 'record') : 'records'
   return `Its ${ruleCount}, ${subscriptionCount}, ${overrideCount} of dependencies and ${recordCount} of the log are deleted too. This cannot be undone.`
 }
 
-type Own = { alert_channel_id: string }
-type ReadList<T> = { data: readonly T[]; meta: { total: number } } | null | undefined
+type RecordList<T> = { data: readonly T[]; meta: { total: number } }
 
-/** Counts what belongs to the channel. `listOwn`: the parts of a record that can belong to it. */
-function countOwn<T extends Own>(list: ReadList<T>, id: string, noun: string): string
-function countOwn<T>(list: ReadList<T>, id: string, noun: string, listOwn: (record: T) => readonly Own[]): string
-function countOwn<T>(
-  list: ReadList<T>,
-  id: string,
-  noun: string,
-  listOwn = (record: T) => [record as Own] as readonly Own[],
-): string {
+/** `2 alert rules`, or `at least 2 alert rules` when the list has more pages; without a list `alert rules`. `count`: those of one record. */
+function countParts<T>(list: RecordList<T> | null | undefined, noun: string, count: (record: T) => number): string {
   if (!list) return `${noun}s`
-  const count = formatCount(list.data.flatMap(listOwn).filter(one => one.alert_channel_id === id).length, noun)
-  return list.meta.total > list.data.length ? `at least ${count}` : count
+  const counted = list.data.reduce((sum, record) => sum + count(record), 0)
+  return `${list.meta.total > list.data.length ? 'at least ' : ''}${formatCount(counted, noun)}`
 }
