@@ -137,6 +137,8 @@ for (const minutes of [60, 0, -10]) {
 }
 
 t.test('each outage was reported once with all these clocks, and nothing else', async t => {
+  const others = `SELECT at, created_at, summary, explanation FROM transitions WHERE to_status NOT IN ('up', 'down')`
+  t.same(await query(db, others), [], 'no other status')
   for (const id of ids) {
     const sql = `SELECT to_status AS "to", count(*) AS count FROM transitions WHERE monitor_id = ? GROUP BY 1 ORDER BY 1`
     t.same(await query(db, sql, [id]), [

@@ -1,4 +1,5 @@
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
+import { DEFAULT_TOLERANCE } from '../rules/result-order.ts'
 import { getFailureThreshold, isCounting } from '../rules/streaks.ts'
 import { computeVoteEndMs } from '../rules/votes.ts'
 import type {
@@ -29,7 +30,7 @@ export function haveOthersAnswered(state: MonitorState, policy: Policy, nowMs: n
   return voters.every(cell => {
     if (cell.state === 'failing') return true
     const answeredAtMs = cell.votedAtMs ?? Number.NEGATIVE_INFINITY
-    if (answeredAtMs > sinceMs && cell.failures === 0 && beganAfter(cell.last!, dueMs)) return true
+    if (answeredAtMs > sinceMs && cell.failures === 0 && beganAfter(cell.last!, dueMs, answeredAtMs)) return true
     return nowMs >= Math.max(answeredAtMs, sinceMs) + computeAnswerWaitMs(policy)
   })
 }
@@ -45,8 +46,14 @@ export function isFailureRechecked(state: MonitorState, policy: Policy, nowMs: n
   )
 }
 
-/** A re-check begins after the attempt before it, so its slot does not show when it began. */
-const beganAfter = (result: VerdictResult, dueMs: number) => result.attempt > 1 || result.scheduledAtMs > dueMs
+/**
+ * Whether the check began after `dueMs`. The slot of a re-check does not show when it began: after the attempt before it.
+ * A slot that is later than the time at which the result was taken is of a clock that has been set back since, so it does
+ * not show it either.
+ */
+function beganAfter({ attempt, scheduledAtMs }: VerdictResult, dueMs: number, takenAtMs: number): boolean {
+  return attempt > 1 || (scheduledAtMs > dueMs && scheduledAtMs <= takenAtMs + DEFAULT_TOLERANCE.futureMs)
+}
 
 /**
  * Why to ask other probes for a check after a counting result: at the first failed attempt while the monitor is not

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { clampStateTimes, shiftStateTimes } from '../../../../control-plane/verdict/core/rules/clock-step.ts'
 import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
+import { DEFAULT_TOLERANCE } from '../../../../control-plane/verdict/core/rules/result-order.ts'
 import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { MonitorState, Policy, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
 import { Outcome, Trigger } from '../../../../shared/checks/result.ts'
@@ -121,6 +122,27 @@ t.test('a second opinion and a doubt from a clock that was ahead do not delay an
     ['probe-2', 'probe-2', 'down'],
     'the other probe is asked again, and no answer ends its contradiction',
   )
+})
+
+t.test('a check by a clock that was set back is not an answer to a later failure', t => {
+  const both = { ...policy, regions: ['us', 'eu'] }
+  const aheadMs = 3_600_000
+  const tolerance = { ...DEFAULT_TOLERANCE, futureMs: DEFAULT_TOLERANCE.futureMs + aheadMs }
+  const next = START_MS + 30_000
+  let state = feed(createMonitorState('m-1', 1), [
+    ['us', START_MS, true],
+    ['eu', START_MS, true],
+  ]).state
+  const count = (result: VerdictResult, atMs: number) => {
+    const decision = decide(state, result, both, atMs, tolerance)
+    state = decision.state
+    return decision.transition?.to ?? decision.kind
+  }
+  t.equal(count(resultAt('eu', next, false), next), 'counted')
+  // sent a second after it began, by a probe that has not received the new time
+  t.equal(count(resultAt('us', next - 1_000 + aheadMs, true), next + 3), 'counted', 'it began before the failure')
+  t.equal(count(resultAt('us', next + 1_000, false), next + 1_003), 'down', 'without a degraded in between')
+  t.end()
 })
 
 /** The latest time in a state, except for those of the newest result, which is shown as it was. */
