@@ -1,7 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
+import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { FailureSource } from '../../shared/checks/result.ts'
+import { PARTITIONS } from '../../shared/nats/subjects.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { addSession, readText, readUntil } from '../support/dashboard-browser.ts'
@@ -147,6 +149,39 @@ t.test('When the first read of an open page fails, what the server sent stays, w
   await readUntil(page, async () => !/are from/.test(await contentOf(page)), 'the page has recovered')
 })
 
+t.test('While NATS is away, open pages say since when no results are read, and go on when it is back', async t => {
+  const link = await startTcpRelay(t, broker)
+  await startVerdictProcess(t, database, link.url)
+  const owned = async () => {
+    const leases = 'SELECT count(*) AS count FROM partitions WHERE lease_until > now()'
+    return (await query<{ count: number }>(api.db, leases))[0]!.count
+  }
+  await waitFor(async () => (await owned()) === PARTITIONS, { label: 'all partitions are read' })
+  const context = await openSignedIn(t)
+  const [list, overview, monitor] = [
+    await openPage(context, '/monitors'),
+    await openPage(context, '/'),
+    await openPage(context, `/monitors/${id}`),
+  ]
+  const pages = [list, overview, monitor]
+  await link.cut()
+  await waitFor(async () => (await owned()) === 0, { label: 'the partitions are given up' })
+  // until the pages say so, two minutes have to pass
+  const later = `interval '2 minutes'`
+  await execute(
+    api.db,
+    `UPDATE partitions SET lease_until = lease_until - ${later}, updated_at = updated_at - ${later}`,
+  )
+  const says = /Results of checks have not been read since .+: statuses are from then\./
+  for (const page of pages) {
+    await readUntil(page, shows(page, says), 'since when results are not read')
+    t.match(await contentOf(page), 'Down')
+  }
+  await link.restore()
+  for (const page of pages) await readUntil(page, async () => !says.test(await contentOf(page)), 'results are read')
+  t.match(await contentOf(list), DOWN)
+})
+
 t.test('When the server is stopped, an open page says since when, and goes on when it is back', async t => {
   const context = await openSignedIn(t)
   const page = await openPage(context, '/monitors')
@@ -190,7 +225,7 @@ t.test('When the session ends, the page keeps its content, and goes on after sig
 })
 
 t.test('No page reported anything but the requests that failed', async t => {
-  t.equal(watched.length, 9)
+  t.equal(watched.length, 12)
   const unexpected = watched.flat().filter(complaint => !complaint.startsWith('console: Failed to load resource'))
   t.same(unexpected, [])
 })

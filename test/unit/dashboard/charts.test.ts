@@ -60,8 +60,9 @@ t.test('Outages, maintenance and changes of settings are marked at their times, 
     [...figure.matchAll(new RegExp(`<rect class="${kind}" x="([\\d.]+)" y="[\\d.]+" width="([\\d.]+)"`, 'g'))].map(
       ([, x, width]) => [Number(x), Math.round(Number(x) + Number(width))],
     )
-  for (const name of ['Response', 'Phases']) {
+  for (const name of ['Response', 'Phases', 'Distribution']) {
     const figure = figures.get(name)!
+    t.match(figure, `<line class="change" x1="${at(30)}"`, `${name}: the change half an hour ago`)
     t.same(readMarks(figure, 'outage'), [[at(600), Math.round(at(540))]], name)
     t.same(
       readMarks(figure, 'maintenance'),
@@ -72,8 +73,6 @@ t.test('Outages, maintenance and changes of settings are marked at their times, 
       name,
     )
   }
-  for (const name of ['Response', 'Phases', 'Distribution'])
-    t.match(figures.get(name), `<line class="change" x1="${at(30)}"`, `${name}: the change half an hour ago`)
   t.match(figures.get('90'), '<rect class="change"')
   t.end()
 })

@@ -97,7 +97,7 @@ export function ChartsSection({
         </Loaded>
         <div class="columns">
           <Loaded result={results.heatmap} what="The counts of the distribution">
-            {heatmap => (heatmap.data.length === 0 ? null : <HeatMap heatmap={heatmap} span={span} marks={changes} />)}
+            {heatmap => (heatmap.data.length === 0 ? null : <HeatMap heatmap={heatmap} span={span} marks={marks} />)}
           </Loaded>
         </div>
       </ChartGroup>
