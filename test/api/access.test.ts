@@ -2,10 +2,10 @@ import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { generateApiKey } from '../../control-plane/foundation/web/auth/api-key.ts'
 import { startApi } from '../support/api-server.ts'
-import { bodyOf } from '../support/bodies.ts'
+import { buildBody } from '../support/bodies.ts'
 import { type Operation, POSTED_READS, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
+import { buildAddress, createRecords, getPathId, type Records } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
@@ -25,7 +25,7 @@ function send(
   address: string,
   { key, ...sent }: { key: string | null; headers?: Record<string, string>; body?: object },
 ) {
-  const body = sent.body ?? (operation.body ? bodyOf(operation, records) : undefined)
+  const body = sent.body ?? (operation.body ? buildBody(operation, records) : undefined)
   return api.call(operation.method, address, { key, headers: sent.headers, body })
 }
 
@@ -51,7 +51,7 @@ t.test('Every operation except the open ones answers 401 without a valid key', a
   for (const operation of closed) {
     const statuses = await Promise.all(
       forms.map(async ([what, headers]) => {
-        const { status, body } = await send(operation, addressOf(operation, records), { key: null, headers })
+        const { status, body } = await send(operation, buildAddress(operation, records), { key: null, headers })
         return `${what}: ${status} ${body.error?.code}`
       }),
     )
@@ -65,11 +65,11 @@ t.test('Every operation except the open ones answers 401 without a valid key', a
 
 t.test('A key with too low a scope gets 403 before any other check', async t => {
   for (const scope of ['read', 'write'] as const) {
-    const key = await api.keyOf(mine, scope)
+    const key = await api.createKey(mine, scope)
     for (const operation of closed) {
       const isRead = operation.method === 'GET' || POSTED_READS.includes(operation.name)
       const mayDo = !NEEDS_ADMIN.test(operation.path) && (isRead || scope === 'write')
-      const address = addressOf(operation, records, pathIdOf(operation, records) && uuidv7())
+      const address = buildAddress(operation, records, getPathId(operation, records) && uuidv7())
       const { status, body } = await send(operation, address, { key, ...(operation.body && { body: { colour: 1 } }) })
       const refused = status === 403 && body.error.code === 'insufficient_scope'
       t.equal(refused, !mayDo, `${operation.name} with a ${scope} key: ${status}`)
@@ -87,24 +87,24 @@ t.test('An id of another tenant, an unknown and a malformed id in a path are 404
   const before = await everything()
   for (const operation of withId) {
     const ids: [string, string][] = [
-      ['another tenant’s', pathIdOf(operation, ofOthers)!],
+      ['another tenant’s', getPathId(operation, ofOthers)!],
       ['unknown', uuidv7()],
       ['an unknown delivery', `whd_${'0'.repeat(32)}`],
       ['no id', 'x'],
       ['a number', '1'],
       ['nil', '00000000-0000-0000-0000-000000000000'],
       ['with a NUL', '%00'],
-      ['with a NUL at the end', `${pathIdOf(operation, records)}%00`],
-      ['with a line break', `${pathIdOf(operation, records)}%0d%0a`],
-      ['with a blank', `%20${pathIdOf(operation, records)}`],
-      ['in braces', `%7B${pathIdOf(operation, records)}%7D`],
+      ['with a NUL at the end', `${getPathId(operation, records)}%00`],
+      ['with a line break', `${getPathId(operation, records)}%0d%0a`],
+      ['with a blank', `%20${getPathId(operation, records)}`],
+      ['in braces', `%7B${getPathId(operation, records)}%7D`],
       ['half a surrogate pair', '%ed%a0%80'],
       ['SQL', "1'%20OR%20'1'='1"],
       ['upwards', '..%2f..%2fproject'],
       ['long', 'x'.repeat(2_000)],
     ]
     for (const [what, id] of ids) {
-      const { status, body } = await send(operation, addressOf(operation, records, id), { key: mine.key })
+      const { status, body } = await send(operation, buildAddress(operation, records, id), { key: mine.key })
       t.match(
         { status, body },
         { status: 404, body: { error: { code: 'not_found', status: 404 } } },
@@ -134,7 +134,7 @@ t.test(
     for (const operation of withId.filter(({ path }) => path.split('{').length > 2)) {
       for (const [what, idOf] of wrong) {
         const inner = Object.fromEntries(INNER.map(name => [name, idOf(name)]))
-        const { status, body } = await send(operation, addressOf(operation, { ...records, ...inner }), {
+        const { status, body } = await send(operation, buildAddress(operation, { ...records, ...inner }), {
           key: mine.key,
         })
         t.match([status, body.error?.code], [404, 'not_found'], `${operation.name}: ${what}`)
@@ -173,11 +173,11 @@ t.test('An id of another tenant, an unknown and a malformed id in a body or a fi
     '1;--',
   ]
   for (const operation of closed.filter(operation => !isOfTheGone(operation))) {
-    const inBody = operation.body ? idsIn(bodyOf(operation, records)) : []
+    const inBody = operation.body ? idsIn(buildBody(operation, records)) : []
     for (const { name, bodyWith } of inBody) {
       for (const id of wrongIds(name)) {
         const body = bodyWith(id) as object
-        const answer = await send(operation, addressOf(operation, records), { key: mine.key, body })
+        const answer = await send(operation, buildAddress(operation, records), { key: mine.key, body })
         const refusal = ANSWERS_BY_ITEM.includes(operation.name) ? answer.body.data.items[0] : answer.body
         t.equal(refusal.error?.code, 'not_found', `${operation.name} with ${name} ${id}: ${answer.status}`)
       }
@@ -196,7 +196,7 @@ t.test('An id of another tenant, an unknown and a malformed id in a body or a fi
 
 t.test('Every list refuses an unknown query parameter and an invalid page with 400', async t => {
   for (const operation of closed.filter(({ method }) => method === 'GET')) {
-    const address = addressOf(operation, records)
+    const address = buildAddress(operation, records)
     const more = (text: string) => `${address}${address.includes('?') ? '&' : '?'}${text}`
     const isList = operation.query.some(({ name }) => name === 'page')
     for (const text of [
@@ -233,7 +233,7 @@ t.test('A time that does not exist is 400 in every filter', async t => {
   for (const operation of closed) {
     for (const { name } of operation.query.filter(({ schema }) => schema.format === 'date-time')) {
       for (const time of times) {
-        const address = addressOf(operation, records)
+        const address = buildAddress(operation, records)
         const { status, body } = await send(
           operation,
           `${address}${address.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(time)}`,
@@ -246,7 +246,7 @@ t.test('A time that does not exist is 400 in every filter', async t => {
         )
       }
       for (const time of ['1970-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '2026-08-01T00:00:00.123456789+05:30']) {
-        const address = addressOf(operation, records)
+        const address = buildAddress(operation, records)
         const { status } = await send(
           operation,
           `${address}${address.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(time)}`,
@@ -270,12 +270,12 @@ t.test('Every operation on a deleted record answers 404', async t => {
   ]
   deletions.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path))
   for (const deletion of deletions) {
-    const address = addressOf(deletion, records)
+    const address = buildAddress(deletion, records)
     const deleted = await send(deletion, address, { key: mine.key })
     t.match(deleted, { status: 200, body: { data: { id: address.split('/').at(-1), deleted: true } } }, deletion.name)
     const others = withId.filter(({ path }) => path.startsWith(deletion.path))
     for (const operation of others) {
-      const { status } = await send(operation, addressOf(operation, records), { key: mine.key })
+      const { status } = await send(operation, buildAddress(operation, records), { key: mine.key })
       t.equal(status, 404, `${operation.name} after the deletion`)
     }
   }

@@ -97,7 +97,7 @@ t.test('POST /alerts/relay/redrive 400, 403, 404 and 409', async t => {
   }
   const stranger = await startRelay(t, 200)
   t.equal((await redrive({ channel_id: stranger.channelId })).status, 404, "another tenant's channel")
-  const reader = await api.keyOf(await api.tenant(), 'read')
+  const reader = await api.createKey(await api.tenant(), 'read')
   t.equal((await api.call('POST', '/alerts/relay/redrive', { key: reader, body: {} })).status, 403)
   await api.db.raw('UPDATE alert_channels SET is_paused = true WHERE id = ?', [channelId])
   t.match(await redrive({ channel_id: channelId }), { status: 409, body: { error: { message: /paused/ } } })

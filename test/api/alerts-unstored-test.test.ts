@@ -138,11 +138,11 @@ t.test('POST /alerts/channels/test 403 with a read key, 401 without one', async 
   const account = await api.tenant()
   const body = { name: 'Ops', type: 'webhook', config: { url: receiver.url } }
   const sent = receiver.received.length
-  const key = await api.keyOf(account, 'read')
+  const key = await api.createKey(account, 'read')
   t.equal((await api.call('POST', '/alerts/channels/test', { key, body })).status, 403)
   t.equal((await api.call('POST', '/alerts/channels/test', { key: null, body })).status, 401)
   t.equal(receiver.received.length, sent)
-  const write = await api.keyOf(account, 'write')
+  const write = await api.createKey(account, 'write')
   t.equal((await api.call('POST', '/alerts/channels/test', { key: write, body })).status, 200)
 })
 

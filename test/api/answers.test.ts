@@ -2,11 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
-import { bodyOf } from '../support/bodies.ts'
+import { buildBody } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { addressOf, createRecords, PIXEL, type Records } from '../support/records.ts'
+import { buildAddress, createRecords, PIXEL, type Records } from '../support/records.ts'
 import { waitFor } from '../support/wait.ts'
 
 const api = await startApi(t, { ROLES: 'api,deliver', RATE_LIMIT_PER_MINUTE: '1000000' })
@@ -82,9 +82,9 @@ async function send(operation: Operation, key: string, records: Records, body?: 
   const fresh = isPairOf(operation) ? await newPair(key) : records
   // an export is YAML unless JSON is requested
   const asJson = operation.name === 'GET /export' ? '?format=json' : ''
-  return api.call(operation.method, `${addressOf(operation, records)}${asJson}`, {
+  return api.call(operation.method, `${buildAddress(operation, records)}${asJson}`, {
     key: operation.isOpen ? null : key,
-    ...(operation.body && { body: body ?? bodyOf(operation, fresh) }),
+    ...(operation.body && { body: body ?? buildBody(operation, fresh) }),
     ...(operation.upload && { body: PIXEL, headers: { 'content-type': operation.upload } }),
   })
 }

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { bodyOf, MONITOR } from '../support/bodies.ts'
+import { buildBody, MONITOR } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, createRecords, PIXEL, type Records } from '../support/records.ts'
+import { buildAddress, createRecords, PIXEL, type Records } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const { operations } = await readOperations(api)
@@ -107,7 +107,7 @@ const insertChild = ({ parent_id, data_source_id, field_id }: Records) =>
 function send(operation: Operation, address: string, records: Records, key: string) {
   const { name, method, upload, body: schema } = operation
   if (upload) return api.call(method, address, { key, body: PIXEL, headers: { 'content-type': 'image/png' } })
-  const body = OTHERWISE[name]?.(records) ?? (schema ? bodyOf(operation, records) : undefined)
+  const body = OTHERWISE[name]?.(records) ?? (schema ? buildBody(operation, records) : undefined)
   return api.call(method, address, { key, ...(body && { body }) })
 }
 
@@ -136,7 +136,7 @@ for (const operation of changing) {
   t.test(`${operation.name} is in the audit log with its key`, async t => {
     await prepare(operation, records)
     const before = await newest()
-    const address = `${addressOf(operation, records)}${ASKED[operation.name] ?? ''}`
+    const address = `${buildAddress(operation, records)}${ASKED[operation.name] ?? ''}`
     const { status, body } = await send(operation, address, records, account.key)
     t.ok(status < 300, `${status} ${JSON.stringify(body)}`)
 
@@ -256,7 +256,7 @@ t.test('GET /audit-log contains no entries of another tenant', async t => {
 t.test('GET /audit-log answers 403 to keys below admin', async t => {
   const account = await api.tenant()
   for (const scope of ['read', 'write'] as const) {
-    const key = await api.keyOf(account, scope)
+    const key = await api.createKey(account, scope)
     t.equal((await api.call('GET', '/audit-log', { key })).status, 403)
   }
 })

@@ -14,7 +14,7 @@ import {
 import { FAILURE_KINDS, type FailureKind } from '../../control-plane/insight/canaries/schedule.ts'
 import { findReceiverChannel } from '../../control-plane/insight/canaries/store.ts'
 import { startApi } from '../support/api-server.ts'
-import { canaryOf, canaryTools, insertProbe, makeOperator } from '../support/canaries.ts'
+import { canaryTools, findCanary, insertProbe, makeOperator } from '../support/canaries.ts'
 
 const key = randomBytes(32)
 const api = await startApi(t, { SECRET_KEY: key.toString('base64') })
@@ -88,7 +88,7 @@ t.test('The receiver accepts only bodies that are signed with the secret of its 
   const wanted = { origin: api.origin, everySeconds: 1_800, forSeconds: 180, kinds: FAILURE_KINDS }
   await createCanaries(canaryTools(api.db, key), wanted, new Date())
   const secret = decryptSigningSecret((await findReceiverChannel(api.db))!, createSecretCipher(key))!
-  const { monitorId } = await canaryOf(api.db, 'us-east')
+  const { monitorId } = await findCanary(api.db, 'us-east')
   const envelope = (id: string, about = monitorId) =>
     JSON.stringify({ delivery_id: id, data: { monitor: { id: about } } })
   const signed = (body: string) => post(receiver, body, signBody(Buffer.from(body), secret))

@@ -57,7 +57,7 @@ t.test('GET /chat/oauth/install 400 for a page of another origin', async t => {
 })
 
 t.test('GET /chat/oauth/install 409 for a key whose creator was deleted', async t => {
-  const key = await api.keyOf(mine, 'write')
+  const key = await api.createKey(mine, 'write')
   await api.db.raw(`UPDATE api_keys SET created_by = NULL WHERE scope = 'write'`)
   t.equal((await api.call('GET', '/chat/oauth/install', { key })).status, 409)
 })
@@ -209,7 +209,7 @@ t.test('An installation that was started with a read key needs the confirmation 
   const body = { email: `${crypto.randomUUID()}@example.com`, role: 'viewer' }
   const invited = await api.call('POST', '/agent/invite', { key: tenant.key, body })
   await viewer.post(new URL(invited.body.data.claim_url).pathname, { password: 'correct horse battery' })
-  const state = await begin(await api.keyOf(tenant, 'read'))
+  const state = await begin(await api.createKey(tenant, 'read'))
   const fields = { state, code: provider.consent({ team: 'T23' }) }
 
   t.match(await callback(fields), {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Answer, shareApi } from '../support/api-server.ts'
 import { CHANNEL, MONITOR } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
-import { addressOf, createRecords, type Records } from '../support/records.ts'
+import { buildAddress, createRecords, type Records } from '../support/records.ts'
 import { runWhileLocked } from '../support/while-held.ts'
 
 const api = await shareApi()
@@ -58,7 +58,7 @@ t.test('Records that are edited have an ETag, and PUT and DELETE of them documen
 t.test('A change of another version is 412 and changes nothing; of the version that was read, it is saved', async t => {
   const { records, send } = await createScene()
   for (const operation of updates) {
-    const path = addressOf(operation, records)
+    const path = buildAddress(operation, records)
     const record = recordOf(operation, path)
     const before = await send('GET', record)
     t.match(tagOf(before), /^"[0-9a-f]{32}"$/, operation.name)
@@ -82,7 +82,7 @@ t.test('A change of another version is 412 and changes nothing; of the version t
 t.test('Of many changes of one version at once, one is saved and the others are 412', async t => {
   const { records, send } = await createScene()
   for (const operation of updates) {
-    const path = addressOf(operation, records)
+    const path = buildAddress(operation, records)
     const record = recordOf(operation, path)
     const tag = tagOf(await send('GET', record))
     const answers = await Promise.all(
@@ -144,7 +144,7 @@ t.test('DELETE of another version is 412, and of the version that was read it de
   const rank = ({ path }: Operation) => (path.startsWith('/alerts/rules') ? 1_000 : path.length)
   const removals = conditional.filter(({ method }) => method === 'DELETE').sort((a, b) => rank(b) - rank(a))
   for (const operation of removals) {
-    const path = addressOf(operation, records)
+    const path = buildAddress(operation, records)
     const read = await send('GET', path)
     t.equal((await send('DELETE', path, undefined, ifMatch(STALE))).status, 412, operation.name)
     t.equal((await send('GET', path)).status, 200, operation.name)
@@ -214,7 +214,7 @@ t.test('A record of another project, and one that does not exist, are 404 with e
   for (const operation of conditional) {
     const body = operation.method === 'PUT' ? changeOf(operation, 1) : undefined
     for (const tag of [STALE, '*']) {
-      const { status, headers } = await send(operation.method, addressOf(operation, records), body, ifMatch(tag))
+      const { status, headers } = await send(operation.method, buildAddress(operation, records), body, ifMatch(tag))
       t.same([status, headers.get('etag')], [404, null], `${operation.name} ${tag}`)
     }
   }

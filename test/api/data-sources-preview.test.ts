@@ -174,7 +174,7 @@ t.test('POST /data-sources/preview 400 for a body that a create refuses', async 
 t.test('A preview of a stored source accepts masked secrets for the same origin', async t => {
   serve({})
   const owner = await api.tenant()
-  const writeKey = await api.keyOf(owner, 'write')
+  const writeKey = await api.createKey(owner, 'write')
   const preview = (body: object, key = writeKey) => api.call('POST', '/data-sources/preview', { key, body })
   const auth = (token: string) => ({ auth_type: 'bearer', auth_config: { token } })
   const body = { name: 'Health', url: target.url, ...auth('hush') }

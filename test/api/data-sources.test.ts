@@ -184,7 +184,7 @@ t.test('PUT /data-sources/{id} 404 for an unknown or deleted source, and for one
 
 t.test('A mask keeps the stored secret, and a write key cannot send it to another origin', async t => {
   const id = await create({ ...SOURCE, headers: { 'X-Api-Key': 'hush' } })
-  const writeKey = await api.keyOf(account, 'write')
+  const writeKey = await api.createKey(account, 'write')
   const encrypted = () => query(api.db, 'SELECT headers, auth_config FROM data_sources WHERE id = ?', [id])
   const before = await encrypted()
   const masked = { headers: { 'X-Api-Key': '********' }, auth_config: { header: 'X-Key', value: '********' } }

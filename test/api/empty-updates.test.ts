@@ -1,7 +1,7 @@
 import t from 'tap'
 import { shareApi } from '../support/api-server.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
-import { addressOf, createRecords } from '../support/records.ts'
+import { buildAddress, createRecords } from '../support/records.ts'
 
 const api = await shareApi()
 const mine = await api.tenant('business')
@@ -16,7 +16,7 @@ t.test('PUT with an empty body does not change updated_at of any record', async 
   const updates = operations.filter(takesNothing)
   t.ok(updates.length >= 11, `${updates.length} updates take an empty body`)
   for (const operation of updates) {
-    const address = addressOf(operation, records)
+    const address = buildAddress(operation, records)
     const readable = operations.some(({ name }) => name === `GET ${operation.path}`)
     const before = readable ? (await api.call('GET', address, { key: mine.key })).body : null
     const put = () => api.call('PUT', address, { key: mine.key, body: {} })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isSensitiveName } from '../../shared/secret-names.ts'
-import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
+import { apply, exchangeApi, exported, listChanges, plan, withoutIds } from '../support/exchange.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
@@ -73,7 +73,7 @@ t.test('An entry with an id renames a record, and references follow', async t =>
     .replaceAll('"Shop"', '"Store"')
     .replaceAll('"Ops"', '"Night shift"')
   const renamed = await apply(account, text, '&prune=true')
-  t.same(changesOf(renamed).sort(), ['update alert_channel Night shift', 'update monitor Store'])
+  t.same(listChanges(renamed).sort(), ['update alert_channel Night shift', 'update monitor Store'])
   t.match(await exported(account), {
     monitors: [{ name: 'Store', rules: [{ channel: 'Night shift' }] }, { parents: ['Store'] }],
     status_pages: [{ components: [{ monitor: 'Store' }] }],
@@ -144,7 +144,7 @@ t.test('Only prune deletes records, and only in sections that the file has', asy
   }
   t.match((await apply(account, less)).body.data, { create: 0, update: 0, delete: 0, extra: 5 })
   const pruned = await apply(account, less, '&prune=true')
-  t.same(changesOf(pruned).sort(), [
+  t.same(listChanges(pruned).sort(), [
     'delete alert_rule Shop → Old',
     'delete data_source_field Q / A',
     'delete monitor Gone',
@@ -267,7 +267,7 @@ t.test('A file without settings of notices leaves those of a stored window, so t
   const file = { monitors: [MONITOR], maintenance_windows: [{ ...window, ...notices }] }
   const account = await accountWith(file)
   const again = await apply(account, { version: 1, ...file, maintenance_windows: [window] })
-  t.same(changesOf(again), [])
+  t.same(listChanges(again), [])
   t.match((await exported(account)).maintenance_windows, [notices])
   await apply(account, { version: 1, ...file, maintenance_windows: [{ ...window, notify_subscribers: true }] })
   t.match((await exported(account)).maintenance_windows, [{ ...notices, notify_subscribers: true }])
@@ -277,7 +277,7 @@ t.test('A file that says nothing about it leaves a data source paused', async t 
   const source = { name: 'Depots', url: 'https://depots.example.com/', fields: [] }
   const account = await accountWith({ data_sources: [{ ...source, is_paused: true }] })
   const again = await apply(account, { version: 1, data_sources: [{ ...source, headers: { 'X-A': '1' } }] })
-  t.same(changesOf(again), ['update data_source Depots'])
+  t.same(listChanges(again), ['update data_source Depots'])
   t.match((await exported(account)).data_sources, [{ is_paused: true }])
   await apply(account, { version: 1, data_sources: [{ ...source, is_paused: false }] })
   t.equal((await exported(account)).data_sources[0].is_paused, undefined)
@@ -297,7 +297,7 @@ t.test('A reference to a monitor that a data source has not created yet is left 
     status: 200,
     body: { data: { warnings: [{ path: 'data_sources[0].monitors', message: /Queue mail/ }] } },
   })
-  t.same(changesOf(made), [
+  t.same(listChanges(made), [
     'create data_source Queues',
     'create status_page awaited',
     'create status_page_component awaited / Site',

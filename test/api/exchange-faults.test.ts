@@ -1,5 +1,5 @@
 import t from 'tap'
-import { apply, changesOf, exchangeApi, exported, plan } from '../support/exchange.ts'
+import { apply, exchangeApi, exported, listChanges, plan } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi)
@@ -156,7 +156,7 @@ t.test('Ids of another project are ignored, and its records are neither read nor
     { version: 1, monitors: [{ ...MONITOR, id: monitor.id, name: 'Mine' }] },
     '&prune=true',
   )
-  t.same(changesOf(made), ['create monitor Mine'])
+  t.same(listChanges(made), ['create monitor Mine'])
   for (const reference of [monitor.id, 'Shop']) {
     const parents = { version: 1, monitors: [{ ...MONITOR, name: 'Mine', parents: [reference] }] }
     t.match(await apply(mine, parents), {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { apply, changesOf, exchangeApi, exported, plan } from '../support/exchange.ts'
+import { apply, exchangeApi, exported, listChanges, plan } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi)
@@ -12,8 +12,8 @@ t.test('POST /import 200 imports a backup of Uptime Kuma, and a second import ch
   const account = await api.account()
   const first = await apply(account, fixture('uptime-kuma-backup.json'), '&from=uptime-kuma')
   t.match(first, { status: 200, body: { data: { update: 0, delete: 0 } } })
-  t.ok(changesOf(first).includes('create monitor Shop'))
-  t.ok(changesOf(first).includes('create alert_rule Shop → Slack'))
+  t.ok(listChanges(first).includes('create monitor Shop'))
+  t.ok(listChanges(first).includes('create alert_rule Shop → Slack'))
   t.ok(first.body.data.warnings.length > 8)
   const { monitors } = await exported(account)
   t.match(monitors[0], { name: 'Shop', auth_config: { username: 'ann', password: '********' }, tags: ['Production'] })

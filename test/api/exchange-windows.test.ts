@@ -1,6 +1,6 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { apply, changesOf, exchangeApi, plan } from '../support/exchange.ts'
+import { apply, exchangeApi, listChanges, plan } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi)
@@ -48,7 +48,7 @@ t.test('An entry with a new begin moves the window that has not ended', async t 
   const past = windowAt(-30)
   const { account, stored } = await accountWithEnded(past, windowAt(140))
   const moved = windowAt(150)
-  t.same(changesOf(await apply(account, fileOf(moved), '&prune=true')), [
+  t.same(listChanges(await apply(account, fileOf(moved), '&prune=true')), [
     'update maintenance_window Database maintenance',
   ])
   const after = [stored[0]!, { ...stored[1]!, startsAt: new Date(moved.starts_at) }]
@@ -60,11 +60,11 @@ t.test('An entry with a new begin moves the window that has not ended', async t 
 
 t.test('An entry that no open window matches is created, and the ended window stays', async t => {
   const { account, stored } = await accountWithEnded(windowAt(-30))
-  t.same(changesOf(await apply(account, fileOf(windowAt(20)))), ['create maintenance_window Database maintenance'])
+  t.same(listChanges(await apply(account, fileOf(windowAt(20)))), ['create maintenance_window Database maintenance'])
   const [first, second] = await readWindows(account.projectId)
   t.same(first, stored[0])
   t.same(second?.startsAt, new Date(at(20)))
-  t.same(changesOf(await plan(account, fileOf(windowAt(20)), '&prune=true')), [])
+  t.same(listChanges(await plan(account, fileOf(windowAt(20)), '&prune=true')), [])
 })
 
 t.test('An entry extends the window with its begin after it has ended', async t => {
@@ -97,7 +97,7 @@ t.test('A recurring window that has ended is not moved to another season', async
   await apply(account, fileOf(season(1, 100)))
   await execute(api.db, 'UPDATE maintenance_windows SET starts_at = ?, ends_at = ?', [at(-200), at(-100)])
   const [ended] = await readWindows(account.projectId)
-  t.same(changesOf(await apply(account, fileOf(season(500, 600)))), ['create maintenance_window Nightly'])
+  t.same(listChanges(await apply(account, fileOf(season(500, 600)))), ['create maintenance_window Nightly'])
   t.same((await readWindows(account.projectId))[0], ended)
   const [change] = (await plan(account, fileOf(season(-200, 50)))).body.data.changes
   t.match(change, { action: 'update', id: ended!.id }, 'its end can be extended')
@@ -115,7 +115,7 @@ t.test('Recurring windows with one title match by their cron expression, then by
   await execute(api.db, 'UPDATE maintenance_windows SET ends_at = ? WHERE id = ?', [at(-10), stored[0]!.id])
   const over = nightly(2, { ends_at: at(-10) })
   for (const file of [fileOf(over, nightly(2), nightly(4)), fileOf(nightly(4), nightly(2))])
-    t.same(changesOf(await plan(account, file, '&prune=true')), [])
+    t.same(listChanges(await plan(account, file, '&prune=true')), [])
   const { changes } = (await apply(account, fileOf(nightly(6), nightly(4)), '&prune=true')).body.data
   t.match(changes, [{ action: 'update', id: stored[1]!.id, fields: { cron: { from: '0 2 * * *', to: '0 6 * * *' } } }])
   t.equal(changes.length, 1)

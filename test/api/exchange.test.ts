@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { apply, changesOf, exchangeApi, exported, plan, withoutIds } from '../support/exchange.ts'
+import { apply, exchangeApi, exported, listChanges, plan, withoutIds } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
@@ -96,7 +96,7 @@ t.test('A project is imported, exported, and imported again without changes', as
 
   const applied = await apply(mine, fileOf('first'))
   t.equal(applied.status, 200, applied.body.error?.message)
-  t.same(changesOf(applied), changesOf(first))
+  t.same(listChanges(applied), listChanges(first))
   const again = await apply(mine, fileOf('first'))
   t.match(again.body.data, { create: 0, update: 0, delete: 0, extra: 0 })
 

@@ -4,7 +4,7 @@ import { execute } from '../../control-plane/foundation/platform/postgres/client
 import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createDatabase } from '../support/database.ts'
-import { HEARTBEAT, heartbeatOf, ping } from '../support/heartbeats.ts'
+import { HEARTBEAT, ping, readHeartbeat } from '../support/heartbeats.ts'
 import { startNats } from '../support/nats.ts'
 import { readOperations } from '../support/operations.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
@@ -63,7 +63,7 @@ t.test('GET, HEAD and POST /ping/{token} 200 OK is a success', async t => {
   }
   t.match(await read(id), {
     status: 'up',
-    last_checked_at: (await heartbeatOf(api.db, id))?.last_ping_at.toISOString(),
+    last_checked_at: (await readHeartbeat(api.db, id))?.last_ping_at.toISOString(),
   })
   t.equal((await checksOf(id)).meta.total, 3)
   t.same(
@@ -112,7 +112,7 @@ t.test(
     ]
     for (const one of unknown) t.match(await ping(one), { status: 404 }, one.slice(-30))
     t.match(await ping(`${url}/256`), { text: 'ping URL not found' })
-    t.equal(await heartbeatOf(api.db, id), null, 'nothing was kept')
+    t.equal(await readHeartbeat(api.db, id), null, 'nothing was kept')
     await api.call('PUT', `/monitors/${id}`, { body: { type: 'http', url: 'https://shop.example.com' } })
     t.equal((await ping(url)).status, 404, 'it is no longer a heartbeat')
     t.equal((await read(id)).ping_url, null)
@@ -180,7 +180,7 @@ t.test('the time from start to success is the response time', async t => {
   const { id, url } = await create()
   const beganMs = Date.now()
   await ping(url, '/start')
-  await waitFor(async () => Date.now() - (await heartbeatOf(api.db, id))!.run_started_at!.getTime() > 60)
+  await waitFor(async () => Date.now() - (await readHeartbeat(api.db, id))!.run_started_at!.getTime() > 60)
   await ping(url)
   const tookMs = Date.now() - beganMs
   await ping(url)
@@ -210,7 +210,7 @@ t.test(
       'an overdue ping does not count as the last check',
     )
     t.match(await transitionsOf(late.id), [{ to: 'down', summary: `Overdue: ${message}.` }, { to: 'up' }])
-    t.equal((await heartbeatOf(api.db, late.id))?.due_at, null, 'it is not found overdue again')
+    t.equal((await readHeartbeat(api.db, late.id))?.due_at, null, 'it is not found overdue again')
     await ping(late.url)
     t.equal(await statusOf(late.id), 'up')
   },
@@ -226,11 +226,11 @@ t.test(
     t.match(await read(id), { status: null, is_paused: true })
     await api.call('POST', `/monitors/${id}/resume`)
     await runOut(id)
-    await waitFor(async () => (await heartbeatOf(api.db, id))?.due_at === null, { label: 'nothing to be waited for' })
+    await waitFor(async () => (await readHeartbeat(api.db, id))?.due_at === null, { label: 'nothing to be waited for' })
     t.equal(await statusOf(id), null, 'what was due before the pause is not')
     await ping(url)
     t.equal(await statusOf(id), 'up')
-    t.ok((await heartbeatOf(api.db, id))?.due_at)
+    t.ok((await readHeartbeat(api.db, id))?.due_at)
     t.equal((await checksOf(id)).meta.total, 3, 'all pings, and nothing overdue')
   },
 )

@@ -225,7 +225,7 @@ t.test('A file with faults fails with all of them, and nothing is changed', asyn
 t.test('POST /imports 400, 403 and 415 for a wrong query, a read key, and another content type', async t => {
   const { key, ...tenant } = await api.tenant()
   t.match((await upload(api, key, 'from=nagios', 'x')).body.error.details, [{ path: 'from' }])
-  t.equal((await upload(api, await api.keyOf(tenant, 'read'), '', 'x')).status, 403)
+  t.equal((await upload(api, await api.createKey(tenant, 'read'), '', 'x')).status, 403)
   t.equal((await api.call('POST', '/imports', { key, body: { version: 1 } })).status, 415)
   t.equal((await api.call('POST', '/imports', { key })).status, 400)
 })
@@ -286,7 +286,7 @@ t.test(
     const { id } = await planned(api, key, '', JSON.stringify({ version: 1, alert_channels: [channel] }))
     const items = async (as: string) => JSON.stringify((await get(as, `/imports/${id}/items`)).body.data)
     t.match(await items(key), 'hooks.example.com')
-    t.notMatch(await items(await api.keyOf(tenant, 'read')), 'hooks.example.com')
+    t.notMatch(await items(await api.createKey(tenant, 'read')), 'hooks.example.com')
     await api
       .db('import_jobs')
       .where({ id })

@@ -4,7 +4,7 @@ import { createIncidentApi } from '../support/incidents.ts'
 import type { Account } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
-const { api, listEvents, namesOf } = await createIncidentApi(t)
+const { api, listEvents, listEventNames } = await createIncidentApi(t)
 const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
 async function open(account: Account, body: object = {}): Promise<string> {
@@ -78,7 +78,7 @@ t.test('POST /incidents 201 for a resolved incident publishes incident.created o
   const account = await api.account()
   const { body } = await account.call('POST /incidents', { title: 'Last night', status: 'resolved' })
   t.equal(body.data.resolved_at, body.data.started_at)
-  t.equal(await namesOf(body.data.id), 'created')
+  t.equal(await listEventNames(body.data.id), 'created')
 })
 
 t.test('POST /incidents 400 for missing, too long, unknown and invalid fields', async t => {
@@ -171,7 +171,7 @@ t.test('PUT /incidents/{id} 200: a title alone, or no change, publishes no event
     t.match(await account.call(`PUT /incidents/${id}`, body), { status: 200, body: before.body })
   }
   t.same(await updatesOf(account, id), [])
-  t.equal(await namesOf(id), 'created')
+  t.equal(await listEventNames(id), 'created')
 })
 
 t.test(
@@ -185,7 +185,7 @@ t.test(
     t.equal(again.resolved_at, resolved.resolved_at)
     const reopened = (await account.call(`PUT /incidents/${id}`, { status: 'monitoring' })).body.data
     t.match(reopened, { status: 'monitoring', resolved_at: null })
-    t.equal(await namesOf(id), 'created resolved updated updated')
+    t.equal(await listEventNames(id), 'created resolved updated updated')
     t.match((await listEvents(id))[1]?.data, {
       incident: { resolved_at: resolved.resolved_at },
       update: { status: 'resolved', message: 'Status changed from investigating to resolved' },
@@ -215,7 +215,7 @@ t.test('PUT /incidents/{id} 400, 403 and 404, in this order', async t => {
   ] as const) {
     t.equal((await caller.call(`PUT /incidents/${wanted}`, { status: 'resolved' })).status, 404)
   }
-  t.equal(await namesOf(id), 'created')
+  t.equal(await listEventNames(id), 'created')
 })
 
 t.test(
@@ -232,7 +232,7 @@ t.test(
     t.same(both[0]!.body, both[1]!.body)
     await account.call(`PUT /incidents/${id}`, { status: 'resolved' })
     t.equal((await account.call(`POST /incidents/${id}/acknowledge`)).status, 200, 'also when it is over')
-    t.equal(await namesOf(id), 'created acknowledged resolved')
+    t.equal(await listEventNames(id), 'created acknowledged resolved')
     t.match((await listEvents(id))[1]?.data, {
       incident: { acknowledged_by: account.userId },
       update: { message: 'We look at it.' },
@@ -248,7 +248,7 @@ t.test('POST /incidents/{id}/acknowledge 409 for a resolved incident, 404 for an
   const other = await api.account()
   t.equal((await other.call(`POST /incidents/${id}/acknowledge`)).status, 404)
   t.equal((await account.call('POST /incidents/not-an-id/acknowledge')).status, 404)
-  t.equal(await namesOf(id), 'created')
+  t.equal(await listEventNames(id), 'created')
 })
 
 t.test('DELETE /incidents/{id} 200 and 404: deletes the incident and its updates without an event', async t => {
@@ -261,5 +261,5 @@ t.test('DELETE /incidents/{id} 200 and 404: deletes the incident and its updates
   t.equal((await account.call('DELETE /incidents/not-an-id')).status, 404)
   t.equal((await account.call(`GET /incidents/${id}/updates`)).status, 404)
   t.same(await query(api.db, 'SELECT id FROM incident_updates WHERE incident_id = ?', [id]), [])
-  t.equal(await namesOf(id), 'created')
+  t.equal(await listEventNames(id), 'created')
 })

@@ -4,7 +4,7 @@ import { unwrapAnswer, unwrapData } from '../support/client.ts'
 import { createIncidentApi } from '../support/incidents.ts'
 import type { Account } from '../support/resource-api.ts'
 
-const { api, listEvents, namesOf } = await createIncidentApi(t)
+const { api, listEvents, listEventNames } = await createIncidentApi(t)
 const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
@@ -32,7 +32,7 @@ t.test('POST /incidents/{id}/updates 201 sets the status and publishes an event'
   t.same(body.data, { ...update, incident_id: id, updated_at: created_at })
   const incident = (await account.call(`GET /incidents/${id}`)).body.data
   t.match(incident, { status: 'identified', message: 'Found it.', updated_at: created_at, resolved_at: null })
-  t.equal(await namesOf(id), 'created updated')
+  t.equal(await listEventNames(id), 'created updated')
   t.same((await listEvents(id))[1]?.data.update, { ...update, is_automatic: false })
 })
 
@@ -46,7 +46,7 @@ t.test(
     t.match(await post('It is back.'), { status: 'investigating', is_internal: false })
     await post('Still looking.')
     t.equal((await unwrapData(account.picket.readIncident({ path }))).status, 'investigating')
-    t.equal(await namesOf(id), 'created updated updated')
+    t.equal(await listEventNames(id), 'created updated updated')
   },
 )
 
@@ -65,7 +65,7 @@ t.test('POST /incidents/{id}/updates 201: a resolved incident stays resolved unl
   await post({ message: 'It came back.', status: 'investigating' })
   t.match(await read(), { status: 'investigating', resolved_at: null })
   await post({ message: 'Gone for good.', status: 'resolved' })
-  t.equal(await namesOf(id), 'created resolved updated updated updated resolved')
+  t.equal(await listEventNames(id), 'created resolved updated updated updated resolved')
 })
 
 t.test(
@@ -107,7 +107,7 @@ t.test('POST /incidents/{id}/updates 400, 403 and 404, in this order', async t =
   t.equal((await other.call(`POST /incidents/${id}/updates`, { message: 'x' })).status, 404)
   t.equal((await account.call(`POST /incidents/${NOBODY}/updates`, { message: 'x' })).status, 404)
   t.equal((await account.call('POST /incidents/not-an-id/updates', { message: 'x' })).status, 404)
-  t.equal(await namesOf(id), 'created')
+  t.equal(await listEventNames(id), 'created')
 })
 
 t.test('GET /incidents/{id}/updates 200 lists updates newest first, in pages; 404 for an unknown incident', async t => {
@@ -157,5 +157,5 @@ t.test('A request that is repeated with one idempotency key posts one update and
   const post = () => account.call(`POST /incidents/${id}/updates`, { message: 'Found it.' }, headers)
   const first = await post()
   t.same((await post()).body, first.body)
-  t.equal(await namesOf(id), 'created updated')
+  t.equal(await listEventNames(id), 'created updated')
 })

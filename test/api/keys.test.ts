@@ -32,7 +32,7 @@ t.test('/api/v1 accepts only "Authorization: Bearer <key>" with an existing key'
 })
 
 t.test('The scope of a key limits it: read allows GET and HEAD, write also changes, admin also keys', async t => {
-  const [read, write] = [await api.keyOf(owner, 'read'), await api.keyOf(owner, 'write')]
+  const [read, write] = [await api.createKey(owner, 'read'), await api.createKey(owner, 'write')]
   const monitor = { name: 'x', type: 'http' }
   const rows: [string, string, string, unknown, number][] = [
     [read, 'GET', '/monitors', undefined, 200],
@@ -115,7 +115,7 @@ t.test('DELETE /api-keys/{id} answers 409 for the last admin key', async t => {
     status: 409,
     body: { error: { code: 'conflict' } },
   })
-  await api.keyOf(lone, 'admin')
+  await api.createKey(lone, 'admin')
   t.equal((await api.call('DELETE', `/api-keys/${id}`, { key: lone.key })).status, 200)
 })
 

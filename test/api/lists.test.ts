@@ -3,7 +3,7 @@ import { startApi } from '../support/api-server.ts'
 import { FIELD, SOURCE } from '../support/bodies.ts'
 import { readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, createRecords } from '../support/records.ts'
+import { buildAddress, createRecords } from '../support/records.ts'
 
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '100000' })
 const { operations } = await readOperations(api)
@@ -18,7 +18,7 @@ t.test('The meta of every list describes the first page, also of an empty list',
   for (const list of lists) {
     const keys = list.path.includes('{') ? [mine.key] : [mine.key, empty.key]
     for (const key of keys) {
-      const { status, body } = await api.call('GET', addressOf(list, records), { key })
+      const { status, body } = await api.call('GET', buildAddress(list, records), { key })
       // lists of the operator, and of a team that removed the app
       if (status === 403 || status === 409) continue
       const { page, per_page, total, total_pages } = body.meta

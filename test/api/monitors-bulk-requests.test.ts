@@ -82,7 +82,7 @@ t.test('A query selects the monitors of the list, only in the own project', asyn
 
 t.test('A viewer’s key cannot change monitors, not even in a dry run', async t => {
   const tenant = await api.tenant()
-  const key = await api.keyOf(tenant, 'read')
+  const key = await api.createKey(tenant, 'read')
   for (const dry_run of [true, false]) {
     const answer = await api.call('POST', PATH, { key, body: { query: {}, change: PAUSE, dry_run } })
     t.match([answer.status, answer.body.error.code], [403, 'insufficient_scope'])
@@ -149,7 +149,7 @@ t.test('A bulk change takes one transaction for 100 monitors', async t => {
 t.test('A bulk change ends when its API key is deleted, and names each monitor that it did not change', async t => {
   const tenant = await api.tenant()
   const ids = await insertWatchedMonitors(api.db, tenant.projectId, 1_100)
-  const key = await api.keyOf(tenant, 'write')
+  const key = await api.createKey(tenant, 'write')
   const body = { monitor_ids: ids, change: PAUSE, dry_run: false }
   const { status, body: answer } = await runWhileLocked(
     api.db,

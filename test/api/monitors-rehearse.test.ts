@@ -15,7 +15,7 @@ import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { startNats } from '../support/nats.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
-import { insertMonitor, publish, resultOf, startVerdictProcess, statusesOf } from '../support/verdict.ts'
+import { createNextResult, insertMonitor, publish, readStatuses, startVerdictProcess } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
@@ -58,10 +58,10 @@ t.teardown(async () => {
 const refused = { source: FailureSource.TARGET, code: 'connection_refused', message: 'refused' }
 const FAILED = { up: false, outcome: Outcome.DOWN, statusCode: 0, error: refused }
 const check = (id: string, region: string, up: boolean, rest: Partial<Result> = {}) =>
-  publish(nats, [resultOf(id, { ...(up ? { up } : FAILED), ...rest })], region, PROBE)
+  publish(nats, [createNextResult(id, { ...(up ? { up } : FAILED), ...rest })], region, PROBE)
 
 async function waitForStatuses(id: string, statuses: string): Promise<void> {
-  await waitFor(async () => (await statusesOf(api.db, id)) === statuses, { label: statuses })
+  await waitFor(async () => (await readStatuses(api.db, id)) === statuses, { label: statuses })
 }
 
 /** A monitor in three regions whose target was down once: two failures in a row in two regions. */
@@ -172,7 +172,7 @@ t.test('POST /monitors/{id}/rehearse 200 a pause, a change and results of foreig
   await account.call(`POST /monitors/${id}/pause`)
   await account.call(`POST /monitors/${id}/resume`)
   const next = { configVersion: 2 }
-  for (const region of REGIONS) await publish(nats, [resultOf(id, { ...FAILED, ...next })], region, uuidv7())
+  for (const region of REGIONS) await publish(nats, [createNextResult(id, { ...FAILED, ...next })], region, uuidv7())
   for (const region of REGIONS) await check(id, region, true, next)
   await waitForStatuses(id, 'up down up null up')
   t.equal((await account.call(`PUT /monitors/${id}`, { retry_count: 0 })).status, 200)

@@ -6,7 +6,7 @@ import { incidentRoutes } from '../../control-plane/verdict/incidents/api/routes
 import { openAutomaticIncidents } from '../../control-plane/verdict/incidents/automatic-actions.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
-import { insertMonitor, transitionsOf } from '../support/verdict.ts'
+import { insertMonitor, readTransitions } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   monitorRoutes(app, { ...handles, readMonitoringState: NO_HISTORY })
@@ -54,7 +54,7 @@ t.test(
       { status: 'resolved', message: 'Resolved because the monitor was paused.' },
     ])
     t.equal((await account.call(`POST /monitors/${id}/pause`)).body.data.updated_at, body.data.updated_at)
-    t.match(await transitionsOf(api.db, id), [{ from: 'down', to: null, summary: 'paused' }])
+    t.match(await readTransitions(api.db, id), [{ from: 'down', to: null, summary: 'paused' }])
     t.same(await query(api.db, 'SELECT * FROM events WHERE subject = ?', [`monitor:${id}`]), [], 'without monitor.up')
   },
 )
@@ -84,10 +84,10 @@ t.test(
     t.match((await account.call('GET /incidents')).body.data, [
       { status: 'resolved', message: 'Resolved because the monitor is no longer checked.' },
     ])
-    t.match(await transitionsOf(api.db, id), [{ from: 'down', to: null, summary: 'no longer checked' }])
+    t.match(await readTransitions(api.db, id), [{ from: 'down', to: null, summary: 'no longer checked' }])
     const { body: again } = await account.call(`PUT /monitors/${id}`, { name: 'Shop 3' })
     t.equal(again.data.status_changed_at, body.data.status_changed_at)
-    t.equal((await transitionsOf(api.db, id)).length, 1, 'changing it again says nothing more')
+    t.equal((await readTransitions(api.db, id)).length, 1, 'changing it again says nothing more')
   },
 )
 

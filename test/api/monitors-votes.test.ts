@@ -20,12 +20,12 @@ import { buildArrival, createResult } from '../support/results.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
 import {
   countVoters,
+  createNextResult,
   insertLiveProbes,
   insertMonitor,
   publish,
-  resultOf,
+  readTransitions,
   startVerdictProcess,
-  transitionsOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -77,7 +77,7 @@ const votesWithChecksOf = (account: Account, id: string) =>
 /** A monitor that all its regions have found up. */
 async function insertUp({ projectId }: Account, spec = {}): Promise<string> {
   const id = await insertMonitor(api.db, projectId, { regions: REGIONS, retryCount: 1, ...spec })
-  for (const region of REGIONS) await publish(nats, [resultOf(id, { up: true })], region)
+  for (const region of REGIONS) await publish(nats, [createNextResult(id, { up: true })], region)
   await waitFor(async () => (await countVoters(api.db, id)) === REGIONS.length, { label: 'the votes of all regions' })
   return id
 }
@@ -116,7 +116,7 @@ t.test('GET /monitors/{id}/votes 200 says what each region says, before and afte
     t.equal(new Date(next_check_at!).getTime(), findSlotFrom(slots, new Date(quiet.at).getTime() + 1), region)
   }
 
-  await publish(nats, [resultOf(id, failure)], 'us-east')
+  await publish(nats, [createNextResult(id, failure)], 'us-east')
   const growing = await waitFor(
     async () => {
       const votes = await votesOf(account, id)
@@ -127,9 +127,9 @@ t.test('GET /monitors/{id}/votes 200 says what each region says, before and afte
   t.match(growing.votes[0], { vote: 'ok', state: 'ok', last_check: { status: 'down', error: { code: 'timeout' } } })
   t.equal(growing.status_by_votes, 'up', 'one failure of two')
 
-  await publish(nats, [resultOf(id, failure)], 'us-east')
-  for (let i = 0; i < 2; i++) await publish(nats, [resultOf(id, failure)], 'eu-west')
-  await waitFor(async () => (await transitionsOf(api.db, id)).some(({ to }) => to === 'down'), { label: 'down' })
+  await publish(nats, [createNextResult(id, failure)], 'us-east')
+  for (let i = 0; i < 2; i++) await publish(nats, [createNextResult(id, failure)], 'eu-west')
+  await waitFor(async () => (await readTransitions(api.db, id)).some(({ to }) => to === 'down'), { label: 'down' })
   const down = await votesOf(account, id)
   const { data: transitions } = (await account.call(`GET /monitors/${id}/transitions`)).body
   t.match(down, {

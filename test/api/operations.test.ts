@@ -30,7 +30,7 @@ t.test('/ leads to the sign-in page without a session, and answers 401 to an API
 t.test('Without PostgreSQL a request is 503 unavailable and reveals nothing about the engine', async t => {
   const relay = await startTcpRelay(t, (await createDatabase(t)).url)
   const api = await startApi(t, { DATABASE_URL: relay.url })
-  const key = await api.keyOf(await api.tenant(), 'read')
+  const key = await api.createKey(await api.tenant(), 'read')
   await relay.cut()
   const answer = await api.call('GET', '/project', { key })
   t.match(answer, { status: 503, body: { error: { code: 'unavailable', status: 503 } } })

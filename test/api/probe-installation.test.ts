@@ -65,7 +65,7 @@ t.test('POST /probe-tokens 400 and 403: an unknown region, another project, a ke
   t.match(await create({ region: 'eu-west' }, stranger.key), {
     ...{ status: 403, body: { error: { message: /operator project/ } } },
   })
-  const writer = await api.keyOf(operator, 'write')
+  const writer = await api.createKey(operator, 'write')
   t.match(await create({ region: 'eu-west' }, writer), { status: 403, body: { error: { message: /scope admin/ } } })
 })
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { readConfig } from '../../control-plane/config.ts'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
-import { manifests, textOf } from '../support/deployment.ts'
+import { manifests, readText } from '../support/deployment.ts'
 import { NEEDED_ENV } from '../support/needed-env.ts'
 
 const body = (name: string) => ({ email: `${name}@stranger.example` })
@@ -42,7 +42,7 @@ t.test('With closed registration only the operator can create accounts', async t
 })
 
 t.test('The files for Compose and Kubernetes require a choice of who can create accounts', async t => {
-  const [, written] = /^REGISTRATION=(.*)$/m.exec(textOf('deploy/compose/example.env')) ?? []
+  const [, written] = /^REGISTRATION=(.*)$/m.exec(readText('deploy/compose/example.env')) ?? []
   const settings = manifests().find(({ kind }) => kind === 'ConfigMap')!
   for (const value of [written, settings.data.REGISTRATION]) {
     t.throws(
@@ -50,5 +50,5 @@ t.test('The files for Compose and Kubernetes require a choice of who can create 
       /REGISTRATION is .* one of open, invited, closed/,
     )
   }
-  t.match(textOf('deploy/compose/compose.yaml'), /REGISTRATION: \$\{REGISTRATION:\?/)
+  t.match(readText('deploy/compose/compose.yaml'), /REGISTRATION: \$\{REGISTRATION:\?/)
 })

@@ -3,9 +3,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { RESOURCES } from '../specification/fields.ts'
 import { OPERATIONS } from '../specification/operations.ts'
 import { startApi } from '../support/api-server.ts'
-import { bodyOf } from '../support/bodies.ts'
+import { buildBody } from '../support/bodies.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
-import { addressOf, createRecords } from '../support/records.ts'
+import { buildAddress, createRecords } from '../support/records.ts'
 
 /** The requests of the specification's lists, sent one by one to a running API. */
 const PUBLIC_URL = 'https://picket.example.com'
@@ -19,14 +19,14 @@ const specified = Object.keys(OPERATIONS).map(operationOf)
 type Json = Record<string, unknown>
 
 const send = (operation: Operation, body?: Json, key = mine.key) =>
-  api.call(operation.method, addressOf(operation, records), { key: operation.isOpen ? null : key, body })
+  api.call(operation.method, buildAddress(operation, records), { key: operation.isOpen ? null : key, body })
 
 t.test('An API key sent to a wrong base address is 401 with the right address', async t => {
   const wrong = ['', '/api', '/v1', '/api/v2', '/api/v1.0']
   for (const operation of specified) {
     for (const base of wrong) {
-      const body = operation.body ? bodyOf(operation, records) : undefined
-      const address = `${api.origin}${base}${addressOf(operation, records)}`
+      const body = operation.body ? buildBody(operation, records) : undefined
+      const address = `${api.origin}${base}${buildAddress(operation, records)}`
       const answer = await api.call(operation.method, address, { key: mine.key, body })
       const error = { code: 'unauthorized', status: 401, message: new RegExp(`base address.* ${PUBLIC_URL}/api/v1$`) }
       t.match(answer, { status: 401, body: { error } }, `${operation.method} ${base}${operation.path}`)
@@ -46,7 +46,7 @@ t.test('An address outside the API is 404 without an API key, and so is an unkno
 })
 
 t.test('A read key may use every specified GET', async t => {
-  const key = await api.keyOf(mine, 'read')
+  const key = await api.createKey(mine, 'read')
   for (const operation of specified.filter(({ method }) => method === 'GET')) {
     const { status } = await send(operation, undefined, key)
     const expected = operation.isOpen ? [400] : OPERATIONS[operation.name]!
@@ -76,7 +76,7 @@ t.test('A create accepts every specified optional field by itself', async t => {
     for (const [field, { nullable, items }] of Object.entries<Json>(create.fields)) {
       if (operation.isOpen) await api.db.raw('DELETE FROM bootstrap_attempts')
       const full = {
-        ...bodyOf(operation, records),
+        ...buildBody(operation, records),
         ...pick(
           EXTREMES,
           Object.keys(EXTREMES).filter(key => key in create.fields),
@@ -101,7 +101,7 @@ t.test('An update accepts every specified field by itself, and null where it is 
   for (const { name, update } of RESOURCES) {
     if (!update) continue
     const operation = operationOf(update.operation)
-    const full = { ...bodyOf(operation, records) }
+    const full = { ...buildBody(operation, records) }
     for (const [field, { nullable }] of Object.entries<Json>(update.fields)) {
       const value = field in EXTREMES ? EXTREMES[field] : full[field]
       const together = pick(full, TOGETHER[field] ?? [])

@@ -295,7 +295,7 @@ t.test(
     const server = await startApi(t)
     const { key, ...owner } = await server.tenant()
     const other = await server.tenant()
-    const viewer = await server.keyOf(owner, 'read')
+    const viewer = await server.createKey(owner, 'read')
     const { data } = (await server.call('POST', '/status-pages', { key, body: { name: 'Acme', slug: 'acme' } })).body
     const read = (kind: string, asker: string | null = viewer, query = '') =>
       server.call('GET', `/status-pages/${data.id}/${kind}${query}`, { key: asker })

@@ -12,7 +12,7 @@ import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { buildArrival } from '../support/results.ts'
 import { countMostAtOnce } from '../support/statements-at-once.ts'
-import { insertMonitor, insertMonitors, resultOf } from '../support/verdict.ts'
+import { createNextResult, insertMonitor, insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url } = await createClickhouseDatabase(t)
@@ -141,7 +141,7 @@ t.test(
     const ids = await insertMonitors(db, projectId, 450)
     const at = (id: string, hours: number, attempt: number) => {
       const scheduledAtMs = nowMs - hours * HOUR_MS
-      return resultOf(id, { up: true, scheduledAtMs, startedAtMs: scheduledAtMs, attempt })
+      return createNextResult(id, { up: true, scheduledAtMs, startedAtMs: scheduledAtMs, attempt })
     }
     const results = [...ids.map(id => at(id, 1, 1)), at(ids[0]!, 2, 1), at(ids[0]!, 2, 2), at(ids[0]!, 25, 1)]
     const origin = encodeOrigin({ region: 'us-east', probeId: '01a1fb92-bd2c-74bd-b89d-7c289ceb0470' })

@@ -3,7 +3,7 @@ import { execute } from '../../control-plane/foundation/platform/postgres/client
 import { createCanaries } from '../../control-plane/insight/canaries/actions.ts'
 import { DEFAULT_SCHEDULE } from '../../control-plane/insight/canaries/schedule.ts'
 import { startApi } from '../support/api-server.ts'
-import { canaryOf, canaryTools, insertProbe, makeOperator } from '../support/canaries.ts'
+import { canaryTools, findCanary, insertProbe, makeOperator } from '../support/canaries.ts'
 import { rawAsk } from '../support/raw-ask.ts'
 
 const api = await startApi(t, { TRUST_PAGE: 'on' })
@@ -64,7 +64,7 @@ t.test('/trust shows measurements and the last miss, and no region, monitor or a
   t.match(json.body.outages.at(-1), { kind: 'hanging', measured: { outages: 1, down: { p50: 62.1, p99: 62.1 } } })
   const page = await fresh.call('GET', `${fresh.origin}/trust`, { key: null })
   t.match(page.body, /1 of 1 planned outages/)
-  const { monitorId } = await canaryOf(api.db, 'eu-west')
+  const { monitorId } = await findCanary(api.db, 'eu-west')
   for (const text of [JSON.stringify(json.body), page.body]) {
     for (const secret of ['eu-west', monitorId, 'canaries.example', 'Canar']) t.notOk(text.includes(secret), secret)
   }

@@ -65,7 +65,7 @@ t.test('POST /wall-links 400, 403 and 409: a text of two lines, a read key, and 
   const wrong = await call('POST', '/wall-links', { name: 'Two\nlines' })
   t.match(wrong, { status: 400, body: { error: { details: [{ path: 'name' }] } } })
   const { key } = await api.tenant()
-  const reader = await api.keyOf(tenant, 'read')
+  const reader = await api.createKey(tenant, 'read')
   t.equal((await call('POST', '/wall-links', { name: 'No' }, reader)).status, 403)
   t.equal((await call('GET', '/wall-links', undefined, reader)).status, 200)
   for (let i = 0; i < 20; i++) t.equal((await call('POST', '/wall-links', { name: `Wall ${i}` }, key)).status, 201)

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { startApi } from '../support/api-server.ts'
-import { alternativeBodiesOf, bodyOf } from '../support/bodies.ts'
+import { buildAlternativeBodies, buildBody } from '../support/bodies.ts'
 import { type Fault, listFaults } from '../support/faults.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, createRecords } from '../support/records.ts'
+import { buildAddress, createRecords } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
 
 // takes about 25 s
@@ -26,7 +26,7 @@ const forgetRefusals = () => api.db.raw('DELETE FROM bootstrap_attempts')
 
 function send(operation: Operation, body: string, headers = {}) {
   const key = operation.isOpen ? null : account.key
-  return api.call(operation.method, addressOf(operation, records), { key, body, headers })
+  return api.call(operation.method, buildAddress(operation, records), { key, body, headers })
 }
 
 type Refusal = { status: number; code: string; message: string; details: { path: string; message: string }[] }
@@ -46,7 +46,7 @@ function complaintAbout(status: number, refusal: Refusal | undefined, path: stri
 
 for (const operation of withBody.filter(({ name }) => name !== 'POST /monitors/bulk')) {
   t.test(`${operation.name} 400 names the invalid field of a body and stores nothing`, async t => {
-    const bodies = [bodyOf(operation, records), ...alternativeBodiesOf(operation, records)]
+    const bodies = [buildBody(operation, records), ...buildAlternativeBodies(operation, records)]
     const faults = bodies.flatMap(body => listFaults(operation.body, body))
     t.ok(faults.length > 10, `${faults.length} ways to be wrong`)
     const complaints: string[] = []
@@ -65,7 +65,7 @@ t.test('POST /monitors/bulk reports invalid items by index and stores nothing', 
   const operation = withBody.find(({ name }) => name === 'POST /monitors/bulk')!
   const complaints: string[] = []
   const isOfItem = ({ path }: Fault) => path.startsWith('monitors[0]')
-  for (const { what, path, text } of listFaults(operation.body, bodyOf(operation, records))) {
+  for (const { what, path, text } of listFaults(operation.body, buildBody(operation, records))) {
     const { status, body } = await send(operation, text)
     const isTold = status === 201 && isOfItem({ what, path, text }) && body.monitors.length === 0
     const sentence = body.errors?.[0]?.error ?? ''

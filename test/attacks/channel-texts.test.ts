@@ -7,7 +7,7 @@ import {
   type MailContent,
 } from '../../control-plane/alerting/channels/registry.ts'
 import { ALL_EVENTS, CONFIGS, CONTEXT, DIGEST, hostileEnvelope } from '../support/channel-events.ts'
-import { markupInChatA, markupInChatB, markupInChatC, textsOf } from '../support/chat-markup.ts'
+import { listTexts, markupInChatA, markupInChatB, markupInChatC } from '../support/chat-markup.ts'
 
 const HOSTILE = [
   '<!channel> <!here|here> <@U012AB3CD> <#C1|x> <https://evil.example|https://bank.example>',
@@ -74,7 +74,7 @@ t.test('No message exceeds the limits of its receiver', async t => {
     const text = unit.repeat(12_000 / unit.length)
     for (const body of messagesWith('chat_a', text).map(bodyOf)) {
       t.ok(body.blocks!.length <= 50)
-      for (const { keys, text } of textsOf(body)) {
+      for (const { keys, text } of listTexts(body)) {
         const isHeader = keys[0] === 'blocks' && body.blocks![Number(keys[1])]!.type === 'header'
         t.ok(
           text.length <= (isHeader ? 150 : keys.includes('fields') ? 2_000 : 3_000),
@@ -89,7 +89,7 @@ t.test('No message exceeds the limits of its receiver', async t => {
           description!.length <= 4_096 &&
           fields!.every((one: Json) => one.value!.length <= 1_024),
       )
-      const total = textsOf([title, description, fields]).reduce((sum, { text }) => sum + text.length, 6)
+      const total = listTexts([title, description, fields]).reduce((sum, { text }) => sum + text.length, 6)
       t.ok(total <= 6_000, `${total} characters of ${unit}`)
     }
     for (const message of messagesWith('chat_c', text))

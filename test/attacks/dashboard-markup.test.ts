@@ -3,17 +3,25 @@ import { serializeState } from '../../control-plane/dashboard/core/page-state.ts
 import { TEXT_ATTACKS } from '../support/attacks.ts'
 import {
   type ApiAnswers,
-  channelOf,
-  checkOf,
+  buildChannel,
+  buildCheck,
+  buildCurrentVotes,
+  buildIncident,
+  buildList,
+  buildMonitor,
+  buildTransition,
   failingVotesNow,
   HEALTHY_ANSWERS,
-  incidentOf,
-  listOf,
-  monitorOf,
-  transitionOf,
-  votesNowOf,
 } from '../support/dashboard-answers.ts'
-import { ADMIN, ago, boardOf, explanationOf, failingVoteOf, REFUSED, VIEWER } from '../support/dashboard-fixtures.ts'
+import {
+  ADMIN,
+  ago,
+  buildBoard,
+  buildExplanation,
+  buildFailingVote,
+  REFUSED,
+  VIEWER,
+} from '../support/dashboard-fixtures.ts'
 import { FULL, RECORD_ID, SCENES } from '../support/dashboard-scenes.ts'
 import { renderScreen, type ScreenState } from '../support/dashboard-screens.tsx'
 import { fillWithText } from '../support/hostile-answers.ts'
@@ -27,14 +35,14 @@ const AWAY = { status: 503, code: 'unavailable', message: 'not now' }
 /** A project in which every text of a user, a target or an operator is `text`. */
 function stateWith(text: string): ScreenState {
   const check = { ...REFUSED, error: { ...REFUSED.error!, message: text } }
-  const vote = failingVoteOf('us-east', { last_check: check })
-  const explanation = explanationOf({ votes: [vote], decided_by: { ...check, region: 'us-east' } })
-  const transition = transitionOf({ summary: text, explanation: explanation as never })
-  const monitor = monitorOf({
+  const vote = buildFailingVote('us-east', { last_check: check })
+  const explanation = buildExplanation({ votes: [vote], decided_by: { ...check, region: 'us-east' } })
+  const transition = buildTransition({ summary: text, explanation: explanation as never })
+  const monitor = buildMonitor({
     ...{ name: text, url: text, tags: [text], status: 'down', status_changed_at: ago(1), configuration_issues: [text] },
     ...{ assertions: [{ type: 'body', operator: 'contains', value: text }], ping_url: text },
   })
-  const failed = checkOf({
+  const failed = buildCheck({
     ...{ status: 'down', error: { source: 'target', code: 'x', message: text }, resolved_ip: text },
     failed_assertions: [{ type: 'body', operator: 'contains', value: text, actual: text }],
     evidence: { headers: { [text]: text }, body: text, chain: [] },
@@ -52,19 +60,19 @@ function stateWith(text: string): ScreenState {
   }
   const answers: ApiAnswers = {
     ...fillWithText(FULL.answers, text),
-    listIncidents: listOf([incidentOf({ title: text })]),
-    listAlertChannels: listOf([channelOf({ name: text, is_paused: true, paused_reason: text })]),
-    listSilences: listOf([{ ...inForce, status: 'active' as const }]),
-    listMonitors: listOf([monitor]),
+    listIncidents: buildList([buildIncident({ title: text })]),
+    listAlertChannels: buildList([buildChannel({ name: text, is_paused: true, paused_reason: text })]),
+    listSilences: buildList([{ ...inForce, status: 'active' as const }]),
+    listMonitors: buildList([monitor]),
     readMonitor: { data: monitor },
-    listMonitorVotes: { data: { ...failingVotesNow(), ...votesNowOf({ silenced_by: [silence, silenced] }) } },
-    listMonitorTransitions: listOf([transition]),
-    listMonitorChecks: listOf([failed]),
+    listMonitorVotes: { data: { ...failingVotesNow(), ...buildCurrentVotes({ silenced_by: [silence, silenced] }) } },
+    listMonitorTransitions: buildList([transition]),
+    listMonitorChecks: buildList([failed]),
     readMonitorGuarantee: { data: { ...HEALTHY_ANSWERS.readMonitorGuarantee!.data, reasons: [text] } },
   }
   return {
     me: { ...ADMIN, organization: { ...ADMIN.organization, name: text }, user: { ...ADMIN.user!, email: text } },
-    board: boardOf([{ name: text, status: 'down', since: ago(1), tags: [text], cause: text, issue: text }]),
+    board: buildBoard([{ name: text, status: 'down', since: ago(1), tags: [text], cause: text, issue: text }]),
     answers,
   }
 }
@@ -124,7 +132,7 @@ t.test('No screen has a style attribute, a handler, or a script of its own, in a
     trouble: stateWith('Shop'),
     interactive: { ...stateWith('Shop'), isInteractive: true },
     viewer: { ...stateWith('Shop'), me: VIEWER },
-    empty: { answers: FULL.answers!, board: boardOf([]) },
+    empty: { answers: FULL.answers!, board: buildBoard([]) },
     loading: { loading: 'everything' },
     missing: { answers: FULL.answers!, errors: { readMonitor: { ...AWAY, status: 404 } } },
     away: { answers: FULL.answers!, errors: { readMonitor: AWAY, readMonitorBoard: AWAY, listIncidents: AWAY } },

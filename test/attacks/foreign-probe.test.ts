@@ -26,7 +26,7 @@ import {
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
-import { insertMonitor, publish, resultOf, startVerdictEngines } from '../support/verdict.ts'
+import { createNextResult, insertMonitor, publish, startVerdictEngines } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 20 s
@@ -72,15 +72,15 @@ async function publishAs(region: string, claimed: string, results: Result[], lat
 t.test('A probe cannot write the history of a monitor that its region does not check', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
   const before = await refused('us-east', 'result')
-  await publish(nats, [resultOf(id, { up: true })], 'eu-west')
-  await publishAs('us-east', 'us-east', [resultOf(id, { up: false }), resultOf(id, { up: false })])
+  await publish(nats, [createNextResult(id, { up: true })], 'eu-west')
+  await publishAs('us-east', 'us-east', [createNextResult(id, { up: false }), createNextResult(id, { up: false })])
   // the subject is the probe's own, but the message names another region
-  await publishAs('us-east', 'eu-west', [resultOf(id, { up: false })])
-  await publishAs('us-east', 'us-east', [resultOf(id, { up: false, configVersion: 99 })])
+  await publishAs('us-east', 'eu-west', [createNextResult(id, { up: false })])
+  await publishAs('us-east', 'us-east', [createNextResult(id, { up: false, configVersion: 99 })])
   await allRecorded()
   t.same(await checksOf(id), ['eu-west 0'])
   t.equal(await refused('us-east', 'result'), before + 4)
-  await publishAs('us-east', 'us-east', [resultOf(id, { up: false })], true)
+  await publishAs('us-east', 'us-east', [createNextResult(id, { up: false })], true)
   await waitFor(async () => (await refused('us-east', 'result')) === before + 5, {
     label: 'the late one to be refused',
   })
@@ -89,17 +89,17 @@ t.test('A probe cannot write the history of a monitor that its region does not c
 
 t.test('A new region of a monitor counts immediately, and a removed one keeps its history', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['eu-west', 'us-east'] })
-  await publish(nats, [resultOf(id, { up: true })], 'us-east')
+  await publish(nats, [createNextResult(id, { up: true })], 'us-east')
   await allRecorded()
   const change = (regions: string[]) =>
     execute(db, 'UPDATE monitors SET regions = ?, config_version = config_version + 1 WHERE id = ?', [regions, id])
   const before = await refused('us-east', 'result')
   await change(['eu-west', 'us-west'])
-  await publish(nats, [resultOf(id, { up: true })], 'us-west')
+  await publish(nats, [createNextResult(id, { up: true })], 'us-west')
   // spooled on the probe's disk while the region was one of the monitor's
-  await publish(nats, [resultOf(id, { up: true })], 'us-east')
+  await publish(nats, [createNextResult(id, { up: true })], 'us-east')
   const laterMs = Date.now() + 600_000
-  await publish(nats, [resultOf(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
+  await publish(nats, [createNextResult(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
   await allRecorded()
   t.same((await checksOf(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
   t.equal(
@@ -123,7 +123,7 @@ t.test('A region removed more than a week ago cannot change the history', async 
   for (const days of [8, 6]) {
     const { id, leftAtMs } = await leftDaysAgo(days)
     const atMs = leftAtMs - 60_000
-    await publish(nats, [resultOf(id, { up: false, scheduledAtMs: atMs, startedAtMs: atMs })], 'us-east')
+    await publish(nats, [createNextResult(id, { up: false, scheduledAtMs: atMs, startedAtMs: atMs })], 'us-east')
     await allRecorded()
     checks.push(await checksOf(id))
   }

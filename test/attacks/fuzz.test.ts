@@ -5,7 +5,7 @@ import { startApi } from '../support/api-server.ts'
 import { createArbitrary, type KnownIds } from '../support/arbitrary.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, createRecords, pathIdOf, type Records } from '../support/records.ts'
+import { buildAddress, createRecords, getPathId, type Records } from '../support/records.ts'
 
 // takes about 20 s
 
@@ -24,7 +24,7 @@ type Asked = { id: string | null; query: Record<string, unknown>; body: unknown 
 
 function requestsOf(operation: Operation, records: Records) {
   const ids: KnownIds = records
-  const own = pathIdOf(operation, records)
+  const own = getPathId(operation, records)
   const somebodysId = fc.oneof(fc.uuid(), fc.string({ maxLength: 20 })).map(encodeURIComponent)
   const query = { type: 'object', properties: Object.fromEntries(operation.query.map(one => [one.name, one.schema])) }
   return fc.record<Asked>({
@@ -38,7 +38,7 @@ function requestsOf(operation: Operation, records: Records) {
 }
 
 async function send(operation: Operation, key: string, records: Records, { id, query, body }: Asked) {
-  const [path] = addressOf(operation, records, id).split('?')
+  const [path] = buildAddress(operation, records, id).split('?')
   const pairs = Object.entries(query ?? {}).map(([name, value]) => [
     name,
     typeof value === 'string' ? value : JSON.stringify(value),

@@ -2,13 +2,13 @@ import t from 'tap'
 import { parseAddress } from '../../control-plane/pages/subscribers/address.ts'
 import { createEgress } from '../../shared/egress/index.ts'
 import { type Answer, startApi } from '../support/api-server.ts'
-import { bodyOf } from '../support/bodies.ts'
-import { eachOf } from '../support/each-of.ts'
+import { buildBody } from '../support/bodies.ts'
+import { forEachRow } from '../support/for-each-row.ts'
 import { INNER_LITERALS, NO_WEB_ADDRESSES, startForbiddenPlace } from '../support/hostile-addresses.ts'
 import { type Operation, readOperations } from '../support/operations.ts'
-import { addressOf, createRecords } from '../support/records.ts'
+import { buildAddress, createRecords } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
-import { nameOf, type Place, textFieldsOf, withTextAt } from '../support/text-fields.ts'
+import { listTextFields, type Place, toPlaceName, withTextAt } from '../support/text-fields.ts'
 
 // takes about 30 s
 
@@ -54,9 +54,9 @@ const VARIANTS: Record<string, Record<string, unknown>[]> = {
 const fields = operations
   .filter(({ body }) => body !== null)
   .flatMap(operation =>
-    [bodyOf(operation, records), ...(VARIANTS[operation.name] ?? [])].flatMap(body =>
-      textFieldsOf(operation.body, body)
-        .filter(place => IS_ADDRESS.test(nameOf(place)))
+    [buildBody(operation, records), ...(VARIANTS[operation.name] ?? [])].flatMap(body =>
+      listTextFields(operation.body, body)
+        .filter(place => IS_ADDRESS.test(toPlaceName(place)))
         .map((place): Field => ({ operation, body, place })),
     ),
   )
@@ -67,7 +67,7 @@ async function send({ operation, body, place }: Field, text: string): Promise<An
   const isFile = operation.path === '/import'
   const whole = withTextAt(body, place, text)
   const sent = isFile ? { version: whole.version, [place[0]!]: whole[place[0]!] } : whole
-  const address = addressOf(operation, records) + (isFile ? '?dry_run=false' : '')
+  const address = buildAddress(operation, records) + (isFile ? '?dry_run=false' : '')
   return api.call(operation.method, address, { key: tenant.key, body: sent })
 }
 
@@ -85,7 +85,7 @@ t.test('Every field of the document with an address is on the list', t => {
   t.same(
     fields
       .filter(field => kindOf(field) === undefined)
-      .map(({ operation, place }) => `${operation.name} ${nameOf(place)}`),
+      .map(({ operation, place }) => `${operation.name} ${toPlaceName(place)}`),
     [],
   )
   t.end()
@@ -97,9 +97,9 @@ t.test('No write accepts an internal address in any spelling, and nothing is sto
   const web = INNER_LITERALS.map(host => `https://${host}:${port}/x`)
   const texts = { 'a web address': [...web, ...NO_WEB_ADDRESSES(port)], 'a name': INNER_LITERALS, 'no address': [] }
   const rows = fields.flatMap(field => texts[kindOf(field) ?? 'a web address'].map(text => [field, text] as const))
-  await eachOf(rows, CONCURRENCY, async ([field, text]) => {
+  await forEachRow(rows, CONCURRENCY, async ([field, text]) => {
     const complaint = complaintAbout(await send(field, text), field)
-    if (complaint) complaints.push(`${field.operation.name} ${nameOf(field.place)} ${text}: ${complaint}`)
+    if (complaint) complaints.push(`${field.operation.name} ${toPlaceName(field.place)} ${text}: ${complaint}`)
   })
   t.same(complaints, [])
   t.same(await readTables(api.db), before)

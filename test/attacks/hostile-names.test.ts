@@ -6,7 +6,7 @@ import { runCheck } from '../../probe-agent/execution/run-check.ts'
 import { createEgress, createResolver } from '../../shared/egress/index.ts'
 import type { Egress } from '../../shared/egress/types.ts'
 import { startApi } from '../support/api-server.ts'
-import { eachOf } from '../support/each-of.ts'
+import { forEachRow } from '../support/for-each-row.ts'
 import {
   INNER_LITERALS,
   INNER_NAMES,
@@ -146,6 +146,6 @@ t.test('A name of an internal address is refused at connect wherever a write acc
     await Promise.all(entries)
   }
   // each name has three requests at a time: none waits for a place of its project
-  await eachOf(INNER_NAMES, 2, ofName)
+  await forEachRow(INNER_NAMES, 2, ofName)
   t.same(forbidden.touched, [])
 })

@@ -2,11 +2,11 @@ import t from 'tap'
 import { TEMPLATE_NAMES } from '../../control-plane/pages/core/types.ts'
 import { STATUSPAGE_FILES } from '../../control-plane/pages/public/feeds/statuspage.ts'
 import { startApi } from '../support/api-server.ts'
-import { eachOf } from '../support/each-of.ts'
+import { forEachRow } from '../support/for-each-row.ts'
 import { createHostilePage, type HostilePage } from '../support/hostile-scene.ts'
 import { HOSTILE_TEXTS, isUnstorable } from '../support/hostile-texts.ts'
 import { openHtmlParser } from '../support/html-parser.ts'
-import { namesOf, textsOf } from '../support/xml-names.ts'
+import { parseNames, parseTexts } from '../support/xml-names.ts'
 
 // Every hostile text in every public document: each is parsed by a real parser and compared with the same document of
 // harmless texts.
@@ -97,7 +97,7 @@ t.test('Feeds and badges stay well-formed, and no text becomes an element or an 
   const known = { elements: new Set<string>(), attributes: new Set<string>() }
   for (const scene of plainScenes) {
     for (const path of DOCUMENTS.xml(scene, encoded(PLAIN))) {
-      const names = namesOf((await get(pathOf(scene, path))).text)
+      const names = parseNames((await get(pathOf(scene, path))).text)
       for (const one of names.elements) known.elements.add(one)
       for (const one of names.attributes) known.attributes.add(one)
     }
@@ -107,7 +107,7 @@ t.test('Feeds and badges stay well-formed, and no text becomes an element or an 
     for (const path of DOCUMENTS.xml(scene, encoded(text))) {
       const got = await get(pathOf(scene, path))
       t.equal(got.status, 200, path)
-      const names = namesOf(got.text)
+      const names = parseNames(got.text)
       t.same(notNew(names.elements, known.elements), [], `${path} with ${what}`)
       t.same(notNew(names.attributes, known.attributes), [], `${path} with ${what}`)
     }
@@ -119,7 +119,7 @@ t.test('The HTML in a feed contains only paragraphs', async t => {
     for (const path of ['/feed.rss', '/feed.atom']) {
       const { text } = await get(pathOf(scene, path))
       // the first description in RSS is that of the feed, and plain text
-      const [, ...ofEntries] = [...textsOf(text, 'description', 'subtitle', 'content')]
+      const [, ...ofEntries] = [...parseTexts(text, 'description', 'subtitle', 'content')]
       t.ok(ofEntries.length >= 2, path)
       const { elements, links } = await browser.parse(ofEntries.join(''))
       t.same(notNew(elements, ['html', 'head', 'body', 'p', 'strong', 'small', 'br']), [], `${path} with ${what}`)
@@ -153,7 +153,7 @@ t.test('The 404 page and the sign-in forms repeat no text as markup', async t =>
   for (const path of asked(PLAIN.replace(' ', '-'))) {
     for (const one of (await browser.parse((await get(path)).text)).elements) known.add(one)
   }
-  await eachOf(Object.entries(HOSTILE_TEXTS), 1, async ([what, text]) => {
+  await forEachRow(Object.entries(HOSTILE_TEXTS), 1, async ([what, text]) => {
     if (isUnstorable(text)) return
     for (const path of asked(encoded(text))) {
       const got = await get(path)

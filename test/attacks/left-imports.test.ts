@@ -3,7 +3,7 @@ import t from 'tap'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { lockForImport } from '../../control-plane/integrations/import-export/import/lock-store.ts'
 import { startApi } from '../support/api-server.ts'
-import { fileOf } from '../support/import-load.ts'
+import { buildFile } from '../support/import-load.ts'
 import { keepOpen } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -22,13 +22,13 @@ t.test('POST /import changes nothing when the client disconnects', async t => {
   await api.db.transaction(async tx => {
     await keepOpen(tx)
     await lockForImport(tx, projectId)
-    left.end(JSON.stringify(fileOf(500, 1_000)))
+    left.end(JSON.stringify(buildFile(500, 1_000)))
     await waitFor(waits, { label: 'the import to wait' })
     left.destroy()
     // when another request has been answered, the process has noticed it
     t.equal((await api.call('GET', '/project', { key })).status, 200)
   })
-  const next = await api.call('POST', '/import', { key, body: fileOf(1, 1_000) })
+  const next = await api.call('POST', '/import', { key, body: buildFile(1, 1_000) })
   t.equal(next.status, 200, 'the next import runs')
   t.equal((await api.call('GET', '/monitors', { key })).body.meta.total, 0)
 })
@@ -36,7 +36,7 @@ t.test('POST /import changes nothing when the client disconnects', async t => {
 t.test('An import whose key is deleted while it waits changes nothing', async t => {
   const api = await startApi(t)
   const { key, ...tenant } = await api.tenant()
-  const other = await api.keyOf(tenant, 'admin')
+  const other = await api.createKey(tenant, 'admin')
   const sql = 'SELECT id FROM api_keys WHERE project_id = ? ORDER BY created_at LIMIT 1'
   const [first] = await query<{ id: string }>(api.db, sql, [tenant.projectId])
   const waits = async () => {
@@ -46,7 +46,7 @@ t.test('An import whose key is deleted while it waits changes nothing', async t 
   const importing = await api.db.transaction(async tx => {
     await keepOpen(tx)
     await lockForImport(tx, tenant.projectId)
-    const answer = api.call('POST', '/import?dry_run=false', { key, body: fileOf(1, 1_000) })
+    const answer = api.call('POST', '/import?dry_run=false', { key, body: buildFile(1, 1_000) })
     await waitFor(waits, { label: 'the import to wait' })
     t.equal((await api.call('DELETE', `/api-keys/${first!.id}`, { key: other })).status, 200)
     return [answer]

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import t from 'tap'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
-import { processesOf } from '../support/leaks.ts'
+import { listProcesses } from '../support/leaks.ts'
 import { newDataDir, npmStart } from '../support/npm-start.ts'
 import { rawAsk } from '../support/raw-ask.ts'
 import { startTarget } from '../support/target.ts'
@@ -17,7 +17,7 @@ async function startPicket() {
 
 /** TCP ports on which the processes of an installation listen. */
 function listeningPorts(dataDir: string): number[] {
-  const sockets = new Set(processesOf(dataDir).flatMap(socketsOf))
+  const sockets = new Set(listProcesses(dataDir).flatMap(socketsOf))
   return ['tcp', 'tcp6']
     .flatMap(file => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
     .map(line => line.trim().split(/\s+/))

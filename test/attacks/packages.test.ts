@@ -12,14 +12,14 @@ import {
   parseListedPackages,
 } from '../../tools/install/audit.mjs'
 import { readLockedPackages } from '../../tools/install/locked.mjs'
-import { ROOT, textOf } from '../support/deployment.ts'
+import { ROOT, readText } from '../support/deployment.ts'
 
 const run = promisify(execFile)
 const locked = readLockedPackages(ROOT)
 
 /** The packages that the images install: the arguments of subset-lock.mjs after the folder, for an architecture. */
 function wantedBy(path: string, arch: string): string[][] {
-  const steps = DockerfileParser.parse(textOf(path))
+  const steps = DockerfileParser.parse(readText(path))
     .getInstructions()
     .filter(one => one.getKeyword() === 'RUN')
     .map(one => one.getArgumentsContent() ?? '')
@@ -39,7 +39,7 @@ function wantedBy(path: string, arch: string): string[][] {
 
 for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/probe-agent.Dockerfile']) {
   t.test(`Every package in ${path} has the integrity of package-lock.json`, async t => {
-    t.notMatch(textOf(path), /npm (install|i|add)\b/, 'only npm ci, which takes what a lock names')
+    t.notMatch(readText(path), /npm (install|i|add)\b/, 'only npm ci, which takes what a lock names')
     for (const arch of ['x64', 'arm64']) {
       const wanted = wantedBy(path, arch)
       t.equal(wanted.length, 2, 'the bundler, and what the programs need')
@@ -63,7 +63,7 @@ for (const path of ['deploy/images/control-plane.Dockerfile', 'deploy/images/pro
 }
 
 t.test('Every dependency with an install script or native code is listed with a reason', async t => {
-  const listed = parseListedPackages(textOf('docs/design/security.md'))
+  const listed = parseListedPackages(readText('docs/design/security.md'))
   const found = collectFindings(locked, findNativePackages(join(ROOT, 'node_modules')))
   t.ok(found.size > 10)
   t.same(compareWithList(found, listed), [])

@@ -5,7 +5,7 @@ import { readOperations } from '../support/operations.ts'
 
 const api = await shareApi()
 const account = await api.tenant()
-const [readKey, writeKey] = await Promise.all([api.keyOf(account, 'read'), api.keyOf(account, 'write')])
+const [readKey, writeKey] = await Promise.all([api.createKey(account, 'read'), api.createKey(account, 'write')])
 const created = await api.call('POST', '/monitors', { key: writeKey, body: HEARTBEAT })
 const { id, ping_url: url } = created.body.data
 const [, token] = /\/ping\/([0-9A-Za-z]{24})$/.exec(url) ?? []

@@ -4,10 +4,10 @@ import { encryptAddress } from '../../control-plane/alerting/deliveries/renderin
 import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { type ApiServer, startApi } from '../support/api-server.ts'
-import { bodyOf, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
+import { buildBody, CHANNEL, MONITOR, SOURCE } from '../support/bodies.ts'
 import { type Operation, POSTED_READS, readOperations } from '../support/operations.ts'
 import { makeOperator } from '../support/operator.ts'
-import { addressOf, createRecords, type Records } from '../support/records.ts'
+import { buildAddress, createRecords, type Records } from '../support/records.ts'
 import { readTables } from '../support/stored.ts'
 
 // Tables over the operations of the OpenAPI document, which include new routes automatically.
@@ -32,7 +32,7 @@ const closed = operations.filter(({ isOpen }) => !isOpen)
 
 const victim = await api.tenant('business')
 const records = await createRecords(api, victim)
-const [read, write] = [await api.keyOf(victim, 'read'), await api.keyOf(victim, 'write')]
+const [read, write] = [await api.createKey(victim, 'read'), await api.createKey(victim, 'write')]
 const signingSecret = await addSecrets(api, victim.key, records)
 const heartbeat = (
   await api.call('POST', '/monitors', { key: victim.key, body: { name: 'Backup', type: 'heartbeat' } })
@@ -93,7 +93,7 @@ function attempts(ids: Records, methods: string[] = METHODS) {
     methods.map(method => {
       const known = closed.find(one => one.path === path && one.method === method)
       const any = known ?? closed.find(one => one.path === path)!
-      const body = known?.body ? { body: bodyOf(known, ids) } : {}
+      const body = known?.body ? { body: buildBody(known, ids) } : {}
       return { name: `${method} ${path}`, method, path, any, isKnown: known !== undefined, sent: body }
     }),
   )
@@ -104,7 +104,7 @@ t.test('A record of another tenant is 404 with every method and does not change'
   const withId = attempts(ofOther).filter(({ path }) => path.includes('{id}'))
   t.ok(withId.length > 200)
   for (const { name, method, any, sent } of withId) {
-    const { status } = await api.call(method, addressOf(any, records), { key: other.key, ...sent })
+    const { status } = await api.call(method, buildAddress(any, records), { key: other.key, ...sent })
     t.equal(status, 404, name)
   }
   t.same(await readTables(api.db), before)
@@ -114,7 +114,7 @@ t.test('A read key changes nothing with any request', async t => {
   const before = await readTables(api.db)
   const writes = METHODS.filter(method => !['GET', 'HEAD'].includes(method))
   for (const { name, method, any, isKnown, sent } of attempts(records, writes)) {
-    const { status } = await api.call(method, addressOf(any, records), { key: read, ...sent })
+    const { status } = await api.call(method, buildAddress(any, records), { key: read, ...sent })
     // a path that is not an operation may match a route with the word as an id
     t.ok(POSTED_READS.includes(name) || status === 403 || (status === 404 && !isKnown), `${name}: ${status}`)
   }
@@ -127,7 +127,7 @@ t.test('No read returns a stored secret to a key of any scope', async t => {
   t.ok(reads.length > 40)
   for (const operation of reads) {
     for (const [scope, key] of Object.entries({ read, write, admin: victim.key })) {
-      const { status, headers, body } = await api.call('GET', addressOf(operation, records), { key })
+      const { status, headers, body } = await api.call('GET', buildAddress(operation, records), { key })
       const expected = OTHER_STATUSES[operation.path]?.[scope as 'read' | 'write' | 'admin'] ?? 200
       t.equal(status, expected, `${operation.name} with a key of scope ${scope}`)
       const text = JSON.stringify([body, ...headers])
@@ -154,7 +154,7 @@ t.test('Without a key only open routes of the API answer, with every method', as
   t.same(open.sort(), OPEN)
   const before = await readTables(api.db)
   for (const { name, method, any, sent } of attempts(records)) {
-    const { status } = await api.call(method, addressOf(any, records), { key: null, ...sent })
+    const { status } = await api.call(method, buildAddress(any, records), { key: null, ...sent })
     t.equal(status, 401, name)
   }
   t.same(await readTables(api.db), before)
@@ -163,7 +163,7 @@ t.test('Without a key only open routes of the API answer, with every method', as
 t.test('Every route refuses a body that is too large, too deep or has too many values, and stores nothing', async t => {
   // keys of the operator project reach the bodies of all routes; for known keys the API remembers for seconds that they are not
   await makeOperator(api.db, victim)
-  const operatorKey = await api.keyOf(victim, 'admin')
+  const operatorKey = await api.createKey(victim, 'admin')
   const before = await readTables(api.db)
   const hostile: [string, string][] = [
     ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1_100_000) })],
@@ -178,7 +178,7 @@ t.test('Every route refuses a body that is too large, too deep or has too many v
   for (const operation of withBody) {
     for (const [what, body] of hostile) {
       const key = operation.isOpen ? null : operatorKey
-      const { status } = await api.call(operation.method, addressOf(operation, records), { key, body })
+      const { status } = await api.call(operation.method, buildAddress(operation, records), { key, body })
       // 429: further bodies of this network to an open route are refused for a while
       t.ok(
         status === 400 || status === 413 || (operation.isOpen && status === 429),
@@ -200,8 +200,8 @@ t.test('The owner of a record does not get the 404 of other tenants', async t =>
   const inOrder = [...withId.filter(one => !isDelete(one)), ...withId.filter(isDelete).sort(deletes)]
   t.ok(inOrder.length > 70)
   for (const operation of inOrder) {
-    const sent = operation.body ? { body: bodyOf(operation, records) } : {}
-    const { status, body } = await api.call(operation.method, addressOf(operation, records), {
+    const sent = operation.body ? { body: buildBody(operation, records) } : {}
+    const { status, body } = await api.call(operation.method, buildAddress(operation, records), {
       key: victim.key,
       ...sent,
     })

@@ -3,7 +3,7 @@ import { shareApi } from '../support/api-server.ts'
 
 const api = await shareApi()
 const account = await api.tenant()
-const writeKey = await api.keyOf(account, 'write')
+const writeKey = await api.createKey(account, 'write')
 
 const put = (path: string, body: object, key = writeKey) => api.call('PUT', path, { key, body })
 const REFUSED = { status: 403, body: { error: { code: 'insufficient_scope' } } }

@@ -3,7 +3,13 @@ import { v7 as uuidv7 } from 'uuid'
 import { query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { deleteMonitors } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
 import { computePartition } from '../../shared/nats/subjects.ts'
-import { insertMonitors, publish, resultOf, startVerdictEngines, startVerdictProcess } from '../support/verdict.ts'
+import {
+  createNextResult,
+  insertMonitors,
+  publish,
+  startVerdictEngines,
+  startVerdictProcess,
+} from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const { url, server, db, nats, projectId } = await startVerdictEngines(t)
@@ -16,7 +22,7 @@ t.test(
     const fire = (some: string[], up: boolean) =>
       publish(
         nats,
-        some.map(id => resultOf(id, { up })),
+        some.map(id => createNextResult(id, { up })),
       )
     const reach = (some: string[], status: string) =>
       waitFor(

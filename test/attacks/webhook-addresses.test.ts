@@ -25,7 +25,7 @@ receiver.always({ status: 404, body: `Cannot POST ${PATH}?token=${TOKEN}&more=1 
 const api = await startApi(t, env)
 const tenant = await api.tenant('business')
 const { key } = tenant
-const [read, write] = [await api.keyOf(tenant, 'read'), await api.keyOf(tenant, 'write')]
+const [read, write] = [await api.createKey(tenant, 'read'), await api.createKey(tenant, 'write')]
 const body = { name: 'Hook', type: 'webhook', config: { url: address } }
 const channel = (await api.call('POST', '/alerts/channels', { key, body })).body.data
 const log = async (id: string, as = write) => (await api.call('GET', `/alerts/log/${id}`, { key: as })).body.data

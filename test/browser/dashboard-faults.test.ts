@@ -13,12 +13,12 @@ import { createPerson } from '../support/person.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import {
+  createNextResult,
   insertLiveProbes,
   insertMonitor,
   publish,
-  resultOf,
+  readStatuses,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
@@ -50,8 +50,9 @@ const verdict = await startVerdictProcess(t, database, broker)
 const nats = await connectNats(broker, 'test')
 await ensureStreams(nats.manager)
 const error = { source: FailureSource.TARGET, code: 'ECONNREFUSED', message: 'connection refused' }
-for (const region of regions) await publish(nats, [resultOf(id, { up: false, error })], region, `probe-${region}`)
-await waitFor(async () => (await statusesOf(api.db, id)) === 'down', { label: 'down' })
+for (const region of regions)
+  await publish(nats, [createNextResult(id, { up: false, error })], region, `probe-${region}`)
+await waitFor(async () => (await readStatuses(api.db, id)) === 'down', { label: 'down' })
 await Promise.all([verdict.stop(), nats.close()])
 
 const openSignedIn = async (t: Teardown, token = person.token) => {

@@ -12,12 +12,12 @@ import { startNats } from '../support/nats.ts'
 import { createPerson } from '../support/person.ts'
 import {
   countVoters,
+  createNextResult,
   insertLiveProbes,
   insertMonitor,
   publish,
-  resultOf,
+  readStatuses,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
@@ -58,8 +58,9 @@ const refused = (message = 'connection refused') => ({
 /** Publishes two checks of each region, which are enough for a vote, and waits for the statuses that follow. */
 async function reach(id: string, statuses: string, failure: object | null, regions = REGIONS): Promise<void> {
   for (const region of regions)
-    for (let i = 0; i < 2; i++) await publish(nats, [resultOf(id, { up: true, ...failure })], region, `probe-${region}`)
-  await waitFor(async () => (await statusesOf(api.db, id)) === statuses, { label: statuses })
+    for (let i = 0; i < 2; i++)
+      await publish(nats, [createNextResult(id, { up: true, ...failure })], region, `probe-${region}`)
+  await waitFor(async () => (await readStatuses(api.db, id)) === statuses, { label: statuses })
 }
 
 /** The row of a monitor in a list. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { processesOf } from '../support/leaks.ts'
+import { listProcesses } from '../support/leaks.ts'
 import { withTeardown } from '../support/teardown.ts'
 import type { CheckOutcome } from './checks.ts'
 import { type ChaosContext, prepareContext } from './context.ts'
@@ -50,7 +50,7 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
     hasPassed = [...ends, ...checks].every(({ violations }) => violations.length === 0)
     return { checks: [...ends, ...checks], figures }
   })
-  const left = { statement: 'no process is left running', violations: processesOf(dir).map(String) }
+  const left = { statement: 'no process is left running', violations: listProcesses(dir).map(String) }
   if (hasPassed && left.violations.length === 0) rmSync(dir, { recursive: true, force: true })
   return { dir, faults, figures: found.figures, checks: [...found.checks, left] }
 }

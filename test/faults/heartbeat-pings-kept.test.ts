@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { HEARTBEAT, heartbeatOf, ping } from '../support/heartbeats.ts'
+import { HEARTBEAT, ping, readHeartbeat } from '../support/heartbeats.ts'
 import { startPicket } from '../support/picket.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { waitFor } from '../support/wait.ts'
@@ -16,13 +16,13 @@ t.test('a ping that reaches a process without PostgreSQL is acknowledged, and an
   const { data } = (await picket.api.post('/monitors', HEARTBEAT)).body
   const url = `${origin}${new URL(data.ping_url).pathname}`
   t.equal((await ping(url)).status, 200)
-  const pingsStored = async () => (await heartbeatOf(db, data.id))!.pings
+  const pingsStored = async () => (await readHeartbeat(db, data.id))!.pings
 
   await relay.cut()
-  const due = (await heartbeatOf(db, data.id))!.due_at!.getTime()
+  const due = (await readHeartbeat(db, data.id))!.due_at!.getTime()
   t.same(await Promise.all([ping(url), ping(url), ping(url)].map(async one => (await one).status)), [200, 200, 200])
   await waitFor(async () => (await pingsStored()) === 4, { timeoutMs: 120_000, label: 'three kept pings' })
-  t.ok((await heartbeatOf(db, data.id))!.due_at!.getTime() > due, 'the next success is expected later')
+  t.ok((await readHeartbeat(db, data.id))!.due_at!.getTime() > due, 'the next success is expected later')
 
   await relay.restore()
   await waitFor(async () => (await fetch(`${operator}/readyz`)).ok, { timeoutMs: 120_000, label: 'PostgreSQL again' })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPostgres } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { countsOf, HEARTBEAT, heartbeatOf, ping, runOut } from '../support/heartbeats.ts'
+import { countOutageRows, HEARTBEAT, ping, readHeartbeat, runOut } from '../support/heartbeats.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -19,9 +19,9 @@ t.test('an outage of Picket does not make a heartbeat overdue', async t => {
   await runOut(db, data.id)
   await db.raw(`UPDATE heartbeat_intake SET listening_at = now() - interval '10 minutes'`)
   await picket.restartControlPlane()
-  await waitFor(async () => (await heartbeatOf(db, data.id))!.due_at!.getTime() > Date.now() + 3_600_000)
+  await waitFor(async () => (await readHeartbeat(db, data.id))!.due_at!.getTime() > Date.now() + 3_600_000)
   t.equal((await picket.api.get(`/monitors/${data.id}`)).body.data.status, 'up')
-  t.same(await countsOf(db, data.id), { downs: 0, ups: 1, incidents: 0, deliveries: 0 })
+  t.same(await countOutageRows(db, data.id), { downs: 0, ups: 1, incidents: 0, deliveries: 0 })
 })
 
 t.test(
@@ -62,7 +62,7 @@ t.test(
     await Promise.all(senders)
 
     for (const [i, id] of ids.entries()) {
-      const kept = (await heartbeatOf(db, id))!.pings
+      const kept = (await readHeartbeat(db, id))!.pings
       t.ok(kept >= acknowledged[i]!, `${kept} kept of ${acknowledged[i]} acknowledged`)
       t.ok(kept <= acknowledged[i]! + 32, 'and no more than were on their way')
     }
@@ -72,7 +72,7 @@ t.test(
     await runOut(db, late)
     await receiver.waitFor(2)
     for (const id of [failing, late]) {
-      t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 }, id)
+      t.same(await countOutageRows(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 }, id)
     }
     const events = receiver.received.map(({ json }) => [json.event, json.data.check.region, json.data.check.error])
     t.same(events.sort(), [

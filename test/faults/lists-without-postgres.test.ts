@@ -9,7 +9,7 @@ t.test('Lists and analytics are 503 without PostgreSQL, and answer again when it
   const api = await startApi(t, { DATABASE_URL: relay.url })
   const account = await api.tenant()
   const id = await insertMonitor(api.db, account.projectId)
-  const key = await api.keyOf(account, 'read')
+  const key = await api.createKey(account, 'read')
   const paths = [
     `/analytics/strips?monitor_ids=${id}`,
     `/analytics/latency?monitor_id=${id}&step=5m&phases=true`,

@@ -5,13 +5,13 @@ import { DAY_MS, readExpiryDates } from '../support/expiry.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
+  createNextResult,
   insertChannel,
   insertMonitors,
   publish,
-  resultOf,
+  readStatuses,
   startVerdictEngines,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -32,11 +32,11 @@ async function twoTenants() {
 const fire = (ids: string[], up: boolean) =>
   publish(
     nats,
-    ids.map(id => resultOf(id, { up })),
+    ids.map(id => createNextResult(id, { up })),
   )
 
 const reach = (ids: string[], statuses: string) =>
-  waitFor(async () => (await Promise.all(ids.map(id => statusesOf(db, id)))).every(reached => reached === statuses), {
+  waitFor(async () => (await Promise.all(ids.map(id => readStatuses(db, id)))).every(reached => reached === statuses), {
     label: statuses,
   })
 
@@ -47,7 +47,7 @@ const endsIn = (days: number) => new Date(today + days * DAY_MS)
 function saw(id: string, fingerprint: string, days: number) {
   const validToMs = endsIn(days).getTime()
   const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs, names: [], fingerprint }
-  return resultOf(id, { up: true, certificate })
+  return createNextResult(id, { up: true, certificate })
 }
 
 const endOf = async (id: string) => (await readExpiryDates(db, id)).ssl
@@ -74,7 +74,7 @@ t.test('Locked monitors delay only their tenant, which is notified when they are
     await fire([...held, ...free], statuses.endsWith('up'))
     await reach(free, statuses)
   }
-  for (const id of held) t.equal(await statusesOf(db, id), 'up', 'nothing yet of those that are locked')
+  for (const id of held) t.equal(await readStatuses(db, id), 'up', 'nothing yet of those that are locked')
   await waitFor(async () => (await process.metric('picket_verdict_deferred_monitors')) === held.length, {
     label: 'the metric of deferred monitors',
   })
@@ -118,7 +118,7 @@ t.test('Changes that wait for locked rows survive the process and are reported o
   await fire([...held, ...free], true)
   const second = await startVerdictProcess(t, url, server.url)
   await reach(free, 'up down up')
-  for (const id of held) t.equal(await statusesOf(db, id), 'up')
+  for (const id of held) t.equal(await readStatuses(db, id), 'up')
   await second.kill()
   await lock.rollback()
   const third = await startVerdictProcess(t, url, server.url)
@@ -145,9 +145,9 @@ t.test('Waiting changes of a monitor that is paused or changed meanwhile are dis
   await lock.commit()
   await reach(held.slice(2), 'up down')
   await waitFor(async () => (await deferred()) === 0, { label: 'nothing deferred' })
-  t.equal(await statusesOf(db, paused), 'up null')
-  t.equal(await statusesOf(db, changed), 'up')
-  await publish(nats, [resultOf(changed, { up: false, configVersion: 2 })])
+  t.equal(await readStatuses(db, paused), 'up null')
+  t.equal(await readStatuses(db, changed), 'up')
+  await publish(nats, [createNextResult(changed, { up: false, configVersion: 2 })])
   await reach([changed], 'up down')
   t.equal(await count('incidents', 'cause_monitor_id', changed), 1)
   t.equal(await count('incidents', 'cause_monitor_id', paused), 0)

@@ -7,7 +7,7 @@ import { openTransaction } from '../support/open-transaction.ts'
 import { startPicket } from '../support/picket.ts'
 import { readReadiness } from '../support/readiness.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { createNextResult, insertLiveProbes, insertMonitors, publish } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 t.test('An outage is reported while requests of other tenants use every connection of the API', async t => {
@@ -33,7 +33,7 @@ t.test('An outage is reported while requests of other tenants use every connecti
       },
       { label: statuses },
     )
-  await publish(nats, [resultOf(id!, { up: true })])
+  await publish(nats, [createNextResult(id!, { up: true })])
   await reaches('up')
 
   // every change of a monitor waits for this lock and keeps its connection
@@ -68,7 +68,7 @@ t.test('An outage is reported while requests of other tenants use every connecti
     label: 'requests that wait for a connection',
   })
   t.equal((await readReadiness(picket.operator)).status, 200)
-  await publish(nats, [resultOf(id!, { up: false })])
+  await publish(nats, [createNextResult(id!, { up: false })])
   await reaches('up down')
   t.equal(await metric('picket_verdict_partitions_owned'), 16)
   t.pass('it was reported while the requests were held up')

@@ -9,7 +9,7 @@ import { startNats } from '../support/nats.ts'
 import { startProgram } from '../support/processes.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { createNextResult, insertLiveProbes, insertMonitors, publish } from '../support/verdict.ts'
 import { HANG_MS, waitFor } from '../support/wait.ts'
 
 // takes about 65 s
@@ -70,7 +70,7 @@ t.test(
     const fire = (up: boolean) =>
       publish(
         nats,
-        ids.map(id => resultOf(id, { up })),
+        ids.map(id => createNextResult(id, { up })),
       )
     await fire(true)
     await waitFor(async () => (await countOf(ids, 'up')) === MONITORS, { label: 'every monitor up' })
@@ -93,7 +93,7 @@ t.test('processes survive an outage of PostgreSQL of any length, and continue af
   const relay = await startTcpRelay(t, url)
   const { program, origin, operator } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
   const [id] = await insertMonitors(db, projectId, 1)
-  await publish(nats, [resultOf(id!, { up: true })])
+  await publish(nats, [createNextResult(id!, { up: true })])
   await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up' })
 
   // nothing answers, not even new connections: each round takes as long as its timeouts allow
@@ -116,7 +116,7 @@ t.test('processes survive an outage of PostgreSQL of any length, and continue af
   t.equal((await fetch(`${operator}/readyz`)).status, 503)
   t.notMatch(await text(), /outcome="late"/, 'no round took longer than it may')
 
-  await publish(nats, [resultOf(id!, { up: false })])
+  await publish(nats, [createNextResult(id!, { up: false })])
   await relay.restore()
   await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down' })
   t.notOk(program.lines.some(({ event }) => event === 'stuck'))

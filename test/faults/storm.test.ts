@@ -9,7 +9,7 @@ import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
-import { insertLiveProbes, insertMonitors, publish, resultOf } from '../support/verdict.ts'
+import { createNextResult, insertLiveProbes, insertMonitors, publish } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 20 s
@@ -54,12 +54,12 @@ async function subscribe(alert_channel_id: string): Promise<void> {
 const fail = (monitorIds: string[]) =>
   publish(
     nats,
-    monitorIds.map(id => resultOf(id, { up: false })),
+    monitorIds.map(id => createNextResult(id, { up: false })),
   )
 const recover = (monitorIds: string[]) =>
   publish(
     nats,
-    monitorIds.map(id => resultOf(id, { up: true })),
+    monitorIds.map(id => createNextResult(id, { up: true })),
   )
 /** As if the minute between two digests had passed. */
 const sendDigests = () =>

@@ -6,13 +6,13 @@ import { createDatabase } from '../support/database.ts'
 import { startNats } from '../support/nats.ts'
 import { insertTenant } from '../support/tenant.ts'
 import {
+  createNextResult,
   insertLiveProbes,
   insertMonitor,
   publish,
-  resultOf,
+  readStatuses,
   run,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -34,7 +34,7 @@ const sizes = (results: number | null): StreamSettings => ({
 })
 const stream = (name: string = RESULTS_STREAM) => nats.manager.streams.info(name)
 const reaches = (id: string, statuses: string) =>
-  waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses, timeoutMs: 120_000 })
+  waitFor(async () => (await readStatuses(db, id)) === statuses, { label: statuses, timeoutMs: 120_000 })
 
 t.test('A stream without a size gets one, and one with a size keeps it unless another is configured', async t => {
   await nats.manager.streams.add({ name: RESULTS_STREAM, subjects: [`${RESULTS_STREAM}.*.*`] })
@@ -122,7 +122,9 @@ t.test('A full stream drops its oldest results: verdicts continue, also for a re
   const id = await insertMonitor(db, projectId)
   const other = await insertMonitor(db, projectId)
   const fill = async () => {
-    const results = Array.from({ length: 2_000 }, () => resultOf(other, { up: true, resolvedIp: 'x'.repeat(100) }))
+    const results = Array.from({ length: 2_000 }, () =>
+      createNextResult(other, { up: true, resolvedIp: 'x'.repeat(100) }),
+    )
     for (let i = 0; i < 10; i++) await publish(nats, results)
   }
   const before = await startVerdictProcess(t, url, server.url)

@@ -6,7 +6,7 @@ import { startImports } from '../support/import-load.ts'
 import { startPicket } from '../support/picket.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertLiveProbes, publish, resultOf, statusesOf } from '../support/verdict.ts'
+import { createNextResult, insertLiveProbes, publish, readStatuses } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const PATIENT = { timeoutMs: 120_000 }
@@ -30,10 +30,10 @@ t.test('While one tenant sends 25 imports of 1,000 monitors, another gets its al
   const ids: string[] = body.monitors.map((monitor: { id: string }) => monitor.id)
   await publish(
     nats,
-    ids.map(id => resultOf(id, { up: true })),
+    ids.map(id => createNextResult(id, { up: true })),
   )
   for (const id of ids) {
-    await waitFor(async () => (await statusesOf(db, id)) === 'up', { ...PATIENT, label: 'the first verdict' })
+    await waitFor(async () => (await readStatuses(db, id)) === 'up', { ...PATIENT, label: 'the first verdict' })
   }
   await waitFor(async () => (await owners()).every(({ owner }) => owner), { ...PATIENT, label: 'owners' })
   const before = await owners()
@@ -43,7 +43,7 @@ t.test('While one tenant sends 25 imports of 1,000 monitors, another gets its al
   const done = () => imports.answers[200] ?? 0
   await waitFor(() => done() > 0, { ...PATIENT, label: 'the first import' })
   for (const [i, id] of ids.entries()) {
-    await publish(nats, [resultOf(id, { up: false })])
+    await publish(nats, [createNextResult(id, { up: false })])
     await waitFor(() => receiver.received.length > i, { ...PATIENT, label: 'the webhook' })
     const answers = await Promise.all([picket.api.get('/monitors'), picket.api.get(`/monitors/${id}`)])
     t.same(

@@ -3,13 +3,13 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
 import { stateHintSubject } from '../../shared/nats/subjects.ts'
 import {
+  createNextResult,
   insertChannel,
   insertMonitor,
   publish,
-  resultOf,
+  readTransitions,
   startVerdictEngines,
   startVerdictProcess,
-  transitionsOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -36,7 +36,7 @@ const publishing = setInterval(async () => {
   // while NATS is away, only one publication waits for it
   if (isPublishing) return
   isPublishing = true
-  const results = [...checked].map(([id, up]) => resultOf(id, { up, scheduledAtMs: Date.now() }))
+  const results = [...checked].map(([id, up]) => createNextResult(id, { up, scheduledAtMs: Date.now() }))
   await publish(nats, results).catch(() => {})
   isPublishing = false
 }, 500)
@@ -60,7 +60,7 @@ nats.connection.subscribe(stateHintSubject('us-east'), {
     for (const { monitorId, state } of states) if (state === RegionState.PENDING) received.add(`${monitorId} pending`)
   },
 })
-const path = async (id: string) => (await transitionsOf(db, id)).map(({ from, to }) => `${from}>${to}`).join(' ')
+const path = async (id: string) => (await readTransitions(db, id)).map(({ from, to }) => `${from}>${to}`).join(' ')
 
 t.test('while NATS is available', async t => {
   // most of the time they wait, each for its own monitor

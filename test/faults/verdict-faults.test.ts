@@ -5,15 +5,15 @@ import { computePartition, RESULTS_STREAM, resultSubject } from '../../shared/na
 import { openTransaction } from '../support/open-transaction.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import {
+  createNextResult,
   insertChannel,
   insertMonitor,
   insertMonitors,
   publish,
-  resultOf,
+  readStatuses,
   run,
   startVerdictEngines,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -79,12 +79,12 @@ t.test('A restart during a failing streak continues the streak', async t => {
   const second = await startVerdictProcess(t, url, server.url)
   await counts(second, 3)
   await reaches(hasty, 'up down')
-  t.equal(await statusesOf(db, patient), 'up', 'five failures are not six')
+  t.equal(await readStatuses(db, patient), 'up', 'five failures are not six')
   await second.stop()
   await run(nats, patient, '-')
   await startVerdictProcess(t, url, server.url).then(async third => {
     await reaches(patient, 'up down')
-    t.equal(await statusesOf(db, hasty), 'up down')
+    t.equal(await readStatuses(db, hasty), 'up down')
     await third.stop()
   })
 })
@@ -159,7 +159,7 @@ t.test('A process that disappears during a decision delays it for some seconds o
   await blocker.rollback()
   const heldMs = performance.now()
   const next = await startVerdictProcess(t, url, server.url)
-  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the other one' })
+  await waitFor(async () => (await readStatuses(db, id)) === 'up down', { label: 'the other one' })
   t.comment(`decided after ${((performance.now() - heldMs) / 1_000).toFixed(1)} s`)
   await relay.restore()
   await vanishing.stop()
@@ -182,7 +182,7 @@ t.test('Processes that start and stop share the partitions evenly and decide eve
   const fire = (up: boolean) =>
     publish(
       nats,
-      ids.map(id => resultOf(id, { up })),
+      ids.map(id => createNextResult(id, { up })),
     )
   const first = await startVerdictProcess(t, url, server.url)
   await fire(true)
@@ -200,7 +200,7 @@ t.test('Processes that start and stop share the partitions evenly and decide eve
   await fire(true)
   await waitFor(async () => (await countOf('transitions', 'monitor_id = ANY(?)', [ids] as never)) === 64 * 5)
   await second.stop()
-  for (const id of ids) t.equal(await statusesOf(db, id), 'up down up down up')
+  for (const id of ids) t.equal(await readStatuses(db, id), 'up down up down up')
 })
 
 t.test('Reading all results again changes nothing', async t => {
@@ -292,7 +292,7 @@ t.test('A link to NATS that hung delays no verdict after it works again', async 
   const before = await failedRounds()
   await waitFor(async () => (await failedRounds()) >= before + 2, { label: 'a later request that failed' })
   await relay.restore()
-  await waitFor(async () => (await statusesOf(db, id)) === 'up down', { label: 'the verdict' })
+  await waitFor(async () => (await readStatuses(db, id)) === 'up down', { label: 'the verdict' })
   await process.stop()
 })
 
@@ -304,7 +304,7 @@ t.test('A monitor with an invalid stored state delays no other monitor', async t
     for (const region of ['us-east', 'eu-west', 'us-west']) {
       await publish(
         nats,
-        ids.map(id => resultOf(id, { up })),
+        ids.map(id => createNextResult(id, { up })),
         region,
       )
     }
@@ -330,7 +330,7 @@ t.test('A monitor with an invalid stored state delays no other monitor', async t
   for (const region of ['us-east', 'eu-west']) {
     await publish(
       nats,
-      ids.map(id => resultOf(id, { up: false })),
+      ids.map(id => createNextResult(id, { up: false })),
       region,
     )
   }

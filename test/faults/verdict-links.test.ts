@@ -7,7 +7,7 @@ import { testEnv } from '../support/picket.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
-import { insertMonitors, publish, resultOf, startVerdictEngines, statusesOf } from '../support/verdict.ts'
+import { createNextResult, insertMonitors, publish, readStatuses, startVerdictEngines } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const clickhouse = await createClickhouseDatabase(t)
@@ -53,7 +53,7 @@ const settles = (wanted: string) => waitFor(async () => (await split()) === want
 const fire = (ids: string[], up: boolean) =>
   publish(
     nats,
-    ids.map(id => resultOf(id, { up })),
+    ids.map(id => createNextResult(id, { up })),
   )
 
 const howMany = async (ids: string[], status: string) =>
@@ -94,7 +94,7 @@ for (const how of ['silent', 'refused'] as const) {
       await settles('8 8')
       await fire(ids, true)
       await all(ids, 'up')
-      for (const id of ids) t.equal(await statusesOf(db, id), 'up down up', 'each change once')
+      for (const id of ids) t.equal(await readStatuses(db, id), 'up down up', 'each change once')
       await Promise.all([cutOff.stop(), other.stop()])
     },
   )
@@ -128,7 +128,7 @@ t.test('Owners keep their partitions and memory while NATS is unavailable for al
   await settles('8 8')
   await fire(ids, false)
   await all(ids, 'down')
-  for (const id of ids) t.equal(await statusesOf(db, id), 'up down', 'each change once')
+  for (const id of ids) t.equal(await readStatuses(db, id), 'up down', 'each change once')
   await Promise.all(processes.map(process => process.stop()))
 })
 

@@ -3,12 +3,12 @@ import { v7 as uuidv7 } from 'uuid'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import type { Result } from '../../shared/checks/result.ts'
 import {
+  createNextResult,
   insertMonitor,
   publish,
-  resultOf,
+  readStatuses,
   startVerdictEngines,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -39,14 +39,14 @@ await setEpoch(2_000)
 t.test('A result of an epoch that was never given out is refused, and its region continues to count', async t => {
   const id = await insertMonitor(db, projectId)
   const epoch = await inForce()
-  await fromProbe(resultOf(id, { up: true, epoch }))
+  await fromProbe(createNextResult(id, { up: true, epoch }))
   await reaches(id, 'up')
   const before = await kind('refused_epoch')
-  await fromProbe(resultOf(id, { up: false, epoch: HIGHEST }))
-  await from('no probe', resultOf(id, { up: false, epoch: HIGHEST }))
+  await fromProbe(createNextResult(id, { up: false, epoch: HIGHEST }))
+  await from('no probe', createNextResult(id, { up: false, epoch: HIGHEST }))
   await refused('epoch', before + 2)
-  t.equal(await statusesOf(db, id), 'up')
-  await fromProbe(resultOf(id, { up: false, epoch }))
+  t.equal(await readStatuses(db, id), 'up')
+  await fromProbe(createNextResult(id, { up: false, epoch }))
   await reaches(id, 'up down')
 })
 
@@ -56,7 +56,7 @@ t.test('A new epoch counts from its first result, even if the process has not re
   let epoch = await inForce()
   for (let i = 0; i < 20; i++) {
     await setEpoch(++epoch)
-    await fromProbe(resultOf(id, { up: i % 2 === 0, epoch }))
+    await fromProbe(createNextResult(id, { up: i % 2 === 0, epoch }))
   }
   await reaches(id, Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? 'up' : 'down')).join(' '))
   t.equal(await kind('refused_epoch'), before)
@@ -68,9 +68,9 @@ t.test('Results of an epoch that PostgreSQL has lost wait until the fleet gives 
   const epoch = await inForce()
   const rounds = () => verdict.metric('picket_loop_rounds_total{loop="verdict-live-sets"')
   const first = await rounds()
-  await fromProbe(resultOf(id, { up: true, epoch: epoch + 3 }))
+  await fromProbe(createNextResult(id, { up: true, epoch: epoch + 3 }))
   await waitFor(async () => (await rounds()) > first, { label: 'the process to look at the live sets' })
-  t.equal(await statusesOf(db, id), '')
+  t.equal(await readStatuses(db, id), '')
   await setEpoch(epoch + 4)
   await reaches(id, 'up')
   t.equal(await kind('refused_epoch'), before)
@@ -82,7 +82,7 @@ t.test('A result counts only from a probe that was live in its epoch', async t =
   const first = await inForce()
   await setEpoch(first + 10, [PROBE, other])
   await setEpoch(first + 20, [PROBE])
-  await fromProbe(resultOf(id, { up: true, epoch: first + 15 }))
+  await fromProbe(createNextResult(id, { up: true, epoch: first + 15 }))
   await reaches(id, 'up')
   const before = await kind('refused_probe')
   const strangers = [
@@ -91,10 +91,10 @@ t.test('A result counts only from a probe that was live in its epoch', async t =
     ['no probe', first + 20],
     ['', first + 15],
   ] as const
-  for (const [probeId, epoch] of strangers) await from(probeId, resultOf(id, { up: false, epoch }))
+  for (const [probeId, epoch] of strangers) await from(probeId, createNextResult(id, { up: false, epoch }))
   await refused('probe', before + strangers.length)
-  t.equal(await statusesOf(db, id), 'up')
-  await from(other, resultOf(id, { up: false, epoch: first + 19 }))
+  t.equal(await readStatuses(db, id), 'up')
+  await from(other, createNextResult(id, { up: false, epoch: first + 19 }))
   await reaches(id, 'up down')
   t.equal(await kind('refused_probe'), before + strangers.length)
 })
@@ -103,14 +103,14 @@ t.test('The current epoch stays when PostgreSQL is restored, and gets a higher n
   const id = await insertMonitor(db, projectId)
   const epoch = (await inForce()) + 1
   await setEpoch(epoch)
-  await fromProbe(resultOf(id, { up: true, epoch }))
+  await fromProbe(createNextResult(id, { up: true, epoch }))
   await reaches(id, 'up')
   const before = await kind('refused_epoch')
   await setEpoch(epoch - 1)
-  await fromProbe(resultOf(id, { up: false, epoch }))
+  await fromProbe(createNextResult(id, { up: false, epoch }))
   await reaches(id, 'up down')
   await waitFor(async () => (await inForce()) > epoch, { label: 'a higher epoch' })
-  await fromProbe(resultOf(id, { up: true, epoch: await inForce() }))
+  await fromProbe(createNextResult(id, { up: true, epoch: await inForce() }))
   await reaches(id, 'up down up')
   t.equal(await kind('refused_epoch'), before)
 })
@@ -119,8 +119,8 @@ t.test('A probe that sends invented epochs delays the verdict for seconds only',
   const id = await insertMonitor(db, projectId)
   const before = await kind('refused_epoch')
   const epoch = await inForce()
-  for (let i = 1; i <= 60; i++) await fromProbe(resultOf(id, { up: false, epoch: epoch + i }))
-  await fromProbe(resultOf(id, { up: true, epoch }))
+  for (let i = 1; i <= 60; i++) await fromProbe(createNextResult(id, { up: false, epoch: epoch + i }))
+  await fromProbe(createNextResult(id, { up: true, epoch }))
   await reaches(id, 'up')
   await refused('epoch', before + 60)
   t.equal(await kind('refused_epoch'), before + 60)

@@ -1,12 +1,12 @@
 import tap from 'tap'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
+  createNextResult,
   insertMonitor,
   publish,
-  resultOf,
+  readStatuses,
   startVerdictEngines,
   startVerdictProcess,
-  statusesOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -25,7 +25,7 @@ const [failedFirst, wasWell] = [await insertMonitor(db, projectId, five), await 
 /** One check by each region: `.` up, `x` down, a blank for a region without probes. */
 async function checks(id: string, round: string): Promise<void> {
   for (const [i, region] of REGIONS.entries()) {
-    if (round[i] !== ' ') await publish(nats, [resultOf(id, { up: round[i] === '.' })], region)
+    if (round[i] !== ' ') await publish(nats, [createNextResult(id, { up: round[i] === '.' })], region)
   }
 }
 
@@ -39,7 +39,7 @@ async function checksUntil(rounds: [string, string], label: string, isSo: () => 
   await waitFor(going, { ...LONG_WAIT, label })
 }
 
-const statuses = async () => [await statusesOf(db, failedFirst), await statusesOf(db, wasWell)]
+const statuses = async () => [await readStatuses(db, failedFirst), await readStatuses(db, wasWell)]
 const are = async (first: string, second: string) =>
   JSON.stringify(await statuses()) === JSON.stringify([first, second])
 

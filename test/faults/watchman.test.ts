@@ -8,7 +8,7 @@ import { startPicket } from '../support/picket.ts'
 import { startPrometheus } from '../support/prometheus.ts'
 import { startTarget } from '../support/target.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
-import { publish, resultOf } from '../support/verdict.ts'
+import { createNextResult, publish } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 100 s
@@ -81,7 +81,7 @@ t.test(
     const sql = 'SELECT epoch, probe_ids[1] AS "probeId" FROM region_epochs WHERE region = ?'
     const [{ epoch, probeId }] = (await query(db, sql, [REGION])) as [{ epoch: number; probeId: string }]
     const forged = Array.from({ length: 10 }, (_, i) =>
-      resultOf(monitorId, {
+      createNextResult(monitorId, {
         up: true,
         configVersion: 2,
         epoch,
@@ -90,10 +90,10 @@ t.test(
       }),
     )
     await publish(forger, forged, REGION, probeId)
-    await publish(forger, [resultOf(monitorId, { up: false, epoch: 4_294_967_295 })], REGION, probeId)
+    await publish(forger, [createNextResult(monitorId, { up: false, epoch: 4_294_967_295 })], REGION, probeId)
     await publish(
       forger,
-      Array.from({ length: 50 }, () => resultOf(monitorId, { up: false, epoch })),
+      Array.from({ length: 50 }, () => createNextResult(monitorId, { up: false, epoch })),
       REGION,
       'a probe without work',
     )

@@ -4,7 +4,7 @@ import { query } from '../../control-plane/foundation/platform/postgres/client.t
 import { startApi } from '../support/api-server.ts'
 import { startNats } from '../support/nats.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { insertLiveProbes, run, statusesOf } from '../support/verdict.ts'
+import { insertLiveProbes, readStatuses, run } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 // takes about 18 s
@@ -40,7 +40,7 @@ async function createScene(name: string) {
   await call('POST /alerts/rules', { monitor_id: monitor.id, ...idOf(rules) })
   const check = async (checks: string, statuses: string) => {
     await run(nats, monitor.id, checks)
-    await waitFor(async () => (await statusesOf(api.db, monitor.id)) === statuses, { label: statuses })
+    await waitFor(async () => (await readStatuses(api.db, monitor.id)) === statuses, { label: statuses })
   }
   const incidentsNow = () => call('GET /incidents')
   const receivedEvents = async (count: number) =>

@@ -6,7 +6,7 @@ import { Client } from 'pg'
 import t from 'tap'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
 import { createDatabase } from '../support/database.ts'
-import { processesOf } from '../support/leaks.ts'
+import { listProcesses } from '../support/leaks.ts'
 import { newDataDir, npmRunAdmin, npmStart } from '../support/npm-start.ts'
 import { readReadiness } from '../support/readiness.ts'
 import { waitFor } from '../support/wait.ts'
@@ -39,7 +39,7 @@ t.test(
     ]) {
       t.match(first.output(), new RegExp(`^  ${component} .* \\d+\\.\\d s$`, 'm'))
     }
-    const probes = processesOf(dataDir).filter(pid =>
+    const probes = listProcesses(dataDir).filter(pid =>
       readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('probe-agent'),
     )
     t.equal(probes.length, 3)
@@ -74,7 +74,7 @@ t.test(
 
     first.child.kill('SIGINT')
     t.equal(await first.exited, 0)
-    t.same(processesOf(dataDir), [])
+    t.same(listProcesses(dataDir), [])
 
     const stopped = await npmRunAdmin(dataDir, 'probe', 'list')
     t.match(stopped, { code: 1, output: `No installation is running in ${dataDir}` })
@@ -92,7 +92,7 @@ t.test(
     )
 
     again.child.kill('SIGKILL')
-    await waitFor(() => processesOf(dataDir).length === 0, {
+    await waitFor(() => listProcesses(dataDir).length === 0, {
       label: 'the end of all after a kill -9',
     })
   },
@@ -147,7 +147,7 @@ t.test('A reason that prevents npm start is printed in one sentence', async t =>
     const dataDir = newDataDir(t)
     const { exited, output } = npmStart(t, { DATA_DIR: dataDir, PORT: String(await reserveFreePort()), ...env })
     t.equal(await exited, 1)
-    t.same(processesOf(dataDir), [])
+    t.same(listProcesses(dataDir), [])
     return output().trimEnd().split('\n').at(-1)
   }
   const taken = createServer()

@@ -8,16 +8,16 @@ import {
 import { ResultBatch, Trigger } from '../../shared/checks/result.ts'
 import { computePartition, type RunHint, resultSubject, witnessSubject } from '../../shared/nats/subjects.ts'
 import {
+  createNextResult,
   insertChannel,
   insertMonitor,
   insertMonitors,
   publish,
-  resultOf,
+  readStatuses,
+  readTransitions,
   run,
   startVerdictEngines,
   startVerdictProcess,
-  statusesOf,
-  transitionsOf,
 } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -70,7 +70,7 @@ t.test('An outage causes one transition, one incident, one event and one deliver
   })
   const [row] = await query(db, 'SELECT status, config_version AS version FROM monitors WHERE id = ?', [id])
   t.same(row, { status: 'up', version: 1 })
-  t.match(await transitionsOf(db, id), [{}, { summary: /failed 2 checks in a row: us-east \(status 500\)/ }, {}])
+  t.match(await readTransitions(db, id), [{}, { summary: /failed 2 checks in a row: us-east \(status 500\)/ }, {}])
 })
 
 t.test('A whole outage inside one message is published in order', async t => {
@@ -78,7 +78,7 @@ t.test('A whole outage inside one message is published in order', async t => {
   await insertChannel(db, projectId, [id])
   await publish(
     nats,
-    [...'+-+-'].map(check => resultOf(id, { up: check === '+' })),
+    [...'+-+-'].map(check => createNextResult(id, { up: check === '+' })),
   )
   await reaches(id, 'up down up down')
   t.same(await deliveriesOf(id), ['monitor.down', 'monitor.up', 'monitor.down'])
@@ -98,14 +98,14 @@ t.test('A failure waits for the votes of the other regions, which are asked imme
     nats.connection.subscribe('HINT.state.us-east', { callback: (_, message) => void hints.push(message.json()) }),
   ]
   t.teardown(() => subscriptions.map(subscription => subscription.unsubscribe()))
-  for (const region of regions) await publish(nats, [resultOf(id, { up: true })], region, `probe-${region}`)
+  for (const region of regions) await publish(nats, [createNextResult(id, { up: true })], region, `probe-${region}`)
   await reaches(id, 'up')
-  await publish(nats, [resultOf(id, { up: false })], 'us-east', 'probe-us-east')
+  await publish(nats, [createNextResult(id, { up: false })], 'us-east', 'probe-us-east')
   await waitFor(() => asked.some(hint => hint.monitorId === id && hint.trigger === 2), { label: 'a second opinion' })
   await waitFor(() =>
     hints.some(({ states }) => states.some(({ monitorId, state }) => monitorId === id && state === 3)),
   )
-  await publish(nats, [resultOf(id, { up: false })], 'eu-west', 'probe-eu-west')
+  await publish(nats, [createNextResult(id, { up: false })], 'eu-west', 'probe-eu-west')
   await reaches(id, 'up down')
   const [down] = await query<{ regions: string[] }>(
     db,
@@ -119,22 +119,26 @@ t.test('A message that cannot be decoded is set aside, and the others count', as
   const id = await insertMonitor(db, projectId)
   const before = await verdict.metric('picket_verdict_set_aside_total')
   await nats.js.publish('RESULTS.3.us-east', Uint8Array.of(255, 255, 255, 255))
-  await publish(nats, [resultOf(id, { up: true })])
-  const forged = resultOf(id, { up: false, error: { source: 1, code: 'x\0', message: 'a\0b' } })
+  await publish(nats, [createNextResult(id, { up: true })])
+  const forged = createNextResult(id, { up: false, error: { source: 1, code: 'x\0', message: 'a\0b' } })
   await publish(nats, [forged], 'eu-west')
-  await publish(nats, [{ ...forged, monitorId: 'not an id' }, resultOf(id, { up: true, configVersion: 99 }), forged])
+  await publish(nats, [
+    { ...forged, monitorId: 'not an id' },
+    createNextResult(id, { up: true, configVersion: 99 }),
+    forged,
+  ])
   await reaches(id, 'up down')
   // it is of another partition, which is read at the same time
   const setAside = () => verdict.metric('picket_verdict_set_aside_total')
   await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
   t.equal(await setAside(), before + 1)
-  t.match(await transitionsOf(db, id), [{}, { summary: /us-east \(ab\)/ }])
+  t.match(await readTransitions(db, id), [{}, { summary: /us-east \(ab\)/ }])
 })
 
 t.test('A batch of another region than its subject is set aside', async t => {
   const id = await insertMonitor(db, projectId)
   const before = await verdict.metric('picket_verdict_set_aside_total')
-  const batch = { probeId: 'p', region: 'us-east', results: [resultOf(id, { up: false })] }
+  const batch = { probeId: 'p', region: 'us-east', results: [createNextResult(id, { up: false })] }
   await nats.js.publish(resultSubject(computePartition(id), 'eu-west'), ResultBatch.encode(batch).finish())
   await run(nats, id, '+')
   await reaches(id, 'up')
@@ -143,13 +147,13 @@ t.test('A batch of another region than its subject is set aside', async t => {
 
 t.test('Only the fleet publishes results of witnesses: a probe cannot do so on the subject of its region', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['us-east'] })
-  await publish(nats, [resultOf(id, { up: true })])
+  await publish(nats, [createNextResult(id, { up: true })])
   await reaches(id, 'up')
   // the default: two re-checks
   for (const attempt of [1, 2, 3])
-    await publish(nats, [resultOf(id, { up: false, statusCode: 0, doubted: true, attempt })])
+    await publish(nats, [createNextResult(id, { up: false, statusCode: 0, doubted: true, attempt })])
   const before = await verdict.metric('picket_verdict_set_aside_total')
-  const witnessed = resultOf(id, { up: false, statusCode: 503, trigger: Trigger.WITNESS })
+  const witnessed = createNextResult(id, { up: false, statusCode: 503, trigger: Trigger.WITNESS })
   await publish(nats, [witnessed], 'eu-west', 'probe-eu-west')
   const setAside = () => verdict.metric('picket_verdict_set_aside_total')
   await waitFor(async () => (await setAside()) > before, { label: 'what is set aside' })
@@ -197,7 +201,7 @@ t.test('Deleting a monitor that is down resolves its incident, and later results
   await run(nats, id, '+-+')
   await run(nats, other, '+')
   await reaches(other, 'up')
-  t.equal(await statusesOf(db, id), 'down null')
+  t.equal(await readStatuses(db, id), 'down null')
   t.match(await incidentsOf(id), [{ status: 'resolved' }])
   await t.rejects(deleteMonitor(tools, projectId, id, new Date()), { message: 'monitor not found' })
 })
@@ -212,10 +216,10 @@ t.test('A changed configuration counts from its first result', async t => {
   await run(nats, id, '-', { configVersion: 1 })
   await run(nats, next, '+')
   await reaches(next, 'up')
-  t.equal(await statusesOf(db, id), 'up')
+  t.equal(await readStatuses(db, id), 'up')
   await run(nats, id, '-', { configVersion: 2 })
   await reaches(id, 'up down')
-  t.match(await transitionsOf(db, id), [{}, { summary: /failed 3 checks in a row/ }])
+  t.match(await readTransitions(db, id), [{}, { summary: /failed 3 checks in a row/ }])
 })
 
 t.test('A decision that PostgreSQL refuses does not stop the others', async t => {
@@ -230,10 +234,10 @@ t.test('A decision that PostgreSQL refuses does not stop the others', async t =>
   const restarts = await verdict.metric('picket_verdict_partition_restarts_total')
   await publish(
     nats,
-    [bad, ...neighbours].map(id => resultOf(id, { up: true })),
+    [bad, ...neighbours].map(id => createNextResult(id, { up: true })),
   )
   for (const id of neighbours) await reaches(id, 'up')
-  t.equal(await statusesOf(db, bad), '')
+  t.equal(await readStatuses(db, bad), '')
   await query(db, 'DROP TRIGGER refuse ON transitions')
   await run(nats, bad, '+')
   await reaches(bad, 'up')
@@ -245,7 +249,7 @@ t.test('A thousand monitors that fail in one second are all reported', async t =
   await insertChannel(db, projectId, ids)
   await publish(
     nats,
-    ids.map(id => resultOf(id, { up: true })),
+    ids.map(id => createNextResult(id, { up: true })),
   )
   const count = async (sql: string) => (await query<{ n: number }>(db, sql, [ids]))[0]!.n
   const statusCount = `SELECT count(*) AS n FROM monitors WHERE id = ANY(?) AND status =`
@@ -253,7 +257,7 @@ t.test('A thousand monitors that fail in one second are all reported', async t =
   const startedMs = performance.now()
   await publish(
     nats,
-    ids.map(id => resultOf(id, { up: false })),
+    ids.map(id => createNextResult(id, { up: false })),
   )
   await waitFor(async () => (await count(`${statusCount} 'down'`)) === 1_000, { label: '1,000 down' })
   t.comment(`${Math.round(performance.now() - startedMs)} ms`)
@@ -271,7 +275,7 @@ t.test('Pausing, changing and deleting during many failures keeps everything con
       for (const configVersion of [1, 2])
         await publish(
           nats,
-          ids.map(id => resultOf(id, { up, configVersion })),
+          ids.map(id => createNextResult(id, { up, configVersion })),
         )
     }
   }
@@ -285,9 +289,9 @@ t.test('Pausing, changing and deleting during many failures keeps everything con
   }
   await Promise.all([storm(), meddle()])
   const last = ids.at(-1)!
-  await waitFor(async () => (await statusesOf(db, last)).endsWith('down'))
+  await waitFor(async () => (await readStatuses(db, last)).endsWith('down'))
   await run(nats, last, '+')
-  await waitFor(async () => (await statusesOf(db, last)).endsWith('up'))
+  await waitFor(async () => (await readStatuses(db, last)).endsWith('up'))
 
   t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts, 'no deadlock, no error')
   const odd = await query(
@@ -313,7 +317,7 @@ t.test('Results of an older epoch are history and change no verdict', async t =>
   const before = await history()
   await run(nats, id, '---', { epoch: 1 })
   await waitFor(async () => (await history()) === before + 3, { label: 'three results of history' })
-  t.equal(await statusesOf(db, id), 'up')
+  t.equal(await readStatuses(db, id), 'up')
   await run(nats, id, '-', { epoch: 2 })
   await reaches(id, 'up down')
 })

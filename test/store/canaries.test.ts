@@ -11,7 +11,7 @@ import { FAILURE_KINDS, type FailureKind, getLatestOutage } from '../../control-
 import { findCanaryProject, findReceiverChannel, loadCanaries } from '../../control-plane/insight/canaries/store.ts'
 import { getCheckPace } from '../../control-plane/monitoring/monitors/settings/guarantee.ts'
 import { deleteMonitor, pauseMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
-import { canaryOf, canaryTools, completeCanaryTurn, insertProbe, makeOperator } from '../support/canaries.ts'
+import { canaryTools, completeCanaryTurn, findCanary, insertProbe, makeOperator } from '../support/canaries.ts'
 import { createDatabase } from '../support/database.ts'
 
 const { url } = await createDatabase(t)
@@ -38,11 +38,11 @@ t.test('Canaries need an operator project and a probe, and a failure stores noth
 })
 
 t.test('Creating canaries again keeps existing ones and adds new regions', async t => {
-  const before = await canaryOf(db, 'us-east')
+  const before = await findCanary(db, 'us-east')
   await insertProbe(db, 'eu-west')
   await createCanaries(tools, wanted, at('09:59:30'))
-  t.same(await canaryOf(db, 'us-east'), before)
-  t.match(await canaryOf(db, 'eu-west'), { everySeconds: 1_800, measuredSince: at('09:59:30') })
+  t.same(await findCanary(db, 'us-east'), before)
+  t.match(await findCanary(db, 'eu-west'), { everySeconds: 1_800, measuredSince: at('09:59:30') })
   const rows = await query<{ region: string; monitors: number }>(
     db,
     `SELECT m.regions[1] AS region, m.interval_seconds, m.retry_count, m.config_version, r.on_down, r.on_recovery, m.url
@@ -61,7 +61,7 @@ t.test('Creating canaries again keeps existing ones and adds new regions', async
 })
 
 t.test('A past failure is measured once, also by concurrent processes', async t => {
-  const canary = await canaryOf(db, 'us-east')
+  const canary = await findCanary(db, 'us-east')
   const { startedAt, settledAt } = getLatestOutage(canary, at('10:01:00'))
   const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1_000)
   await completeCanaryTurn(db, canary.monitorId, 'up', at('09:59:40'))
@@ -95,7 +95,7 @@ t.test('Failures during an outage of all processes are counted as missed for a d
 })
 
 t.test('Each planned failure is stored with its guarantee and its delay', async t => {
-  const canary = await canaryOf(db, 'eu-west')
+  const canary = await findCanary(db, 'eu-west')
   const failureAt = (hour: number) => getLatestOutage(canary, new Date(`2026-11-25T${hour}:12:00Z`))
   const measure = async (hour: number, secondsUntilDown: number) => {
     const { startedAt, settledAt } = failureAt(hour)
@@ -127,12 +127,12 @@ t.test('Each planned failure is stored with its guarantee and its delay', async 
 
 t.test('A canary that is paused, deleted or changed has no missed failure', async t => {
   const later = new Date('2026-11-26T10:02:00Z')
-  const canary = await canaryOf(db, 'us-east')
+  const canary = await findCanary(db, 'us-east')
   const { projectId } = (await findCanaryProject(db))!
   await pauseMonitor(tools, projectId, canary.monitorId, later)
   const now = new Date('2026-11-26T11:15:00Z')
   await createCanaries(tools, { ...wanted, everySeconds: 3_600 }, later)
-  t.match(await canaryOf(db, 'us-east'), { everySeconds: 3_600, isPaused: true, measuredSince: later })
+  t.match(await findCanary(db, 'us-east'), { everySeconds: 3_600, isPaused: true, measuredSince: later })
   t.same(await seen(now), [
     ['eu-west', '10:20', 'missed'],
     ['us-east', '11:00', 'unmeasured'],
@@ -143,7 +143,7 @@ t.test('A canary that is paused, deleted or changed has no missed failure', asyn
     ['eu-west'],
   )
   await createCanaries(tools, wanted, now)
-  t.not((await canaryOf(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is created again')
+  t.not((await findCanary(db, 'us-east')).monitorId, canary.monitorId, 'a deleted one is created again')
 })
 
 t.test('A region whose probes are all revoked loses its canary when canaries are created again', async t => {

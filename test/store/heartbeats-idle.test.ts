@@ -10,7 +10,7 @@ import { startIntakeAliveWorker } from '../../control-plane/verdict/heartbeats/w
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { createDatabase } from '../support/database.ts'
-import { arrivalOf } from '../support/heartbeats.ts'
+import { buildPingArrival } from '../support/heartbeats.ts'
 import { countRounds } from '../support/rounds.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
@@ -37,7 +37,7 @@ async function createHeartbeat(): Promise<string> {
 }
 
 const beat = (token: string, kind?: 'fail' | 'log') =>
-  storePings({ db, publicUrl: 'https://picket.example' }, [arrivalOf(token, kind)])
+  storePings({ db, publicUrl: 'https://picket.example' }, [buildPingArrival(token, kind)])
 
 async function recordedAt(): Promise<string> {
   const [row] = await query<{ at: string }>(db, 'SELECT CAST(listening_at AS text) AS at FROM heartbeat_intake')

@@ -16,9 +16,9 @@ import { findFirstDueInMs } from '../../control-plane/verdict/heartbeats/store.t
 import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
-import { arrivalOf, countsOf, heartbeatOf, runOut } from '../support/heartbeats.ts'
+import { buildPingArrival, countOutageRows, readHeartbeat, runOut } from '../support/heartbeats.ts'
 import { insertTenant } from '../support/tenant.ts'
-import { insertChannel, insertMonitors, statusesOf } from '../support/verdict.ts'
+import { insertChannel, insertMonitors, readStatuses } from '../support/verdict.ts'
 
 const { url } = await createDatabase(t)
 /** Several processes, each with its own connections. */
@@ -49,7 +49,7 @@ const create = async () => (await createHeartbeats(1))[0]!
 /** Pings count as accepted for the next hour, so that a pause of this machine is not a gap. */
 const keepListening = () =>
   execute(db, `UPDATE heartbeat_intake SET listening_at = clock_timestamp() + interval '1 hour'`)
-const beat = (token: string, on = db) => storePings(tools(on), [arrivalOf(token)])
+const beat = (token: string, on = db) => storePings(tools(on), [buildPingArrival(token)])
 
 t.test('heartbeat monitors without a ping URL get one each, once', async t => {
   const [a, b] = await createHeartbeats(2)
@@ -63,13 +63,13 @@ t.test('a heartbeat that several processes find overdue causes one transition, i
   const beats = await createHeartbeats(20)
   await storePings(
     tools(),
-    beats.map(({ token }) => arrivalOf(token)),
+    beats.map(({ token }) => buildPingArrival(token)),
   )
   await keepListening()
   for (const { id } of beats) await runOut(db, id)
   await Promise.all([db, other, db, other, db, other].map(on => evaluateOverdue(tools(on), 7)))
   while ((await evaluateOverdue(tools(), 7)) > 0);
-  for (const { id } of beats) t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
+  for (const { id } of beats) t.same(await countOutageRows(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
 })
 
 t.test('a success that is accepted before the deadline and stored some seconds later prevents an outage', async t => {
@@ -84,17 +84,17 @@ t.test('a success that is accepted before the deadline and stored some seconds l
   const took = performance.now() - startedMs
   t.ok(dueInMs <= 7_000 && dueInMs >= 7_000 - took - 1_000, `${dueInMs} ms until the evaluation`)
   // on a machine that paused for longer it was overdue
-  if (took < 6_000) t.equal(await statusesOf(db, id), 'up')
-  t.ok((await heartbeatOf(db, id))!.due_at! > new Date())
+  if (took < 6_000) t.equal(await readStatuses(db, id), 'up')
+  t.ok((await readHeartbeat(db, id))!.due_at! > new Date())
 })
 
 t.test('a failure that several processes receive causes one transition, incident and delivery', async t => {
   const { id, token } = await create()
   await beat(token)
-  const fail = arrivalOf(token, 'fail')
+  const fail = buildPingArrival(token, 'fail')
   await Promise.all(Array.from({ length: 12 }, (_, i) => storePings(tools(i % 2 ? db : other), [fail, fail])))
-  t.same(await countsOf(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
-  t.equal((await heartbeatOf(db, id))?.pings, 25, 'and every ping is kept')
+  t.same(await countOutageRows(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
+  t.equal((await readHeartbeat(db, id))?.pings, 25, 'and every ping is kept')
 })
 
 t.test('a success and the overdue worker at the same moment run one after the other', async t => {
@@ -110,11 +110,11 @@ t.test('a success and the overdue worker at the same moment run one after the ot
     ])
   }
   for (const { id } of beats) {
-    t.match(await statusesOf(db, id), /^up( down up)*$/)
-    const counts = (await countsOf(db, id)) as { downs: number; incidents: number; deliveries: number }
+    t.match(await readStatuses(db, id), /^up( down up)*$/)
+    const counts = (await countOutageRows(db, id)) as { downs: number; incidents: number; deliveries: number }
     t.equal(counts.incidents, counts.downs)
     t.equal(counts.deliveries, counts.downs * 2)
-    t.ok((await heartbeatOf(db, id))?.due_at, 'the next success is waited for')
+    t.ok((await readHeartbeat(db, id))?.due_at, 'the next success is waited for')
   }
 })
 
@@ -122,15 +122,15 @@ t.test('a monitor with invalid rows stops neither the pings nor the deadlines of
   const [broken, sound, late] = await createHeartbeats(3)
   for (const { token } of [broken!, sound!, late!]) await beat(token)
   await execute(db, `UPDATE verdict_states SET state = '{}' WHERE monitor_id = ?`, [broken!.id])
-  const [refused, taken] = await storePings(tools(), [arrivalOf(broken!.token), arrivalOf(sound!.token)])
+  const [refused, taken] = await storePings(tools(), [buildPingArrival(broken!.token), buildPingArrival(sound!.token)])
   t.ok(refused instanceof Error)
   t.equal(taken, true)
   await keepListening()
   await runOut(db, broken!.id)
   await runOut(db, late!.id)
   await evaluateOverdue(tools(), 100)
-  t.equal(await statusesOf(db, late!.id), 'up down')
-  t.ok((await heartbeatOf(db, broken!.id))!.due_at! > new Date(), 'it is tried again later')
+  t.equal(await readStatuses(db, late!.id), 'up down')
+  t.ok((await readHeartbeat(db, broken!.id))!.due_at! > new Date(), 'it is tried again later')
 })
 
 t.test('a heartbeat that became a monitor of another type is not overdue', async t => {
@@ -142,15 +142,15 @@ t.test('a heartbeat that became a monitor of another type is not overdue', async
   await runOut(db, id)
   while ((await evaluateOverdue(tools(), 7)) > 0);
   t.same(await query(db, 'SELECT state FROM verdict_states WHERE monitor_id = ?', [id]), before)
-  t.match(await countsOf(db, id), { downs: 0, incidents: 0, deliveries: 0 })
-  t.equal((await heartbeatOf(db, id))?.due_at, null)
+  t.match(await countOutageRows(db, id), { downs: 0, incidents: 0, deliveries: 0 })
+  t.equal((await readHeartbeat(db, id))?.due_at, null)
 })
 
 t.test('no heartbeat is overdue while no process accepts pings, and deadlines in the gap are extended', async t => {
   const [due, daily, before, shortlyBefore] = await createHeartbeats(4)
   await execute(db, `UPDATE monitors SET heartbeat_interval = 86400 WHERE id = ?`, [daily!.id])
   for (const { token } of [due!, daily!, before!, shortlyBefore!]) await beat(token)
-  const { due_at: dailyBefore } = (await heartbeatOf(db, daily!.id))!
+  const { due_at: dailyBefore } = (await readHeartbeat(db, daily!.id))!
   await runOut(db, due!.id)
   await execute(db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [before!.id])
   await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '10 minutes'`)
@@ -163,14 +163,14 @@ t.test('no heartbeat is overdue while no process accepts pings, and deadlines in
   t.equal(gaps.filter(({ outage }) => outage !== null).length, 1, 'recorded once')
   await keepListening()
   await evaluateOverdue(tools(), 100)
-  t.equal(await statusesOf(db, due!.id), 'up', 'its ping may have been sent')
-  t.equal(await statusesOf(db, before!.id), 'up down', 'it was overdue before')
-  const shortlyMs = (await heartbeatOf(db, shortlyBefore!.id))!.due_at!.getTime()
+  t.equal(await readStatuses(db, due!.id), 'up', 'its ping may have been sent')
+  t.equal(await readStatuses(db, before!.id), 'up down', 'it was overdue before')
+  const shortlyMs = (await readHeartbeat(db, shortlyBefore!.id))!.due_at!.getTime()
   t.ok(shortlyMs >= beforeMs - 1 && shortlyMs <= afterMs + 1, 'a ping that was accepted before the gap is stored first')
-  const dueMs = (await heartbeatOf(db, due!.id))!.due_at!.getTime() - 61 * 60_000
+  const dueMs = (await readHeartbeat(db, due!.id))!.due_at!.getTime() - 61 * 60_000
   // PostgreSQL's clock counts in microseconds
   t.ok(dueMs >= beforeMs - 1 && dueMs <= afterMs + 1, 'an interval and its grace from the end of the silence')
-  const { due_at: dailyDueAt } = (await heartbeatOf(db, daily!.id))!
+  const { due_at: dailyDueAt } = (await readHeartbeat(db, daily!.id))!
   t.same(dailyDueAt, dailyBefore, 'it has its time')
 })
 
@@ -186,7 +186,7 @@ t.test(
     // a day less a minute after the last ping
     await execute(db, "UPDATE heartbeats SET due_at = now() + interval '61 minutes' WHERE monitor_id = ?", [early!.id])
     await execute(db, 'UPDATE heartbeats SET run_started_at = now() WHERE monitor_id = ?', [running!.id])
-    const dueOf = async (id: string) => (await heartbeatOf(db, id))!.due_at!.getTime()
+    const dueOf = async (id: string) => (await readHeartbeat(db, id))!.due_at!.getTime()
     const before = await Promise.all(ids.map(dueOf))
     await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '40 s'`)
     await recordIntakeAlive(db)
@@ -202,7 +202,7 @@ t.test('gaps that repeat do not postpone the deadline of a job that has ended wi
   const ids = [ended!.id, hung!.id, frequent!.id]
   for (const { token } of [ended!, hung!, frequent!]) await beat(token)
   await execute(db, 'UPDATE monitors SET heartbeat_interval = 60 WHERE id = ?', [frequent!.id])
-  const dueOf = async (id: string) => (await heartbeatOf(db, id))!.due_at!.getTime()
+  const dueOf = async (id: string) => (await readHeartbeat(db, id))!.due_at!.getTime()
   /** A gap while a run of `hung` goes on, and the deadlines of the others are in it. Returns which deadlines it moved. */
   const passGap = async (sinceSuccess: string) => {
     await execute(
@@ -228,12 +228,12 @@ t.test('gaps that repeat do not postpone the deadline of a job that has ended wi
   t.same(await passGap('3 hours'), [false, false, false])
   await keepListening()
   await evaluateOverdue(tools(), 100)
-  t.equal(await statusesOf(db, ended!.id), 'up down')
+  t.equal(await readStatuses(db, ended!.id), 'up down')
 })
 
 t.test('the newest thousand pings of each heartbeat are kept', async t => {
   const { id, token } = await create()
-  const many = Array.from({ length: 250 }, () => arrivalOf(token, 'log'))
+  const many = Array.from({ length: 250 }, () => buildPingArrival(token, 'log'))
   for (let i = 0; i < 5; i++) await storePings(tools(), many)
   const [row] = await query<object>(
     db,
@@ -255,21 +255,21 @@ t.test('a queued ping is stored once, with the time of its arrival, and does not
     'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS "nowMs"',
   )) as [{ nowMs: number }]
   const kept = (kind: 'success' | 'fail', receivedAtMs: number): PingArrival => ({
-    ...arrivalOf(token, kind),
+    ...buildPingArrival(token, kind),
     receivedAtMs,
     isKept: true,
   })
   const late = kept('fail', nowMs - 60_000)
   t.same(await storePings(tools(), [late]), [true])
-  t.match(await statusesOf(db, id), 'up', 'a failure from before the last success changes nothing')
+  t.match(await readStatuses(db, id), 'up', 'a failure from before the last success changes nothing')
   const fresh = kept('fail', nowMs + 60_000)
   t.same(await storePings(tools(), [fresh]), [true])
   t.same(await Promise.all([storePings(tools(), [fresh]), storePings(tools(other), [fresh, late])]), [
     [true],
     [true, true],
   ])
-  t.match(await statusesOf(db, id), 'up down')
-  t.equal((await heartbeatOf(db, id))?.pings, 3, 'what was delivered again is not stored again')
+  t.match(await readStatuses(db, id), 'up down')
+  t.equal((await readHeartbeat(db, id))?.pings, 3, 'what was delivered again is not stored again')
 })
 
 t.test('queued pings that are stored after an outage do not make their monitors overdue', async t => {
@@ -286,16 +286,17 @@ t.test('queued pings that are stored after an outage do not make their monitors 
   await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '5 hours'`)
   t.ok((await recordIntakeAlive(db)).outage, 'the deadlines are extended')
   await keepListening()
-  t.same(await storePings(tools(), [{ ...arrivalOf(heard!.token), receivedAtMs: Date.now() - agoMs, isKept: true }]), [
-    true,
-  ])
+  t.same(
+    await storePings(tools(), [{ ...buildPingArrival(heard!.token), receivedAtMs: Date.now() - agoMs, isKept: true }]),
+    [true],
+  )
   await evaluateOverdue(tools(), 100)
-  t.same(await Promise.all(ids.map(id => statusesOf(db, id))), ['up', 'up'])
+  t.same(await Promise.all(ids.map(id => readStatuses(db, id))), ['up', 'up'])
 })
 
 t.test('a ping that was queued while it waited for its commit is left out of the commit', async t => {
   const { id, token } = await create()
-  const [answer] = await storePings(tools(), [{ ...arrivalOf(token), isWithdrawn: true }])
+  const [answer] = await storePings(tools(), [{ ...buildPingArrival(token), isWithdrawn: true }])
   t.ok(answer instanceof WithdrawnPingError)
-  t.equal((await heartbeatOf(db, id))?.pings ?? 0, 0)
+  t.equal((await readHeartbeat(db, id))?.pings ?? 0, 0)
 })

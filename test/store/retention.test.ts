@@ -4,10 +4,10 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { listStatusTimes } from '../../control-plane/insight/analytics/uptime/status-time-store.ts'
 import { insertTransitions, listTransitions, type TransitionRow } from '../../control-plane/verdict/core/store.ts'
 import {
+  createAgedDeliveryId,
+  createAgedId,
   daysAgo,
   deleteMonitorAt,
-  deliveryIdOf,
-  idOf,
   insertDelivery,
   insertEvent,
   insertIncident,
@@ -58,7 +58,7 @@ t.test('A deleted delivery cannot be replayed, and the error gives the reason', 
   const gone = { code: 'not_found', message: 'log entry not found; deliveries are kept for 30 days after their end' }
   t.match(await account.call(`POST /alerts/log/${id}/retry`), { status: 404, body: { error: gone } })
   t.match(await account.call(`GET /alerts/log/${id}`), { status: 404, body: { error: gone } })
-  const never = await account.call(`GET /alerts/log/${deliveryIdOf(2)}`)
+  const never = await account.call(`GET /alerts/log/${createAgedDeliveryId(2)}`)
   t.match(never, { status: 404, body: { error: { message: /^log entry not found$/ } } })
 })
 
@@ -140,7 +140,14 @@ t.test('An explanation is stored compressed and returned unchanged', async t => 
     })),
   )
   const explanation = { votes } as never
-  const row = { id: idOf(0), project_id: projectId, monitor_id: monitorId, at: new Date(), summary: 'why', explanation }
+  const row = {
+    id: createAgedId(0),
+    project_id: projectId,
+    monitor_id: monitorId,
+    at: new Date(),
+    summary: 'why',
+    explanation,
+  }
   const rows: TransitionRow[] = [{ ...row, from_status: 'up', to_status: 'down', quorum: 'full' }]
   await db.transaction(tx => insertTransitions(tx, rows, new Date()))
   const [stored] = await query<{ bytes: number }>(
@@ -196,7 +203,7 @@ t.test('Past maintenance is deleted with its history; a recurring window stays',
   const window = async (ended: number, row = {}) => {
     const times = { starts_at: daysAgo(ended + 1), ends_at: daysAgo(ended) }
     const known = { project_id: projectId, title: 'Move', created_at: daysAgo(900), updated_at: daysAgo(900) }
-    const id = await insertRow(db, 'maintenance_windows', { id: idOf(900), ...known, ...times, ...row })
+    const id = await insertRow(db, 'maintenance_windows', { id: createAgedId(900), ...known, ...times, ...row })
     const period = { window_id: id, project_id: projectId, monitor_id: monitorId }
     await insertRow(db, 'maintenance_periods', { ...period, ...times })
     return id
@@ -213,7 +220,7 @@ t.test('Silences are deleted after 800 days since their end', async t => {
   const { projectId, monitorId } = await scene()
   const silence = async (ended: number) => {
     const times = { created_at: daysAgo(900), ends_at: daysAgo(ended) }
-    const id = await insertRow(db, 'alert_silences', { id: idOf(900), project_id: projectId, ...times })
+    const id = await insertRow(db, 'alert_silences', { id: createAgedId(900), project_id: projectId, ...times })
     await insertRow(db, 'alert_silence_monitors', { silence_id: id, monitor_id: monitorId })
     return id
   }
@@ -246,12 +253,12 @@ t.test('A deleted monitor is removed after 30 days with its history, unless some
   const manual = await insertIncident(db, projectId, 40, { source: 'manual' })
   await insertIncidentMonitor(db, manual, ids.ofPeoplesIncident)
   const stamps = { created_at: daysAgo(40), updated_at: daysAgo(40) }
-  const page = { project_id: projectId, name: 'Acme', slug: idOf(40), template: 'plain', brand_color: '#000' }
-  const pageId = await insertRow(db, 'status_pages', { id: idOf(40), ...page, ...stamps })
+  const page = { project_id: projectId, name: 'Acme', slug: createAgedId(40), template: 'plain', brand_color: '#000' }
+  const pageId = await insertRow(db, 'status_pages', { id: createAgedId(40), ...page, ...stamps })
   const component = { page_id: pageId, name: 'Shop', monitor_id: ids.onPage, display_order: 1, status: 'unknown' }
-  await insertRow(db, 'status_page_components', { id: idOf(40), ...component, ...stamps })
+  await insertRow(db, 'status_page_components', { id: createAgedId(40), ...component, ...stamps })
   const source = { name: 'Feed', url: 'https://a.example', method: 'GET', fetch_interval_s: 60, timeout_ms: 1_000 }
-  const own = { id: idOf(40), project_id: projectId, next_fetch_at: new Date(), ...source, ...stamps }
+  const own = { id: createAgedId(40), project_id: projectId, next_fetch_at: new Date(), ...source, ...stamps }
   const sourceId = await insertRow(db, 'data_sources', own)
   const child = { data_source_id: sourceId, key: 'a', made_name: 'a', archived_at: daysAgo(31) }
   await insertRow(db, 'data_source_children', { monitor_id: ids.ofDataSource, ...child })
@@ -288,7 +295,7 @@ t.test('Closed digests, old warnings, and old probes and tokens are deleted', as
   const { projectId, channelId, monitorId } = at
   const digest = (days: number, closed: boolean, deliveryId: string | null = null) =>
     insertRow(db, 'digests', {
-      id: idOf(days),
+      id: createAgedId(days),
       project_id: projectId,
       channel_id: channelId,
       due_at: daysAgo(days),
@@ -297,9 +304,9 @@ t.test('Closed digests, old warnings, and old probes and tokens are deleted', as
     })
   const token = (days: number, row = {}) =>
     insertRow(db, 'probe_tokens', {
-      id: idOf(days),
+      id: createAgedId(days),
       region: 'us-east',
-      token_hash: Buffer.from(idOf(days)),
+      token_hash: Buffer.from(createAgedId(days)),
       created_at: daysAgo(days),
       is_reusable: false,
       expires_at: daysAgo(days - 7),
@@ -307,7 +314,7 @@ t.test('Closed digests, old warnings, and old probes and tokens are deleted', as
     })
   const probe = async (tokenId: string, seen: number, row = {}) =>
     insertRow(db, 'probes', {
-      id: idOf(200),
+      id: createAgedId(200),
       token_id: tokenId,
       region: 'us-east',
       name: 'p',

@@ -10,7 +10,7 @@ import {
 import { startScreenshotRecorder } from '../../control-plane/monitoring/screenshots/intake/recorder.ts'
 import { Screenshot, ScreenshotKind, ScreenshotOrder } from '../../proto/gen/probe/v1/screenshot.ts'
 import { differenceHintSubject, screenshotSubject, secondPictureSubject } from '../../shared/nats/subjects.ts'
-import { comparisonOf, startScreenshotStore } from '../support/screenshots.ts'
+import { buildComparison, startScreenshotStore } from '../support/screenshots.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -41,7 +41,7 @@ async function start(t: Teardown) {
   /** Sends a picture and waits until it is handled. */
   async function send(grey: number, order: Partial<ScreenshotOrder> = {}) {
     sent++
-    const shot = comparisonOf(monitorId, grey, sent * 1_000, order)
+    const shot = buildComparison(monitorId, grey, sent * 1_000, order)
     await nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(shot).finish())
     await waitFor(async () => (await countReceived()) === sent, { label: 'the screenshot to be handled' })
     await nats.connection.flush()
@@ -223,7 +223,7 @@ t.test('A full store drops screenshots, and the recorder continues', async t => 
   t.teardown(() => recorder.stop())
   const image = Buffer.concat([Buffer.from('ffd8ff', 'hex'), Buffer.alloc(100 * 1024)])
   const send = async (at: number) => {
-    const failure = comparisonOf(monitorId, WHITE, at, { kind: ScreenshotKind.FAILURE })
+    const failure = buildComparison(monitorId, WHITE, at, { kind: ScreenshotKind.FAILURE })
     const shot = Screenshot.encode({ ...failure, contentType: 'image/jpeg', image }).finish()
     await nats.js.publish(screenshotSubject('us-east'), shot)
   }

@@ -16,7 +16,7 @@ import { startScreenshotPruneWorker } from '../../control-plane/monitoring/scree
 import { listScreenshots } from '../../control-plane/monitoring/screenshots/store.ts'
 import { Screenshot } from '../../proto/gen/probe/v1/screenshot.ts'
 import { SCREENSHOTS_STREAM, screenshotSubject } from '../../shared/nats/subjects.ts'
-import { comparisonOf, connectStreams, png, startScreenshotStore } from '../support/screenshots.ts'
+import { buildComparison, connectStreams, png, startScreenshotStore } from '../support/screenshots.ts'
 import { startTcpRelay } from '../support/tcp-relay.ts'
 import type { Teardown } from '../support/teardown.ts'
 import { insertTenant } from '../support/tenant.ts'
@@ -116,7 +116,7 @@ t.test('A bucket that NATS has lost is created again by the recorder that is run
   const { streams } = nats.manager
   const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
   const send = (grey: number, at: number) =>
-    nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(comparisonOf(monitorId, grey, at)).finish())
+    nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(buildComparison(monitorId, grey, at)).finish())
   await send(255, 1_000)
   await waitFor(async () => (await list()).length === 1, { label: 'the baseline' })
   await streams.delete('OBJ_SCREENSHOTS')
@@ -161,11 +161,11 @@ t.test('The first comparison becomes the baseline; a duplicate or invalid one ch
   t.teardown(() => recorder.stop())
   const send = (data: Uint8Array) => nats.js.publish(screenshotSubject('us-east'), data)
   const list = async () => (await listScreenshots(db, projectId, monitorId, { limit: 10, offset: 0 })).rows
-  const [first, second] = [comparisonOf(monitorId, 255, 1_000), comparisonOf(monitorId, 0, 2_000)]
+  const [first, second] = [buildComparison(monitorId, 255, 1_000), buildComparison(monitorId, 0, 2_000)]
   await send(Screenshot.encode(first).finish())
   await send(Buffer.from('no screenshot'))
   await send(Screenshot.encode({ ...first, id: randomUUID(), image: first.image.subarray(0, 40) }).finish())
-  await send(Screenshot.encode(comparisonOf(randomUUID(), 0, 1_000)).finish())
+  await send(Screenshot.encode(buildComparison(randomUUID(), 0, 1_000)).finish())
   await send(Screenshot.encode(second).finish())
   await send(Screenshot.encode(second).finish())
   const rows = await waitFor(async () => ((await list()).length === 2 ? list() : null), { label: 'two screenshots' })
@@ -177,7 +177,7 @@ t.test('The first comparison becomes the baseline; a duplicate or invalid one ch
 
   // another address is another page, so the former baseline does not apply
   await execute(db, "UPDATE monitors SET url = 'https://new.example', config_version = 2 WHERE id = ?", [monitorId])
-  const third = comparisonOf(monitorId, 0, 3_000, { configVersion: 2 })
+  const third = buildComparison(monitorId, 0, 3_000, { configVersion: 2 })
   await send(Screenshot.encode(second).finish())
   await send(Screenshot.encode(third).finish())
   await waitFor(async () => (await list()).find(({ id }) => id === third.id)?.isBaseline, { label: 'a new baseline' })
@@ -195,7 +195,7 @@ t.test('Screenshots wait while the object store is unreachable, and are stored w
   })
   const objects = createS3ObjectStore({ ...CREDENTIALS, bucket: 'shots', endpoint: new URL(relay.url).origin })
   for (const at of [1_000, 2_000, 3_000]) {
-    const shot = Screenshot.encode(comparisonOf(context.monitorId, 255, at)).finish()
+    const shot = Screenshot.encode(buildComparison(context.monitorId, 255, at)).finish()
     await context.nats.js.publish(screenshotSubject('us-east'), shot)
   }
   const recorder = startScreenshotRecorder({ ...context, objects })
@@ -214,9 +214,9 @@ t.test('Screenshots are deleted after 30 days, a baseline when nothing is compar
   const { db, monitorId, projectId, objects } = context
   const recorder = startScreenshotRecorder(context)
   const shots = [
-    comparisonOf(monitorId, 255, 1_000),
-    comparisonOf(monitorId, 0, 2_000),
-    comparisonOf(monitorId, 9, 3_000),
+    buildComparison(monitorId, 255, 1_000),
+    buildComparison(monitorId, 0, 2_000),
+    buildComparison(monitorId, 9, 3_000),
   ]
   for (const shot of shots)
     await context.nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(shot).finish())
@@ -246,7 +246,7 @@ t.test('The oldest screenshots of a project beyond its limit are deleted, and it
   const { db, monitorId, projectId, objects } = context
   const recorder = startScreenshotRecorder(context)
   const foreign = await insertMonitor(db, (await insertTenant(db)).projectId)
-  const shots = [1, 2, 3, 4, 5].map(i => comparisonOf(i === 1 ? foreign : monitorId, i * 40, i * 1_000))
+  const shots = [1, 2, 3, 4, 5].map(i => buildComparison(i === 1 ? foreign : monitorId, i * 40, i * 1_000))
   for (const shot of shots)
     await context.nats.js.publish(screenshotSubject('us-east'), Screenshot.encode(shot).finish())
   const ids = async () =>

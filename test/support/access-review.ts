@@ -13,10 +13,11 @@ export async function proveAddress(origin: string, smtp: Smtp, email: string, co
 /** The forms of the page, by what each decides. */
 export function parseRows(text: string) {
   const forms = [...text.matchAll(/<form[^>]*action="\/account\/access".*?<\/form>/gs)].map(([form]) => form)
-  const fieldOf = (form: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? ''
+  const parseFieldValue = (form: string, name: string) =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(form)?.[1] ?? ''
   return forms.map(form => ({
-    organization_id: fieldOf(form, 'organization_id'),
-    kind: fieldOf(form, 'kind'),
-    id: fieldOf(form, 'id'),
+    organization_id: parseFieldValue(form, 'organization_id'),
+    kind: parseFieldValue(form, 'kind'),
+    id: parseFieldValue(form, 'id'),
   }))
 }

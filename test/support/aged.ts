@@ -20,8 +20,8 @@ export const RETENTION: RetentionSettings = {
 export const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000)
 
 /** A record id as it would have been generated at that time. */
-export const idOf = (days: number) => firstIdAt(daysAgo(days)).slice(0, 24) + randomBytes(6).toString('hex')
-export const deliveryIdOf = (days: number) => `whd_${idOf(days).replaceAll('-', '')}`
+export const createAgedId = (days: number) => firstIdAt(daysAgo(days)).slice(0, 24) + randomBytes(6).toString('hex')
+export const createAgedDeliveryId = (days: number) => `whd_${createAgedId(days).replaceAll('-', '')}`
 
 /** A process with the role schedule that deletes old rows. */
 export function startRetention(db: Db, retention: Partial<RetentionSettings> = {}) {
@@ -60,7 +60,7 @@ export async function insertRow(db: Db, table: string, row: Record<string, unkno
 
 export const insertEvent = (db: Db, projectId: string, days: number, row: Record<string, unknown> = {}) =>
   insertRow(db, 'events', {
-    id: idOf(days),
+    id: createAgedId(days),
     project_id: projectId,
     name: 'monitor.up',
     subject: 'monitor:x',
@@ -76,7 +76,7 @@ export const insertDelivery = (
   row: Record<string, unknown> = {},
 ) =>
   insertRow(db, 'deliveries', {
-    id: deliveryIdOf(days),
+    id: createAgedDeliveryId(days),
     project_id: projectId,
     channel_id: channelId,
     event_id: eventId,
@@ -90,7 +90,7 @@ export const insertDelivery = (
 
 export const insertTransition = (db: Db, projectId: string, monitorId: string, days: number, to: string) =>
   insertRow(db, 'transitions', {
-    id: idOf(days),
+    id: createAgedId(days),
     project_id: projectId,
     monitor_id: monitorId,
     from_status: 'up',
@@ -104,7 +104,7 @@ export const insertTransition = (db: Db, projectId: string, monitorId: string, d
 
 export const insertIncident = async (db: Db, projectId: string, days: number, row: Record<string, unknown> = {}) => {
   const id = await insertRow(db, 'incidents', {
-    id: idOf(days),
+    id: createAgedId(days),
     project_id: projectId,
     title: 'Down',
     severity: 'major',
@@ -117,7 +117,7 @@ export const insertIncident = async (db: Db, projectId: string, days: number, ro
     ...row,
   })
   await insertRow(db, 'incident_updates', {
-    id: idOf(days),
+    id: createAgedId(days),
     incident_id: id,
     status: 'resolved',
     message: 'over',

@@ -42,7 +42,7 @@ export type ApiServer = {
   picket(key: string): Picket
   /** creates another organization with a project and an admin key */
   tenant(plan?: string): Promise<Tenant & { key: string }>
-  keyOf(tenant: Tenant, scope: Scope): Promise<string>
+  createKey(tenant: Tenant, scope: Scope): Promise<string>
 }
 
 /** The port of custom domains, and authorities that are trusted. */
@@ -142,18 +142,19 @@ async function startServer(
 
 async function addFirstTenant(server: RunningApi): Promise<ApiServer> {
   const { db, origin } = server
-  const keyOf = async (tenant: Tenant, scope: Scope) => (await createApiKey(db, tenant, { name: 'test', scope })).key
+  const createKey = async (tenant: Tenant, scope: Scope) =>
+    (await createApiKey(db, tenant, { name: 'test', scope })).key
   const tenant = async (plan?: string) => {
     const made = await insertTenant(db, plan)
-    return { ...made, key: await keyOf(made, 'admin') }
+    return { ...made, key: await createKey(made, 'admin') }
   }
   const first = await tenant()
-  const picketOf = (apiKey: string) => createPicket({ origin, apiKey, fetch: recordingFetch(fetch) })
+  const createClient = (apiKey: string) => createPicket({ origin, apiKey, fetch: recordingFetch(fetch) })
   return {
     ...server,
     tenant,
-    keyOf,
-    picket: picketOf,
+    createKey,
+    picket: createClient,
     call: (method, path, sent) => send(origin, first.key, method, path, sent),
   }
 }

@@ -10,22 +10,22 @@ const TEXTS = ['', ' ', '\u0000', 'a\r\nb: c', '‮', '{{x}}', "' OR 1=1 --", '<
 
 /** Generates values that a JSON Schema allows, and sometimes one that it does not, at any place. */
 export function createArbitrary(schema: Schema, ids: KnownIds, name = ''): Arbitrary<unknown> {
-  const good = goodOf(schema, ids, name)
+  const good = buildValidValue(schema, ids, name)
   return fc.oneof(
     { weight: 15, arbitrary: good },
     { weight: 1, arbitrary: fc.oneof(fc.jsonValue(), fc.constantFrom(...TEXTS)) },
   )
 }
 
-function goodOf(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown> {
+function buildValidValue(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown> {
   const known = ids[name]
   if (known !== undefined && schema.type === 'string') return fc.oneof(fc.constant(known), fc.uuid({ version: 7 }))
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one: Schema) => goodOf(one, ids, name)))
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one: Schema) => buildValidValue(one, ids, name)))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if ('const' in schema) return fc.constant(schema.const)
   switch (schema.type) {
     case 'string':
-      return textOf(schema)
+      return buildText(schema)
     case 'integer':
       return fc.integer({ min: schema.minimum, max: schema.maximum })
     case 'number':
@@ -35,15 +35,20 @@ function goodOf(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown>
     case 'null':
       return fc.constant(null)
     case 'array':
-      return listOf(schema, ids, name)
+      return buildList(schema, ids, name)
     case 'object':
-      return objectOf(schema, ids)
+      return buildObject(schema, ids)
     default:
       return fc.jsonValue({ maxDepth: 3 })
   }
 }
 
-function textOf({ format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema): Arbitrary<string> {
+function buildText({
+  format,
+  pattern,
+  minLength = 0,
+  maxLength = Number.POSITIVE_INFINITY,
+}: Schema): Arbitrary<string> {
   if (pattern) return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, MAX_LENGTH) })
   if (format === 'email') return fc.emailAddress()
   if (format === 'date-time') return fc.date({ noInvalidDate: true }).map(date => date.toISOString())
@@ -55,19 +60,21 @@ function textOf({ format, pattern, minLength = 0, maxLength = Number.POSITIVE_IN
   )
 }
 
-function listOf(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown[]> {
+function buildList(schema: Schema, ids: KnownIds, name: string): Arbitrary<unknown[]> {
   const { items = {}, minItems: minLength = 0, maxItems = MAX_LENGTH, uniqueItems } = schema
-  const item = goodOf(items, ids, name.replace(/_ids$/, '_id'))
+  const item = buildValidValue(items, ids, name.replace(/_ids$/, '_id'))
   const length = { minLength, maxLength: Math.min(maxItems, 4) }
   return uniqueItems
     ? fc.uniqueArray(item, { ...length, selector: one => JSON.stringify(one) })
     : fc.array(item, length)
 }
 
-function objectOf(schema: Schema, ids: KnownIds): Arbitrary<unknown> {
+function buildObject(schema: Schema, ids: KnownIds): Arbitrary<unknown> {
   if (!schema.properties) {
     const values =
-      typeof schema.additionalProperties === 'object' ? goodOf(schema.additionalProperties, ids, '') : fc.jsonValue()
+      typeof schema.additionalProperties === 'object'
+        ? buildValidValue(schema.additionalProperties, ids, '')
+        : fc.jsonValue()
     return fc.dictionary(fc.string({ maxLength: MAX_LENGTH }), values, { maxKeys: 4 })
   }
   const properties = Object.entries<Schema>(schema.properties).map(([key, one]) => [

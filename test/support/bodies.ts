@@ -118,7 +118,7 @@ const PAGE_UPDATE = {
 export const bodyOfChannel = () => CHANNEL
 
 /** A valid body of each operation with all its properties. A new operation with a body needs a line. */
-export function bodyOf({ name }: Operation, records: Records): Record<string, unknown> {
+export function buildBody({ name }: Operation, records: Records): Record<string, unknown> {
   const { auth_type, auth_config, heartbeat_interval, heartbeat_grace, screenshot_threshold, ...update } = MONITOR
   const rule = { monitor_id: records.monitor_id, alert_channel_id: records.alert_channel_id }
   const switches = { on_down: true, on_recovery: true, on_degraded: false }
@@ -207,8 +207,8 @@ export function bodyOf({ name }: Operation, records: Records): Record<string, un
   return body
 }
 
-/** More valid bodies of an operation: the properties that exclude those of `bodyOf`. */
-export function alternativeBodiesOf({ name }: Operation, records: Records): Record<string, unknown>[] {
+/** More valid bodies of an operation: the properties that exclude those of `buildBody`. */
+export function buildAlternativeBodies({ name }: Operation, records: Records): Record<string, unknown>[] {
   if (name !== 'POST /monitors/bulk-changes') return []
   const rules = { remove: [records.alert_channel_id] }
   const change = {

@@ -33,7 +33,7 @@ export async function insertProbe(db: Db, region: string): Promise<void> {
   )
 }
 
-export async function canaryOf(db: Db, region: string) {
+export async function findCanary(db: Db, region: string) {
   return (await loadCanaries(db)).find(canary => canary.region === region)!
 }
 

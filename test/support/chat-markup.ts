@@ -4,17 +4,17 @@
 type Json = any
 
 /** Returns every text of a body with its path. */
-export function textsOf(value: unknown, keys: string[] = []): { keys: string[]; text: string }[] {
+export function listTexts(value: unknown, keys: string[] = []): { keys: string[]; text: string }[] {
   if (typeof value === 'string') return [{ keys, text: value }]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => textsOf(inner, [...keys, key]))
+  return Object.entries(value).flatMap(([key, inner]) => listTexts(inner, [...keys, key]))
 }
 
 const found = (texts: string[], pattern: RegExp) => texts.filter(text => pattern.test(text))
 
 /** Finds markup in a chat_a message: text of users must be plain. */
 export function markupInChatA(body: Json): string[] {
-  const shown = textsOf(body).filter(({ keys }) => !keys.includes('url') && !keys.includes('value'))
+  const shown = listTexts(body).filter(({ keys }) => !keys.includes('url') && !keys.includes('value'))
   const own = shown.map(({ text }) =>
     text
       .replace(/<!date\^\d+\^[^|>]*\|[^<>]*>/g, '')
@@ -35,7 +35,7 @@ export function markupInChatA(body: Json): string[] {
 export function markupInChatB(body: Json): string[] {
   const [embed] = body.embeds
   const link = /\[((?:\\.|[^[\]\\])*)\]\(https:\/\/picket\.example\.com[^()\s]*\)/g
-  const texts = textsOf([embed.title, embed.description, embed.fields]).map(({ text }) =>
+  const texts = listTexts([embed.title, embed.description, embed.fields]).map(({ text }) =>
     text
       .replace(link, '$1')
       .replace(/^\*\*(down|degraded|up)\*\* /gm, '')
@@ -47,7 +47,7 @@ export function markupInChatB(body: Json): string[] {
 
 /** Finds text of users outside of text runs, which have no markup, in a chat_c message. */
 export function markupInChatC(body: Json): string[] {
-  const texts = textsOf(body.attachments[0].content.body)
+  const texts = listTexts(body.attachments[0].content.body)
   const outside = texts.filter(({ keys }) => keys.at(-1) === 'text' && !keys.includes('inlines'))
   return [
     ...outside.map(({ text }) => text),

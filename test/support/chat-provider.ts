@@ -72,7 +72,7 @@ export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
     return consent ? grant(consent) : no(isRenewal ? 'invalid_refresh_token' : 'invalid_code')
   }
 
-  const personOf = (person: Person | undefined) =>
+  const buildPersonAnswer = (person: Person | undefined) =>
     person
       ? {
           ok: true,
@@ -91,24 +91,24 @@ export async function startChatProvider(t: Teardown): Promise<ChatProvider> {
     'oauth.v2.access': exchange,
     'auth.test': () => ({ ok: true }),
     'auth.revoke': () => ({ ok: true, revoked: true }),
-    'users.lookupByEmail': ({ fields }) => personOf(people.find(({ email }) => email === fields.email)),
-    'users.info': ({ fields }) => personOf(people.find(({ id }) => id === fields.user)),
+    'users.lookupByEmail': ({ fields }) => buildPersonAnswer(people.find(({ email }) => email === fields.email)),
+    'users.info': ({ fields }) => buildPersonAnswer(people.find(({ id }) => id === fields.user)),
     'conversations.open': ({ fields }) => ({ ok: true, channel: { id: `D${fields.users}` } }),
-    'conversations.list': ({ fields }) => pageOf(channels, fields),
+    'conversations.list': ({ fields }) => buildChannelPage(channels, fields),
     'chat.postMessage': () => ({ ok: true, channel: 'C1', ts: `1700000000.${++count}` }),
     'chat.update': () => ({ ok: true }),
     response: () => ({ ok: true }),
   }
 
   receiver.always(received => {
-    const called = calledOf(received)
+    const called = toReceivedCall(received)
     const scripted = scripts.get(called.method)?.shift()
     if (scripted !== undefined) return isAnswer(scripted) ? scripted : json(scripted)
     const refusal = refusals.get(called.token)
     return json(refusal ? no(refusal) : (methods[called.method]?.(called) ?? no('unknown_method')))
   })
 
-  const calls = (method: string) => receiver.received.map(calledOf).filter(called => called.method === method)
+  const calls = (method: string) => receiver.received.map(toReceivedCall).filter(called => called.method === method)
   return {
     origin,
     env: {
@@ -149,7 +149,7 @@ const json = (body: object) => ({
 })
 const isAnswer = (scripted: Answer | object): scripted is Answer => typeof scripted !== 'object' || 'status' in scripted
 
-function calledOf(received: ReceivedRequest): ReceivedCall {
+function toReceivedCall(received: ReceivedRequest): ReceivedCall {
   const isForm = received.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
   return {
     method: received.path.split('/').at(-1) ?? '',
@@ -160,7 +160,7 @@ function calledOf(received: ReceivedRequest): ReceivedCall {
 }
 
 /** Returns a page of two channels, whatever limit is requested. */
-function pageOf(channels: string[], { cursor = '0' }: Record<string, string>) {
+function buildChannelPage(channels: string[], { cursor = '0' }: Record<string, string>) {
   const from = Number(cursor)
   const next = from + 2 < channels.length ? String(from + 2) : ''
   const shown = channels.slice(from, from + 2)

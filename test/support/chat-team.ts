@@ -14,7 +14,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
     const body = await answer.text()
     return { status: answer.status, body: body === '' ? null : JSON.parse(body) }
   }
-  const formOf = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
+  const encodeForm = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 
   const responses = () => provider.bodies('response')
   /** Waits for the next body that is posted to the response URL, after `before` others. */
@@ -22,7 +22,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
 
   const sendCommand = (chatUserId: string, text: string, teamId = 'T1') => {
     const user = { team_id: teamId, user_id: chatUserId, command: '/picket' }
-    const sent = formOf({ ...user, text, response_url: `${provider.origin}/response`, id: uuidv7() })
+    const sent = encodeForm({ ...user, text, response_url: `${provider.origin}/response`, id: uuidv7() })
     return send('/chat/commands', sent, provider.signed(sent))
   }
 
@@ -82,7 +82,7 @@ export function createChatTeam(api: ApiServer, provider: ChatProvider) {
         response_url: `${provider.origin}/response`,
         trigger_id: uuidv7(),
       }
-      const sent = formOf({ payload: JSON.stringify(payload) })
+      const sent = encodeForm({ payload: JSON.stringify(payload) })
       const { status, body } = await send('/chat/interactions', sent, provider.signed(sent))
       return { status, body, response: await nextResponse(before) }
     },

@@ -36,7 +36,7 @@ function load(defaultAction, addRules) {
   koffi.struct('Comparison', { arg: 'uint32', op: 'uint32', datum_a: 'uint64', datum_b: 'uint64' })
   const init = library.func('void *seccomp_init(uint32 action)')
   const attribute = library.func('int seccomp_attr_set(void *filter, uint32 name, uint32 value)')
-  const numberOf = library.func('int seccomp_syscall_resolve_name(const char *name)')
+  const findSyscallNumber = library.func('int seccomp_syscall_resolve_name(const char *name)')
   const rule = library.func(
     'int seccomp_rule_add_array(void *filter, uint32 action, int call, uint32 count, const Comparison *comparisons)',
   )
@@ -47,7 +47,7 @@ function load(defaultAction, addRules) {
   const filter = init(defaultAction)
   must('all threads', attribute(filter, ALL_THREADS, 1))
   addRules((action, name, comparisons = []) => {
-    const call = numberOf(name)
+    const call = findSyscallNumber(name)
     // a call of another architecture
     if (call < 0) return
     must(name, rule(filter, action, call, comparisons.length, comparisons))

@@ -6,7 +6,7 @@ import { startPicket } from './picket.ts'
 import { startReceiver } from './receiver.ts'
 import type { Teardown } from './teardown.ts'
 import { insertTenant } from './tenant.ts'
-import { insertLiveProbes, insertMonitors, publish, resultOf } from './verdict.ts'
+import { createNextResult, insertLiveProbes, insertMonitors, publish } from './verdict.ts'
 
 /** Two tenants with monitors of one partition: one with many channels, one with a single webhook. */
 export async function startCrowd(t: Teardown, channels: number, env: Record<string, string> = {}) {
@@ -27,7 +27,7 @@ export async function startCrowd(t: Teardown, channels: number, env: Record<stri
   const check = (ids: string[], up: boolean) =>
     publish(
       nats,
-      ids.map(id => resultOf(id, { up })),
+      ids.map(id => createNextResult(id, { up })),
     )
   const waiting = async () => (await query<{ n: number }>(db, 'SELECT count(*) AS n FROM fan_outs'))[0]!.n
   const made = async () => {

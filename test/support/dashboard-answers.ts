@@ -1,6 +1,6 @@
 import type { OperationName, OperationResponse } from '../../control-plane/dashboard/core/operations.ts'
-import { ago, explanationOf, failingVoteOf, NOW, voteOf } from './dashboard-fixtures.ts'
-import { componentOf, groupOf, pageOf } from './page-records.ts'
+import { ago, buildExplanation, buildFailingVote, buildVote, NOW } from './dashboard-fixtures.ts'
+import { buildComponent, buildGroup, buildPage } from './page-records.ts'
 import { SETTINGS_ANSWERS } from './settings-answers.ts'
 
 /** Answers of the API by operation. */
@@ -21,12 +21,12 @@ type Transition = OperationResponse<'listMonitorTransitions'>['data'][number]
 const [ID, HOUR] = ['0190a0a0-0000-7000-8000-000000000001', 3_600_000]
 
 /** A page of a list with all its records. */
-export const listOf = <T>(data: T[], total = data.length) => ({
+export const buildList = <T>(data: T[], total = data.length) => ({
   data,
   meta: { page: 1, per_page: 25, total, total_pages: Math.max(1, Math.ceil(total / 25)) },
 })
 
-export const monitorOf = (changes: Partial<Monitor> = {}): Monitor => ({
+export const buildMonitor = (changes: Partial<Monitor> = {}): Monitor => ({
   ...{ id: ID, name: 'Shop', type: 'http', url: 'https://shop.example/', method: 'GET', headers: null, body: null },
   ...{ interval_seconds: 30, timeout_ms: 10_000, regions: ['us-east', 'eu-west', 'ap-southeast'], assertions: null },
   ...{ auth_type: null, auth_config: null, keyword: null, keyword_type: 'contains', heartbeat_interval: null },
@@ -44,7 +44,7 @@ export const monitorOf = (changes: Partial<Monitor> = {}): Monitor => ({
   ...changes,
 })
 
-export const incidentOf = (changes: Partial<Incident> = {}): Incident => ({
+export const buildIncident = (changes: Partial<Incident> = {}): Incident => ({
   ...{ id: 'i1', title: 'Shop is down', severity: 'major', status: 'investigating', message: null },
   ...{ source: 'automatic', caused_by_monitor_id: ID, monitor_ids: [ID], monitors: [], started_at: ago(12) },
   ...{ resolved_at: null, acknowledged_at: null, acknowledged_by: null, created_at: ago(12), updated_at: ago(12) },
@@ -52,14 +52,14 @@ export const incidentOf = (changes: Partial<Incident> = {}): Incident => ({
   ...changes,
 })
 
-export const channelOf = (changes: Partial<Channel> = {}): Channel => ({
+export const buildChannel = (changes: Partial<Channel> = {}): Channel => ({
   ...{ id: 'c1', name: 'Operations', type: 'webhook', config: {}, email_addresses: null, is_default: true },
   ...{ signing_secret: null, is_paused: false, paused_at: null, paused_reason: null, consecutive_failures: 0 },
   ...{ created_at: ago(9_000), updated_at: ago(9_000) },
   ...changes,
 })
 
-export const checkOf = (changes: Partial<Check> = {}): Check => ({
+export const buildCheck = (changes: Partial<Check> = {}): Check => ({
   ...{ id: 'k1', monitor_id: ID, region: 'us-east', probe_id: 'probe-1', status: 'up', scheduled_at: ago(1) },
   ...{ started_at: ago(1), attempt: 1, trigger: 'schedule', response_time_ms: 812, status_code: 200, error: null },
   timings: { dns_ms: 12, connect_ms: 20, tls_ms: 40, first_byte_ms: 700, transfer_ms: 40 },
@@ -68,8 +68,8 @@ export const checkOf = (changes: Partial<Check> = {}): Check => ({
   ...changes,
 })
 
-export const votesNowOf = (changes: Partial<Votes> = {}): Votes => {
-  const { quorum, counts, thresholds, timings } = explanationOf()
+export const buildCurrentVotes = (changes: Partial<Votes> = {}): Votes => {
+  const { quorum, counts, thresholds, timings } = buildExplanation()
   const now = { vote_since: ago(90), newest_check: null, next_check_at: ago(-0.5), no_vote_reason: null }
   const regions = ['us-east', 'eu-west', 'ap-southeast']
   return {
@@ -84,7 +84,7 @@ export const votesNowOf = (changes: Partial<Votes> = {}): Votes => {
     },
     ...{ status_by_votes: 'up', failing_votes_needed: 2, quorum, thresholds, timings },
     counts: { ...counts, ok: 3, failing: 0 },
-    votes: regions.map(region => ({ ...voteOf(region), ...now, vote: 'ok' })) as Votes['votes'],
+    votes: regions.map(region => ({ ...buildVote(region), ...now, vote: 'ok' })) as Votes['votes'],
     ...{
       silenced_by: [],
       alerts_withheld: false,
@@ -98,24 +98,24 @@ export const votesNowOf = (changes: Partial<Votes> = {}): Votes => {
 
 /** Votes of a monitor that two of three regions find down. */
 export const failingVotesNow = (): Votes => {
-  const quiet = votesNowOf()
+  const quiet = buildCurrentVotes()
   const votes = quiet.votes.map((vote, i) =>
-    i === 2 ? vote : { ...vote, ...failingVoteOf(vote.region), vote: 'failing' },
+    i === 2 ? vote : { ...vote, ...buildFailingVote(vote.region), vote: 'failing' },
   )
   const counts = { ok: 1, degraded: 0, failing: 2, not_voting: 0 }
   return { ...quiet, status: 'down', status_by_votes: 'down', counts, votes: votes as Votes['votes'] }
 }
 
-export const transitionOf = (changes: Partial<Transition> = {}): Transition => ({
+export const buildTransition = (changes: Partial<Transition> = {}): Transition => ({
   ...{ id: 't1', monitor_id: ID, from: 'up', to: 'down', at: ago(1), quorum: 'full' },
   ...{ caused_by_monitor_id: null, created_at: ago(1), updated_at: ago(1) },
   summary: '2 of 3 regions failed 3 checks in a row: us-east, eu-west (connection refused)',
-  explanation: explanationOf() as unknown as Transition['explanation'],
+  explanation: buildExplanation() as unknown as Transition['explanation'],
   ...changes,
 })
 
 /** A change of the settings of the monitor, half an hour ago. */
-const auditEntryOf = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
+const buildAuditEntry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
   ...{ id: 'a1', at: ago(30), action: 'updated', resource: 'monitor', resource_id: ID, resource_name: 'Shop' },
   ...{ actor: { kind: 'user', id: 'u1', name: 'Ann', ip: null }, created_at: ago(30), updated_at: ago(30) },
   changes: { timeout_ms: { from: 10_000, to: 20_000 } },
@@ -138,24 +138,24 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
       checks_24h: 25_920,
     },
   },
-  listIncidents: listOf<Incident>([]),
-  listAlertChannels: listOf([channelOf()]),
-  listViews: listOf([]),
-  listAlertLog: listOf([]),
-  listSilences: listOf<Silence>([]),
-  listMaintenanceWindows: listOf<MaintenanceWindow>([]),
-  listDependencies: listOf<Dependency>([]),
-  listMonitors: listOf<Monitor>([]),
-  listAuditLog: listOf([auditEntryOf()]),
-  listMonitorScreenshots: listOf<Screenshot>([]),
-  listRegions: listOf([
+  listIncidents: buildList<Incident>([]),
+  listAlertChannels: buildList([buildChannel()]),
+  listViews: buildList([]),
+  listAlertLog: buildList([]),
+  listSilences: buildList<Silence>([]),
+  listMaintenanceWindows: buildList<MaintenanceWindow>([]),
+  listDependencies: buildList<Dependency>([]),
+  listMonitors: buildList<Monitor>([]),
+  listAuditLog: buildList([buildAuditEntry()]),
+  listMonitorScreenshots: buildList<Screenshot>([]),
+  listRegions: buildList([
     { region: 'us-east', name: 'US East', is_live: true, live_probes: 1, no_live_probe_since: null },
     { region: 'eu-west', name: 'EU West', is_live: true, live_probes: 1, no_live_probe_since: null },
   ]),
-  readMonitor: { data: monitorOf() },
-  listMonitorVotes: { data: votesNowOf() },
-  listMonitorTransitions: listOf<Transition>([]),
-  listMonitorChecks: listOf([checkOf()]),
+  readMonitor: { data: buildMonitor() },
+  listMonitorVotes: { data: buildCurrentVotes() },
+  listMonitorTransitions: buildList<Transition>([]),
+  listMonitorChecks: buildList([buildCheck()]),
   listAnalyticsStrips: {
     data: [
       {
@@ -191,20 +191,23 @@ export const HEALTHY_ANSWERS: ApiAnswers = {
   listMonitorParents: {
     data: { monitor_id: ID, parent_ids: ['m9'], parents: [{ id: 'm9', name: 'Router', status: 'up' }] },
   },
-  listAlertRules: listOf([
+  listAlertRules: buildList([
     {
       ...{ id: 'r1', monitor_id: ID, alert_channel_id: 'c1', on_down: true, on_recovery: true, on_degraded: false },
       ...{ remind_every_minutes: 30, created_at: ago(9_000), updated_at: ago(9_000) },
     },
   ]),
-  listStatusPages: listOf([pageOf(), pageOf({ id: 'p2', name: 'Internal', slug: 'internal', is_published: false })]),
-  readStatusPage: { data: pageOf() },
-  listStatusPageComponents: listOf([
-    componentOf({ group_id: 'g1' }),
-    componentOf({ id: 'c2', name: 'Checkout', group_id: 'g1', display_order: 1, monitor_id: ID }),
-    componentOf({ id: 'c3', name: 'Mail', display_order: 2, status: 'degraded' }),
+  listStatusPages: buildList([
+    buildPage(),
+    buildPage({ id: 'p2', name: 'Internal', slug: 'internal', is_published: false }),
   ]),
-  listStatusPageGroups: listOf([groupOf()]),
+  readStatusPage: { data: buildPage() },
+  listStatusPageComponents: buildList([
+    buildComponent({ group_id: 'g1' }),
+    buildComponent({ id: 'c2', name: 'Checkout', group_id: 'g1', display_order: 1, monitor_id: ID }),
+    buildComponent({ id: 'c3', name: 'Mail', display_order: 2, status: 'degraded' }),
+  ]),
+  listStatusPageGroups: buildList([buildGroup()]),
   readMonitorGuarantee: {
     data: {
       outages: [{ kind: 'refused', down_within: 37, message_within: 39, shortest: 40, down_within_in_doubt: 60 }],

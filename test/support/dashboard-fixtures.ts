@@ -25,7 +25,7 @@ type BoardEntry = {
 }
 
 /** An answer of the board. The id of a monitor is its name unless it has one. */
-export function boardOf(
+export function buildBoard(
   entries: readonly BoardEntry[],
   { reset = false, removed = [], revision = '1', unread_since = null }: Partial<Omit<Board, 'monitors'>> = {},
 ): Board {
@@ -49,7 +49,7 @@ export function boardOf(
 }
 
 /** A row of the board; up for an hour by default. */
-export const rowOf = (changes: Partial<BoardRow> & { name: string }): BoardRow => ({
+export const buildRow = (changes: Partial<BoardRow> & { name: string }): BoardRow => ({
   ...{
     id: changes.name,
     type: 'http',
@@ -89,17 +89,17 @@ export const REFUSED: ExplainedCheck = {
 }
 
 /** The vote `ok` of a region. */
-export const voteOf = (region: string, changes: Partial<ExplainedVote> = {}): ExplainedVote => ({
+export const buildVote = (region: string, changes: Partial<ExplainedVote> = {}): ExplainedVote => ({
   ...{ region, state: 'ok', votes: true, age_seconds: 12, failed_in_a_row: 0, not_up_in_a_row: 0, better_in_a_row: 0 },
   ...{ first_failure_at: null, last_check: CHECK },
   ...changes,
 })
 
-export const failingVoteOf = (region: string, changes: Partial<ExplainedVote> = {}): ExplainedVote =>
-  voteOf(region, { state: 'failing', failed_in_a_row: 3, first_failure_at: ago(2), last_check: REFUSED, ...changes })
+export const buildFailingVote = (region: string, changes: Partial<ExplainedVote> = {}): ExplainedVote =>
+  buildVote(region, { state: 'failing', failed_in_a_row: 3, first_failure_at: ago(2), last_check: REFUSED, ...changes })
 
 /** Two of three regions are failing, so the monitor is down. */
-export const explanationOf = (changes: Partial<Explanation> = {}): Explanation => ({
+export const buildExplanation = (changes: Partial<Explanation> = {}): Explanation => ({
   ...{ from: 'up', to: 'down', at: ago(1), rule: 'majority_failing' },
   quorum: { mode: 'full', regions: 3, needed: 2, voting: 3, lost_since: null },
   counts: { ok: 1, degraded: 0, failing: 2, not_voting: 0 },
@@ -108,7 +108,7 @@ export const explanationOf = (changes: Partial<Explanation> = {}): Explanation =
     vote_lifetime_seconds: 190,
   },
   decided_by: { ...REFUSED, region: 'eu-west' },
-  votes: [failingVoteOf('us-east'), failingVoteOf('eu-west'), voteOf('ap-southeast')],
+  votes: [buildFailingVote('us-east'), buildFailingVote('eu-west'), buildVote('ap-southeast')],
   timings: {
     ...{ first_failure_at: ago(2), others_asked_at: ago(1.9), no_majority_since: null },
     ...{ outage_since: ago(1), outage_seconds: null },

@@ -2,22 +2,22 @@ import type { OperationName, OperationResponse } from '../../control-plane/dashb
 import type { Screen } from '../../control-plane/dashboard/core/screen.ts'
 import {
   type ApiAnswers,
-  channelOf,
-  checkOf,
+  buildChannel,
+  buildCheck,
+  buildIncident,
+  buildList,
+  buildMonitor,
+  buildTransition,
   failingVotesNow,
   HEALTHY_ANSWERS,
-  incidentOf,
-  listOf,
-  monitorOf,
-  transitionOf,
 } from './dashboard-answers.ts'
-import { ADMIN, ago, boardOf, explanationOf, REFUSED } from './dashboard-fixtures.ts'
+import { ADMIN, ago, buildBoard, buildExplanation, REFUSED } from './dashboard-fixtures.ts'
 import { REACH_ANSWERS } from './dashboard-reach-answers.ts'
 import { LOADED_SCREENS, type ScreenState } from './dashboard-screens.tsx'
 import { STORED_CHANNEL } from './form-records.ts'
 import { INTEGRATION_ANSWERS } from './integration-answers.ts'
 
-export const RECORD_ID = monitorOf().id
+export const RECORD_ID = buildMonitor().id
 
 /** A screen with what its operations answer. */
 export type DashboardScene = { screen: Screen; address: string; name: string; state: ScreenState }
@@ -26,7 +26,7 @@ type Timeline = NonNullable<ApiAnswers['readIncidentTimeline']>['data']
 type Delivery = NonNullable<ApiAnswers['readAlertLog']>['data']
 
 const monitor = { id: RECORD_ID, name: 'Checkout', status: 'down' as const }
-const incident = incidentOf({ title: 'Checkout is down', monitors: [monitor], message: 'Payments fail.' })
+const incident = buildIncident({ title: 'Checkout is down', monitors: [monitor], message: 'Payments fail.' })
 
 const checkItem = (minutes: number, region: string, error: string | null) => ({
   ...{ at: ago(minutes), kind: 'check', monitor_id: RECORD_ID, region },
@@ -49,7 +49,7 @@ const TIMELINE = {
     {
       ...{ at: ago(12), kind: 'transition', monitor_id: RECORD_ID, transition_id: 't1', from: 'up', to: 'down' },
       ...{ quorum: 'full', summary: '2 of 3 regions failed 3 checks in a row.', has_explanation: true },
-      explanation: explanationOf(),
+      explanation: buildExplanation(),
     },
     deliveryItem('delivered', ago(11.89)),
     deliveryItem('failed', null),
@@ -76,17 +76,17 @@ const PLANNED_IMPORT: OperationResponse<'readImport'>['data'] = {
   ...{ can_apply: true, progress: { done: 8, total: 8 }, error: null, created_at: ago(3), updated_at: ago(2) },
   summary: { create: 1, update: 1, delete: 2, unchanged: 40, left_out: 1, note: 0, warnings: 2, extra: 0 },
 }
-const itemOf = (item: object) => ({ resource: 'monitor' as const, id: null, fields: {}, warnings: [], ...item })
+const buildItem = (item: object) => ({ resource: 'monitor' as const, id: null, fields: {}, warnings: [], ...item })
 const PLANNED_ITEMS = [
-  itemOf({ action: 'delete', key: 'Old shop' }),
-  itemOf({
+  buildItem({ action: 'delete', key: 'Old shop' }),
+  buildItem({
     ...{ action: 'left_out', resource: null, key: 'Queue' },
     warnings: ['monitors of type rabbitmq are not supported; it was left out'],
   }),
-  itemOf({ action: 'update', key: 'Checkout', fields: { interval_seconds: { from: 60, to: 30 } } }),
+  buildItem({ action: 'update', key: 'Checkout', fields: { interval_seconds: { from: 60, to: 30 } } }),
 ] as never[]
 
-const REGIONS = listOf(
+const REGIONS = buildList(
   (['us-east', 'eu-west', 'ap-southeast'] as const).map((region, i) => ({
     ...{ region, name: region, is_live: i > 0, live_probes: i, no_live_probe_since: null },
   })),
@@ -95,10 +95,10 @@ const REGIONS = listOf(
 /** A project with trouble of every kind, in every operation that a screen reads. */
 const FULL_ANSWERS: ApiAnswers = {
   ...HEALTHY_ANSWERS,
-  listIncidents: listOf([incident, incidentOf({ id: 'i2', title: 'Search is slow', status: 'identified' })], 60),
-  listAlertChannels: listOf([
-    channelOf({ config: { url: 'https://hooks.example.com/x' } }),
-    channelOf({
+  listIncidents: buildList([incident, buildIncident({ id: 'i2', title: 'Search is slow', status: 'identified' })], 60),
+  listAlertChannels: buildList([
+    buildChannel({ config: { url: 'https://hooks.example.com/x' } }),
+    buildChannel({
       id: 'c2',
       name: 'Old pager',
       is_paused: true,
@@ -106,16 +106,16 @@ const FULL_ANSWERS: ApiAnswers = {
       paused_reason: '50 failed in a row',
     }),
   ]),
-  listAlertLog: listOf([DELIVERY, { ...DELIVERY, id: 'whd_2', status: 'delivered' }], 60),
-  listMonitors: listOf([monitorOf({ name: 'Ends soon' })]),
-  readMonitor: { data: monitorOf({ name: 'Checkout', status: 'down', status_changed_at: ago(12) }) },
+  listAlertLog: buildList([DELIVERY, { ...DELIVERY, id: 'whd_2', status: 'delivered' }], 60),
+  listMonitors: buildList([buildMonitor({ name: 'Ends soon' })]),
+  readMonitor: { data: buildMonitor({ name: 'Checkout', status: 'down', status_changed_at: ago(12) }) },
   listMonitorVotes: { data: failingVotesNow() },
-  listMonitorTransitions: listOf([transitionOf()]),
-  listMonitorChecks: listOf([
-    checkOf({ id: 'k2', status: 'down', status_code: 0, error: REFUSED.error as never, timings: null as never }),
-    checkOf(),
+  listMonitorTransitions: buildList([buildTransition()]),
+  listMonitorChecks: buildList([
+    buildCheck({ id: 'k2', status: 'down', status_code: 0, error: REFUSED.error as never, timings: null as never }),
+    buildCheck(),
   ]),
-  listIncidentTemplates: listOf([
+  listIncidentTemplates: buildList([
     {
       ...{ id: 'x1', name: 'Provider outage', title: 'Provider outage', severity: 'major', status: 'identified' },
       ...{ message: 'Our provider reports an outage.', created_at: ago(9_000), updated_at: ago(9_000) },
@@ -127,13 +127,13 @@ const FULL_ANSWERS: ApiAnswers = {
       ...{ created_at: ago(9_000), updated_at: ago(9_000) },
     },
   },
-  listAlertProjectChannels: listOf([
+  listAlertProjectChannels: buildList([
     {
       ...{ id: 'u1', alert_channel_id: 'c1', alert_type: 'incident' as const },
       ...{ created_at: ago(9_000), updated_at: ago(9_000) },
     },
   ]),
-  listAlertRelay: listOf([
+  listAlertRelay: buildList([
     {
       ...{ id: 'd1', destination: 'https://hooks.example.com', state: 'open' as const, consecutive_failures: 5 },
       ...{ opened_at: ago(4), next_trial_at: ago(-1), waiting: 3, dead: 2 },
@@ -146,13 +146,13 @@ const FULL_ANSWERS: ApiAnswers = {
   readAlertChannel: { data: STORED_CHANNEL },
   listRegions: REGIONS,
   ...REACH_ANSWERS,
-  listImports: listOf([PLANNED_IMPORT]),
+  listImports: buildList([PLANNED_IMPORT]),
   readImport: { data: PLANNED_IMPORT },
-  listImportItems: listOf(PLANNED_ITEMS, 60),
+  listImportItems: buildList(PLANNED_ITEMS, 60),
   ...INTEGRATION_ANSWERS,
 }
 
-const FULL_BOARD = boardOf([
+const FULL_BOARD = buildBoard([
   {
     ...{ name: 'Checkout', status: 'down', since: ago(12), tags: ['prod', 'shop'], cause: 'connection refused' },
     votes: { 'us-east': 'failing', 'eu-west': 'failing', 'ap-southeast': 'ok' },
@@ -171,7 +171,7 @@ const EMPTY_ANSWERS = Object.fromEntries(
 function emptyAnswer(name: string, answer: unknown): unknown {
   if (name === 'readIncidentTimeline') return { data: { ...TIMELINE, items: [] } }
   if (name === 'listRegions' || name === 'listAnalyticsStrips') return answer
-  return Array.isArray((answer as { data: unknown }).data) ? { ...(answer as object), ...listOf([]) } : answer
+  return Array.isArray((answer as { data: unknown }).data) ? { ...(answer as object), ...buildList([]) } : answer
 }
 
 const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable' }
@@ -186,7 +186,7 @@ export const FULL: ScreenState = { answers: FULL_ANSWERS, board: FULL_BOARD, isI
 const OPERATOR = { ...ADMIN, is_operator: true }
 
 /** Everything fails but the record that the screen is about. */
-const errorsOf = (screen: Screen, address: string) => {
+const listErrors = (screen: Screen, address: string) => {
   const [path, search] = address.split('?')
   const location = { params: { id: path!.split('/')[2] ?? '' }, search: new URLSearchParams(search) }
   const record = screen.record && screen.queries(location, 0, ADMIN)[screen.record]?.name
@@ -199,8 +199,8 @@ export const SCENES: DashboardScene[] = LOADED_SCREENS.flatMap(screen => {
   const base = screen.path === '/fleet' ? { ...FULL, me: OPERATOR } : FULL
   const states: Record<string, ScreenState> = {
     full: base,
-    empty: { ...base, answers: EMPTY_ANSWERS, board: boardOf([]) },
-    error: { ...base, errors: errorsOf(screen, address) },
+    empty: { ...base, answers: EMPTY_ANSWERS, board: buildBoard([]) },
+    error: { ...base, errors: listErrors(screen, address) },
     ...(screen.record && { away: { ...base, errors: ALL_AWAY } }),
   }
   return Object.entries(states).map(([name, state]) => ({ screen, address, name, state }))

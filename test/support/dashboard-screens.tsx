@@ -23,7 +23,7 @@ import { buildTitle, ScreenContent } from '../../control-plane/dashboard/parts/l
 import { SCREENS } from '../../control-plane/dashboard/screens/index.ts'
 import { renderHtml } from '../../control-plane/foundation/web/html/render.ts'
 import { type ApiAnswers, HEALTHY_ANSWERS } from './dashboard-answers.ts'
-import { ADMIN, boardOf, NOW } from './dashboard-fixtures.ts'
+import { ADMIN, buildBoard, NOW } from './dashboard-fixtures.ts'
 
 /** What a screen is rendered from. `errors` and `loading`: operations without an answer; `board` is one of them. */
 export type ScreenState = {
@@ -56,7 +56,7 @@ export function renderScreen(address: string, state: ScreenState = {}) {
   const results = Object.fromEntries(
     Object.entries(screen.queries(location, NOW, state.me ?? ADMIN)).map(([name, { name: operation }]) => {
       const error = state.failed?.[name]
-      return [name, resultOf(operation, error ? { ...state, errors: { [operation]: error } } : state)]
+      return [name, buildResult(operation, error ? { ...state, errors: { [operation]: error } } : state)]
     }),
   ) as Results<Queries>
   const request = screen.board?.(location)
@@ -93,7 +93,7 @@ const buildContext = ({ me = ADMIN, isInteractive = false }: ScreenState): Frame
   ...STATIC_TOOLS,
 })
 
-function resultOf(name: OperationName, state: ScreenState): Result<unknown> {
+function buildResult(name: OperationName, state: ScreenState): Result<unknown> {
   const { answers = {}, errors = {}, loading = [], isOld = false } = state
   const error = errors[name] ?? null
   const isMissing = loading === 'everything' || loading.includes(name) || (error && !isOld)
@@ -103,8 +103,8 @@ function resultOf(name: OperationName, state: ScreenState): Result<unknown> {
 }
 
 function selectBoard(request: BoardRequest, state: ScreenState): Result<BoardSelection> {
-  const { board = boardOf([{ name: 'Shop' }]) } = state
-  const answer = resultOf('readMonitorBoard', { ...state, answers: { readMonitorBoard: { data: board } } })
+  const { board = buildBoard([{ name: 'Shop' }]) } = state
+  const answer = buildResult('readMonitorBoard', { ...state, answers: { readMonitorBoard: { data: board } } })
   if (answer.data === null) return { ...answer, data: null }
   return {
     ...answer,
@@ -117,7 +117,7 @@ function selectBoard(request: BoardRequest, state: ScreenState): Result<BoardSel
 }
 
 /** The text of HTML as a reader sees it, with single spaces. */
-export const textOf = (html: string): string =>
+export const toText = (html: string): string =>
   html
     .replace(/<[^>]*>/g, ' ')
     .replaceAll('&lt;', '<')

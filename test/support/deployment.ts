@@ -6,10 +6,10 @@ import { parse, parseAllDocuments } from 'yaml'
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A file of the repository as text. */
-export const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+export const readText = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 // biome-ignore lint/suspicious/noExplicitAny: configuration of every kind
-export const yamlOf = (path: string): any => parse(textOf(path), { merge: true })
+export const readYaml = (path: string): any => parse(readText(path), { merge: true })
 
 export type Manifest = {
   path: string
@@ -28,7 +28,7 @@ export function manifests(): Manifest[] {
     .sort()
     .flatMap(name => {
       const path = join(folder, name)
-      return parseAllDocuments(textOf(path)).map(document => ({ ...document.toJS(), path }))
+      return parseAllDocuments(readText(path)).map(document => ({ ...document.toJS(), path }))
     })
 }
 
@@ -45,9 +45,9 @@ const SETTINGS = {
 }
 
 /** The variables that a program reads. */
-export function variablesOf(program: 'control-plane' | 'probe-agent'): Set<string> {
-  const texts = [`${program}/config.ts`, ...SETTINGS[program]].map(textOf)
+export function listVariables(program: 'control-plane' | 'probe-agent'): Set<string> {
+  const texts = [`${program}/config.ts`, ...SETTINGS[program]].map(readText)
   return new Set([...texts.join('\n').matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)'/g)].map(found => found[1]!))
 }
 
-export const VERSION: string = JSON.parse(textOf('package.json')).version
+export const VERSION: string = JSON.parse(readText('package.json')).version

@@ -47,7 +47,7 @@ export const apply = ({ call }: Account, file: unknown, options = ''): Promise<A
   call(`POST /import?dry_run=false${options}`, file)
 
 /** Formats each change as `create monitor Shop`. */
-export const changesOf = ({ body }: ApiAnswer): string[] =>
+export const listChanges = ({ body }: ApiAnswer): string[] =>
   body.data.changes.map(({ action, resource, key }: File) => `${action} ${resource} ${key}`)
 
 /** Removes ids and slugs, which differ between projects, from a file. */

@@ -16,13 +16,13 @@ const write = (value: unknown) => JSON.stringify(value)?.replace(/"raw ([^"]*)"/
 export function listFaults(schema: Schema, valid: unknown, path = ''): Fault[] {
   const isNullable = schema.anyOf?.some((branch: Schema) => branch.type === 'null') === true
   const branches: Schema[] = schema.anyOf?.filter((one: Schema) => one.type !== 'null') ?? [schema]
-  const branch = branches.find(one => isShapeOf(one, valid)) ?? branches[0]
+  const branch = branches.find(one => hasShape(one, valid)) ?? branches[0]
   if (/(^|\.)headers$/.test(path)) return [...faultsInHeaders(path), ...faultsOfValue(branch, valid, path, isNullable)]
   return faultsOfValue(branch, valid, path, isNullable)
 }
 
 /** The property that distinguishes the objects of a union. */
-const isShapeOf = ({ properties, required = [] }: Schema, valid: unknown): boolean => {
+const hasShape = ({ properties, required = [] }: Schema, valid: unknown): boolean => {
   if (!properties || typeof valid !== 'object' || valid === null) return false
   return required.every((key: string) => key in valid) && Object.keys(valid).every(key => key in properties)
 }

@@ -13,7 +13,7 @@ type Tap = { equal(found: unknown, wanted: unknown, message: string): unknown }
  * PICKET_WRITE_FIXTURES=1 the file is written, and the diff has to be reviewed.
  */
 export function compareGolden(t: Tap, folder: string, name: string, message: ChannelMessage): void {
-  for (const [file, content] of Object.entries(filesOf(name, message))) {
+  for (const [file, content] of Object.entries(toFiles(name, message))) {
     const path = join(FIXTURES, folder, file)
     mkdirSync(dirname(path), { recursive: true })
     if (isWriting) writeFileSync(path, content)
@@ -21,7 +21,7 @@ export function compareGolden(t: Tap, folder: string, name: string, message: Cha
   }
 }
 
-function filesOf(name: string, { via, url, headers, body }: ChannelMessage): Record<string, string> {
+function toFiles(name: string, { via, url, headers, body }: ChannelMessage): Record<string, string> {
   const content = JSON.parse(body.toString('utf8'))
   const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`
   if (via === 'http') return { [`${name}.json`]: pretty({ url, headers, body: content }) }

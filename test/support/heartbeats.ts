@@ -12,7 +12,7 @@ export async function ping(url: string, signal = '', init: RequestInit = {}) {
 }
 
 /** A ping that arrives now, as `storePings` takes it. */
-export const arrivalOf = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): PingArrival => ({
+export const buildPingArrival = (token: string, kind: 'success' | 'fail' | 'log' = 'success'): PingArrival => ({
   id: newId(),
   tokenHash: sha256(token),
   signal: { kind, exitCode: null },
@@ -26,7 +26,7 @@ export const arrivalOf = (token: string, kind: 'success' | 'fail' | 'log' = 'suc
 export const runOut = (db: Db, monitorId: string) =>
   execute(db, `UPDATE heartbeats SET due_at = now() - interval '10 s' WHERE monitor_id = ?`, [monitorId])
 
-export async function heartbeatOf(db: Db, monitorId: string) {
+export async function readHeartbeat(db: Db, monitorId: string) {
   const [row] = await query<{ pings: number; run_started_at: Date | null; due_at: Date | null; last_ping_at: Date }>(
     db,
     'SELECT pings, run_started_at, due_at, last_ping_at FROM heartbeats WHERE monitor_id = ?',
@@ -36,7 +36,7 @@ export async function heartbeatOf(db: Db, monitorId: string) {
 }
 
 /** The rows of an outage: how many of each there are. */
-export async function countsOf(db: Db, monitorId: string) {
+export async function countOutageRows(db: Db, monitorId: string) {
   const [row] = await query<object>(
     db,
     `SELECT (SELECT count(*) FROM transitions WHERE monitor_id = :monitorId AND to_status = 'down') AS downs,

@@ -9,7 +9,7 @@ type ImportLoad = {
 }
 
 /** Builds a file. Files with different timeouts change each monitor when they are imported in turns. */
-export const fileOf = (monitors: number, timeout_ms: number, url = 'http://127.0.0.1:9/') => ({
+export const buildFile = (monitors: number, timeout_ms: number, url = 'http://127.0.0.1:9/') => ({
   version: 1,
   monitors: Array.from({ length: monitors }, (_, i) => ({
     ...{ name: `Shop ${i}`, type: 'http', url: `${url}${i}`, timeout_ms },
@@ -26,7 +26,7 @@ export function startImports(
   const api = createApi(to.origin, to.key)
   const answers: Record<number, number> = {}
   let isOver = false
-  const files = [1_000, 2_000].map(timeoutMs => JSON.stringify(fileOf(monitors, timeoutMs, url)))
+  const files = [1_000, 2_000].map(timeoutMs => JSON.stringify(buildFile(monitors, timeoutMs, url)))
   const work = async (first: number) => {
     for (let i = first; !isOver; i++) {
       const answer = await api.post('/import?dry_run=false', files[i % 2]).catch(() => null)

@@ -17,7 +17,7 @@ export async function createIncidentApi(t: Teardown) {
   const listEvents = (id: string) =>
     query<RecordedEvent>(api.db, 'SELECT name, data FROM events WHERE subject = ? ORDER BY id', [`incident:${id}`])
   /** their names, such as `created updated` */
-  const namesOf = async (id: string) =>
+  const listEventNames = async (id: string) =>
     (await listEvents(id)).map(({ name }) => name.replace('incident.', '')).join(' ')
-  return { api, listEvents, namesOf }
+  return { api, listEvents, listEventNames }
 }

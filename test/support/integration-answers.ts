@@ -1,4 +1,4 @@
-import { type ApiAnswers, listOf } from './dashboard-answers.ts'
+import { type ApiAnswers, buildList } from './dashboard-answers.ts'
 import { ago } from './dashboard-fixtures.ts'
 
 type Source = NonNullable<ApiAnswers['readDataSource']>['data']
@@ -44,7 +44,7 @@ const STORED_DEPENDENCY: Dependency = {
 
 /** Answers of the screens of data sources and dependencies, with trouble. */
 export const INTEGRATION_ANSWERS: ApiAnswers = {
-  listDataSources: listOf([
+  listDataSources: buildList([
     STORED_SOURCE,
     { ...STORED_SOURCE, id: 's2', name: 'Queues', last_error: 'status 503', consecutive_failures: 4 },
     {
@@ -55,7 +55,7 @@ export const INTEGRATION_ANSWERS: ApiAnswers = {
     },
   ]),
   readDataSource: { data: STORED_SOURCE },
-  listDependencies: listOf([
+  listDependencies: buildList([
     STORED_DEPENDENCY,
     {
       ...{ ...STORED_DEPENDENCY, id: 'd2', slug: null, name: 'Our host', components: [], status: 'unknown' as const },
@@ -63,7 +63,7 @@ export const INTEGRATION_ANSWERS: ApiAnswers = {
     },
   ]),
   readDependency: { data: STORED_DEPENDENCY },
-  listDependencyIncidents: listOf([
+  listDependencyIncidents: buildList([
     {
       ...{ id: 'v1', dependency_id: STORED_DEPENDENCY.id, title: 'Actions are delayed', severity: 'major' as const },
       ...{
@@ -74,7 +74,7 @@ export const INTEGRATION_ANSWERS: ApiAnswers = {
       ...{ started_at: ago(30), resolved_at: null, created_at: ago(30), updated_at: ago(5) },
     },
   ]),
-  listDependencyCatalog: listOf(
+  listDependencyCatalog: buildList(
     ['GitHub', 'GitLab', 'Google Cloud'].map(name => ({
       ...{ slug: name.toLowerCase(), name, category: 'developer', status_url: 'https://status.example.com' },
       ...{ feed_type: 'statuspage' as const, feed_url: 'https://status.example.com/api/v2/summary.json' },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Other processes whose command line or environment contains the directory. */
-export function processesOf(dataDir: string): number[] {
+export function listProcesses(dataDir: string): number[] {
   const names = (pid: string) => {
     try {
       const files = ['cmdline', 'environ'].map(file => readFileSync(`/proc/${pid}/${file}`, 'latin1'))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { reserveFreePort } from '../../tools/engines/free-port.ts'
-import { processesOf } from './leaks.ts'
+import { listProcesses } from './leaks.ts'
 import { waitFor } from './wait.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -25,15 +25,15 @@ async function startNpm(t: Test, args: string[], env: Record<string, string> = {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
   t.teardown(async () => {
-    for (const pid of processesOf(dir)) if (nameOf(pid) !== '') process.kill(pid, 'SIGKILL')
+    for (const pid of listProcesses(dir)) if (readCommandLine(pid) !== '') process.kill(pid, 'SIGKILL')
     await exited
     rmSync(dir, { recursive: true, force: true })
   })
-  return { npm: child.pid!, exited, output: () => output, processes: () => processesOf(dir) }
+  return { npm: child.pid!, exited, output: () => output, processes: () => listProcesses(dir) }
 }
 
 /** The command line; empty when the process has exited. */
-function nameOf(pid: number): string {
+function readCommandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()
   } catch {
@@ -43,7 +43,8 @@ function nameOf(pid: number): string {
 
 /** Waits until npm and all processes that it started have exited. */
 async function ended(started: Awaited<ReturnType<typeof startNpm>>) {
-  const left = () => `the end of ${started.processes().map(nameOf).join(', ')} after ${started.output().slice(-500)}`
+  const left = () =>
+    `the end of ${started.processes().map(readCommandLine).join(', ')} after ${started.output().slice(-500)}`
   await waitFor(() => started.processes().length === 0, { label: left })
   await started.exited
 }
@@ -74,7 +75,7 @@ export async function assertStartCanBeInterrupted(t: Test, signal: NodeJS.Signal
 /** Signals `npm test` while a test runs, and asserts that the test and its data stores end. */
 export async function assertTestsCanBeInterrupted(t: Test, signal: NodeJS.Signals, to: SignalTo): Promise<void> {
   const started = await startNpm(t, ['test', '--', 'test/store/deliveries.test.ts'])
-  const isTesting = () => started.processes().some(pid => nameOf(pid).includes('.tap/tests-'))
+  const isTesting = () => started.processes().some(pid => readCommandLine(pid).includes('.tap/tests-'))
   await waitFor(isTesting, { label: started.output })
   process.kill(started.npm * to, signal)
   await ended(started)

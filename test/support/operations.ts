@@ -54,15 +54,15 @@ function toOperation(method: string, fullPath: string, operation: Schema): Opera
     method: method.toUpperCase(),
     path,
     isOpen: operation.security?.length === 0,
-    body: schemaOf(operation.requestBody),
-    upload: uploadOf(Object.keys(operation.requestBody?.content ?? {})),
+    body: getSchema(operation.requestBody),
+    upload: findUploadType(Object.keys(operation.requestBody?.content ?? {})),
     query: (operation.parameters ?? []).filter((one: Schema) => one.in === 'query'),
     answers: Object.fromEntries(
-      Object.entries<Schema>(operation.responses).map(([status, answer]) => [status, schemaOf(answer)]),
+      Object.entries<Schema>(operation.responses).map(([status, answer]) => [status, getSchema(answer)]),
     ),
   }
 }
 
-const uploadOf = (types: string[]) => (types.includes('application/json') ? null : (types[0] ?? null))
+const findUploadType = (types: string[]) => (types.includes('application/json') ? null : (types[0] ?? null))
 
-const schemaOf = (holder: Schema) => holder?.content?.['application/json']?.schema ?? null
+const getSchema = (holder: Schema) => holder?.content?.['application/json']?.schema ?? null

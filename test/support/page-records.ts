@@ -9,7 +9,7 @@ const times = { created_at: CREATED, updated_at: CREATED }
 const PAGE_ID = '01900000-0000-7000-8000-00000000000a'
 
 /** A published status page as the API shows it. */
-export const pageOf = (changes: Partial<PageRecord> = {}): PageRecord => ({
+export const buildPage = (changes: Partial<PageRecord> = {}): PageRecord => ({
   ...{ id: PAGE_ID, name: 'Acme Cloud', slug: 'acme', template: 'modern', brand_color: '#0b5cab' },
   ...{ logo_url: null, favicon_url: 'https://www.acme.example/icon.svg', logo_problem: null },
   favicon_problem: 'cannot be fetched: the server answered 404',
@@ -20,13 +20,13 @@ export const pageOf = (changes: Partial<PageRecord> = {}): PageRecord => ({
   ...changes,
 })
 
-export const componentOf = (changes: Partial<ComponentRecord> = {}): ComponentRecord => ({
+export const buildComponent = (changes: Partial<ComponentRecord> = {}): ComponentRecord => ({
   ...{ id: 'c1', status_page_id: PAGE_ID, name: 'Website', description: null, monitor_id: null, group_id: null },
   ...{ display_order: 0, status: 'operational', ...times },
   ...changes,
 })
 
-export const groupOf = (changes: Partial<GroupRecord> = {}): GroupRecord => ({
+export const buildGroup = (changes: Partial<GroupRecord> = {}): GroupRecord => ({
   ...{ id: 'g1', status_page_id: PAGE_ID, name: 'Core services', description: null, display_order: 0 },
   ...{ is_collapsed: false, ...times },
   ...changes,

@@ -123,14 +123,14 @@ export async function startPicket(t: Teardown, options: PicketOptions = {}): Pro
   const origin = `http://127.0.0.1:${ready.http_port}`
 
   const tokens = new Map<string, Promise<string>>()
-  const tokenOf = (region: string) => {
+  const getToken = (region: string) => {
     const token = tokens.get(region) ?? onDatabase(db => createProbeToken(db, region, { isReusable: true }))
     tokens.set(region, token)
     return token
   }
   const probes: Probe[] = []
   const addProbe = async (region: string, env: Record<string, string> = {}) => {
-    const token = await tokenOf(region)
+    const token = await getToken(region)
     const dataDir = mkdtempSync(join(tmpdir(), 'picket-probe-'))
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
     const program = startProgram(t, {

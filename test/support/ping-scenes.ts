@@ -42,12 +42,12 @@ const set = (name: string, value: string) => writeFileSync(`${SETTINGS}/${name}`
 /** The number of received echoes, answered or not. */
 const countEchoes = {
   4: () => {
-    const [names = [], values = []] = linesOf('snmp', 'Icmp:')
+    const [names = [], values = []] = readLines('snmp', 'Icmp:')
     return Number(values[names.indexOf('InEchos')])
   },
-  6: () => Number(linesOf('snmp6', 'Icmp6InEchos')[0]?.[1]),
+  6: () => Number(readLines('snmp6', 'Icmp6InEchos')[0]?.[1]),
 }
-const linesOf = (file: string, beginning: string) =>
+const readLines = (file: string, beginning: string) =>
   readFileSync(`/proc/self/net/${file}`, 'utf8')
     .split('\n')
     .filter(line => line.startsWith(beginning))

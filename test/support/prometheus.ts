@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { textOf } from './deployment.ts'
+import { readText } from './deployment.ts'
 import { startProgram } from './processes.ts'
 import type { Teardown } from './teardown.ts'
 import { waitFor } from './wait.ts'
@@ -51,7 +51,7 @@ export async function startPrometheus(
 ): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-prometheus-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const rules = textOf('deploy/monitoring/alerts.yaml')
+  const rules = readText('deploy/monitoring/alerts.yaml')
   const interval = `${scrapeSeconds ?? 1}s`
   writeFileSync(join(dir, 'alerts.yaml'), scrapeSeconds === null ? shortenTimes(rules) : rules)
   const config = {

@@ -53,40 +53,40 @@ export async function createRecords(
   hook = HOOK,
 ): Promise<Records> {
   const picket = api.picket(key)
-  const idOf = async (made: Parameters<typeof unwrapData<{ id: string }>>[0]) => (await unwrapData(made)).id
-  const monitor_id = await idOf(picket.createMonitor({ body: MONITOR }))
+  const unwrapId = async (made: Parameters<typeof unwrapData<{ id: string }>>[0]) => (await unwrapData(made)).id
+  const monitor_id = await unwrapId(picket.createMonitor({ body: MONITOR }))
   const channel = { ...CHANNEL, config: { ...CHANNEL.config, url: hook } }
-  const alert_channel_id = await idOf(picket.createAlertChannel({ body: channel }))
+  const alert_channel_id = await unwrapId(picket.createAlertChannel({ body: channel }))
   await insertScreenshot(api, projectId, monitor_id)
-  const parent_id = await idOf(picket.createMonitor({ body: { ...MONITOR, name: 'Router' } }))
-  const page_id = await idOf(picket.createStatusPage({ body: newPage() }))
+  const parent_id = await unwrapId(picket.createMonitor({ body: { ...MONITOR, name: 'Router' } }))
+  const page_id = await unwrapId(picket.createStatusPage({ body: newPage() }))
   const ofPage = { path: { id: page_id } }
   await uploadImages(api, key, page_id)
-  const data_source_id = await idOf(picket.createDataSource({ body: SOURCE }))
+  const data_source_id = await unwrapId(picket.createDataSource({ body: SOURCE }))
   const window = { ...WINDOW, monitor_ids: [monitor_id] }
   const subscription = { alert_channel_id, alert_type: 'dependency_incident' } as const
   const incident = { title: 'Shop is down', monitor_ids: [monitor_id] }
   return {
     monitor_id,
     parent_id,
-    view_id: await idOf(picket.createView({ body: { name: 'Shop', query: 'tag:shop' } })),
-    wall_link_id: await idOf(picket.createWallLink({ body: { name: 'Office', query: 'tag:shop' } })),
-    window_id: await idOf(picket.createMaintenanceWindow({ body: window })),
-    silence_id: await idOf(picket.createSilence({ body: { ...SILENCE, monitor_ids: [monitor_id] } })),
+    view_id: await unwrapId(picket.createView({ body: { name: 'Shop', query: 'tag:shop' } })),
+    wall_link_id: await unwrapId(picket.createWallLink({ body: { name: 'Office', query: 'tag:shop' } })),
+    window_id: await unwrapId(picket.createMaintenanceWindow({ body: window })),
+    silence_id: await unwrapId(picket.createSilence({ body: { ...SILENCE, monitor_ids: [monitor_id] } })),
     alert_channel_id,
-    rule_id: await idOf(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
-    subscription_id: await idOf(picket.createAlertProjectChannel({ body: subscription })),
-    incident_id: await idOf(picket.createIncident({ body: incident })),
-    template_id: await idOf(picket.createIncidentTemplate({ body: { name: 'Provider', message: 'It is known.' } })),
+    rule_id: await unwrapId(picket.createAlertRule({ body: { monitor_id, alert_channel_id } })),
+    subscription_id: await unwrapId(picket.createAlertProjectChannel({ body: subscription })),
+    incident_id: await unwrapId(picket.createIncident({ body: incident })),
+    template_id: await unwrapId(picket.createIncidentTemplate({ body: { name: 'Provider', message: 'It is known.' } })),
     page_id,
-    component_id: await idOf(picket.createStatusPageComponent({ ...ofPage, body: { name: 'Shop', monitor_id } })),
-    group_id: await idOf(picket.createStatusPageGroup({ ...ofPage, body: { name: 'Europe' } })),
+    component_id: await unwrapId(picket.createStatusPageComponent({ ...ofPage, body: { name: 'Shop', monitor_id } })),
+    group_id: await unwrapId(picket.createStatusPageGroup({ ...ofPage, body: { name: 'Europe' } })),
     subscriber_id: await subscribe(api, key, page_id),
-    log_id: await idOf(picket.testAlertChannel({ path: { id: alert_channel_id } })),
-    api_key_id: await idOf(picket.createApiKey({ body: { name: 'spare', scope: 'read' } })),
-    dependency_id: await idOf(picket.createDependency({ body: { slug: 'github' } })),
+    log_id: await unwrapId(picket.testAlertChannel({ path: { id: alert_channel_id } })),
+    api_key_id: await unwrapId(picket.createApiKey({ body: { name: 'spare', scope: 'read' } })),
+    dependency_id: await unwrapId(picket.createDependency({ body: { slug: 'github' } })),
     data_source_id,
-    field_id: await idOf(picket.createDataSourceField({ path: { id: data_source_id }, body: FIELD })),
+    field_id: await unwrapId(picket.createDataSourceField({ path: { id: data_source_id }, body: FIELD })),
     chat_installation_id: await insertChatInstallation(api, projectId),
     chat_identity_id: await insertChatIdentity(api, projectId, userId),
     import_id: await insertImport(api, projectId),
@@ -96,7 +96,7 @@ export async function createRecords(
 }
 
 /** The kind of record of the `{id}` of a path. A new kind of path needs a line. */
-export function pathIdOf({ path }: Operation, records: Records): string | null {
+export function getPathId({ path }: Operation, records: Records): string | null {
   if (!path.includes('{id}')) return null
   const kinds: [RegExp, keyof Records][] = [
     [/^\/monitors\//, 'monitor_id'],
@@ -125,10 +125,10 @@ export function pathIdOf({ path }: Operation, records: Records): string | null {
 }
 
 /** The address of an operation on these records, with the required query. */
-export function addressOf(operation: Operation, records: Records, id = pathIdOf(operation, records)): string {
+export function buildAddress(operation: Operation, records: Records, id = getPathId(operation, records)): string {
   const required = operation.query.filter(({ required }) => required)
-  const idsOf: Record<string, string> = { ...records, monitor_ids: `${records.monitor_id},${records.parent_id}` }
-  const query = required.map(({ name }) => `${name}=${idsOf[name]}`).join('&')
+  const idsByName: Record<string, string> = { ...records, monitor_ids: `${records.monitor_id},${records.parent_id}` }
+  const query = required.map(({ name }) => `${name}=${idsByName[name]}`).join('&')
   const inner = {
     '{cid}': records.component_id,
     '{gid}': records.group_id,

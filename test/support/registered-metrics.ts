@@ -7,20 +7,20 @@ const CALL = /\.(counter|gauge|histogram)\(\s*'(picket_\w+)'/g
 /** Every metric that a program registers, by name. Read from the source, because no process has all of them. */
 export function registeredMetrics(program: 'control-plane' | 'probe-agent'): RegisteredMetric[] {
   return sources(program)
-    .flatMap(({ code }) => [...code.matchAll(CALL)].map(match => metricOf(match, code)))
+    .flatMap(({ code }) => [...code.matchAll(CALL)].map(match => toMetric(match, code)))
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 
 /** After the help text only labels are strings; buckets are numbers. */
-function metricOf(match: RegExpMatchArray, code: string): RegisteredMetric {
+function toMetric(match: RegExpMatchArray, code: string): RegisteredMetric {
   const [start, type = '', name = ''] = match
   const rest = code.slice(match.index! + start.length)
-  const [_help, ...labels] = [...callOf(rest).matchAll(/'([^']*)'/g)].map(text => text[1] ?? '')
+  const [_help, ...labels] = [...cutArguments(rest).matchAll(/'([^']*)'/g)].map(text => text[1] ?? '')
   return { name, type, labels }
 }
 
 /** The text up to the bracket that closes the call. */
-function callOf(text: string): string {
+function cutArguments(text: string): string {
   let depth = 1
   let isText = false
   for (let at = 0; at < text.length; at++) {

@@ -54,7 +54,7 @@ export function renderScreen(screen: Screen, { answers, params = {}, search = ''
 }
 
 /** The answer of a list with one page. */
-export const listOf = (data: readonly unknown[], total = data.length, page = 1) => ({
+export const buildList = (data: readonly unknown[], total = data.length, page = 1) => ({
   data,
   meta: { page, per_page: 25, total, total_pages: Math.ceil(total / 25) },
 })

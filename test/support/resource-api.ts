@@ -125,7 +125,7 @@ export async function createResourceApi(
     }
   }
 
-  async function clientOf(tenant: Tenant): Promise<Picket> {
+  async function createClient(tenant: Tenant): Promise<Picket> {
     const { key } = await createApiKey(db, tenant, { name: 'client', scope: 'admin' })
     return createPicket({ origin: handles.publicUrl, apiKey: key, fetch: recordingFetch(injectedFetch(app)) })
   }
@@ -138,7 +138,7 @@ export async function createResourceApi(
         ...tenant,
         call: await callerWith(tenant, 'admin'),
         callWith: scope => callerWith(tenant, scope),
-        picket: await clientOf(tenant),
+        picket: await createClient(tenant),
       }
     },
   }

@@ -48,7 +48,7 @@ export function png(grey: number): Buffer {
 }
 
 /** A comparison of a page of one colour with the first settings of its monitor. */
-export const comparisonOf = (
+export const buildComparison = (
   monitorId: string,
   grey: number,
   scheduledAtMs: number,

@@ -11,7 +11,7 @@ import { createSilence, endSilence } from '../../control-plane/verdict/silences/
 import { reviewDueSilences } from '../../control-plane/verdict/suppression/review-actions.ts'
 import { scheduleReview } from '../../control-plane/verdict/suppression/store.ts'
 import { createLog } from '../../shared/process/log.ts'
-import { insertChannel, insertMonitors, type MonitorSpec, resultOf } from './verdict.ts'
+import { createNextResult, insertChannel, insertMonitors, type MonitorSpec } from './verdict.ts'
 
 const PUBLIC_URL = 'https://picket.example'
 const log = createLog('test', 'silent')
@@ -47,8 +47,8 @@ export function createScenario(db: Db, projectId: string, startMs = Date.UTC(202
         const before = states.get(id) ?? createMonitorState(id, 1)
         const { state, transition, store } = decide(
           before,
-          countedOf(id, one === '+', nowMs),
-          policyOf(retryCount),
+          buildCountedResult(id, one === '+', nowMs),
+          buildPolicy(retryCount),
           nowMs,
         )
         states.set(id, state)
@@ -108,12 +108,12 @@ export function createScenario(db: Db, projectId: string, startMs = Date.UTC(202
   }
 }
 
-function countedOf(monitorId: string, up: boolean, scheduledAtMs: number) {
-  const result = resultOf(monitorId, { up, scheduledAtMs })
+function buildCountedResult(monitorId: string, up: boolean, scheduledAtMs: number) {
+  const result = createNextResult(monitorId, { up, scheduledAtMs })
   return { ...result, region: 'us-east', probeId: 'probe-1', responseTimeMs: 12, error: result.error ?? null }
 }
 
-const policyOf = (retryCount: number): Policy => ({
+const buildPolicy = (retryCount: number): Policy => ({
   configVersion: 1,
   streaksSince: 1,
   regions: ['us-east'],

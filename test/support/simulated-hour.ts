@@ -20,7 +20,7 @@ export const settingsFrom = (fromMs: number, more: Partial<SettingsPeriod> = {})
 })
 
 /** One hour of a monitor every 30 s with a timeout of 10 s and two re-checks. `refused` must be reported within 37 s. */
-export function hourOf(given: Partial<Chronicle>, regions = settingsFrom(0).regions): Chronicle {
+export function buildHour(given: Partial<Chronicle>, regions = settingsFrom(0).regions): Chronicle {
   return {
     seed: 0,
     beginMs: 0,
@@ -72,7 +72,7 @@ type Same = { same: (a: unknown, b: unknown) => unknown; equal: (a: unknown, b: 
 export function testRows(t: Tests, rows: readonly Row[]): void {
   for (const [title, given, found, regions] of rows) {
     t.test(`the oracle finds ${found.join(', ') || 'nothing wrong'}: ${title}`, async t => {
-      const { findings, failures } = evaluateChronicle(hourOf(given, regions))
+      const { findings, failures } = evaluateChronicle(buildHour(given, regions))
       t.equal(failures.length, new Set(found).size)
       t.same(
         findings.map(({ what }) => what),

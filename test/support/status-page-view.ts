@@ -15,10 +15,10 @@ const DAYS = 90
 
 const dateAt = (place: number) => new Date(Date.parse(NOW) - (DAYS - 1 - place) * DAY_MS).toISOString().slice(0, 10)
 const ago = (hours: number) => new Date(Date.parse(NOW) - hours * 3_600_000).toISOString()
-const idOf = (n: number) => `01935d20-7c1e-7000-8000-${String(n).padStart(12, '0')}`
+const toId = (n: number) => `01935d20-7c1e-7000-8000-${String(n).padStart(12, '0')}`
 
 /** Pseudo-random numbers between 0 and 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
@@ -26,7 +26,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-export function dayOf(place: number, status: DisplayStatus, downSeconds = 0, titles: string[] = []): DayView {
+export function buildDay(place: number, status: DisplayStatus, downSeconds = 0, titles: string[] = []): DayView {
   const isKnown = status !== 'unknown'
   return {
     date: dateAt(place),
@@ -36,7 +36,7 @@ export function dayOf(place: number, status: DisplayStatus, downSeconds = 0, tit
     downSeconds,
     maintenanceSeconds: status === 'maintenance' ? 5_400 : 0,
     unknownSeconds: isKnown ? 0 : 86_400,
-    incidents: titles.map((title, i) => ({ id: idOf(900 + place * 3 + i), title })),
+    incidents: titles.map((title, i) => ({ id: toId(900 + place * 3 + i), title })),
   }
 }
 
@@ -45,15 +45,15 @@ type Bad = Record<number, [DisplayStatus, number?, string?]>
 /** A component with ninety days, operational except for the `bad` ones; unknown before the index `since`. */
 function component(n: number, name: string, options: Partial<ComponentView> & { bad?: Bad; since?: number } = {}) {
   const { bad = {}, since = 0, ...given } = options
-  const random = randomOf(n)
+  const random = createRandom(n)
   const level = 60 + random() * 180
   const days = Array.from({ length: DAYS }, (_, place) => {
     const [status, down, title] = bad[place] ?? (place < since ? ['unknown' as const] : ['operational' as const])
-    return dayOf(place, status, down, title ? [title] : [])
+    return buildDay(place, status, down, title ? [title] : [])
   })
   const down = days.reduce((sum, day) => sum + day.downSeconds, 0)
   return {
-    id: idOf(n),
+    id: toId(n),
     name,
     description: null,
     status: 'operational',
@@ -72,11 +72,11 @@ function component(n: number, name: string, options: Partial<ComponentView> & { 
 }
 
 function group(n: number, name: string, components: ComponentView[], given: Partial<GroupView> = {}): GroupView {
-  return { id: idOf(500 + n), name, description: null, isCollapsed: false, status: 'operational', components, ...given }
+  return { id: toId(500 + n), name, description: null, isCollapsed: false, status: 'operational', components, ...given }
 }
 
 const openIncident: IncidentView = {
-  id: idOf(701),
+  id: toId(701),
   title: 'Checkout is slow and some payments fail',
   status: 'identified',
   severity: 'major',
@@ -84,43 +84,43 @@ const openIncident: IncidentView = {
   resolvedAt: null,
   updates: [
     {
-      id: idOf(712),
+      id: toId(712),
       status: 'identified',
       message:
         'Our card processor answers late for cards issued in Europe. We send these payments through our second processor now.\n\nPayments that failed were not charged; it is safe to try again.',
       at: ago(0.6),
     },
     {
-      id: idOf(711),
+      id: toId(711),
       status: 'investigating',
       message: 'Some customers see an error after they confirm a payment. We are looking into it.',
       at: ago(1.3),
     },
   ],
   postmortem: null,
-  componentIds: [idOf(3)],
+  componentIds: [toId(3)],
   componentNames: ['Checkout'],
 }
 
 const pastIncidents: IncidentView[] = [
   {
-    id: idOf(702),
+    id: toId(702),
     title: 'Delayed webhooks',
     status: 'resolved',
     severity: 'minor',
     startedAt: ago(53),
     resolvedAt: ago(51.3),
     updates: [
-      { id: idOf(723), status: 'resolved', message: 'All webhooks that waited are delivered.', at: ago(51.3) },
-      { id: idOf(722), status: 'monitoring', message: 'The queue is getting shorter.', at: ago(52) },
-      { id: idOf(721), status: 'investigating', message: 'Webhooks arrive up to ten minutes late.', at: ago(52.9) },
+      { id: toId(723), status: 'resolved', message: 'All webhooks that waited are delivered.', at: ago(51.3) },
+      { id: toId(722), status: 'monitoring', message: 'The queue is getting shorter.', at: ago(52) },
+      { id: toId(721), status: 'investigating', message: 'Webhooks arrive up to ten minutes late.', at: ago(52.9) },
     ],
     postmortem: null,
-    componentIds: [idOf(6)],
+    componentIds: [toId(6)],
     componentNames: ['Webhooks'],
   },
   {
-    id: idOf(703),
+    id: toId(703),
     title: 'Search is down',
     status: 'resolved',
     severity: 'critical',
@@ -128,27 +128,27 @@ const pastIncidents: IncidentView[] = [
     resolvedAt: ago(195.3),
     updates: [
       {
-        id: idOf(731),
+        id: toId(731),
         status: 'resolved',
         message: 'An index was rebuilt while it was in use. It is back, and we changed how that is done.',
         at: ago(195.3),
       },
     ],
     postmortem: null,
-    componentIds: [idOf(5)],
+    componentIds: [toId(5)],
     componentNames: ['Search'],
   },
 ]
 
 const maintenance: MaintenanceView[] = [
   {
-    id: idOf(801),
+    id: toId(801),
     name: 'Database upgrade',
     description: 'Saving may take a few seconds longer. Nothing is lost.',
     isRunning: false,
     startsAt: ago(-61),
     endsAt: ago(-63),
-    componentIds: [idOf(1), idOf(2)],
+    componentIds: [toId(1), toId(2)],
     componentNames: ['API', 'Dashboard'],
   },
 ]
@@ -156,7 +156,7 @@ const maintenance: MaintenanceView[] = [
 /** The page of a shop with one open incident, one collapsed group, and a component with a manual status. */
 export function ordinaryView(given: Partial<PageView> = {}): PageView {
   return {
-    id: idOf(1),
+    id: toId(1),
     name: 'Northwind',
     slug: 'northwind',
     template: 'minimal',
@@ -234,7 +234,7 @@ export const emptyView = (given: Partial<PageView> = {}): PageView =>
 
 /** Fifty components with ninety days each, all with different bad days, in five groups. */
 export function largeView(given: Partial<PageView> = {}): PageView {
-  const random = randomOf(7)
+  const random = createRandom(7)
   const some = (n: number) => {
     const places = Array.from({ length: 4 }, () => Math.floor(random() * DAYS))
     const bad = Object.fromEntries(

@@ -11,13 +11,13 @@ const ajv = new Ajv2020({ strict: false })
 formats.default(ajv)
 for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
 
-export const nameOf = (place: Place) =>
+export const toPlaceName = (place: Place) =>
   place.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${key}`)).join('')
 
 /** The places of a valid body whose schema accepts any text of one line, including places without a value. */
-export function textFieldsOf(schema: Schema, valid: unknown): Place[] {
+export function listTextFields(schema: Schema, valid: unknown): Place[] {
   const check = ajv.compile(schema)
-  const places = new Map([...textsIn(valid), ...textsWithout(schema, valid)].map(place => [nameOf(place), place]))
+  const places = new Map([...textsIn(valid), ...textsWithout(schema, valid)].map(place => [toPlaceName(place), place]))
   return [...places.values()].filter(place => check(withTextAt(valid, place, 'any text')))
 }
 

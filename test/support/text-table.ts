@@ -1,19 +1,19 @@
 import type { Test } from 'tap'
 import { MASK } from '../../shared/secret-names.ts'
 import { type Answer, startApi } from './api-server.ts'
-import { bodyOf } from './bodies.ts'
-import { eachOf } from './each-of.ts'
+import { buildBody } from './bodies.ts'
+import { forEachRow } from './for-each-row.ts'
 import { HOSTILE_TEXTS, isUnstorable } from './hostile-texts.ts'
 import { type Operation, readOperations } from './operations.ts'
 import { startReceiver } from './receiver.ts'
-import { addressOf, createRecords } from './records.ts'
+import { buildAddress, createRecords } from './records.ts'
 import type { Teardown } from './teardown.ts'
-import { nameOf, type Place, textFieldsOf, valueAt, withTextAt } from './text-fields.ts'
+import { listTextFields, type Place, toPlaceName, valueAt, withTextAt } from './text-fields.ts'
 
 type TextTable = {
   /** all writes with a body */
   operations: Operation[]
-  fieldsOf(operation: Operation): Place[]
+  listFields(operation: Operation): Place[]
   /** sends each hostile text in each text field of an operation */
   attack(t: Test, operation: Operation): Promise<void>
 }
@@ -38,15 +38,15 @@ function complaintAbout({ status, headers, body }: Answer, field: Place, text: s
   if (!headers.get('content-type')?.startsWith('application/json') || sniffed !== 'nosniff')
     return 'may be read as a page'
   if (status === 400 && body.error.code === 'validation_error') return null
-  if (status === 404 && REFERS.test(nameOf(field))) return null
+  if (status === 404 && REFERS.test(toPlaceName(field))) return null
   if (status >= 300) return `answered ${status} ${JSON.stringify(body.error)}`
   if (isUnstorable(text)) return `took what cannot be stored`
   const back = valueAt(body.data, field)
-  const isKept = back === undefined || back === text || back === MASK || NOT_KEPT.test(nameOf(field))
+  const isKept = back === undefined || back === text || back === MASK || NOT_KEPT.test(toPlaceName(field))
   return isKept ? null : `came back as ${JSON.stringify(back)}`
 }
 
-function rowsOf(operation: Operation, fields: Place[]) {
+function buildRows(operation: Operation, fields: Place[]) {
   const texts = Object.entries(HOSTILE_TEXTS)
   const isTaken = (field: number, text: number) => !isFile(operation) || (field + text) % SHARE_OF_FILES === 0
   return fields.flatMap((field, f) => texts.filter((_, i) => isTaken(f, i)).map(row => [field, ...row] as const))
@@ -63,10 +63,10 @@ export async function startTextTable(t: Teardown): Promise<TextTable> {
   const receiver = await startReceiver(t)
   const tenant = await api.tenant('business')
   const records = await createRecords(api, tenant)
-  const fieldsOf = (operation: Operation) => textFieldsOf(operation.body, bodyFor(operation))
+  const listFields = (operation: Operation) => listTextFields(operation.body, bodyFor(operation))
 
   function bodyFor(operation: Operation): Record<string, unknown> {
-    const body = bodyOf(operation, records)
+    const body = buildBody(operation, records)
     // documents that are fetched immediately come from a receiver that answers
     if (operation.path === '/dependencies/test') return { ...body, feed_url: receiver.url }
     return operation.path === '/data-sources/preview' ? { ...body, url: receiver.url } : body
@@ -74,7 +74,7 @@ export async function startTextTable(t: Teardown): Promise<TextTable> {
 
   async function send(operation: Operation, field: Place, text: string): Promise<Answer> {
     if (operation.isOpen) await api.db.raw('DELETE FROM bootstrap_attempts')
-    const address = addressOf(operation, records) + (isFile(operation) ? '?dry_run=true' : '')
+    const address = buildAddress(operation, records) + (isFile(operation) ? '?dry_run=true' : '')
     const whole = withTextAt(bodyFor(operation), field, text)
     const body = isFile(operation) ? { version: whole.version, [field[0]!]: whole[field[0]!] } : whole
     return api.call(operation.method, address, { key: operation.isOpen ? null : tenant.key, body })
@@ -85,19 +85,19 @@ export async function startTextTable(t: Teardown): Promise<TextTable> {
     const { method, path } = operation
     const isUndone = operations.some(one => one.method === 'DELETE' && one.path.startsWith(`${path}/{`))
     if (method !== 'POST' || status !== 201 || !isUndone) return
-    await api.call('DELETE', `${addressOf(operation, records)}/${body.data.id}`, { key: tenant.key })
+    await api.call('DELETE', `${buildAddress(operation, records)}/${body.data.id}`, { key: tenant.key })
   }
 
   return {
     operations: operations.filter(({ body }) => body !== null),
-    fieldsOf,
+    listFields,
     async attack(t, operation) {
       const complaints: string[] = []
-      const rows = rowsOf(operation, fieldsOf(operation))
-      await eachOf(rows, isAlone(operation) ? 1 : AT_ONCE, async ([field, what, text]) => {
+      const rows = buildRows(operation, listFields(operation))
+      await forEachRow(rows, isAlone(operation) ? 1 : AT_ONCE, async ([field, what, text]) => {
         const answer = await send(operation, field, text)
         const complaint = complaintAbout(answer, field, text)
-        if (complaint) complaints.push(`${nameOf(field)}: ${what}: ${complaint}`)
+        if (complaint) complaints.push(`${toPlaceName(field)}: ${what}: ${complaint}`)
         await undo(operation, answer)
       })
       t.same(complaints, [])
@@ -110,5 +110,5 @@ export const isLong = ({ path }: Operation): boolean =>
   /^\/(import|data-sources|dependencies|maintenance-windows)(\/|$)/.test(path)
 
 /** The assertion for each operation. */
-export const promiseOf = ({ name }: Operation): string =>
+export const describePromise = ({ name }: Operation): string =>
   `${name} answers each hostile text as it was sent, or refuses it as input`

@@ -3,7 +3,7 @@ import type { Result } from '../../proto/gen/probe/v1/result.ts'
 /** The end of a check that lasts longer than this may be noticed, on a busy machine, only after the next slot. */
 const LONG_CHECK_MS = 500
 
-const endOf = ({ startedAtMs, totalUs }: Result) => startedAtMs + totalUs / 1_000
+const getEndMs = ({ startedAtMs, totalUs }: Result) => startedAtMs + totalUs / 1_000
 
 /**
  * Whether no slot of a monitor is missing. Its results are in the order of their slots. A check that is still running at the
@@ -15,6 +15,6 @@ export function isUnbroken(results: readonly Result[], intervalMs = 1_000): bool
     const gapMs = result.scheduledAtMs - before.scheduledAtMs
     if (gapMs === intervalMs) return true
     const skippedMs = result.scheduledAtMs - intervalMs
-    return gapMs > 0 && gapMs % intervalMs === 0 && skippedMs <= endOf(before) + LONG_CHECK_MS
+    return gapMs > 0 && gapMs % intervalMs === 0 && skippedMs <= getEndMs(before) + LONG_CHECK_MS
   })
 }

@@ -33,14 +33,15 @@ export async function startVendorSite(t: Teardown): Promise<VendorSite> {
   const behave = (behaviour: Behaviour) => behaveAt(SUMMARY, behaviour)
   const answer = (summary: object) =>
     behave({ kind: 'answer', headers: { etag: `"${++reports}"` }, body: JSON.stringify(summary) })
-  const report = (...incidents: VendorReport[]) => answer(summaryOf(incidents))
-  const impair = (name: string) => answer({ ...summaryOf([]), components: [{ id: 'c', name, status: 'major_outage' }] })
+  const report = (...incidents: VendorReport[]) => answer(buildSummary(incidents))
+  const impair = (name: string) =>
+    answer({ ...buildSummary([]), components: [{ id: 'c', name, status: 'major_outage' }] })
   report()
   const reads = () => requests.filter(({ path }) => path === SUMMARY).length
   return { statusUrl: url, requests, close, open, report, impair, behave, reads }
 }
 
-const summaryOf = (incidents: VendorReport[]) => ({
+const buildSummary = (incidents: VendorReport[]) => ({
   page: { id: 'p', name: 'Acme', url: 'https://status.acme.example' },
   status: { indicator: 'none', description: '' },
   components: [],

@@ -95,7 +95,7 @@ type ResultSpec = Partial<Result> & { up: boolean }
 let slotMs = Date.now() - 3_600_000
 
 /** A result of the next slot: later calls return later slots, all in the past. */
-export function resultOf(monitorId: string, { up, ...rest }: ResultSpec): Result {
+export function createNextResult(monitorId: string, { up, ...rest }: ResultSpec): Result {
   slotMs += 1
   const failure = {
     outcome: Outcome.DOWN,
@@ -120,7 +120,7 @@ export async function publish(nats: Nats, results: Result[], region = 'us-east',
 
 /** Runs of up (`+`) and down (`-`) checks, one message each. */
 export async function run(nats: Nats, monitorId: string, checks: string, rest: Partial<Result> = {}): Promise<void> {
-  for (const check of checks) await publish(nats, [resultOf(monitorId, { up: check === '+', ...rest })])
+  for (const check of checks) await publish(nats, [createNextResult(monitorId, { up: check === '+', ...rest })])
 }
 
 /** The engines of a test about the verdict, with connections past every fault, and a tenant. */
@@ -138,7 +138,7 @@ export async function startVerdictEngines(t: Teardown) {
   await insertLiveProbes(db)
   /** Waits until a monitor has had these statuses, such as `up down up`. */
   const reaches = (id: string, statuses: string) =>
-    waitFor(async () => (await statusesOf(db, id)) === statuses, { label: statuses })
+    waitFor(async () => (await readStatuses(db, id)) === statuses, { label: statuses })
   return { url, server, db, nats, projectId, reaches }
 }
 
@@ -182,7 +182,7 @@ export async function startVerdictProcess(t: Teardown, databaseUrl: string, nats
 
 type StoredTransition = { from: string | null; to: string | null; summary: string; quorum: string }
 
-export function transitionsOf(db: Db, monitorId: string): Promise<StoredTransition[]> {
+export function readTransitions(db: Db, monitorId: string): Promise<StoredTransition[]> {
   return query(
     db,
     `SELECT from_status AS "from", to_status AS "to", summary, quorum FROM transitions
@@ -203,6 +203,6 @@ export async function countVoters(db: Db, monitorId: string): Promise<number> {
 }
 
 /** "up down up": the statuses that a monitor had. */
-export async function statusesOf(db: Db, monitorId: string): Promise<string> {
-  return (await transitionsOf(db, monitorId)).map(({ to }) => to ?? 'null').join(' ')
+export async function readStatuses(db: Db, monitorId: string): Promise<string> {
+  return (await readTransitions(db, monitorId)).map(({ to }) => to ?? 'null').join(' ')
 }

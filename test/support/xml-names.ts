@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes'
 
 /** Throws unless the text is well-formed XML with namespaces. Returns the names of all elements and attributes. */
-export function namesOf(xml: string): { elements: Set<string>; attributes: Set<string> } {
+export function parseNames(xml: string): { elements: Set<string>; attributes: Set<string> } {
   const names = { elements: new Set<string>(), attributes: new Set<string>() }
   const parser = new SaxesParser({ xmlns: true })
   parser.on('error', error => {
@@ -16,7 +16,7 @@ export function namesOf(xml: string): { elements: Set<string>; attributes: Set<s
 }
 
 /** The texts of all elements with one of these names. */
-export function textsOf(xml: string, ...names: string[]): string[] {
+export function parseTexts(xml: string, ...names: string[]): string[] {
   const texts: string[] = []
   const parser = new SaxesParser({ xmlns: true })
   let text = ''

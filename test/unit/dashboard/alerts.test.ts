@@ -4,7 +4,7 @@ import { channelListScreen } from '../../../control-plane/dashboard/screens/aler
 import { deliveryScreen } from '../../../control-plane/dashboard/screens/alerts/delivery.tsx'
 import { deliveryListScreen } from '../../../control-plane/dashboard/screens/alerts/delivery-list.tsx'
 import { nameEvent } from '../../../control-plane/dashboard/screens/alerts/delivery-words.tsx'
-import { listOf, renderScreen } from '../../support/render-screen.ts'
+import { buildList, renderScreen } from '../../support/render-screen.ts'
 
 const CHANNEL = {
   ...{ id: '01900000-0000-7000-8000-000000000003', name: 'Operations', type: 'webhook', is_default: true },
@@ -30,12 +30,12 @@ const DELIVERY = {
 
 type Options = { channels?: unknown; search?: string; scope?: 'read' | 'write'; rest?: Record<string, unknown> }
 
-const renderLog = (log: unknown, { channels = listOf([CHANNEL]), search = '', rest = {} }: Options = {}) =>
+const renderLog = (log: unknown, { channels = buildList([CHANNEL]), search = '', rest = {} }: Options = {}) =>
   renderScreen(deliveryListScreen, { answers: { log, channels, ...rest }, search })
 
 const renderDelivery = (delivery: object, { scope = 'write' }: Options = {}) =>
   renderScreen(deliveryScreen, {
-    answers: { delivery: { data: delivery }, channels: listOf([CHANNEL]) },
+    answers: { delivery: { data: delivery }, channels: buildList([CHANNEL]) },
     params: { id: 'whd_1' },
     scope,
   })
@@ -46,7 +46,7 @@ const renderChannels = (channels: unknown, { scope = 'write' }: Options = {}) =>
 t.test('The log shows for each delivery its status, channel, last answer and attempts', async t => {
   const failed = { ...DELIVERY, id: 'whd_2', status: 'failed', attempts: [attempt('timed out', null)] }
   const unsent = { ...DELIVERY, id: 'whd_3', status: 'pending', attempts: [] }
-  const { text, html } = renderLog(listOf([DELIVERY, { ...failed, attempts_left_out: 11 }, unsent], 60))
+  const { text, html } = renderLog(buildList([DELIVERY, { ...failed, attempts_left_out: 11 }, unsent], 60))
   t.match(text, /Delivered Monitor down Shop Operations 204 in 34 ms 1 attempt 1 21 Nov 2026, 14:02:07 UTC/)
   t.match(text, /Failed Monitor down Shop Operations timed out 12 attempts 12 /)
   t.match(text, /Pending Monitor down Shop Operations not sent yet 0 attempts 0 /)
@@ -75,14 +75,14 @@ t.test(
 t.test('The links and fields of the log contain its filters', async t => {
   const search = `status=failed&alert_channel_id=${PAUSED.id}&incident_id=i1&page=2`
   const incident = { data: { title: 'Checkout is down' } }
-  const { text, html } = renderLog(listOf([DELIVERY], 80, 2), { search, rest: { incident } })
+  const { text, html } = renderLog(buildList([DELIVERY], 80, 2), { search, rest: { incident } })
   t.match(html, `status=failed&amp;alert_channel_id=${PAUSED.id}&amp;incident_id=i1&amp;page=3`)
   t.match(html, '<option value="failed" selected>')
   t.match(text, /Channel 01900000/, 'a channel that is not known can be kept')
   t.match(text, /Incident Checkout is down/)
   t.match(html, /type="hidden" name="incident_id" value="i1"/)
-  t.match(renderLog(listOf([]), { search }).text, /No delivery matches these filters\./)
-  t.match(renderLog(listOf([])).text, /Nothing was sent yet\./)
+  t.match(renderLog(buildList([]), { search }).text, /No delivery matches these filters\./)
+  t.match(renderLog(buildList([])).text, /Nothing was sent yet\./)
   t.match(renderLog(new Error('try again')).text, /The deliveries cannot be shown: try again\./)
 })
 
@@ -120,14 +120,14 @@ t.test('A delivery that waits, was not written, or is seen by a viewer cannot be
 })
 
 t.test('A paused channel has a banner with its reason and can be resumed', async t => {
-  const { text, html } = renderChannels(listOf([CHANNEL, PAUSED]))
+  const { text, html } = renderChannels(buildList([CHANNEL, PAUSED]))
   t.match(text, /Old pager is paused since 21 Nov 2026, 14:02:07 UTC: 50 deliveries in a row failed\. Its deliveries/)
   t.match(html, `action="/settings/channels/${PAUSED.id}/resume"`)
   t.match(html, `href="/log?alert_channel_id=${PAUSED.id}&amp;status=skipped"`)
   t.notMatch(html, `action="/settings/channels/${PAUSED.id}/test"`, 'a paused channel cannot be tested')
   t.match(html, `action="/settings/channels/${CHANNEL.id}/test"`)
   t.match(html, `href="/log?alert_channel_id=${CHANNEL.id}"`)
-  t.notMatch(renderChannels(listOf([CHANNEL, PAUSED]), { scope: 'read' }).html, /<form|<button/)
+  t.notMatch(renderChannels(buildList([CHANNEL, PAUSED]), { scope: 'read' }).html, /<form|<button/)
 })
 
 t.test('A channel shows its type, target, default, failures and addresses without confirmation', async t => {
@@ -136,15 +136,15 @@ t.test('A channel shows its type, target, default, failures and addresses withou
     ...{ ...CHANNEL, name: 'On call', type: 'email', is_default: false, consecutive_failures: 3 },
     email_addresses: [address('a@example.com', 'confirmed'), address('b@example.com', 'unconfirmed')],
   }
-  const { text } = renderChannels(listOf([CHANNEL, mail]))
+  const { text } = renderChannels(buildList([CHANNEL, mail]))
   t.match(text, /Operations Webhook, https:\/\/hooks\.example\.com\/\*{8} · default for new monitors/)
   t.match(text, /On call Email, a@example\.com, b@example\.com The last 3 deliveries failed\./)
   t.match(text, /Not confirmed yet, so no alerts go there: b@example\.com\./)
   const once = { ...CHANNEL, consecutive_failures: 1 }
-  t.match(renderChannels(listOf([once])).text, /The last delivery failed\./)
+  t.match(renderChannels(buildList([once])).text, /The last delivery failed\./)
 })
 
 t.test('Without channels the page says what that means', async t => {
-  t.match(renderChannels(listOf([])).text, /There is no channel\. Without one, no alert about an outage is sent\./)
+  t.match(renderChannels(buildList([])).text, /There is no channel\. Without one, no alert about an outage is sent\./)
   t.match(renderChannels(new Error('try again')).text, /The channels cannot be shown: try again\./)
 })

@@ -2,18 +2,18 @@ import t from 'tap'
 import { selectRows } from '../../../control-plane/dashboard/core/board/board.ts'
 import { groupByTag, MAX_GROUP_ROWS } from '../../../control-plane/dashboard/core/board/board-groups.ts'
 import { sortBoard } from '../../../control-plane/dashboard/core/board/sorted-board.ts'
-import { ago, boardOf, rowOf, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { ago, buildBoard, buildRow, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
 
-const select = (rows: ReturnType<typeof rowOf>[], open: string[] | null = null) =>
+const select = (rows: ReturnType<typeof buildRow>[], open: string[] | null = null) =>
   selectRows(sortBoard(rows), () => true, { limit: 60, groups: { open } }).groups!
 const ROWS = [
-  rowOf({ name: 'Mail', tags: ['calm'] }),
-  rowOf({ name: 'Till', tags: ['shop', 'berlin'], status: 'down' }),
-  rowOf({ name: 'Search', tags: ['shop'], status: 'degraded' }),
-  rowOf({ name: 'Front page', tags: ['shop'] }),
-  rowOf({ name: 'Loose' }),
-  rowOf({ name: 'Paused', tags: ['archive'], status: 'paused' }),
+  buildRow({ name: 'Mail', tags: ['calm'] }),
+  buildRow({ name: 'Till', tags: ['shop', 'berlin'], status: 'down' }),
+  buildRow({ name: 'Search', tags: ['shop'], status: 'degraded' }),
+  buildRow({ name: 'Front page', tags: ['shop'] }),
+  buildRow({ name: 'Loose' }),
+  buildRow({ name: 'Paused', tags: ['archive'], status: 'paused' }),
 ]
 
 t.test('Groups with trouble come first, then by name, those without a tag last', t => {
@@ -38,7 +38,7 @@ t.test('Every monitor is in a group, and in one for each of its tags', t => {
   t.same([...new Set(names)].sort(), ROWS.map(({ name }) => name).sort())
   t.equal(names.filter(name => name === 'Till').length, 2)
   t.same(
-    groupByTag([rowOf({ name: 'a', tags: ['x', 'x'] })], null)[0]?.total,
+    groupByTag([buildRow({ name: 'a', tags: ['x', 'x'] })], null)[0]?.total,
     1,
     'a tag that is there twice counts once',
   )
@@ -56,7 +56,7 @@ t.test('Groups with trouble are open unless the address says which are', t => {
 
 t.test('10,000 monitors in trouble open few groups, and each shows its number', t => {
   const many = Array.from({ length: 10_000 }, (_, i) =>
-    rowOf({ name: `m${i}`, id: `m${i}`, status: 'down', tags: [`t${i % 100}`] }),
+    buildRow({ name: `m${i}`, id: `m${i}`, status: 'down', tags: [`t${i % 100}`] }),
   )
   const groups = select(many)
   t.equal(groups.length, 100)
@@ -67,12 +67,12 @@ t.test('10,000 monitors in trouble open few groups, and each shows its number', 
 })
 
 t.test('The grouped list opens and closes groups by links, and keeps the filter', t => {
-  const board = boardOf([
+  const board = buildBoard([
     { name: 'Till', status: 'down', since: ago(5), tags: ['shop'] },
     { name: 'Mail', tags: ['office'] },
   ])
   const { html } = renderScreen('/monitors?group=tag&q=i', { board })
-  const text = textOf(html)
+  const text = toText(html)
   t.match(text, /shop\s+1 down/)
   t.match(html, /href="\/monitors\?group=tag&amp;q=i&amp;open=shop&amp;open=office"[^>]*aria-expanded="false"/)
   t.match(html, /href="\/monitors\?group=tag&amp;q=i&amp;open=%0A"[^>]*aria-expanded="true"/)

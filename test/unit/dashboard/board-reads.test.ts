@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type BoardIndex, createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
 import type { Execute, OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
-import { boardOf } from '../../support/dashboard-fixtures.ts'
+import { buildBoard } from '../../support/dashboard-fixtures.ts'
 
 type Board = OperationResponse<'readMonitorBoard'>['data']
 
@@ -30,7 +30,7 @@ function startIndex() {
 
 const statusOf = ({ rows }: BoardIndex) => rows?.get('shop')?.status ?? null
 const boardWith = (status: 'up' | 'down' | 'degraded', revision: string, reset = false) =>
-  boardOf([{ id: 'shop', name: 'Shop', status }], { revision, reset })
+  buildBoard([{ id: 'shop', name: 'Shop', status }], { revision, reset })
 
 async function startUp() {
   const started = startIndex()
@@ -74,10 +74,10 @@ t.test('A monitor that an event removes does not come back with an older answer'
   const { index, answer } = await startUp()
   const reading = index.refresh()
   await new Promise(setImmediate)
-  index.apply([boardOf([], { revision: '3', reset: false, removed: ['shop'] })])
+  index.apply([buildBoard([], { revision: '3', reset: false, removed: ['shop'] })])
   await answer(boardWith('down', '2'))
   t.equal(statusOf(index), null)
-  await answer(boardOf([], { revision: '3', reset: false, removed: ['shop'] }))
+  await answer(buildBoard([], { revision: '3', reset: false, removed: ['shop'] }))
   await reading
   t.equal(statusOf(index), null)
 })
@@ -86,7 +86,7 @@ t.test('The index knows since when results are not read, also when no monitor ha
   const { index, answer } = await startUp()
   for (const unread_since of ['2026-11-21T13:00:00.000Z', null]) {
     const reading = index.refresh()
-    await answer(boardOf([], { revision: '2', unread_since }))
+    await answer(buildBoard([], { revision: '2', unread_since }))
     await reading
     t.equal(index.sorted()!.unreadSince, unread_since)
     t.equal(index.sorted()!.rows.length, 1)
@@ -100,7 +100,7 @@ t.test('An event that is older than an answer is replaced by the next one', asyn
   index.apply([boardWith('degraded', '2')])
   await answer(boardWith('down', '3'))
   t.equal(statusOf(index), 'degraded')
-  await answer(boardOf([], { revision: '3', reset: false }))
+  await answer(buildBoard([], { revision: '3', reset: false }))
   await reading
   t.equal(statusOf(index), 'down')
 })

@@ -4,7 +4,7 @@ import { selectRows, toBoardRows } from '../../../control-plane/dashboard/core/b
 import type { BoardRow } from '../../../control-plane/dashboard/core/board/board-row.ts'
 import { sortBoard } from '../../../control-plane/dashboard/core/board/sorted-board.ts'
 import type { Execute, OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
-import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
+import { buildBoard, buildRow } from '../../support/dashboard-fixtures.ts'
 
 type Board = OperationResponse<'readMonitorBoard'>['data']
 
@@ -12,7 +12,7 @@ const everything = () => true
 const namesOf = (rows: Iterable<BoardRow>) => [...rows].map(({ name }) => name)
 
 t.test('Columns become rows', t => {
-  const board = boardOf([
+  const board = buildBoard([
     { id: 'a', name: 'Shop', status: 'down', since: '2026-11-21T12:00:00.000Z', tags: ['prod'], cause: 'refused' },
     {
       silencedUntil: '2026-11-21T12:00:00.000Z',
@@ -58,12 +58,14 @@ t.test('Columns become rows', t => {
 
 t.test('Monitors that cannot be checked are counted, five are listed; regions count their monitors', t => {
   const region = (name: string) => ({ name, state: 'ok' as const })
-  const broken = Array.from({ length: 7 }, (_, i) => rowOf({ name: `Broken ${i}`, issue: 'url is required', bars: [] }))
+  const broken = Array.from({ length: 7 }, (_, i) =>
+    buildRow({ name: `Broken ${i}`, issue: 'url is required', bars: [] }),
+  )
   const rows = [
     ...broken,
-    rowOf({ name: 'Shop', bars: [region('us-east'), region('eu-west')] }),
-    rowOf({ name: 'Mail', bars: [region('us-east')] }),
-    rowOf({ name: 'Paused', status: 'paused', bars: [region('ap-southeast')] }),
+    buildRow({ name: 'Shop', bars: [region('us-east'), region('eu-west')] }),
+    buildRow({ name: 'Mail', bars: [region('us-east')] }),
+    buildRow({ name: 'Paused', status: 'paused', bars: [region('ap-southeast')] }),
   ]
   const { issues, regions } = selectRows(sortBoard(rows), () => false, { limit: 3 })
   t.same([namesOf(issues.rows).length, issues.total], [5, 7])
@@ -73,16 +75,16 @@ t.test('Monitors that cannot be checked are counted, five are listed; regions co
 
 t.test('Trouble comes first, the newest trouble before older, then names in natural order', t => {
   const rows = [
-    rowOf({ name: 'paused', status: 'paused' }),
-    rowOf({ name: 'Shop 10' }),
-    rowOf({ name: 'shop 2' }),
-    rowOf({ name: 'älter' }),
-    rowOf({ name: 'unknown', status: 'unknown', sinceMs: null }),
-    rowOf({ name: 'degraded, old', status: 'degraded', sinceMs: 1_000 }),
-    rowOf({ name: 'degraded, new', status: 'degraded', sinceMs: 2_000 }),
-    rowOf({ name: 'down, unknown since', status: 'down', sinceMs: null }),
-    rowOf({ name: 'down, old', status: 'down', sinceMs: 1_000 }),
-    rowOf({ name: 'down, new', status: 'down', sinceMs: 2_000 }),
+    buildRow({ name: 'paused', status: 'paused' }),
+    buildRow({ name: 'Shop 10' }),
+    buildRow({ name: 'shop 2' }),
+    buildRow({ name: 'älter' }),
+    buildRow({ name: 'unknown', status: 'unknown', sinceMs: null }),
+    buildRow({ name: 'degraded, old', status: 'degraded', sinceMs: 1_000 }),
+    buildRow({ name: 'degraded, new', status: 'degraded', sinceMs: 2_000 }),
+    buildRow({ name: 'down, unknown since', status: 'down', sinceMs: null }),
+    buildRow({ name: 'down, old', status: 'down', sinceMs: 1_000 }),
+    buildRow({ name: 'down, new', status: 'down', sinceMs: 2_000 }),
   ]
   const expected = [
     ...['down, new', 'down, old', 'down, unknown since', 'degraded, new', 'degraded, old', 'unknown'],
@@ -94,7 +96,7 @@ t.test('Trouble comes first, the newest trouble before older, then names in natu
     expected,
     'in any order of the input',
   )
-  const twins = [rowOf({ id: 'b', name: 'Twin' }), rowOf({ id: 'a', name: 'Twin' })]
+  const twins = [buildRow({ id: 'b', name: 'Twin' }), buildRow({ id: 'a', name: 'Twin' })]
   t.same(
     selectRows(sortBoard(twins), everything, { limit: 2 }).rows.map(({ id }) => id),
     ['a', 'b'],
@@ -103,14 +105,14 @@ t.test('Trouble comes first, the newest trouble before older, then names in natu
 })
 
 t.test('After a change the order is that of a board that is sorted from the beginning', t => {
-  const before = sortBoard(['c', 'B', 'a 10', 'a 9'].map(name => rowOf({ name })))
+  const before = sortBoard(['c', 'B', 'a 10', 'a 9'].map(name => buildRow({ name })))
   t.same(namesOf(before.rows), ['a 9', 'a 10', 'B', 'c'])
   const changes: [string, BoardRow[]][] = [
     ['a monitor goes down', [...before.rows].map(row => (row.name === 'B' ? { ...row, status: 'down' } : row))],
     ['a monitor is renamed', [...before.rows].map(row => (row.name === 'B' ? { ...row, name: 'z' } : row))],
-    ['a monitor is added', [...before.rows, rowOf({ name: 'b' })]],
+    ['a monitor is added', [...before.rows, buildRow({ name: 'b' })]],
     ['a monitor is removed', before.rows.slice(1)],
-    ['one is added and one removed', [...before.rows.slice(1), rowOf({ name: '0' })]],
+    ['one is added and one removed', [...before.rows.slice(1), buildRow({ name: '0' })]],
   ]
   for (const [what, rows] of changes) t.same(sortBoard(rows.toReversed(), before), sortBoard(rows.toReversed()), what)
   t.end()
@@ -118,9 +120,9 @@ t.test('After a change the order is that of a board that is sorted from the begi
 
 t.test('Counts and tags are of all monitors, rows are of those that match, up to the limit', t => {
   const rows = [
-    ...Array.from({ length: 5 }, (_, i) => rowOf({ name: `down ${i}`, status: 'down', tags: ['b'] })),
-    rowOf({ name: 'up', tags: ['a', 'b'] }),
-    rowOf({ name: 'paused', status: 'paused', tags: ['c 10', 'c 9'] }),
+    ...Array.from({ length: 5 }, (_, i) => buildRow({ name: `down ${i}`, status: 'down', tags: ['b'] })),
+    buildRow({ name: 'up', tags: ['a', 'b'] }),
+    buildRow({ name: 'paused', status: 'paused', tags: ['c 10', 'c 9'] }),
   ]
   const selection = selectRows(sortBoard(rows), ({ status }) => status === 'down', { limit: 3 })
   t.same(namesOf(selection.rows), ['down 0', 'down 1', 'down 2'])
@@ -131,14 +133,14 @@ t.test('Counts and tags are of all monitors, rows are of those that match, up to
 })
 
 t.test('An answer of changes replaces and removes rows, and a reset replaces all of them', t => {
-  const first = applyBoard(null, boardOf([{ name: 'a' }, { name: 'b' }, { name: 'c' }], { reset: true }))
+  const first = applyBoard(null, buildBoard([{ name: 'a' }, { name: 'b' }, { name: 'c' }], { reset: true }))
   t.same(namesOf(first.values()), ['a', 'b', 'c'])
-  const changed = applyBoard(first, boardOf([{ name: 'b', status: 'down' }, { name: 'd' }], { removed: ['a', 'x'] }))
+  const changed = applyBoard(first, buildBoard([{ name: 'b', status: 'down' }, { name: 'd' }], { removed: ['a', 'x'] }))
   t.same(namesOf(changed.values()).sort(), ['b', 'c', 'd'])
   t.equal(changed.get('b')?.status, 'down')
   t.equal(first.get('b')?.status, 'up', 'the rows before stay as they are')
-  t.same(namesOf(applyBoard(changed, boardOf([{ name: 'e' }], { reset: true })).values()), ['e'])
-  t.same(namesOf(applyBoard(changed, boardOf([])).values()).sort(), ['b', 'c', 'd'])
+  t.same(namesOf(applyBoard(changed, buildBoard([{ name: 'e' }], { reset: true })).values()), ['e'])
+  t.same(namesOf(applyBoard(changed, buildBoard([])).values()).sort(), ['b', 'c', 'd'])
   t.end()
 })
 
@@ -158,10 +160,10 @@ function startAnswers(...answers: (Board | 'away')[]) {
 
 t.test('The index reads what changed since its revision, and keeps its rows while a read fails', async t => {
   const { asked, execute } = startAnswers(
-    boardOf([{ name: 'a' }, { name: 'b' }], { reset: true, revision: '1' }),
+    buildBoard([{ name: 'a' }, { name: 'b' }], { reset: true, revision: '1' }),
     'away',
-    boardOf([{ name: 'b', status: 'down' }], { revision: '2' }),
-    boardOf([], { revision: '2' }),
+    buildBoard([{ name: 'b', status: 'down' }], { revision: '2' }),
+    buildBoard([], { revision: '2' }),
   )
   const index = createBoardIndex(execute)
   t.same([index.rows, index.error], [null, null])

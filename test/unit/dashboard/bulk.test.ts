@@ -19,7 +19,7 @@ import {
   toggleShown,
 } from '../../../control-plane/dashboard/screens/monitors/bulk/selection.ts'
 import { listEntries, rankByName } from '../../../control-plane/dashboard/screens/overlays/palette-entries.ts'
-import { ADMIN, rowOf, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { ADMIN, buildRow, VIEWER } from '../../support/dashboard-fixtures.ts'
 
 const ORDER = ['a', 'b', 'c', 'd', 'e']
 const listIds = ({ ids }: Selection) => [...ids].sort().join('')
@@ -136,7 +136,7 @@ t.test('The palette lists pages and actions, and with a text the monitors that m
     listEntries(
       text,
       me,
-      names.map(name => rowOf({ name })),
+      names.map(name => buildRow({ name })),
       [],
     ).map(({ name }) => name)
   t.ok(namesOf('').includes('New monitor'))

@@ -4,11 +4,11 @@ import { readRange } from '../../../control-plane/dashboard/core/time-range.ts'
 import { PLOT, toX } from '../../../control-plane/dashboard/parts/charts/plot.ts'
 import type { DayHistory } from '../../../control-plane/dashboard/parts/monitors/day-strip.tsx'
 import { MonitorTable } from '../../../control-plane/dashboard/parts/monitors/monitor-table.tsx'
-import { HEALTHY_ANSWERS, monitorOf } from '../../support/dashboard-answers.ts'
-import { ago, NOW, rowOf } from '../../support/dashboard-fixtures.ts'
-import { renderPart, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { buildMonitor, HEALTHY_ANSWERS } from '../../support/dashboard-answers.ts'
+import { ago, buildRow, NOW } from '../../support/dashboard-fixtures.ts'
+import { renderPart, renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
-const { id: ID } = monitorOf()
+const { id: ID } = buildMonitor()
 const SPAN = readRange(new URLSearchParams('range=24h'), NOW)
 
 /** The figures of the page of a monitor, by the name of the chart. */
@@ -18,7 +18,7 @@ function readFigures(state: ScreenState = {}, search = '') {
   return new Map(figures.map(figure => [/aria-label="(\w+)/.exec(figure)![1]!, figure]))
 }
 
-const rowsOf = (figure: string) => [...figure.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) => textOf(row!))
+const rowsOf = (figure: string) => [...figure.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) => toText(row!))
 
 t.test('Behind each chart is a table with its figures', t => {
   const figures = readFigures()
@@ -101,11 +101,11 @@ t.test('A row of the list has its last 24 hours as 48 bars, and the p95', t => {
   const strip = {
     ...{ cells: { status, failing_share: [] }, p95_ms: 1_250, uptime_24h: 91.66 },
   } as unknown as DayHistory
-  const rows = [rowOf({ name: 'Shop' }), rowOf({ name: 'Mail' })]
+  const rows = [buildRow({ name: 'Shop' }), buildRow({ name: 'Mail' })]
   const strips = new Map([['Shop', strip]])
   const html = renderPart(h(MonitorTable, { rows, total: 2, label: 'Monitors', strips }))
   const [, shop, mail] = html.split(/<tr aria-rowindex/)
-  t.match(textOf(html), 'Regions Monitor Status Cause Tags 24 hours p95 For')
+  t.match(toText(html), 'Regions Monitor Status Cause Tags 24 hours p95 For')
   t.match(shop, '<td class="aside number soft">1.25 s</td>')
   t.match(mail, '<td class="aside of-day"></td><td class="aside number soft"></td>', 'not read yet')
   const countBars = (kind: string) =>

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { findVendorDomain, groupByCause, parseHost } from '../../../control-plane/dashboard/core/board/common-cause.ts'
-import { listOf, monitorOf } from '../../support/dashboard-answers.ts'
-import { boardOf, rowOf } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { buildList, buildMonitor } from '../../support/dashboard-answers.ts'
+import { buildBoard, buildRow } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
 import { INTEGRATION_ANSWERS } from '../../support/integration-answers.ts'
 
 const bars = (...failing: string[]) =>
@@ -11,13 +11,13 @@ const bars = (...failing: string[]) =>
     state: failing.includes(name) ? ('failing' as const) : ('ok' as const),
   }))
 const down = (name: string, cause: string | null, ...failing: string[]) =>
-  rowOf({ name, status: 'down', cause, bars: bars(...failing) })
+  buildRow({ name, status: 'down', cause, bars: bars(...failing) })
 const ALL = ['us-east', 'eu-west', 'ap-southeast']
 const KNOWN = { hosts: new Map<string, string>(), parents: {}, vendors: [] }
 
 type Row = [
   what: string,
-  rows: ReturnType<typeof rowOf>[],
+  rows: ReturnType<typeof buildRow>[],
   hosts: Record<string, string>,
   groups: [cause: string, names: string][],
 ]
@@ -80,13 +80,13 @@ const TABLE: Row[] = [
   ],
   [
     'a monitor without a cause and without a vote',
-    [rowOf({ name: 'a', status: 'unknown' }), rowOf({ name: 'b', status: 'unknown' })],
+    [buildRow({ name: 'a', status: 'unknown' }), buildRow({ name: 'b', status: 'unknown' })],
     {},
     [['none', 'a b']],
   ],
   [
     'a monitor that only one region checks says nothing about the region',
-    ['a', 'b'].map(name => rowOf({ name, status: 'down', bars: [{ name: 'us-east', state: 'failing' }] })),
+    ['a', 'b'].map(name => buildRow({ name, status: 'down', bars: [{ name: 'us-east', state: 'failing' }] })),
     {},
     [['none', 'a b']],
   ],
@@ -107,7 +107,7 @@ for (const [what, rows, hosts, expected] of TABLE)
 
 t.test('Every monitor is in exactly one group, whatever they have in common', t => {
   const rows = Array.from({ length: 300 }, (_, i) =>
-    rowOf({
+    buildRow({
       ...{ name: `m${i}`, id: `m${i}`, status: i % 3 === 0 ? 'down' : 'degraded' },
       ...{ cause: i % 5 === 0 ? null : `error ${i % 7}`, bars: bars(...ALL.slice(0, i % 4)) },
     }),
@@ -191,18 +191,18 @@ t.test('The host of an address is found in all its forms', t => {
 })
 
 t.test('The overview has one line a common cause, which contains all its monitors, and the others as rows', t => {
-  const board = boardOf([
+  const board = buildBoard([
     { id: 'm1', name: 'Checkout', status: 'down', cause: 'timed out' },
     { id: 'm2', name: 'Search', status: 'degraded', cause: 'slow' },
     { id: 'm3', name: 'Mail', status: 'down', cause: 'reset' },
   ])
-  const listMonitors = listOf([
-    monitorOf({ id: 'm1', url: 'https://shop.example/a', configuration_issues: [] }),
-    monitorOf({ id: 'm2', url: 'https://shop.example/b', configuration_issues: [] }),
-    monitorOf({ id: 'm3', url: 'https://mail.example/', configuration_issues: [] }),
+  const listMonitors = buildList([
+    buildMonitor({ id: 'm1', url: 'https://shop.example/a', configuration_issues: [] }),
+    buildMonitor({ id: 'm2', url: 'https://shop.example/b', configuration_issues: [] }),
+    buildMonitor({ id: 'm3', url: 'https://mail.example/', configuration_issues: [] }),
   ])
   const { html } = renderScreen('/', { board, answers: { listMonitors } })
-  t.match(textOf(html), /shop\.example Same host 1 down 1 degraded/)
+  t.match(toText(html), /shop\.example Same host 1 down 1 degraded/)
   const [, group = ''] = /<details class="common">(.*?)<\/details>/s.exec(html) ?? []
   t.match(group, '/monitors/m1')
   t.match(group, '/monitors/m2')
@@ -216,26 +216,26 @@ t.test('The overview has one line a common cause, which contains all its monitor
 })
 
 t.test('The overview names the parent that is down, and an incident of a vendor as possible', t => {
-  const board = boardOf([
+  const board = buildBoard([
     { id: 'm1', name: 'Shop', status: 'down', cause: 'timed out', parents: ['switch'] },
     { id: 'switch', name: 'Switch', status: 'up', parents: ['router'] },
     { id: 'router', name: 'Router', status: 'down', cause: 'no answer' },
     { id: 'm2', name: 'Payments', status: 'down', cause: 'reset' },
     { id: 'm3', name: 'Payouts', status: 'degraded', cause: 'slow' },
   ])
-  const listMonitors = listOf(
-    ['m2', 'm3'].map(id => monitorOf({ id, url: `https://${id}.adyen.com/`, configuration_issues: [] })),
+  const listMonitors = buildList(
+    ['m2', 'm3'].map(id => buildMonitor({ id, url: `https://${id}.adyen.com/`, configuration_issues: [] })),
   )
   const [stored] = INTEGRATION_ANSWERS.listDependencies!.data
   const adyen = { ...stored!, id: 'd9', slug: 'adyen', name: 'Adyen', status_url: 'https://status.adyen.com' }
   const show = (openIncidents: number) =>
     renderScreen('/', {
       ...{ board },
-      answers: { listMonitors, listDependencies: listOf([{ ...adyen, open_incidents: openIncidents }]) },
+      answers: { listMonitors, listDependencies: buildList([{ ...adyen, open_incidents: openIncidents }]) },
     }).html
   const html = show(1)
-  t.match(textOf(html), 'Router Parent is down 2 down')
-  t.match(textOf(html), 'Adyen Possible cause: vendor incident 1 down 1 degraded')
+  t.match(toText(html), 'Router Parent is down 2 down')
+  t.match(toText(html), 'Adyen Possible cause: vendor incident 1 down 1 degraded')
   t.match(html, 'href="/dependencies/d9"')
   t.notMatch(show(0), 'Adyen', 'without an open incident the vendor is not a cause')
   t.end()

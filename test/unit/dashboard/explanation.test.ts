@@ -10,9 +10,17 @@ import {
 import { formatMargin, formatPings } from '../../../control-plane/dashboard/screens/monitors/votes-section.tsx'
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import type { ExplainedVote } from '../../../control-plane/verdict/core/types.ts'
-import { votesNowOf } from '../../support/dashboard-answers.ts'
-import { ADMIN, ago, explanationOf, failingVoteOf, NOW, REFUSED, voteOf } from '../../support/dashboard-fixtures.ts'
-import { textOf } from '../../support/dashboard-screens.tsx'
+import { buildCurrentVotes } from '../../support/dashboard-answers.ts'
+import {
+  ADMIN,
+  ago,
+  buildExplanation,
+  buildFailingVote,
+  buildVote,
+  NOW,
+  REFUSED,
+} from '../../support/dashboard-fixtures.ts'
+import { toText } from '../../support/dashboard-screens.tsx'
 
 const FRAME = {
   ...{ me: ADMIN, nowMs: NOW, timeZone: 'UTC', isInteractive: false },
@@ -21,9 +29,9 @@ const FRAME = {
 }
 
 const render = (...content: Parameters<typeof renderHtml>) =>
-  textOf(renderHtml(h(FrameProvider, { value: FRAME }, ...content)))
-const panelOf = (changes: Parameters<typeof explanationOf>[0] = {}) =>
-  render(h(ExplanationPanel, { explanation: explanationOf(changes) }))
+  toText(renderHtml(h(FrameProvider, { value: FRAME }, ...content)))
+const panelOf = (changes: Parameters<typeof buildExplanation>[0] = {}) =>
+  render(h(ExplanationPanel, { explanation: buildExplanation(changes) }))
 const tableOf = (...votes: ExplainedVote[]) => render(h(VoteTable, { votes, threshold: 3 }))
 
 t.test('The panel says by which rule the status was decided, with the numbers of the rule', t => {
@@ -43,7 +51,7 @@ t.test('The panel names what was needed, and regions without a probe', t => {
   t.match(text, '2 of 3 votes needed · 3 failures in a row each · a vote is valid for 3 min 10 s · quorum full')
   t.notMatch(text, 'no probe in')
   const quorum = { mode: 'reduced', regions: 3, needed: 2, voting: 2, lost_since: null } as const
-  const thresholds = { ...explanationOf().thresholds, failures_in_a_row: 1, vote_lifetime_seconds: null }
+  const thresholds = { ...buildExplanation().thresholds, failures_in_a_row: 1, vote_lifetime_seconds: null }
   const reduced = panelOf({ quorum: { ...quorum, without_probe: ['us-east', 'us-west'] }, thresholds })
   t.match(reduced, '2 of 3 votes needed · 1 failure in a row each · quorum reduced · no probe in us-east, us-west')
   t.end()
@@ -51,7 +59,7 @@ t.test('The panel names what was needed, and regions without a probe', t => {
 
 t.test('The panel has the times of the decision in their order, or the length of the outage', t => {
   t.match(panelOf(), 'First failure 14:03:30 UTC → other regions asked 6 s later → decided 1 min later')
-  const { timings } = explanationOf()
+  const { timings } = buildExplanation()
   t.match(
     panelOf({ timings: { ...timings, others_asked_at: null } }),
     /First failure 14:03:30 UTC → decided 1 min later/,
@@ -64,20 +72,23 @@ t.test('The panel has the times of the decision in their order, or the length of
 
 t.test('A row of the votes has vote, failures in a row, last check, whose fault it was, and when', t => {
   const rows: [vote: ExplainedVote, text: string][] = [
-    [failingVoteOf('us-east'), 'us-east failing 3 / 3 connection refused target 14:04:30 UTC'],
-    [failingVoteOf('us-east', { failed_in_a_row: 9 }), 'us-east failing 3 / 3 connection refused'],
-    [voteOf('us-east'), 'us-east ok 0 / 3 200, 812 ms 14:04:30 UTC'],
-    [voteOf('us-east', { votes: false }), 'us-east ok, does not count 0 / 3'],
+    [buildFailingVote('us-east'), 'us-east failing 3 / 3 connection refused target 14:04:30 UTC'],
+    [buildFailingVote('us-east', { failed_in_a_row: 9 }), 'us-east failing 3 / 3 connection refused'],
+    [buildVote('us-east'), 'us-east ok 0 / 3 200, 812 ms 14:04:30 UTC'],
+    [buildVote('us-east', { votes: false }), 'us-east ok, does not count 0 / 3'],
     [
-      voteOf('us-east', { state: 'pending', votes: false, last_check: null }),
+      buildVote('us-east', { state: 'pending', votes: false, last_check: null }),
       'us-east no vote yet 0 / 3 not checked yet',
     ],
-    [failingVoteOf('us-east', { votes: false, doubt: { settled_by: null, witness: null } }), 'failing, in doubt'],
-    [failingVoteOf('us-east', { doubt: { settled_by: 'witness', witness: null } }), 'us-east failing, confirmed 3 / 3'],
+    [buildFailingVote('us-east', { votes: false, doubt: { settled_by: null, witness: null } }), 'failing, in doubt'],
+    [
+      buildFailingVote('us-east', { doubt: { settled_by: 'witness', witness: null } }),
+      'us-east failing, confirmed 3 / 3',
+    ],
   ]
   for (const [vote, text] of rows) t.match(tableOf(vote).replace(/ ?\/ ?/g, ' / '), text)
   const faultOf = (source: 'resolver' | 'internal' | 'target') =>
-    tableOf(failingVoteOf('us-east', { last_check: { ...REFUSED, error: { ...REFUSED.error!, source } } }))
+    tableOf(buildFailingVote('us-east', { last_check: { ...REFUSED, error: { ...REFUSED.error!, source } } }))
   t.match(faultOf('resolver'), 'connection refused DNS resolver 14:04:30')
   t.match(faultOf('internal'), 'connection refused Picket 14:04:30')
   t.end()
@@ -86,9 +97,9 @@ t.test('A row of the votes has vote, failures in a row, last check, whose fault 
 t.test('A failing vote is coloured only if it counts, and a check without a status code has none', t => {
   const htmlOf = (vote: ExplainedVote) =>
     renderHtml(h(FrameProvider, { value: FRAME }, h(VoteTable, { votes: [vote], threshold: 3 })))
-  t.match(htmlOf(failingVoteOf('us-east')), '<td class="nowrap down">failing')
-  t.notMatch(htmlOf(failingVoteOf('us-east', { votes: false })), 'nowrap down')
-  t.match(htmlOf(voteOf('us-east', { state: 'degraded' })), '<td class="nowrap degraded">degraded')
+  t.match(htmlOf(buildFailingVote('us-east')), '<td class="nowrap down">failing')
+  t.notMatch(htmlOf(buildFailingVote('us-east', { votes: false })), 'nowrap down')
+  t.match(htmlOf(buildVote('us-east', { state: 'degraded' })), '<td class="nowrap degraded">degraded')
   t.equal(formatCheck({ ...REFUSED, status: 'up', error: null, response_time_ms: 12 }), '12 ms', 'a ping')
   t.equal(formatCheck({ ...REFUSED, error: null, status_code: 204, response_time_ms: 1_250 }), '204, 1.25 s')
   t.end()
@@ -96,11 +107,11 @@ t.test('A failing vote is coloured only if it counts, and a check without a stat
 
 t.test('The strip has one bar a region, without a vote an outline', t => {
   const votes = [
-    failingVoteOf('a'),
-    failingVoteOf('b', { votes: false }),
-    voteOf('c', { state: 'degraded' }),
-    voteOf('d', { state: 'pending', votes: true }),
-    voteOf('e'),
+    buildFailingVote('a'),
+    buildFailingVote('b', { votes: false }),
+    buildVote('c', { state: 'degraded' }),
+    buildVote('d', { state: 'pending', votes: true }),
+    buildVote('e'),
   ]
   t.same(
     toBars(votes).map(({ name, state }) => `${name} ${state}`),
@@ -110,7 +121,7 @@ t.test('The strip has one bar a region, without a vote an outline', t => {
 })
 
 t.test('A heartbeat says whether its pings come, without votes', t => {
-  const { counts, quorum } = votesNowOf()
+  const { counts, quorum } = buildCurrentVotes()
   const rows: [failing: number, voting: number, sentence: string][] = [
     [1, 1, 'The expected ping has not come, or a run has failed.'],
     [0, 0, 'No ping has come yet.'],
@@ -122,9 +133,9 @@ t.test('A heartbeat says whether its pings come, without votes', t => {
 })
 
 t.test('The votes now say how far the monitor is from down', t => {
-  const { counts, quorum } = votesNowOf()
+  const { counts, quorum } = buildCurrentVotes()
   const failing = (count: number) => ({ counts: { ...counts, failing: count } })
-  const rows: [changes: Parameters<typeof votesNowOf>[0], sentence: string][] = [
+  const rows: [changes: Parameters<typeof buildCurrentVotes>[0], sentence: string][] = [
     [failing(0), '0 of 3 votes are failing; 2 more make it down.'],
     [failing(1), '1 of 3 votes is failing; 1 more makes it down.'],
     [failing(2), '2 of 3 votes are failing; 2 are enough for down.'],
@@ -139,6 +150,6 @@ t.test('The votes now say how far the monitor is from down', t => {
       'No check has counted for three intervals, so the status is unknown.',
     ],
   ]
-  for (const [changes, sentence] of rows) t.equal(formatMargin(votesNowOf(changes)), sentence)
+  for (const [changes, sentence] of rows) t.equal(formatMargin(buildCurrentVotes(changes)), sentence)
   t.end()
 })

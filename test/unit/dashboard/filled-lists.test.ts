@@ -1,17 +1,17 @@
 import t from 'tap'
 import { ADMIN, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
-import { pageOf } from '../../support/page-records.ts'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
+import { buildPage } from '../../support/page-records.ts'
 
 const OPERATOR = { ...ADMIN, is_operator: true }
-const show = (address: string, me = ADMIN) => textOf(renderScreen(address, { ...FULL, me }).html)
+const show = (address: string, me = ADMIN) => toText(renderScreen(address, { ...FULL, me }).html)
 
 t.test(
   'The list of status pages has for each its components, template, address and whether visitors see it',
   async t => {
     const { html } = renderScreen('/pages', { ...FULL, me: ADMIN })
-    const text = textOf(html)
+    const text = toText(html)
     t.match(text, /Acme Cloud 3 components, template Modern https:\/\/picket\.example\/status\/acme Published/)
     t.match(text, /Internal 3 components, template Modern https:\/\/picket\.example\/status\/acme Not published/)
     t.match(html, /href="\/pages\/new"/)
@@ -22,12 +22,12 @@ t.test(
 )
 
 t.test('Before a page is published or unpublished, it says what visitors will see', async t => {
-  const showPage = (changes: Parameters<typeof pageOf>[0]) =>
-    textOf(
+  const showPage = (changes: Parameters<typeof buildPage>[0]) =>
+    toText(
       renderScreen('/pages/p1', {
         ...FULL,
         me: ADMIN,
-        answers: { ...FULL.answers, readStatusPage: { data: pageOf(changes) } },
+        answers: { ...FULL.answers, readStatusPage: { data: buildPage(changes) } },
       }).html,
     )
   const hidden = { is_published: false, component_count: 5 }
@@ -48,7 +48,7 @@ t.test('Before a page is published or unpublished, it says what visitors will se
 
 t.test('The page of a vendor has its open incidents with severity, state, begin and components', async t => {
   const { html } = renderScreen('/dependencies/d1', { ...FULL, me: ADMIN })
-  t.match(textOf(html), /Incidents Actions are delayed Major, identified since .* UTC · Actions/)
+  t.match(toText(html), /Incidents Actions are delayed Major, identified since .* UTC · Actions/)
   t.match(html, /href="https:\/\/www\.githubstatus\.com\/incidents\/1"/)
   t.match(show('/dependencies'), /Down GitHub Actions 1 incident open 1 min ago/)
 })
@@ -71,7 +71,7 @@ t.test(
       drained_probes: 1,
     }))
     const answers = { ...FULL.answers, listRegions: { ...regions, data } }
-    const text = textOf(renderScreen('/fleet', { ...FULL, answers, me: OPERATOR }).html)
+    const text = toText(renderScreen('/fleet', { ...FULL, answers, me: OPERATOR }).html)
     t.match(text, /Region State Live probes Monitors Without a probe Drained/)
     t.match(text, /us-east us-east not used yet 0 1,340 7 1 eu-west eu-west live 1 1,340 7 1 /)
     t.match(text, /Probe State Monitors Checks now In the spool Version Heartbeat/)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ROOT, sources } from '../../rules/source.ts'
 import { FULL, RECORD_ID } from '../../support/dashboard-scenes.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
 
 /** Forms without `</>`, and why. At most five. */
 const WITHOUT_CALL: Record<string, string> = {
@@ -90,7 +90,7 @@ t.test('A form that deletes shows the call with its method and path', t => {
     ['/sources/:id', /\/data-sources\/[^/]+/],
   ]
   for (const [path, pattern] of rows) {
-    const text = textOf(renderScreen(path.replace(':id', RECORD_ID), FULL).html)
+    const text = toText(renderScreen(path.replace(':id', RECORD_ID), FULL).html)
     t.match(text, new RegExp(`curl -s -X DELETE "\\$PICKET_URL/api/v1${pattern.source}" `), path)
   }
   t.end()

@@ -6,13 +6,13 @@ import t from 'tap'
 import { buildRuns } from '../../../control-plane/dashboard/screens/monitors/checks/heartbeats/runs.ts'
 import { buildSnippets } from '../../../control-plane/dashboard/screens/monitors/checks/heartbeats/snippets.ts'
 import { parseSignal } from '../../../control-plane/verdict/heartbeats/intake/signal.ts'
-import { checkOf } from '../../support/dashboard-answers.ts'
+import { buildCheck } from '../../support/dashboard-answers.ts'
 
 const URL = 'https://picket.example.com/ping/0123456789abcdefghijABCD'
 
 type Kind = 'success' | 'start' | 'fail' | 'log' | 'overdue'
 const ping = (kind: Kind, minute: number, changes: { ms?: number; code?: number; body?: string } = {}) =>
-  checkOf({
+  buildCheck({
     ...{ id: `${kind}-${minute}`, scheduled_at: `2026-11-21T14:${String(minute).padStart(2, '0')}:00.000Z` },
     response_time_ms: changes.ms ?? 0,
     heartbeat: { kind, exit_code: changes.code ?? null, body: changes.body ?? null },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { OperationResponse } from '../../../control-plane/dashboard/core/operations.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
 
 type Job = OperationResponse<'readImport'>['data']
 
@@ -11,7 +11,7 @@ const PLANNED = FULL.answers!.readImport!.data
 const show = (changes: Partial<Job>) => {
   const answers = { ...FULL.answers, readImport: { data: { ...PLANNED, ...changes } } }
   const { html } = renderScreen('/settings/import/i1', { ...FULL, answers })
-  return { html, text: textOf(html) }
+  return { html, text: toText(html) }
 }
 
 t.test('An import that is running shows its phase and its steps, and no plan', async t => {
@@ -32,7 +32,7 @@ t.test('An import that is running shows its phase and its steps, and no plan', a
   const { data } = FULL.answers!.listImports!
   const running = { ...data[0]!, status: 'applying' as const, progress: { done: 5, total: 8 } }
   const answers = { ...FULL.answers, listImports: { ...FULL.answers!.listImports!, data: [running] } }
-  t.match(textOf(renderScreen('/settings/import', { ...FULL, answers }).html), /being imported, 5 of 8 steps/)
+  t.match(toText(renderScreen('/settings/import', { ...FULL, answers }).html), /being imported, 5 of 8 steps/)
 })
 
 t.test('An import that failed says why in the words of the API, and names each fault of the file', async t => {

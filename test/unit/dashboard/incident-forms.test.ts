@@ -19,8 +19,8 @@ import {
   buildVisitorView,
   listPublicUpdates,
 } from '../../../control-plane/dashboard/screens/incidents/handling/visitor-view.ts'
-import { incidentOf } from '../../support/dashboard-answers.ts'
-import { listOf, NOW_MS, renderScreen } from '../../support/render-screen.ts'
+import { buildIncident } from '../../support/dashboard-answers.ts'
+import { buildList, NOW_MS, renderScreen } from '../../support/render-screen.ts'
 
 const update = (message: string, status = 'identified', isInternal = false) => ({
   ...{ kind: 'incident_updated', at: '2026-11-21T14:05:00.000Z', update_id: message, status, message },
@@ -65,7 +65,7 @@ t.test(
 )
 
 t.test('The proposed post-mortem has the times of the incident, and nothing internal', async t => {
-  const incident = incidentOf({
+  const incident = buildIncident({
     ...{
       title: 'Checkout is slow',
       status: 'resolved',
@@ -104,7 +104,7 @@ t.test('The proposed post-mortem has the times of the incident, and nothing inte
 })
 
 t.test('The forms of an incident send what differs', async t => {
-  const stored = incidentOf({ title: 'Slow', severity: 'minor', monitor_ids: ['m1'] })
+  const stored = buildIncident({ title: 'Slow', severity: 'minor', monitor_ids: ['m1'] })
   const form = { title: 'Slow', severity: 'minor' as const, monitors: [{ id: 'm1', name: 'Shop' }] }
   t.equal(toIncidentChange(stored, form), null)
   t.same(toIncidentChange(stored, { ...form, title: 'Slower' }), { title: 'Slower' })
@@ -166,12 +166,12 @@ t.test('A viewer sees templates without forms, and which role is needed', async 
     ...{ id: 't1', name: 'Disk', title: null, severity: 'minor', status: null, message: 'The disk is full.' },
     ...{ created_at: '2026-11-21T14:00:00.000Z', updated_at: '2026-11-21T14:00:00.000Z' },
   }
-  const answers = { templates: listOf([template]) }
+  const answers = { templates: buildList([template]) }
   const viewer = renderScreen(templatesScreen, { answers, scope: 'read' })
   t.match(viewer.text, /Disk Minor The disk is full\./)
   t.match(viewer.text, /needs the role editor/)
   t.notMatch(viewer.html, /<form|<button/)
-  t.match(renderScreen(templatesScreen, { answers: { templates: listOf([]) } }).text, /There is no template\./)
+  t.match(renderScreen(templatesScreen, { answers: { templates: buildList([]) } }).text, /There is no template\./)
   t.match(
     renderScreen(newIncidentScreen, { answers: {}, scope: 'read' }).text,
     /Opening an incident needs the role editor/,

@@ -5,7 +5,7 @@ import {
   describeAcknowledged,
   incidentListScreen,
 } from '../../../control-plane/dashboard/screens/incidents/incident-list.tsx'
-import { listOf, OWN_USER_ID, renderScreen } from '../../support/render-screen.ts'
+import { buildList, OWN_USER_ID, renderScreen } from '../../support/render-screen.ts'
 
 const ID = '01900000-0000-7000-8000-000000000001'
 const MONITOR = { id: '01900000-0000-7000-8000-000000000002', name: 'Checkout', status: 'down' }
@@ -93,7 +93,7 @@ t.test('An acknowledged incident names the person, and a resolved one its durati
   t.notMatch(html, /\/(acknowledge|resolve)"/)
   const other = { ...ACKNOWLEDGED, acknowledged_by: ID }
   t.match(renderIncident(other).text, /acknowledged by a member after/)
-  const members = listOf([{ user_id: ID, email: 'bob@example.com' }])
+  const members = buildList([{ user_id: ID, email: 'bob@example.com' }])
   t.match(renderIncident(other, { members }).text, /acknowledged by bob@example\.com after/)
   t.match(renderIncident({ ...other, acknowledged_by: null }).text, /by a person whose account was deleted/)
 })
@@ -254,8 +254,8 @@ const renderList = (answers: Record<string, unknown>, search = '') =>
   renderScreen(incidentListScreen, { answers: { members: new Error('not allowed'), ...answers }, search })
 
 t.test('The list shows open incidents first, then resolved ones', async t => {
-  const open = listOf([INCIDENT])
-  const { text, html } = renderList({ open, unacknowledged: open, resolved: listOf([RESOLVED], 60) })
+  const open = buildList([INCIDENT])
+  const { text, html } = renderList({ open, unacknowledged: open, resolved: buildList([RESOLVED], 60) })
   t.match(text, /1 incident open, 1 not acknowledged\./)
   t.match(
     text,
@@ -266,7 +266,7 @@ t.test('The list shows open incidents first, then resolved ones', async t => {
 })
 
 t.test('The list without incidents says why it is empty', async t => {
-  const none = listOf([])
+  const none = buildList([])
   t.match(renderList({ open: none, unacknowledged: none, resolved: none }).text, /There has been no incident\./)
   const filtered = renderList({ resolved: none, unacknowledged: none }, 'status=resolved&q=shop')
   t.match(filtered.text, /No incident matches these filters\. Show all incidents/)
@@ -277,8 +277,8 @@ t.test('The list without incidents says why it is empty', async t => {
 t.test('A part of the list that cannot be read is an error in its own place', async t => {
   const { text } = renderList({
     open: new Error('try again'),
-    unacknowledged: listOf([]),
-    resolved: listOf([RESOLVED]),
+    unacknowledged: buildList([]),
+    resolved: buildList([RESOLVED]),
   })
   t.match(text, /Open incidents cannot be shown: try again\..*Resolved 1 /)
 })

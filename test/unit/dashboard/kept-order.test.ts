@@ -2,21 +2,21 @@ import t from 'tap'
 import { applyBoard } from '../../../control-plane/dashboard/browser/board.ts'
 import { selectInOrder } from '../../../control-plane/dashboard/core/board/kept-order.ts'
 import { sortBoard } from '../../../control-plane/dashboard/core/board/sorted-board.ts'
-import { boardOf } from '../../support/dashboard-fixtures.ts'
+import { buildBoard } from '../../support/dashboard-fixtures.ts'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e']
 const first = applyBoard(
   null,
-  boardOf(
+  buildBoard(
     NAMES.map(name => ({ name })),
     { reset: true },
   ),
 )
 const shown = sortBoard([...first.values()])
 
-type Change = Parameters<typeof boardOf>[0]
+type Change = Parameters<typeof buildBoard>[0]
 const select = (change: Change, { removed = [] as string[], limit = 3, groups = false, text = '' } = {}) => {
-  const byId = applyBoard(first, boardOf(change, { removed }))
+  const byId = applyBoard(first, buildBoard(change, { removed }))
   const board = sortBoard([...byId.values()])
   const request = { text: '', limit, ...(groups && { groups: { open: null } }) }
   return selectInOrder(board, { shown, byId }, ({ name }) => name.includes(text), request)

@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/query-core'
 import t from 'tap'
 import { createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
 import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/server/live.ts'
-import { boardOf } from '../../support/dashboard-fixtures.ts'
+import { buildBoard } from '../../support/dashboard-fixtures.ts'
 
 const change = (kind: LiveChange['kind'], ids: string[] | null = null): LiveChange => ({ kind, ids, board: null })
 
@@ -72,18 +72,18 @@ t.test('Changes refresh what depends on one of them, each read once', async t =>
 })
 
 t.test('Boards of several events are applied in their order, and the page is rendered once', async t => {
-  const answer = { data: boardOf([{ id: 'a', name: 'Shop', status: 'up' }]) }
+  const answer = { data: buildBoard([{ id: 'a', name: 'Shop', status: 'up' }]) }
   const index = createBoardIndex(async () => ({ data: answer }) as never)
-  index.apply([boardOf([{ id: 'b', name: 'Mail', status: 'up' }])])
+  index.apply([buildBoard([{ id: 'b', name: 'Mail', status: 'up' }])])
   t.equal(index.rows, null, 'nothing before the first read')
   await index.refresh()
   let renders = 0
   index.subscribe(() => renders++)
   const isNew = { reset: false }
   index.apply([
-    { ...boardOf([{ id: 'a', name: 'Shop', status: 'down' }]), ...isNew },
-    { ...boardOf([{ id: 'b', name: 'Mail', status: 'up' }]), ...isNew },
-    { ...boardOf([{ id: 'a', name: 'Shop', status: 'degraded' }]), ...isNew },
+    { ...buildBoard([{ id: 'a', name: 'Shop', status: 'down' }]), ...isNew },
+    { ...buildBoard([{ id: 'b', name: 'Mail', status: 'up' }]), ...isNew },
+    { ...buildBoard([{ id: 'a', name: 'Shop', status: 'degraded' }]), ...isNew },
   ])
   t.equal(renders, 1)
   t.same(

@@ -39,11 +39,11 @@ import {
   toZonedText,
 } from '../../../control-plane/dashboard/screens/suppression/maintenance/zoned-time.ts'
 import { VIEWER } from '../../support/dashboard-fixtures.ts'
-import { windowOf } from '../../support/dashboard-reach-answers.ts'
+import { buildWindow } from '../../support/dashboard-reach-answers.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
 import { renderScreen } from '../../support/dashboard-screens.tsx'
 import { fire, listElements } from '../../support/elements.ts'
-import { componentOf, pageOf } from '../../support/page-records.ts'
+import { buildComponent, buildPage } from '../../support/page-records.ts'
 
 const TIMES: [text: string, timeZone: string, at: string][] = [
   ['2026-11-21T08:00', 'UTC', '2026-11-21T08:00:00.000Z'],
@@ -85,10 +85,10 @@ t.test('A cron expression is shown as a choice, and the choice is the same expre
 
 t.test('A month has whole weeks from Monday, with each period on its days in the time zone of the person', async t => {
   const created_at = '2026-01-01T00:00:00.000Z'
-  const weekly = windowOf({ created_at })
+  const weekly = buildWindow({ created_at })
   const move = { cron: null, duration_minutes: null, time_zone: null, created_at }
-  const long = windowOf({ ...move, id: 'w2', starts_at: '2026-11-09T22:00:00Z', ends_at: '2026-11-11T00:00:00Z' })
-  const past = windowOf({
+  const long = buildWindow({ ...move, id: 'w2', starts_at: '2026-11-09T22:00:00Z', ends_at: '2026-11-11T00:00:00Z' })
+  const past = buildWindow({
     ...move,
     id: 'w3',
     starts_at: '2026-11-02T00:00:00Z',
@@ -108,7 +108,7 @@ t.test('A month has whole weeks from Monday, with each period on its days in the
   t.same(daysOf('Europe/Berlin', 'w2'), [9, 10, 11])
   t.same(daysOf('UTC', 'w3'), [], 'what was over before the window existed')
   t.same(
-    buildMonth('2026-11', [windowOf({ time_zone: 'Mars/Base' })], { timeZone: 'UTC', most: 1_000 })
+    buildMonth('2026-11', [buildWindow({ time_zone: 'Mars/Base' })], { timeZone: 'UTC', most: 1_000 })
       .weeks.flat()
       .flatMap(day => day.entries),
     [],
@@ -118,7 +118,7 @@ t.test('A month has whole weeks from Monday, with each period on its days in the
 })
 
 t.test('A month computes a limited number of periods, over all days, and says when some are left out', async t => {
-  const often = windowOf({ cron: '*/2 * * * *', duration_minutes: 1, created_at: '2026-01-01T00:00:00.000Z' })
+  const often = buildWindow({ cron: '*/2 * * * *', duration_minutes: 1, created_at: '2026-01-01T00:00:00.000Z' })
   const month = (windows: number, most: number) => {
     const { weeks, isCut } = buildMonth('2026-11', Array(windows).fill(often), { timeZone: 'UTC', most })
     const days = weeks.flat().map(day => day.entries.length)
@@ -128,7 +128,7 @@ t.test('A month computes a limited number of periods, over all days, and says wh
   t.match(month(2, 100), { isCut: true, last: 0 })
   t.ok(month(2, 100).all <= 100)
   t.same(month(50, 100), { isCut: true, first: 0, last: 0, all: 0 })
-  const daily = windowOf({ cron: '0 3 * * *', created_at: '2026-01-01T00:00:00.000Z' })
+  const daily = buildWindow({ cron: '0 3 * * *', created_at: '2026-01-01T00:00:00.000Z' })
   t.notOk(buildMonth('2026-11', [daily], { timeZone: 'UTC', most: 100 }).isCut)
 })
 
@@ -148,7 +148,7 @@ t.test('The form of a window sends what the API expects, and only changes on an 
   t.same(paths({ ...start, title: 'Move', monitorIds: ['m1'], endsAt: '2026-11-23T11:00' }), ['ends_at'])
   const recurrence = { ...EMPTY_RECURRENCE, time: '' }
   t.same(paths({ ...start, title: 'Move', monitorIds: ['m1'], isRecurring: true, recurrence }), ['cron'])
-  const stored = windowOf()
+  const stored = buildWindow()
   const form = toWindowForm(stored, 'UTC')
   t.equal(toWindowUpdate(stored, form), null)
   t.same(toWindowUpdate(stored, { ...form, title: 'Backup', announce: '3600' }), {
@@ -180,7 +180,7 @@ t.test(
     const [mine, isKept] = choose({ ...start, notifySubscribers: true }, true)
     t.equal(isKept, true, 'the person wants messages about each period')
     t.equal(choose(mine, false)[1], true)
-    const silent = toWindowForm(windowOf({ notify_subscribers: false }), 'UTC')
+    const silent = toWindowForm(buildWindow({ notify_subscribers: false }), 'UTC')
     const [changed] = choose(silent, true)
     t.equal(choose(changed, false)[1], false, 'a stored window whose subscribers get nothing')
   },
@@ -193,7 +193,7 @@ t.test('The times of a window stay the same moments in another time zone, and wh
   t.match(moved, { notBefore: '2026-12-01T', notAfter: '' }, 'what is not complete stays')
   t.same(toWindowBody(moved).starts_at, toWindowBody(start).starts_at)
   t.match(toWindowBody({ ...start, isRecurring: true }), { starts_at: null, ends_at: null }, 'no bounds at first')
-  const weekly = windowOf({
+  const weekly = buildWindow({
     cron: '0 2 * * 0',
     duration_minutes: 60,
     time_zone: 'UTC',
@@ -235,12 +235,12 @@ t.test('Snippets of embeds have the chosen options, and hostile names stay text'
 
 /** Answers for a project with `count` published pages, of which `components` each show a monitor of their own; null: the read fails. */
 const answerPages = (count: number, components: Record<string, string | null>, more = 0): Execute => {
-  const pages = Array.from({ length: count }, (_, i) => pageOf({ id: `p${i}`, name: `Page ${i}` }))
+  const pages = Array.from({ length: count }, (_, i) => buildPage({ id: `p${i}`, name: `Page ${i}` }))
   const answer = (name: string, args: { path?: { id?: string } }) => {
     if (name === 'listStatusPages') return { data: { data: pages, meta: { total: count } } }
     const monitorId = components[args.path!.id!]
     if (monitorId === null) return { error: { status: 503, code: 'unavailable', message: 'try again' } }
-    const data = [componentOf({ monitor_id: monitorId ?? 'other' })]
+    const data = [buildComponent({ monitor_id: monitorId ?? 'other' })]
     return { data: { data, meta: { total: data.length + more } } }
   }
   return (async (name: string, args: object) => answer(name, args)) as unknown as Execute

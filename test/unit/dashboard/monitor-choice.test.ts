@@ -1,7 +1,7 @@
 import t from 'tap'
 import { buildFormErrors } from '../../../control-plane/dashboard/parts/forms/field-errors.ts'
 import { describeNone, MonitorChoice } from '../../../control-plane/dashboard/parts/monitors/monitor-choice.tsx'
-import { NOW, rowOf } from '../../support/dashboard-fixtures.ts'
+import { buildRow, NOW } from '../../support/dashboard-fixtures.ts'
 import { findElement, fire } from '../../support/elements.ts'
 import { runHook } from '../../support/run-hook.ts'
 
@@ -14,7 +14,7 @@ t.test('A failed read is not shown as a list without monitors', async t => {
 })
 
 t.test('Enter adds the monitors that a query finds, and none while the query is empty or not complete', async t => {
-  const rows = ['Shop', 'Shop search', 'Blog'].map(name => rowOf({ id: name, name }))
+  const rows = ['Shop', 'Shop search', 'Blog'].map(name => buildRow({ id: name, name }))
   const added: (readonly string[])[] = []
   const choice = runHook(t, {
     hook: MonitorChoice,

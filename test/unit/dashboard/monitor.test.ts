@@ -1,28 +1,28 @@
 import t from 'tap'
 import {
-  channelOf,
-  checkOf,
+  buildChannel,
+  buildCheck,
+  buildCurrentVotes,
+  buildIncident,
+  buildList,
+  buildMonitor,
+  buildTransition,
   failingVotesNow,
   HEALTHY_ANSWERS,
-  incidentOf,
-  listOf,
-  monitorOf,
-  transitionOf,
-  votesNowOf,
 } from '../../support/dashboard-answers.ts'
 import { ago, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
 const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
 const NOT_FOUND = { status: 404, code: 'not_found', message: 'monitor not found' }
-const { id: ID } = monitorOf()
+const { id: ID } = buildMonitor()
 
 const show = (state: ScreenState = {}, search = '') => {
   const { html, title } = renderScreen(`/monitors/${ID}${search}`, state)
-  return { html, title, text: textOf(html) }
+  return { html, title, text: toText(html) }
 }
-const showMonitor = (changes: Parameters<typeof monitorOf>[0], state: ScreenState = {}) =>
-  show({ ...state, answers: { ...state.answers, readMonitor: { data: monitorOf(changes) } } })
+const showMonitor = (changes: Parameters<typeof buildMonitor>[0], state: ScreenState = {}) =>
+  show({ ...state, answers: { ...state.answers, readMonitor: { data: buildMonitor(changes) } } })
 
 const DOWN = { status: 'down', status_changed_at: ago(1) } as const
 
@@ -31,7 +31,7 @@ const screenshotOf = (region: string, url: string) => ({
   ...{ created_at: ago(1), updated_at: ago(1) },
 })
 
-type Silence = ReturnType<typeof votesNowOf>['silenced_by'][number]
+type Silence = ReturnType<typeof buildCurrentVotes>['silenced_by'][number]
 
 const silenceOf = (kind: Silence['kind'], changes: Partial<Silence> = {}): Silence => ({
   ...{ kind, id: kind, name: null, until: null },
@@ -84,10 +84,13 @@ t.test('The charts say so when the status changed too often to mark all outages'
 
 t.test('A monitor that is down says why: reason, votes of the decision, votes now, open incident', t => {
   const answers = {
-    readMonitor: { data: monitorOf(DOWN) },
+    readMonitor: { data: buildMonitor(DOWN) },
     listMonitorVotes: { data: failingVotesNow() },
-    listMonitorTransitions: listOf([transitionOf(), transitionOf({ id: 't0', from: null, to: 'up', at: ago(900) })]),
-    listIncidents: listOf([incidentOf({ id: 'old', resolved_at: ago(600) }), incidentOf({ id: 'i9' })]),
+    listMonitorTransitions: buildList([
+      buildTransition(),
+      buildTransition({ id: 't0', from: null, to: 'up', at: ago(900) }),
+    ]),
+    listIncidents: buildList([buildIncident({ id: 'old', resolved_at: ago(600) }), buildIncident({ id: 'i9' })]),
   }
   const { html, text } = show({ answers })
   t.match(text, 'Down for 1 min, since 21 Nov 2026, 14:04:30 UTC')
@@ -104,13 +107,13 @@ t.test('A monitor that is down says why: reason, votes of the decision, votes no
 t.test('Paused, unknown and suppressed monitors say what is the case', t => {
   const paused = showMonitor(
     { status: null, is_paused: true },
-    { answers: { listMonitorVotes: { data: votesNowOf({ silenced_by: [silenceOf('paused')] }) } } },
+    { answers: { listMonitorVotes: { data: buildCurrentVotes({ silenced_by: [silenceOf('paused')] }) } } },
   )
   t.match(paused.text, 'Paused')
   t.match(paused.text, 'The monitor is paused: it is not checked.')
   t.match(paused.text, 'Resume')
   t.notMatch(paused.text, /Check now|for 1 h 30 min/)
-  const unchecked = votesNowOf({ status: null, unchecked_since: ago(5) })
+  const unchecked = buildCurrentVotes({ status: null, unchecked_since: ago(5) })
   const unknown = showMonitor(
     { status: null, status_changed_at: null },
     { answers: { listMonitorVotes: { data: unchecked } } },
@@ -123,7 +126,7 @@ t.test('Paused, unknown and suppressed monitors say what is the case', t => {
     silenceOf('parent_down', { name: 'Router' }),
     silenceOf('parent_grace', { name: 'Router', until }),
   ]
-  const { text } = show({ answers: { listMonitorVotes: { data: votesNowOf({ silenced_by: silences }) } } })
+  const { text } = show({ answers: { listMonitorVotes: { data: buildCurrentVotes({ silenced_by: silences }) } } })
   t.match(text, 'No alerts until 2026-11-21 15:00 UTC: maintenance window "Move".')
   t.match(text, 'No alerts: the parent "Router" is down.')
   t.match(text, 'Alerts wait until 2026-11-21 15:00 UTC: the parent "Router" may be down too.')
@@ -131,8 +134,8 @@ t.test('Paused, unknown and suppressed monitors say what is the case', t => {
 })
 
 t.test('A change without an explanation is a line, and a heartbeat has neither charts nor regions', t => {
-  const bare = transitionOf({ to: null, summary: 'No check counted for three intervals', explanation: {} })
-  const { html, text } = show({ answers: { listMonitorTransitions: listOf([bare]) } })
+  const bare = buildTransition({ to: null, summary: 'No check counted for three intervals', explanation: {} })
+  const { html, text } = show({ answers: { listMonitorTransitions: buildList([bare]) } })
   t.match(html, '<div class="transition">')
   t.match(text, /Unknown 21 Nov 2026, 14:04:30 UTC 1 min ago No check counted for three intervals/)
   const ping = 'https://picket.example/ping/x'
@@ -149,7 +152,7 @@ t.test('The address of a check opens it: phases, fault, error, assertions, answe
     ...{ subject: 'CN=shop.example', issuer: 'CN=Example CA', names: ['shop.example'], fingerprint: 'ab12' },
     ...{ valid_from: ago(9_000), valid_to: ago(-9_000) },
   }
-  const check = checkOf({
+  const check = buildCheck({
     ...{ status: 'down', status_code: 500, screenshot_url: '/api/v1/screenshots/x', trigger: 'second_opinion' },
     error: { source: 'target', code: 'assertion', message: 'status 500' },
     failed_assertions: [{ type: 'status_code', operator: 'eq', value: '200', actual: '500' }],
@@ -162,8 +165,8 @@ t.test('The address of a check opens it: phases, fault, error, assertions, answe
   })
   const picture = { ...screenshotOf('eu-west', '/baseline-eu'), kind: 'baseline' } as const
   const answers = {
-    listMonitorChecks: listOf([check]),
-    listMonitorScreenshots: listOf([picture, { ...picture, id: 's2', region: 'us-east', url: '/baseline-us' }]),
+    listMonitorChecks: buildList([check]),
+    listMonitorScreenshots: buildList([picture, { ...picture, id: 's2', region: 'us-east', url: '/baseline-us' }]),
   }
   const closed = show({ answers }, '?range=7d&region=us-east')
   t.match(closed.text, /Down 21 Nov 2026, 14:04:30 UTC us-east status 500/)
@@ -182,8 +185,17 @@ t.test('The address of a check opens it: phases, fault, error, assertions, answe
   t.match(html, 'alt="The page at the time of the failure"')
   t.match(html, 'src="/baseline-us" alt="The page as it should look"')
   t.notMatch(html, '/baseline-eu')
-  const missed = checkOf({ status: 'missed', status_code: null, response_time_ms: null, timings: null, probe_id: null })
-  t.match(show({ answers: { listMonitorChecks: listOf([missed]) } }).text, /Unknown 21 Nov 2026, 14:04:30 UTC us-east/)
+  const missed = buildCheck({
+    status: 'missed',
+    status_code: null,
+    response_time_ms: null,
+    timings: null,
+    probe_id: null,
+  })
+  t.match(
+    show({ answers: { listMonitorChecks: buildList([missed]) } }).text,
+    /Unknown 21 Nov 2026, 14:04:30 UTC us-east/,
+  )
   t.end()
 })
 
@@ -200,7 +212,7 @@ t.test('An id of another monitor, or of a check that was deleted, is a part that
 })
 
 t.test('The address contains the filters and the page of the checks', t => {
-  const checks = { data: [checkOf()], meta: { page: 2, per_page: 20, total: 45, total_pages: 3 } }
+  const checks = { data: [buildCheck()], meta: { page: 2, per_page: 20, total: 45, total_pages: 3 } }
   const { html, text } = show({ answers: { listMonitorChecks: checks } }, '?region=eu-west&status=down&page=2&range=7d')
   t.match(html, /<option[^>]*value="eu-west"[^>]*selected|<option[^>]*selected[^>]*value="eu-west"/)
   t.match(text, '21–40 of 45 checks')
@@ -234,7 +246,7 @@ t.test(
 
 t.test('Alerts that wait are listed with their reason', t => {
   const alert = { event_id: 'e1', event: 'monitor.down', at: ago(10), reason: 'silenced' as const, until: ago(-60) }
-  const listMonitorVotes = { data: votesNowOf({ alerts_withheld: true, withheld_alerts: [alert] }) }
+  const listMonitorVotes = { data: buildCurrentVotes({ alerts_withheld: true, withheld_alerts: [alert] }) }
   t.match(
     show({ answers: { listMonitorVotes } }).text,
     /Monitor down of 21 Nov 2026, 13:55:30 UTC ?: withheld by a silence until 21 Nov 2026, 15:05:30 UTC/,
@@ -246,16 +258,16 @@ t.test('Alerts that wait are listed with their reason', t => {
 t.test('Changes of the alert rules of a monitor are marks too', t => {
   const [stored] = HEALTHY_ANSWERS.listAuditLog!.data
   const entry = { ...stored!, resource: 'alert_rule', resource_id: 'r1', resource_name: null }
-  const rule = { monitor_id: { from: null, to: 'm1' }, alert_channel_id: { from: null, to: channelOf().id } }
+  const rule = { monitor_id: { from: null, to: 'm1' }, alert_channel_id: { from: null, to: buildChannel().id } }
   const gone = { monitor_id: { from: 'm1', to: null }, alert_channel_id: { from: 'unknown', to: null } }
-  const listAuditLog = listOf([
+  const listAuditLog = buildList([
     { ...entry, action: 'created' as const, changes: rule },
     { ...entry, id: 'a2', changes: { on_degraded: { from: true, to: false } } },
     { ...entry, id: 'a3', resource_id: 'r2', action: 'deleted' as const, changes: gone },
     { ...stored!, id: 'a4', action: 'created' as const },
   ])
   const { html } = show({ answers: { listAuditLog } })
-  const { name } = channelOf()
+  const { name } = buildChannel()
   for (const text of [`Alert rule for ${name} created by Ann`, 'Alert rule deleted by Ann'])
     t.match(html, `<title>${text}</title>`)
   t.match(html, /Alert rule( for \w+)? changed: on_degraded by Ann/)
@@ -284,9 +296,11 @@ t.test('A read that fails is an error in its own place, and the rest of the page
     t.equal(text.split('cannot be shown').length - 1, 1, name)
     t.match(text, 'Up for 1 h 30 min', name)
   }
-  const paused = { listAlertChannels: listOf([channelOf({ is_paused: true, paused_reason: '10 deliveries failed' })]) }
+  const paused = {
+    listAlertChannels: buildList([buildChannel({ is_paused: true, paused_reason: '10 deliveries failed' })]),
+  }
   t.match(show({ answers: paused }).text, 'Paused: 10 deliveries failed')
-  const away = { listMonitorVotes: { data: votesNowOf({ checks_available: false }) } }
+  const away = { listMonitorVotes: { data: buildCurrentVotes({ checks_available: false }) } }
   t.match(show({ answers: away }).text, 'The newest checks cannot be read at the moment. Verdicts are not affected.')
   t.end()
 })
@@ -306,7 +320,7 @@ t.test('Without its monitor the page is not found, not available, or loading', t
 })
 
 t.test('Viewers see everything without buttons that change something', t => {
-  const rules = { listAlertRules: listOf([]) }
+  const rules = { listAlertRules: buildList([]) }
   const [admin, viewer] = [show({ answers: rules }), show({ answers: rules, me: VIEWER })]
   for (const text of ['Check now', 'Pause', 'Add a channel']) {
     t.match(admin.text, text)

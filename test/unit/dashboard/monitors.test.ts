@@ -1,15 +1,15 @@
 import t from 'tap'
-import { ago, boardOf, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { ago, buildBoard, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
 const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
 const show = (search = '', state: ScreenState = {}) => {
   const { html, title } = renderScreen(`/monitors${search}`, { board: BOARD, ...state })
-  return { html, title, text: textOf(html) }
+  return { html, title, text: toText(html) }
 }
 const rowsIn = (html: string) => html.split('aria-rowindex').length - 1
 
-const BOARD = boardOf([
+const BOARD = buildBoard([
   { id: 'm1', name: 'Shop', status: 'down', since: ago(5), tags: ['prod', 'team one'], cause: 'timed out' },
   { name: 'Search', status: 'degraded', since: ago(60) },
   { name: 'Mail', since: ago(60 * 50), tags: ['prod'] },
@@ -35,7 +35,7 @@ t.test('Every monitor is a row with status, cause, tags and duration, trouble fi
 })
 
 t.test('A row says until when its monitor is silenced, and not after that', t => {
-  const board = boardOf([
+  const board = buildBoard([
     { id: 'm1', name: 'Shop', silencedUntil: ago(-25) },
     { id: 'm2', name: 'Mail', silencedUntil: ago(1) },
     { id: 'm3', name: 'Search' },
@@ -44,7 +44,7 @@ t.test('A row says until when its monitor is silenced, and not after that', t =>
   t.match(text, /Shop ?, silenced until 21 Nov 2026, 14:30:30 UTC Up/)
   t.equal(html.split('class="silenced"').length - 1, 1)
   t.match(
-    renderScreen('/', { board: boardOf([{ name: 'Shop', status: 'down', silencedUntil: ago(-25) }]) }).html,
+    renderScreen('/', { board: buildBoard([{ name: 'Shop', status: 'down', silencedUntil: ago(-25) }]) }).html,
     'class="silenced"',
   )
   t.end()
@@ -81,12 +81,12 @@ t.test('A filter without matches and one that is not understood say so', t => {
   const { html, text } = show('?q=is:broken')
   t.match(text, 'is: accepts up, down, degraded, paused, unknown.')
   t.equal(rowsIn(html), 5)
-  t.match(show('', { board: boardOf([]) }).text, 'There are no monitors yet.')
+  t.match(show('', { board: buildBoard([]) }).text, 'There are no monitors yet.')
   t.end()
 })
 
 t.test('A part of a long list is shown, with the number of all and a link to more', t => {
-  const board = boardOf(Array.from({ length: 1_234 }, (_, i) => ({ name: `m${i}` })))
+  const board = buildBoard(Array.from({ length: 1_234 }, (_, i) => ({ name: `m${i}` })))
   const { html, text } = show('?q=m', { board })
   t.equal(rowsIn(html), 40)
   t.match(html, 'aria-rowcount="1235"')
@@ -97,7 +97,7 @@ t.test('A part of a long list is shown, with the number of all and a link to mor
 })
 
 t.test('A number of rows that is not one is ignored, and a large one is limited', t => {
-  const board = boardOf(Array.from({ length: 3_000 }, (_, i) => ({ name: `m${i}` })))
+  const board = buildBoard(Array.from({ length: 3_000 }, (_, i) => ({ name: `m${i}` })))
   for (const rows of ['-1', '0', '0.5', '1e9', 'Infinity', 'NaN', '', 'x', '60 '])
     t.equal(rowsIn(show(`?rows=${encodeURIComponent(rows)}`, { board }).html), 40, rows)
   t.equal(rowsIn(show('?rows=99999', { board }).html), 2_000)

@@ -4,9 +4,9 @@ import { FrameProvider } from '../../../control-plane/dashboard/core/frame-conte
 import type { OperationError } from '../../../control-plane/dashboard/core/operations.ts'
 import { ScreenContent } from '../../../control-plane/dashboard/parts/layout/screen-content.tsx'
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
-import { monitorOf } from '../../support/dashboard-answers.ts'
+import { buildMonitor } from '../../support/dashboard-answers.ts'
 import { NOW } from '../../support/dashboard-fixtures.ts'
-import { LOADED_SCREENS, renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { LOADED_SCREENS, renderScreen, toText } from '../../support/dashboard-screens.tsx'
 
 const GONE: OperationError = { status: 404, code: 'not_found', message: 'monitor not found' }
 const AWAY: OperationError = { status: 503, code: 'unavailable', message: 'temporarily unavailable' }
@@ -27,7 +27,7 @@ t.test('Each page whose record cannot be read again says so, above everything th
         results,
         board: { data: null, error: null },
       }
-      return textOf(renderHtml(h(FrameProvider, { value }, h(ScreenContent, shown as never))))
+      return toText(renderHtml(h(FrameProvider, { value }, h(ScreenContent, shown as never))))
     }
     t.equal(contentWith(null), 'everything else', screen.path)
     for (const [error, sentence] of SENTENCES) t.equal(contentWith(error), `${sentence} everything else`, screen.path)
@@ -36,10 +36,13 @@ t.test('Each page whose record cannot be read again says so, above everything th
 
 t.test('A deleted monitor does not keep its status without a word', async t => {
   for (const [error, sentence] of SENTENCES) {
-    const { html, title } = renderScreen(`/monitors/${monitorOf().id}`, { isOld: true, errors: { readMonitor: error } })
-    t.match(textOf(html), sentence)
-    t.match(textOf(html), 'Up for 1 h 30 min')
-    t.equal(textOf(html).split('are from').length, 2, 'once')
+    const { html, title } = renderScreen(`/monitors/${buildMonitor().id}`, {
+      isOld: true,
+      errors: { readMonitor: error },
+    })
+    t.match(toText(html), sentence)
+    t.match(toText(html), 'Up for 1 h 30 min')
+    t.equal(toText(html).split('are from').length, 2, 'once')
     t.equal(title, 'Shop · Picket')
   }
 })

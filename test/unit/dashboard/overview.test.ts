@@ -1,20 +1,20 @@
 import t from 'tap'
 import { matchScreen } from '../../../control-plane/dashboard/core/screen.ts'
 import { OPEN_STATUSES } from '../../../control-plane/dashboard/screens/incidents/incident-filter.ts'
-import { channelOf, incidentOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
-import { ADMIN, ago, boardOf, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { windowOf } from '../../support/dashboard-reach-answers.ts'
-import { LOADED_SCREENS, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { buildChannel, buildIncident, buildList, buildMonitor } from '../../support/dashboard-answers.ts'
+import { ADMIN, ago, buildBoard, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
+import { buildWindow } from '../../support/dashboard-reach-answers.ts'
+import { LOADED_SCREENS, renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
 const AWAY = { status: 503, code: 'unavailable', message: 'temporarily unavailable; try again shortly' }
 const show = (state: ScreenState = {}) => {
   const { html, title } = renderScreen('/', state)
-  return { html, title, text: textOf(html) }
+  return { html, title, text: toText(html) }
 }
 
 const UP = { name: 'Mail', status: 'up' } as const
 const DOWN = { id: 'd1', name: 'Shop', status: 'down', since: ago(12), cause: 'connection refused' } as const
-const TROUBLE = boardOf([
+const TROUBLE = buildBoard([
   { ...DOWN, votes: { 'us-east': 'failing', 'eu-west': 'ok' } },
   { name: 'Search', status: 'degraded', since: ago(3) },
   { name: 'New', status: null },
@@ -23,7 +23,7 @@ const TROUBLE = boardOf([
 ])
 
 t.test('The title and the heading are one sentence about all monitors', t => {
-  const rows: [Parameters<typeof boardOf>[0], string][] = [
+  const rows: [Parameters<typeof buildBoard>[0], string][] = [
     [[UP], 'The monitor is up'],
     [[UP, { name: 'b' }], 'All 2 monitors are up'],
     [[UP, { name: 'b' }, { name: 'c', isPaused: true }], 'All 2 monitors are up, 1 paused'],
@@ -34,7 +34,7 @@ t.test('The title and the heading are one sentence about all monitors', t => {
     [Array.from({ length: 1_500 }, (_, i) => ({ name: `m${i}` })), 'All 1,500 monitors are up'],
   ]
   for (const [entries, sentence] of rows) {
-    const { title, text } = show({ board: boardOf(entries) })
+    const { title, text } = show({ board: buildBoard(entries) })
     t.equal(title, `${sentence} · Picket`)
     t.match(text, sentence)
   }
@@ -43,7 +43,7 @@ t.test('The title and the heading are one sentence about all monitors', t => {
 })
 
 t.test('Without monitors the page says so, and a healthy project has no list of trouble', t => {
-  const empty = show({ board: boardOf([]), answers: { listAlertChannels: listOf([]) } })
+  const empty = show({ board: buildBoard([]), answers: { listAlertChannels: buildList([]) } })
   t.match(empty.text, 'Nothing is monitored yet')
   t.match(empty.text, 'import a file of Uptime Kuma or Gatus.')
   t.match(empty.html, 'href="/settings/import"')
@@ -70,7 +70,7 @@ t.test('Monitors that are not up are listed with votes, cause and duration; paus
 })
 
 t.test('More trouble than fits is counted, with a link to all', t => {
-  const many = boardOf(Array.from({ length: 211 }, (_, i) => ({ name: `m${i}`, status: 'down' as const })))
+  const many = buildBoard(Array.from({ length: 211 }, (_, i) => ({ name: `m${i}`, status: 'down' as const })))
   const { html, text } = show({ board: many })
   t.equal(html.split('aria-rowindex').length - 1, 200)
   t.match(text, 'All 211 monitors that are not up')
@@ -80,10 +80,16 @@ t.test('More trouble than fits is counted, with a link to all', t => {
 
 t.test('Open incidents come first, and one without an acknowledgement is marked', t => {
   const answers = {
-    listIncidents: listOf([
-      incidentOf({ id: 'old', title: 'Mail was down', status: 'resolved', resolved_at: ago(60), started_at: ago(90) }),
-      incidentOf({ id: 'open', title: 'Shop is down' }),
-      incidentOf({ id: 'seen', title: 'Search is slow', status: 'identified', acknowledged_at: ago(1) }),
+    listIncidents: buildList([
+      buildIncident({
+        id: 'old',
+        title: 'Mail was down',
+        status: 'resolved',
+        resolved_at: ago(60),
+        started_at: ago(90),
+      }),
+      buildIncident({ id: 'open', title: 'Shop is down' }),
+      buildIncident({ id: 'seen', title: 'Search is slow', status: 'identified', acknowledged_at: ago(1) }),
     ]),
   }
   const { html, text } = show({ answers })
@@ -96,8 +102,8 @@ t.test('Open incidents come first, and one without an acknowledgement is marked'
 })
 
 t.test('Open incidents that do not fit are counted, and resolved ones do not hide them', t => {
-  const open = Array.from({ length: 6 }, (_, i) => incidentOf({ id: `o${i}`, title: `Shop ${i} is down` }))
-  const { html, text } = show({ answers: { listIncidents: listOf(open, 9) } })
+  const open = Array.from({ length: 6 }, (_, i) => buildIncident({ id: `o${i}`, title: `Shop ${i} is down` }))
+  const { html, text } = show({ answers: { listIncidents: buildList(open, 9) } })
   t.match(text, 'Shop 5 is down')
   t.match(html, '<a href="/incidents?status=open">3 more open incidents</a>')
   const match = matchScreen(LOADED_SCREENS, '/')!
@@ -110,17 +116,17 @@ t.test('Open incidents that do not fit are counted, and resolved ones do not hid
 })
 
 t.test('What needs a person is listed: paused channels, undelivered alerts, wrong settings', t => {
-  const paused = channelOf({ id: 'c9', name: 'Pager', is_paused: true, paused_reason: '10 deliveries failed' })
+  const paused = buildChannel({ id: 'c9', name: 'Pager', is_paused: true, paused_reason: '10 deliveries failed' })
   const { html, text } = show({
     answers: {
-      listAlertChannels: listOf([channelOf(), paused]),
-      listAlertLog: listOf([], 1_200),
-      listRegions: listOf([
+      listAlertChannels: buildList([buildChannel(), paused]),
+      listAlertLog: buildList([], 1_200),
+      listRegions: buildList([
         { ...{ region: 'us-east', name: 'US East', is_live: false, live_probes: 0 }, no_live_probe_since: ago(3) },
         { ...{ region: 'eu-west', name: 'EU West', is_live: false, live_probes: 0 }, no_live_probe_since: ago(3) },
       ]),
     },
-    board: boardOf([
+    board: buildBoard([
       { id: 'm7', name: 'Invoices', issue: 'a keyword is required' },
       { name: 'Shop' },
       { name: 'Paused', isPaused: true },
@@ -137,7 +143,7 @@ t.test('What needs a person is listed: paused channels, undelivered alerts, wron
 })
 
 t.test('A read that fails is an error in its own place, and the rest of the page works', t => {
-  const rest = { board: TROUBLE, answers: { listIncidents: listOf([incidentOf({ title: 'Shop is broken' })]) } }
+  const rest = { board: TROUBLE, answers: { listIncidents: buildList([buildIncident({ title: 'Shop is broken' })]) } }
   const rows = [
     ['readAnalyticsSummary', 'The figures cannot be shown', [/Shop Down/, /Shop is broken/]],
     ['listIncidents', 'The incidents cannot be shown', [/Shop Down/, /Uptime 99\.98 %/]],
@@ -185,45 +191,45 @@ t.test('Viewers see everything without buttons that change something', t => {
 t.test('Changes of the last 24 hours are listed, also of monitors that recovered', t => {
   const at = (minutes: number) => ({ status_changed_at: ago(minutes) })
   const monitors = [
-    monitorOf({ id: 'c1', name: 'Shop', status: 'up', ...at(5) }),
-    monitorOf({ id: 'c2', name: 'Mail', status: 'down', ...at(23 * 60) }),
-    monitorOf({ name: 'Old', ...at(25 * 60) }),
-    monitorOf({ name: 'Never', status_changed_at: null }),
+    buildMonitor({ id: 'c1', name: 'Shop', status: 'up', ...at(5) }),
+    buildMonitor({ id: 'c2', name: 'Mail', status: 'down', ...at(23 * 60) }),
+    buildMonitor({ name: 'Old', ...at(25 * 60) }),
+    buildMonitor({ name: 'Never', status_changed_at: null }),
   ]
-  const { html, text } = show({ board: TROUBLE, answers: { listMonitors: listOf(monitors) } })
+  const { html, text } = show({ board: TROUBLE, answers: { listMonitors: buildList(monitors) } })
   t.match(text, /Shop Up since 5 min ago.*Mail Down since 23 h ago/)
   t.notMatch(text, /Old Up since|Never/)
   for (const path of ['/monitors/c1', '/monitors?q=since%3A%3C24h']) t.match(html, `href="${path}"`)
   t.match(show().text, 'No monitor changed its status.')
-  t.notMatch(show({ board: boardOf([]) }).text, 'Changes in 24 hours', 'not before the first monitor')
+  t.notMatch(show({ board: buildBoard([]) }).text, 'Changes in 24 hours', 'not before the first monitor')
   t.end()
 })
 
 t.test('Maintenance that is in force or begins within 24 hours is listed', t => {
   const soon = (minutes: number) => ago(-minutes)
   const windows = [
-    windowOf({ id: 'w1', title: 'Upgrade', status: 'active', cron: null, ends_at: soon(30), next_starts_at: null }),
-    windowOf({ id: 'w2', title: 'Nightly', status: 'active' }),
-    windowOf({ id: 'w3', title: 'Backup', status: 'scheduled', next_starts_at: soon(60) }),
-    windowOf({ title: 'Later', status: 'scheduled', next_starts_at: soon(25 * 60) }),
-    windowOf({ title: 'Past', status: 'ended', next_starts_at: null }),
+    buildWindow({ id: 'w1', title: 'Upgrade', status: 'active', cron: null, ends_at: soon(30), next_starts_at: null }),
+    buildWindow({ id: 'w2', title: 'Nightly', status: 'active' }),
+    buildWindow({ id: 'w3', title: 'Backup', status: 'scheduled', next_starts_at: soon(60) }),
+    buildWindow({ title: 'Later', status: 'scheduled', next_starts_at: soon(25 * 60) }),
+    buildWindow({ title: 'Past', status: 'ended', next_starts_at: null }),
   ]
-  const { html, text } = show({ answers: { listMaintenanceWindows: listOf(windows) } })
+  const { html, text } = show({ answers: { listMaintenanceWindows: buildList(windows) } })
   t.match(text, /Upgrade in force, ends 21 Nov .*Nightly in force Backup begins 21 Nov/)
   t.notMatch(text, /Later|Past/)
   t.match(html, 'href="/maintenance/w3"')
-  t.notMatch(show({ answers: { listMaintenanceWindows: listOf(windows.slice(3)) } }).html, 'id="maintenance"')
+  t.notMatch(show({ answers: { listMaintenanceWindows: buildList(windows.slice(3)) } }).html, 'id="maintenance"')
   t.end()
 })
 
 t.test('Certificates and domains that end within 30 days are listed, the earliest first', t => {
   const inDays = (days: number) => ago(-days * 24 * 60)
   const monitors = [
-    monitorOf({ id: 'e1', name: 'Shop', ssl_expires_at: inDays(3), domain_expires_at: inDays(-1) }),
-    monitorOf({ id: 'e2', name: 'Mail', ssl_expires_at: inDays(2), domain_expires_at: inDays(200) }),
-    monitorOf({ name: 'Later', ssl_expires_at: inDays(31) }),
+    buildMonitor({ id: 'e1', name: 'Shop', ssl_expires_at: inDays(3), domain_expires_at: inDays(-1) }),
+    buildMonitor({ id: 'e2', name: 'Mail', ssl_expires_at: inDays(2), domain_expires_at: inDays(200) }),
+    buildMonitor({ name: 'Later', ssl_expires_at: inDays(31) }),
   ]
-  const { html, text } = show({ answers: { listMonitors: listOf(monitors) } })
+  const { html, text } = show({ answers: { listMonitors: buildList(monitors) } })
   t.match(text, /Shop the domain ended .*Mail the certificate ends .*Shop the certificate ends/)
   t.notMatch(text, /Later the|Mail the domain/)
   t.match(html, 'href="/monitors/e2"')
@@ -235,9 +241,9 @@ t.test('Paused monitors do not hide certificates that end soon, and more of them
   const match = matchScreen(LOADED_SCREENS, '/')!
   const { expiring } = match.screen.queries({ params: {}, search: new URLSearchParams() }, NOW, ADMIN)
   t.match(expiring, { name: 'listMonitors', arguments: { query: { sort: 'expires', paused: false, per_page: 50 } } })
-  const endsIn = (days: number) => monitorOf({ name: `Shop ${days}`, ssl_expires_at: ago(-days * 24 * 60) })
+  const endsIn = (days: number) => buildMonitor({ name: `Shop ${days}`, ssl_expires_at: ago(-days * 24 * 60) })
   const showEnds = (days: number[], total: number) =>
-    show({ answers: { listMonitors: listOf(days.map(endsIn), total) } }).text
+    show({ answers: { listMonitors: buildList(days.map(endsIn), total) } }).text
   const sentence = 'The first 2 monitors. GET /monitors?sort=expires lists all.'
   t.match(showEnds([-400, 29], 3), sentence)
   t.notMatch(showEnds([-400, 29], 2), sentence, 'all were read')

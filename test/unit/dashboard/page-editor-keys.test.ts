@@ -9,7 +9,7 @@ import { stageOutage } from '../../../control-plane/dashboard/screens/pages/edit
 import { toPageForm } from '../../../control-plane/dashboard/screens/pages/editor/settings/page-form.ts'
 import { TEMPLATE_NAMES } from '../../../control-plane/pages/core/types.ts'
 import { PageRoot } from '../../../control-plane/pages/templates/document/body.tsx'
-import { pageOf } from '../../support/page-records.ts'
+import { buildPage } from '../../support/page-records.ts'
 import { ordinaryView } from '../../support/status-page-view.ts'
 
 type FakeNode = { data: string; siblings: FakeNode[]; readonly textContent: string; [key: string]: unknown }
@@ -47,7 +47,7 @@ for (const template of TEMPLATE_NAMES)
     t.test(`A key in the name renders no component again: ${template}, ${stage ? 'outage' : 'real data'}`, async t => {
       let reads = 0
       const view = ordinaryView()
-      const form = { ...toPageForm(pageOf()), template }
+      const form = { ...toPageForm(buildPage()), template }
       const sections = mapComponents(hideFigures(view, form), component =>
         Object.defineProperty({ ...component }, 'status', {
           enumerable: true,

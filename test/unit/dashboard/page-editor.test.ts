@@ -26,19 +26,19 @@ import {
 import { findNewPageProblems, proposeSlug } from '../../../control-plane/dashboard/screens/pages/list/slug.ts'
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
-import { textOf } from '../../support/dashboard-screens.tsx'
-import { componentOf, groupOf, pageOf } from '../../support/page-records.ts'
+import { toText } from '../../support/dashboard-screens.tsx'
+import { buildComponent, buildGroup, buildPage } from '../../support/page-records.ts'
 import { emptyView, ordinaryView } from '../../support/status-page-view.ts'
 
 const ITEMS = buildItems(
   [
-    componentOf({ id: 'mail', display_order: 5 }),
-    componentOf({ id: 'web', display_order: 1 }),
-    componentOf({ id: 'api', display_order: 9, group_id: 'core' }),
-    componentOf({ id: 'shop', display_order: 2, group_id: 'core' }),
-    componentOf({ id: 'lost', display_order: 7, group_id: 'on another page of the list' }),
+    buildComponent({ id: 'mail', display_order: 5 }),
+    buildComponent({ id: 'web', display_order: 1 }),
+    buildComponent({ id: 'api', display_order: 9, group_id: 'core' }),
+    buildComponent({ id: 'shop', display_order: 2, group_id: 'core' }),
+    buildComponent({ id: 'lost', display_order: 7, group_id: 'on another page of the list' }),
   ],
-  [groupOf({ id: 'core', display_order: 3 })],
+  [buildGroup({ id: 'core', display_order: 3 })],
 )
 
 t.test('Components and groups are listed in the order that visitors see', async t => {
@@ -75,7 +75,7 @@ t.test('A drop moves an item before another one, to the end, or into a group', a
 })
 
 t.test('An update contains the fields that differ, and empty texts are null', async t => {
-  const page = pageOf()
+  const page = buildPage()
   const form = toPageForm(page)
   t.equal(toPageUpdate(page, form), null)
   t.same(toPageUpdate(page, { ...form, custom_css: '', name: 'Acme' }), { name: 'Acme', custom_css: null })
@@ -84,7 +84,7 @@ t.test('An update contains the fields that differ, and empty texts are null', as
 })
 
 t.test('The forms of components and groups send what differs, and no status that a monitor sets', async t => {
-  const component = componentOf({ description: 'The shop', group_id: 'g1' })
+  const component = buildComponent({ description: 'The shop', group_id: 'g1' })
   const form = toComponentForm(component)
   t.equal(toComponentUpdate(component, form), null)
   t.same(toComponentUpdate(component, { ...form, description: '' }), { description: null })
@@ -92,10 +92,10 @@ t.test('The forms of components and groups send what differs, and no status that
     ...{ group_id: null, status: 'outage' },
   })
   t.equal(
-    toComponentUpdate(componentOf({ monitor_id: 'm1' }), toComponentForm(componentOf({ status: 'outage' }))),
+    toComponentUpdate(buildComponent({ monitor_id: 'm1' }), toComponentForm(buildComponent({ status: 'outage' }))),
     null,
   )
-  const group = groupOf()
+  const group = buildGroup()
   t.equal(toGroupUpdate(group, toGroupForm(group)), null)
   t.same(toGroupUpdate(group, { ...toGroupForm(group), is_collapsed: true }), { is_collapsed: true })
 })
@@ -110,7 +110,7 @@ t.test('The address of a page is proposed from its name', async t => {
 
 t.test('The draft shows what is typed, and hides figures as the server does', async t => {
   const view = ordinaryView()
-  const form = { ...toPageForm(pageOf()), name: 'New name', template: 'terminal' as const, brand_color: '#12' }
+  const form = { ...toPageForm(buildPage()), name: 'New name', template: 'terminal' as const, brand_color: '#12' }
   const hidden = { ...form, show_response_times: false, show_uptime_percentage: false }
   const draft = buildDraftView(view, hidden, '.page h1{color:red}')
   t.match(draft, { name: 'New name', template: 'terminal', brandColor: view.brandColor })
@@ -137,7 +137,7 @@ t.test('A staged outage shows a component in outage with an incident, on every p
 
 t.test('The list of monitors that can be added says why it is empty', async t => {
   const show = (count: number, isAll: boolean, shown: number, isComplete = true) =>
-    textOf(renderHtml(h(Fragment, null, describeFound(count, { isComplete, isAll, shown }))))
+    toText(renderHtml(h(Fragment, null, describeFound(count, { isComplete, isAll, shown }))))
   t.equal(show(0, true, 0), 'There is no monitor yet. Create the first one')
   t.equal(show(0, true, 5), 'Every monitor is on the page.')
   t.equal(show(0, false, 5), 'No other monitor matches.')

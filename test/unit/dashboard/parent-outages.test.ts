@@ -2,11 +2,11 @@ import t from 'tap'
 import { selectRows } from '../../../control-plane/dashboard/core/board/board.ts'
 import { findParentOutages } from '../../../control-plane/dashboard/core/board/parent-outages.ts'
 import { sortBoard } from '../../../control-plane/dashboard/core/board/sorted-board.ts'
-import { rowOf } from '../../support/dashboard-fixtures.ts'
+import { buildRow } from '../../support/dashboard-fixtures.ts'
 
-type Row = ReturnType<typeof rowOf>
-const down = (name: string, ...parents: string[]) => rowOf({ name, status: 'down', parents })
-const up = (name: string, ...parents: string[]) => rowOf({ name, parents })
+type Row = ReturnType<typeof buildRow>
+const down = (name: string, ...parents: string[]) => buildRow({ name, status: 'down', parents })
+const up = (name: string, ...parents: string[]) => buildRow({ name, parents })
 
 const TABLE: [what: string, rows: Row[], outages: Record<string, string[]>][] = [
   ['a parent that is down', [down('shop', 'router'), down('router')], { shop: ['router'] }],
@@ -15,9 +15,9 @@ const TABLE: [what: string, rows: Row[], outages: Record<string, string[]>][] = 
     'a parent that is degraded, paused or has no verdict',
     [
       down('shop', 'a', 'b', 'c'),
-      rowOf({ name: 'a', status: 'degraded' }),
-      rowOf({ name: 'b', status: 'paused' }),
-      rowOf({ name: 'c', status: 'unknown' }),
+      buildRow({ name: 'a', status: 'degraded' }),
+      buildRow({ name: 'b', status: 'paused' }),
+      buildRow({ name: 'c', status: 'unknown' }),
     ],
     {},
   ],
@@ -36,9 +36,9 @@ const TABLE: [what: string, rows: Row[], outages: Record<string, string[]>][] = 
   [
     'only monitors that are down or degraded have a cause',
     [
-      rowOf({ name: 'slow', status: 'degraded', parents: ['router'] }),
+      buildRow({ name: 'slow', status: 'degraded', parents: ['router'] }),
       up('fine', 'router'),
-      rowOf({ name: 'new', status: 'unknown', parents: ['router'] }),
+      buildRow({ name: 'new', status: 'unknown', parents: ['router'] }),
       down('router'),
     ],
     { slow: ['router'] },

@@ -9,19 +9,19 @@ import {
   useRequestedCheck,
 } from '../../../control-plane/dashboard/screens/monitors/checks/requested-check.ts'
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
-import { checkOf } from '../../support/dashboard-answers.ts'
+import { buildCheck } from '../../support/dashboard-answers.ts'
 import { NOW } from '../../support/dashboard-fixtures.ts'
-import { textOf } from '../../support/dashboard-screens.tsx'
+import { toText } from '../../support/dashboard-screens.tsx'
 import { runHook } from '../../support/run-hook.ts'
 
 const MONITOR = { id: 'm1', name: 'Shop', regions: ['us-east', 'eu-west'] }
 const RUNNING: CheckRun = { number: 1, monitor: MONITOR, results: [], state: 'running', error: null }
-const resultOf = (region: string, changes: Parameters<typeof checkOf>[0] = {}) =>
-  checkOf({ id: region, region, trigger: 'run_now', ...changes })
+const resultOf = (region: string, changes: Parameters<typeof buildCheck>[0] = {}) =>
+  buildCheck({ id: region, region, trigger: 'run_now', ...changes })
 
 const frame = { ...STATIC_TOOLS, nowMs: NOW, timeZone: 'UTC' }
 const show = (check: CheckRun) => renderHtml(h(FrameProvider, { value: frame } as never, h(CheckProgress, { check })))
-const read = (changes: Partial<CheckRun>) => textOf(show({ ...RUNNING, ...changes }))
+const read = (changes: Partial<CheckRun>) => toText(show({ ...RUNNING, ...changes }))
 
 t.test('A requested check names the regions that have not answered, and shows the results of the others', async t => {
   t.match(read({}), 'Checking Shop from us-east, eu-west …')
@@ -41,7 +41,7 @@ t.test('A requested check names the regions that have not answered, and shows th
     message: 'the probe of us-east did not answer in time',
   } as const
   const html = show({ ...RUNNING, state: 'ended', results: [resultOf('us-east', { status: 'unknown', error })] })
-  t.match(textOf(html), 'us-east Unknown the probe of us-east did not answer in time')
+  t.match(toText(html), 'us-east Unknown the probe of us-east did not answer in time')
   t.notMatch(html, /class="[^"]*\b(down|degraded|wrong)\b/, 'what is unknown is not shown as trouble')
 })
 
@@ -51,7 +51,7 @@ t.test('A check that is refused has the reason in the words of the API', async t
   const running = runHook(t, { hook: useRequestedCheck, props: {}, frame: { execute } })
   await running.current.start(MONITOR)
   await running.waitUntil(({ check }) => check?.state === 'ended', 'the end')
-  t.match(textOf(show(running.current.check!)), 'Shop was not checked: the monitor is paused; resume it first.')
+  t.match(toText(show(running.current.check!)), 'Shop was not checked: the monitor is paused; resume it first.')
 })
 
 t.test('A second check of a monitor does not start while the first one runs', async t => {

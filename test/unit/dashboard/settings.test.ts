@@ -16,7 +16,7 @@ import { KeysThatStay } from '../../../control-plane/dashboard/screens/settings/
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import { ADMIN, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { FULL } from '../../support/dashboard-scenes.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
 import { SETTINGS_ANSWERS } from '../../support/settings-answers.ts'
 
 const show = (address: string, me = ADMIN) => renderScreen(address, { ...FULL, me })
@@ -32,16 +32,16 @@ t.test(
       ['/settings/wall', 'Creating and revoking links needs the role editor. Your role is viewer.'],
     ] as const) {
       const { html } = show(address, VIEWER)
-      t.match(textOf(html), sentence, address)
+      t.match(toText(html), sentence, address)
       const main = html.slice(html.indexOf('<main'), html.indexOf('</main>'))
       t.notMatch(main, '<button', address)
-      t.notMatch(textOf(show(address).html), 'needs the role', `${address} for an admin`)
+      t.notMatch(toText(show(address).html), 'needs the role', `${address} for an admin`)
     }
   },
 )
 
 t.test('The organization shows what of its plan is in use, and which limit is reached', async t => {
-  const text = textOf(show('/settings').html)
+  const text = toText(show('/settings').html)
   t.match(text, /The plan is free/)
   t.match(text, /Monitors 37 50/)
   t.match(text, /Status pages 1 \(full\) 1/)
@@ -49,10 +49,10 @@ t.test('The organization shows what of its plan is in use, and which limit is re
 })
 
 t.test('Members and keys show their state', async t => {
-  const members = textOf(show('/settings/members').html)
+  const members = toText(show('/settings/members').html)
   t.match(members, /eve@example\.com .*Invited: no password is set yet\./)
   t.match(members, /bob@example\.com .*Suspended/)
-  const keys = textOf(show('/settings/keys').html)
+  const keys = toText(show('/settings/keys').html)
   t.match(keys, /Deployment svc_4fQ…x9Zt , scope write, created .* by ann@example\.com/)
   t.match(keys, /never used/)
 })
@@ -84,17 +84,17 @@ t.test('Values of the audit log are readable', async t => {
   const entry = { action: 'updated', resource: 'monitor', resource_id: 'm1' } as const
   t.equal(buildRecordPath(entry), '/monitors/m1')
   t.equal(buildRecordPath({ ...entry, action: 'deleted' }), null)
-  t.match(textOf(show('/settings/audit').html), /timeout_ms 10000 20000/)
+  t.match(toText(show('/settings/audit').html), /timeout_ms 10000 20000/)
 })
 
 t.test('Only the operator sees probes, with what is wrong with each and the command that ends a drain', async t => {
-  t.notMatch(textOf(show('/fleet').html), /iad-1/)
-  const text = textOf(show('/fleet', { ...ADMIN, is_operator: true }).html)
+  t.notMatch(toText(show('/fleet').html), /iad-1/)
+  const text = toText(show('/fleet', { ...ADMIN, is_operator: true }).html)
   t.match(text, /fra-2 eu-west drained: disagrees often its clock is 4 s ahead/)
   t.match(text, /120 results, 40 kB/)
   t.match(text, /npm run admin -- probe undrain p2/)
   t.match(text, /Create the command/)
-  const viewer = textOf(show('/fleet', { ...ADMIN, is_operator: true, scope: 'read' }).html)
+  const viewer = toText(show('/fleet', { ...ADMIN, is_operator: true, scope: 'read' }).html)
   t.match(viewer, /Adding a probe needs the role admin/)
   t.notMatch(viewer, /Create the command/)
   const [live, drained, gone] = SETTINGS_ANSWERS.listProbes!.data
@@ -112,7 +112,7 @@ t.test('What is about to change is read again soon, then every five seconds', as
 t.test('The forms name what stays and what is deleted as far as it is known', async t => {
   const show = (names: string[] | null, areAll: boolean) => {
     const keys = names?.map(name => ({ id: name, name })) as Parameters<typeof KeysThatStay>[0]['keys'] | undefined
-    return textOf(renderHtml(h(KeysThatStay, { keys: keys ?? null, areAll })))
+    return toText(renderHtml(h(KeysThatStay, { keys: keys ?? null, areAll })))
   }
   t.match(show([], true), 'This person created no API key.')
   for (const names of [[], null]) t.match(show(names, false), 'API keys that this person created keep working.')

@@ -10,9 +10,9 @@ import { monitorSettingsScreen } from '../../../control-plane/dashboard/screens/
 import { newMonitorScreen } from '../../../control-plane/dashboard/screens/setup/monitors/new-monitor.tsx'
 import { MASK } from '../../../shared/secret-names.ts'
 import { STORED_CHANNEL, STORED_MONITOR } from '../../support/form-records.ts'
-import { listOf, renderScreen } from '../../support/render-screen.ts'
+import { buildList, renderScreen } from '../../support/render-screen.ts'
 
-const REGIONS = listOf([
+const REGIONS = buildList([
   { region: 'us-east', name: 'US East', is_live: true, live_probes: 1, no_live_probe_since: null },
   { region: 'eu-west', name: 'EU West', is_live: false, live_probes: 0, no_live_probe_since: null },
 ])
@@ -21,8 +21,8 @@ const settings = (part: object = {}, scope: 'read' | 'write' = 'write', rules: o
     answers: {
       monitor: { data: { ...STORED_MONITOR, ...part } },
       regions: REGIONS,
-      rules: listOf(rules),
-      channels: listOf([STORED_CHANNEL]),
+      rules: buildList(rules),
+      channels: buildList([STORED_CHANNEL]),
       parents: { data: { monitor_id: STORED_MONITOR.id, parent_ids: [], parents: [] } },
     },
     params: { id: STORED_MONITOR.id },
@@ -95,7 +95,7 @@ t.test('Viewers see the settings without anything that changes them', async t =>
   t.match(text, /Changing the settings needs the role editor/)
   t.match(html, /shop\.example\.com\/checkout/)
   for (const word of ['Save the changes', 'Pause', 'Delete', 'Make a copy', 'Try it']) t.notMatch(text, word)
-  const none = { answers: { unalerted: listOf([]) }, scope: 'read' as const }
+  const none = { answers: { unalerted: buildList([]) }, scope: 'read' as const }
   t.match(renderScreen(newChannelScreen, none).text, /Creating a channel needs the role editor/)
   t.match(
     renderScreen(newMonitorScreen, { ...none, answers: { regions: REGIONS } }).text,
@@ -108,7 +108,7 @@ t.test('Viewers see the settings without anything that changes them', async t =>
 t.test(
   'A channel shows its state: paused with the reason, addresses that are not confirmed, the installed app',
   async t => {
-    const none = { rules: listOf([]), subscriptions: listOf([]), deliveries: listOf([]) }
+    const none = { rules: buildList([]), subscriptions: buildList([]), deliveries: buildList([]) }
     const open = (part: object) =>
       renderScreen(channelSettingsScreen, { answers: { channel: { data: { ...STORED_CHANNEL, ...part } }, ...none } })
     const paused = { is_paused: true, paused_at: '2026-11-21T14:00:00Z', paused_reason: '10 failures in a row' }

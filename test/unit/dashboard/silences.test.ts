@@ -4,14 +4,14 @@ import {
   readSilenceForm,
   type SilenceForm,
 } from '../../../control-plane/dashboard/screens/suppression/silences/silence-form.ts'
-import { listOf, monitorOf, votesNowOf } from '../../support/dashboard-answers.ts'
+import { buildCurrentVotes, buildList, buildMonitor } from '../../support/dashboard-answers.ts'
 import { ago, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
-const { id: ID } = monitorOf()
+const { id: ID } = buildMonitor()
 const show = (path: string, state: ScreenState) => {
   const { html } = renderScreen(path, state)
-  return { html, text: textOf(html) }
+  return { html, text: toText(html) }
 }
 
 type SilenceRow = [Partial<SilenceForm>, zone: string, { until: string; reason: string | null } | null | undefined]
@@ -53,7 +53,7 @@ const silenceOf = (monitor_ids: string[], reason: string | null) => ({
 
 t.test('The overview lists the silences in force, with a button that ends each; viewers have no button', t => {
   const silences = [silenceOf(['a'], null), silenceOf(['a', 'b', 'c', 'd', 'e'], 'Move to the new rack')]
-  const listed = listOf(silences)
+  const listed = buildList(silences)
   const answers = { listSilences: { ...listed, meta: { ...listed.meta, total: 4 } } }
   const { html, text } = show('/', { answers })
   t.match(text, 'Shop a until 21 Nov 2026, 15:05:30 UTC End now')
@@ -73,7 +73,7 @@ t.test('The page of a monitor says until when it is silenced, why, and whether a
   const showVotes = (changes: object, state: ScreenState = {}) =>
     show(`/monitors/${ID}`, {
       ...state,
-      answers: { listMonitorVotes: { data: votesNowOf({ silenced_by, ...changes }) } },
+      answers: { listMonitorVotes: { data: buildCurrentVotes({ silenced_by, ...changes }) } },
     })
   const { text } = showVotes({ alerts_withheld: true })
   t.match(text, 'No alerts until 21 Nov 2026, 15:05:30 UTC : Move · Alerts wait until then.')

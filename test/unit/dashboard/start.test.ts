@@ -7,14 +7,14 @@ import {
   keepTypedAddress,
   takeTypedAddress,
 } from '../../../control-plane/dashboard/screens/setup/start/typed-address.ts'
-import { channelOf, listOf, monitorOf } from '../../support/dashboard-answers.ts'
+import { buildChannel, buildList, buildMonitor } from '../../support/dashboard-answers.ts'
 import { ADMIN, NOW, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
-const { id: ID } = monitorOf()
+const { id: ID } = buildMonitor()
 const show = (address: string, state: ScreenState = {}) => {
   const { html } = renderScreen(address, state)
-  return { html, text: textOf(html) }
+  return { html, text: toText(html) }
 }
 
 t.test('Every page says how many active monitors have no alert channel, with an action for editors only', t => {
@@ -36,9 +36,9 @@ t.test('Every page says how many active monitors have no alert channel, with an 
 })
 
 t.test('The monitors without an alert channel are listed, and a channel can be chosen for all of them', t => {
-  const monitors = listOf([monitorOf({ name: 'Shop' })], 60)
-  const pager = channelOf({ id: 'c2', name: 'Pager', is_default: false })
-  const channels = listOf([channelOf({ is_paused: true, name: 'Old' }), pager])
+  const monitors = buildList([buildMonitor({ name: 'Shop' })], 60)
+  const pager = buildChannel({ id: 'c2', name: 'Pager', is_default: false })
+  const channels = buildList([buildChannel({ is_paused: true, name: 'Old' }), pager])
   const { html, text } = show('/monitors/unalerted', {
     answers: { listMonitors: monitors, listAlertChannels: channels },
   })
@@ -51,7 +51,7 @@ t.test('The monitors without an alert channel are listed, and a channel can be c
   t.match(text, '/api/v1/monitors/bulk-changes')
   const viewer = show('/monitors/unalerted', { me: VIEWER, answers: { listMonitors: monitors } })
   t.notMatch(viewer.html, /<form class="alert-choice|<button type="submit" class="main"/)
-  const none = show('/monitors/unalerted', { answers: { listAlertChannels: listOf([]), listMonitors: monitors } })
+  const none = show('/monitors/unalerted', { answers: { listAlertChannels: buildList([]), listMonitors: monitors } })
   t.match(none.text, 'There is no channel yet. Add a channel')
   t.match(show('/monitors/unalerted').text, 'Every active monitor alerts at least one channel.')
   t.end()
@@ -64,7 +64,7 @@ t.test('The first step has one field, and a monitor that was created waits for i
   t.match(text, /Try it Create the monitor More settings/)
   t.match(html, 'href="/start?step=alerts">Skip this step')
   const waiting = show(`/start?monitor=${ID}`, {
-    answers: { readMonitor: { data: monitorOf({ status: null, status_changed_at: null }) } },
+    answers: { readMonitor: { data: buildMonitor({ status: null, status_changed_at: null }) } },
   })
   t.match(waiting.text, 'Waiting for the first checks')
   const done = show(`/start?monitor=${ID}`)
@@ -78,7 +78,7 @@ t.test('The first step has one field, and a monitor that was created waits for i
 })
 
 t.test('The second step creates a channel for the monitors without one', t => {
-  const answers = { listAlertChannels: listOf([]), listMonitors: listOf([], 2) }
+  const answers = { listAlertChannels: buildList([]), listMonitors: buildList([], 2) }
   const { html, text } = show('/start?step=alerts', { answers })
   t.match(text, 'Alert this channel about 2 active monitors without a channel')
   t.match(html, 'name="alerts_all"')
@@ -98,7 +98,7 @@ t.test('The third step shows an example and says that nothing is stored', t => {
   t.match(text, '2 of 3 regions failed 3 checks in a row: us-east, eu-west (connection refused)')
   t.match(text, 'Acknowledged by you')
   t.notMatch(html, /href="\/(log|incidents)\/[^"]/, 'it has no links to records that do not exist')
-  t.match(show('/start?step=outage', { answers: { listAlertChannels: listOf([]) } }).text, 'There is no channel')
+  t.match(show('/start?step=outage', { answers: { listAlertChannels: buildList([]) } }).text, 'There is no channel')
   t.end()
 })
 

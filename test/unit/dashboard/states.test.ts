@@ -2,7 +2,7 @@ import t from 'tap'
 import { buildNotice } from '../../../control-plane/dashboard/browser/server/connection.ts'
 import { NOW } from '../../support/dashboard-fixtures.ts'
 import { nameScene, SCENES } from '../../support/dashboard-scenes.ts'
-import { LOADED_SCREENS, renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { LOADED_SCREENS, renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
 /** Screens that need no data: what they read only adds choices to a form. */
 const WITHOUT_DATA = new Set([
@@ -81,7 +81,7 @@ const scenesOf = (name: string) => SCENES.filter(scene => scene.name === name)
 /** The content of a page, without the frame around it. */
 const show = (address: string, state: ScreenState) => {
   const [, html] = /<main[^>]*>(.*)<\/main>/s.exec(renderScreen(address, state).html)!
-  return { html: html!, text: textOf(html!) }
+  return { html: html!, text: toText(html!) }
 }
 const count = (text: string, part: string | RegExp) => text.split(part).length - 1
 
@@ -173,7 +173,7 @@ t.test('Without contact for 30 seconds every page looks old and says since when'
   for (const { screen, address, state } of scenesOf('full')) {
     const { html } = renderScreen(address, { ...state, notice })
     t.match(html, '<div class="frame old">', screen.path)
-    t.match(textOf(html), 'No contact with the server since 14:05:00. What you see is from that time.', screen.path)
+    t.match(toText(html), 'No contact with the server since 14:05:00. What you see is from that time.', screen.path)
     t.notMatch(renderScreen(address, state).html, 'class="frame old"', screen.path)
   }
   t.end()

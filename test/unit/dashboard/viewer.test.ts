@@ -2,8 +2,8 @@ import t from 'tap'
 import { describePageDeletion } from '../../../control-plane/dashboard/screens/pages/editor/publication.tsx'
 import { VIEWER } from '../../support/dashboard-fixtures.ts'
 import { FULL, RECORD_ID, SCENES } from '../../support/dashboard-scenes.ts'
-import { renderScreen, textOf } from '../../support/dashboard-screens.tsx'
-import { pageOf } from '../../support/page-records.ts'
+import { renderScreen, toText } from '../../support/dashboard-screens.tsx'
+import { buildPage } from '../../support/page-records.ts'
 
 const mainOf = (html: string) => html.slice(html.indexOf('<main'), html.indexOf('</main>'))
 
@@ -42,13 +42,13 @@ t.test('A viewer sees every screen, can change nothing, and reads which role is 
     t.same(usable, [], `${screen.path}: nothing can be changed`)
     const admin = listControls(mainOf(renderScreen(address, state).html)).length
     if (admin > listControls(viewer).length)
-      t.match(textOf(viewer), /needs the role (editor|admin)\. Your role is viewer\./, `${screen.path} names the role`)
+      t.match(toText(viewer), /needs the role (editor|admin)\. Your role is viewer\./, `${screen.path} names the role`)
   }
 })
 
 t.test('The form that deletes a channel or a page lists what is deleted with it, with numbers', async t => {
   const show = (address: string, answers: object) =>
-    textOf(renderScreen(address, { ...FULL, answers: { ...FULL.answers, ...answers } as typeof FULL.answers }).html)
+    toText(renderScreen(address, { ...FULL, answers: { ...FULL.answers, ...answers } as typeof FULL.answers }).html)
   const channel = FULL.answers!.readAlertChannel!.data
   const address = `/settings/channels/${channel.id}`
   const listOf = (ids: string[], total = ids.length) => ({
@@ -76,7 +76,7 @@ t.test('The form that deletes a channel or a page lists what is deleted with it,
   })
   t.match(page, /Its 2 components, 1 group, images and 12 subscribers are deleted too; monitors and incidents stay\./)
   t.match(
-    describePageDeletion(pageOf(), { groups: null, subscribers: null }),
+    describePageDeletion(buildPage(), { groups: null, subscribers: null }),
     /components, groups, images and subscribers are deleted too/,
     'numbers that could not be read are left out',
   )

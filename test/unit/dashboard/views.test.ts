@@ -1,15 +1,15 @@
 import t from 'tap'
-import { listOf } from '../../support/dashboard-answers.ts'
+import { buildList } from '../../support/dashboard-answers.ts'
 import { ADMIN, VIEWER } from '../../support/dashboard-fixtures.ts'
-import { renderScreen, type ScreenState, textOf } from '../../support/dashboard-screens.tsx'
+import { renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
 const viewOf = (name: string, query: string, is_shared = false) => ({
   ...{ id: name, name, query, is_shared, created_at: '2026-11-01T00:00:00Z', updated_at: '2026-11-01T00:00:00Z' },
 })
-const VIEWS = { listViews: listOf([viewOf('Mine', 'is:down'), viewOf('Shop', 'tag:shop', true)]) }
+const VIEWS = { listViews: buildList([viewOf('Mine', 'is:down'), viewOf('Shop', 'tag:shop', true)]) }
 const show = (search = '', state: ScreenState = {}) => {
   const { html } = renderScreen(`/monitors${search}`, { answers: VIEWS, ...state })
-  return { html, text: textOf(html) }
+  return { html, text: toText(html) }
 }
 
 t.test('Saved filters are links of the list, and the current one is marked', t => {
@@ -25,7 +25,7 @@ t.test('Saved filters are links of the list, and the current one is marked', t =
 t.test('A query that is not saved can be saved, and without a query there is nothing to save', t => {
   t.match(show('?q=is:up').text, 'Save as view')
   t.notMatch(show('').text, /Save as view|Edit view/)
-  t.notMatch(show('', { answers: { listViews: listOf([]) } }).html, 'class="views')
+  t.notMatch(show('', { answers: { listViews: buildList([]) } }).html, 'class="views')
   t.match(show('?q=is:up').html, /<button[^>]*disabled[^>]*>Save as view/, 'not without scripts')
   t.end()
 })
@@ -55,7 +55,7 @@ t.test('The theme and the density of the person are attributes of the page, with
   const { page, html } = renderScreen('/', { me: { ...ADMIN, preferences } })
   t.match(page, '<html lang="en" data-theme="dark" data-density="comfortable">')
   t.notMatch(page, / style=/)
-  t.match(textOf(html), 'Times are in the time zone Asia/Tokyo')
+  t.match(toText(html), 'Times are in the time zone Asia/Tokyo')
   t.match(renderScreen('/').page, '<html lang="en" data-theme="system" data-density="compact">')
   t.end()
 })

@@ -6,9 +6,9 @@ import { renderWallPage } from '../../../control-plane/dashboard/wall/wall-docum
 import { layoutTiles, layoutWall } from '../../../control-plane/dashboard/wall/wall-layout.ts'
 import { renderHtml } from '../../../control-plane/foundation/web/html/render.ts'
 import { TEXT_ATTACKS } from '../../support/attacks.ts'
-import { ago, boardOf, NOW } from '../../support/dashboard-fixtures.ts'
+import { ago, buildBoard, NOW } from '../../support/dashboard-fixtures.ts'
 
-const BOARD = boardOf([
+const BOARD = buildBoard([
   {
     id: 'secret-id-1',
     name: 'Checkout',
@@ -45,7 +45,7 @@ t.test('A wallboard has each monitor once, by its first tag, and names only thos
 })
 
 t.test('More failing monitors than fit are counted', async t => {
-  const many = boardOf(
+  const many = buildBoard(
     Array.from({ length: 100 }, (_, i) => ({ name: `M${i}`, status: 'down' as const, since: ago(i) })),
   )
   const wall = wallOf('', many)
@@ -106,7 +106,7 @@ t.test('All bars are inside the screen, for every number of monitors and every s
 
 t.test('Monitors that are unknown are counted, and are not called quiet', t => {
   const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
-  const board = boardOf([{ name: 'A' }, { name: 'B', status: null }, { name: 'C' }])
+  const board = buildBoard([{ name: 'A' }, { name: 'B', status: null }, { name: 'C' }])
   const html = renderHtml(Wall({ data: wallOf('', board), nowMs: NOW, timeZone: 'UTC', ageMs: 0, size }))
   t.match(html, '1 unknown of 3 monitors')
   t.notMatch(html, 'are quiet')
@@ -134,7 +134,7 @@ t.test('The page says when it is quiet and when it is old, and its texts are onl
   t.match(show('', 4_000), /class="wall".*1 down, 1 degraded of 4 monitors.*Down for 12 min/s)
   t.match(show('', 180_000), /class="wall old".*No contact for 3 min: this is old/s)
   for (const attack of TEXT_ATTACKS) {
-    const board = boardOf([{ name: attack, status: 'down', since: ago(1), tags: [attack], cause: attack }])
+    const board = buildBoard([{ name: attack, status: 'down', since: ago(1), tags: [attack], cause: attack }])
     const page = renderWallPage({ ...wallOf('', board), name: attack }, NOW, 'b1')
     const tags = page.match(/<[a-z][^>]*>/gi)!
     t.same(

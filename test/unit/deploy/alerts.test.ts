@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { CASES, HEALTHY, promtoolFile } from '../../support/alert-cases.ts'
 import { buildFirstSampleTests, COUNTERS } from '../../support/alert-first-samples.ts'
-import { textOf, yamlOf } from '../../support/deployment.ts'
+import { readText, readYaml } from '../../support/deployment.ts'
 import type { Teardown } from '../../support/teardown.ts'
 
 // takes about 20 s
 
 const RULES = 'deploy/monitoring/alerts.yaml'
-const rules: { alert: string; expr: string }[] = yamlOf(RULES).groups[0].rules
+const rules: { alert: string; expr: string }[] = readYaml(RULES).groups[0].rules
 
 t.test('Each alert rule has a fault that triggers it', async t => {
   const tried = new Set(CASES.flatMap(({ alerts }) => alerts))
@@ -31,7 +31,7 @@ t.test('Each alert rule has a fault that triggers it', async t => {
 
 t.test('The series of the cases match the metrics of the programs, with their labels', async t => {
   const documented = new Map(
-    [...textOf('docs/metrics.md').matchAll(/^\| `(\w+)` \| \w+ \|(.*?)\|/gm)].map(([, name = '', labels = '']) => [
+    [...readText('docs/metrics.md').matchAll(/^\| `(\w+)` \| \w+ \|(.*?)\|/gm)].map(([, name = '', labels = '']) => [
       name,
       [...labels.matchAll(/`(\w+)`/g)].map(found => found[1]!),
     ]),

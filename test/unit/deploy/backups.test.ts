@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ROOT, textOf, yamlOf } from '../../support/deployment.ts'
+import { ROOT, readText, readYaml } from '../../support/deployment.ts'
 
-const [, chapter = ''] = /^## Backups$(.*?)^### /ms.exec(textOf('docs/deployment.md')) ?? []
+const [, chapter = ''] = /^## Backups$(.*?)^### /ms.exec(readText('docs/deployment.md')) ?? []
 const blocks = [...chapter.matchAll(/^```sh\n(.*?)^```/gms)].map(found => found[1]!)
 const [backup = '', newMachine = '', restorePostgres = '', restoreClickhouse = ''] = blocks
 
@@ -89,7 +89,7 @@ t.test('Control planes start only after every step of a restore', async t => {
 })
 
 t.test('The commands name services of compose.yaml', async t => {
-  const { services } = yamlOf('deploy/compose/compose.yaml')
+  const { services } = readYaml('deploy/compose/compose.yaml')
   const named = blocks.flatMap(block => [...block.matchAll(/compose exec -T ([\w-]+)|compose stop ([\w -]+) &&/g)])
   const names = named.flatMap(([, one, several]) => (one ?? several!).split(' '))
   t.ok(names.length > 10)

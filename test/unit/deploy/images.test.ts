@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import t from 'tap'
 import { EXTERNAL_PACKAGES } from '../../../tools/build/build.mjs'
 import { createSubset } from '../../../tools/install/subset-lock.mjs'
-import { ROOT, textOf } from '../../support/deployment.ts'
+import { ROOT, readText } from '../../support/deployment.ts'
 
 const IMAGES = {
   'deploy/images/control-plane.Dockerfile': {
@@ -40,7 +40,7 @@ const REQUIRED_IN_TRY = ['node_modules/supports-color', 'node_modules/has-flag']
 
 for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
   t.test(`${path} is valid, runs without privileges and copies existing files`, async t => {
-    const text = textOf(path)
+    const text = readText(path)
     t.same(validate(text), [])
     const instructions = DockerfileParser.parse(text).getInstructions()
     const last = instructions.findLastIndex(one => one.getKeyword() === 'FROM')
@@ -58,7 +58,7 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
       copied.filter(word => !word.startsWith('--') && !word.startsWith('/') && !existsSync(join(ROOT, word))),
       [],
     )
-    const programs = [...textOf('tools/build/build.mjs').matchAll(/^ {2}'?([\w-]+)'?: '[\w/-]+\.ts',$/gm)]
+    const programs = [...readText('tools/build/build.mjs').matchAll(/^ {2}'?([\w-]+)'?: '[\w/-]+\.ts',$/gm)]
     const built = new Set(programs.map(found => `/picket/dist/${found[1]}.js`))
     const files = copied.filter(word => word.endsWith('.js'))
     t.equal(files.length, entryPoints.length)
@@ -82,23 +82,23 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
     })
     const imports = Object.values(metafile.outputs).flatMap(output => output.imports.map(one => one.path))
     const packages = new Set(imports.filter(name => !name.startsWith('node:')).map(toPackageName))
-    const { dependencies, optionalDependencies } = JSON.parse(textOf('package.json'))
+    const { dependencies, optionalDependencies } = JSON.parse(readText('package.json'))
     t.ok(packages.size > 4)
     t.same(
       [...packages].filter(name => !(name in dependencies) && !(name in optionalDependencies)),
       [],
     )
-    const [, installed = ''] = /subset-lock\.mjs \/packages ((?:(?!&&).)+)/s.exec(textOf(path)) ?? []
+    const [, installed = ''] = /subset-lock\.mjs \/packages ((?:(?!&&).)+)/s.exec(readText(path)) ?? []
     const needed = EXTERNAL_PACKAGES.filter(name => packages.has(name) && !also.includes(name))
     t.same(
       needed.filter(name => !installed.split(/\s+/).includes(name)),
       [],
     )
-    const bundled: string[] = JSON.parse(textOf('dist/inputs.json')).inputs
+    const bundled: string[] = JSON.parse(readText('dist/inputs.json')).inputs
     const ofPackages = bundled.filter(file => file.startsWith('node_modules/'))
     t.ok(ofPackages.length > 1_000)
-    t.match(textOf(path), /subset-lock\.mjs \/tools --production esbuild /)
-    const { lock } = createSubset(JSON.parse(textOf('package-lock.json')), Object.keys(dependencies))
+    t.match(readText(path), /subset-lock\.mjs \/tools --production esbuild /)
+    const { lock } = createSubset(JSON.parse(readText('package-lock.json')), Object.keys(dependencies))
     const places = Object.keys(lock.packages).filter(place => place !== '')
     const isInstalled = (file: string) => [...places, ...REQUIRED_IN_TRY].some(place => file.startsWith(`${place}/`))
     t.same(

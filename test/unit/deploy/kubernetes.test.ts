@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { PROCESS_ROLES } from '../../../control-plane/config.ts'
 import { REGIONS } from '../../../shared/checks/check.ts'
-import { type Manifest, manifests, ROOT, textOf, VERSION, variablesOf } from '../../support/deployment.ts'
+import { listVariables, type Manifest, manifests, ROOT, readText, VERSION } from '../../support/deployment.ts'
 
 const all = manifests()
 const kustomizations = all.filter(({ kind }) => kind === 'Kustomization')
@@ -24,7 +24,7 @@ t.test('The manifests conform to the types of Kubernetes', async t => {
 })
 
 t.test('deployment.md names each secret, each value to replace and each image of the manifests', t => {
-  const [, chapter = ''] = /^## Kubernetes$(.*?)^## /ms.exec(textOf('docs/deployment.md')) ?? []
+  const [, chapter = ''] = /^## Kubernetes$(.*?)^## /ms.exec(readText('docs/deployment.md')) ?? []
   const text = JSON.stringify(resources)
   const secrets = [...text.matchAll(/"(?:secretRef":\{"name|secretName)":"([\w-]+)"/g)].map(found => found[1]!)
   t.ok(secrets.includes('picket-tls'))
@@ -159,7 +159,7 @@ t.test('The Ingress of pings has the host and the certificate of the other one, 
 
 t.test('Pods set only variables that the programs read', async t => {
   for (const one of workloads) {
-    const known = variablesOf(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
+    const known = listVariables(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
     const names: string[] = containerOf(one).env.map(({ name }: { name: string }) => name)
     t.same(
       names.filter(name => !known.has(name)),
@@ -169,7 +169,7 @@ t.test('Pods set only variables that the programs read', async t => {
   }
   const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
   t.same(
-    Object.keys(settings.data).filter(name => !variablesOf('control-plane').has(name)),
+    Object.keys(settings.data).filter(name => !listVariables('control-plane').has(name)),
     [],
   )
 })

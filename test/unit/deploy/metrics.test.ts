@@ -1,5 +1,5 @@
 import t from 'tap'
-import { textOf, yamlOf } from '../../support/deployment.ts'
+import { readText, readYaml } from '../../support/deployment.ts'
 import { registeredMetrics } from '../../support/registered-metrics.ts'
 
 const ROW = /^\| `(\w+)` \| (counter|gauge|histogram) \|(.*?)\| (.+) \|$/gm
@@ -11,7 +11,7 @@ const rowsOf = (text: string) =>
     meaning,
   }))
 const chapters = new Map(
-  textOf('docs/metrics.md')
+  readText('docs/metrics.md')
     .split(/^## /m)
     .map(text => [text.slice(0, text.indexOf('\n')), rowsOf(text)]),
 )
@@ -42,8 +42,8 @@ function namesIn(expression: string): string[] {
 
 type Panel = { title: string; type: string; targets?: { expr: string }[]; panels?: Panel[] }
 
-const dashboard: { panels: Panel[] } = JSON.parse(textOf('deploy/monitoring/grafana-dashboard.json'))
-const rules: { alert: string; expr: string; annotations: { summary: string } }[] = yamlOf(
+const dashboard: { panels: Panel[] } = JSON.parse(readText('deploy/monitoring/grafana-dashboard.json'))
+const rules: { alert: string; expr: string; annotations: { summary: string } }[] = readYaml(
   'deploy/monitoring/alerts.yaml',
 ).groups[0].rules
 const expressions = [

@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { manifests, textOf, yamlOf } from '../../support/deployment.ts'
+import { manifests, readText, readYaml } from '../../support/deployment.ts'
 
 const RULES = 'deploy/monitoring/alerts.yaml'
-const [, chapter = ''] = /^## What to watch$(.*?)^### /ms.exec(textOf('docs/deployment.md')) ?? []
+const [, chapter = ''] = /^## What to watch$(.*?)^### /ms.exec(readText('docs/deployment.md')) ?? []
 const texts = [...chapter.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text)
 const [kubernetes, compose] = texts.map(text => parse(text))
 
 t.test('Prometheus accepts the configurations of deployment.md, whose jobs are those of the rules', t => {
   t.equal(texts.length, 2)
-  const jobsOfRules = new Set([...textOf(RULES).matchAll(/job="([^"]+)"/g)].map(([, job]) => job))
+  const jobsOfRules = new Set([...readText(RULES).matchAll(/job="([^"]+)"/g)].map(([, job]) => job))
   for (const text of texts) {
     const folder = mkdtempSync(join(tmpdir(), 'picket-scrapes-'))
     t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-    writeFileSync(join(folder, 'alerts.yaml'), textOf(RULES))
+    writeFileSync(join(folder, 'alerts.yaml'), readText(RULES))
     // Debian's Prometheus is built without it
     const known = text.replaceAll('kubernetes_sd_configs: [{ role: pod }]', 'static_configs: [{ targets: [] }]')
     writeFileSync(join(folder, 'prometheus.yaml'), known)
@@ -51,7 +51,7 @@ t.test('The configuration for Kubernetes selects the port with metrics of every 
 })
 
 t.test('The configuration for Compose lists every control plane and probe, in the network of the file', t => {
-  const { name, services } = yamlOf('deploy/compose/compose.yaml')
+  const { name, services } = readYaml('deploy/compose/compose.yaml')
   t.ok(chapter.includes(`docker run --network ${name}_default `))
   const targets = compose.scrape_configs.flatMap(
     ({ static_configs: [{ targets }] }: { static_configs: [{ targets: string[] }] }) => targets,

@@ -8,7 +8,7 @@ import {
   listNotableRuns,
 } from '../../../control-plane/pages/templates/parts/charts/day-runs.ts'
 import { renderSparkline } from '../../../control-plane/pages/templates/parts/charts/sparkline.ts'
-import { dayOf } from '../../support/status-page-view.ts'
+import { buildDay } from '../../support/status-page-view.ts'
 
 const LETTERS: Record<string, DisplayStatus> = {
   o: 'operational',
@@ -19,7 +19,7 @@ const LETTERS: Record<string, DisplayStatus> = {
 }
 /** "uuox": two unknown days, a good day, an outage. */
 const days = (letters: string) =>
-  [...letters].map((letter, i) => dayOf(i, LETTERS[letter] ?? 'unknown', letter === 'x' ? 60 : 0))
+  [...letters].map((letter, i) => buildDay(i, LETTERS[letter] ?? 'unknown', letter === 'x' ? 60 : 0))
 
 t.test('Consecutive days of one status are one run', async t => {
   t.same(groupDayRuns(days('uuoox')), [

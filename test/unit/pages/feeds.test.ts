@@ -3,13 +3,13 @@ import t from 'tap'
 import { renderAtom } from '../../../control-plane/pages/public/feeds/atom.ts'
 import { renderRss } from '../../../control-plane/pages/public/feeds/rss.ts'
 import { HOSTILE_TEXTS, hostileView, incidentView, pageView } from '../../support/page-view.ts'
-import { namesOf, textsOf } from '../../support/xml-names.ts'
+import { parseNames, parseTexts } from '../../support/xml-names.ts'
 
 const URL = 'https://picket.example.com/status/acme'
 
 t.test('The RSS feed has one item per incident, last changed first', async t => {
   const xml = renderRss(pageView())
-  namesOf(xml)
+  parseNames(xml)
   const feed = parseRssFeed(xml)
   t.match(feed, {
     title: 'Acme',
@@ -47,7 +47,7 @@ t.test('The RSS feed has one item per incident, last changed first', async t => 
 
 t.test('The Atom feed has the same entries with the time of their last change', async t => {
   const xml = renderAtom(pageView())
-  namesOf(xml)
+  parseNames(xml)
   const feed = parseAtomFeed(xml)
   t.match(feed, {
     id: 'urn:uuid:0190a0a0-0000-7000-8000-0000000000a1',
@@ -110,11 +110,11 @@ t.test('Reading an unchanged page again changes nothing in its feeds', async t =
 })
 
 t.test('Feeds stay well-formed and contain nothing executable with hostile texts', async t => {
-  const rss = namesOf(renderRss(pageView()))
-  const atom = namesOf(renderAtom(pageView()))
+  const rss = parseNames(renderRss(pageView()))
+  const atom = parseNames(renderAtom(pageView()))
   for (const text of HOSTILE_TEXTS) {
-    t.same(namesOf(renderRss(hostileView(text))), rss, text)
-    t.same(namesOf(renderAtom(hostileView(text))), atom, text)
+    t.same(parseNames(renderRss(hostileView(text))), rss, text)
+    t.same(parseNames(renderAtom(hostileView(text))), atom, text)
     const contents = [
       ...(parseRssFeed(renderRss(hostileView(text))).items ?? []).map(item => item.description ?? ''),
       ...(parseAtomFeed(renderAtom(hostileView(text))).entries ?? []).map(entry =>
@@ -138,8 +138,8 @@ t.test('A feed reader shows hostile texts as they were written, without the char
     // an XML parser reads a line break of Windows as one character
     const shown = text.replace(/(?![\r\n])\p{Cc}|\ufffe|\p{Surrogate}/gu, '').replace('\r\n', '\n')
     const [rss, atom] = [renderRss(hostileView(text)), renderAtom(hostileView(text))]
-    for (const title of textsOf(rss, 'title')) t.equal(title, shown)
-    for (const title of textsOf(atom, 'title', 'name')) t.equal(title, shown)
+    for (const title of parseTexts(rss, 'title')) t.equal(title, shown)
+    for (const title of parseTexts(atom, 'title', 'name')) t.equal(title, shown)
     const [channel, feed] = [parseRssFeed(rss), parseAtomFeed(atom)]
     t.same([channel.title, feed.title?.value, feed.authors?.[0]?.name], [shown, shown, shown])
     t.same(new Set(channel.items?.map(item => item.title)), new Set([shown]))
@@ -150,9 +150,9 @@ t.test('A feed reader shows hostile texts as they were written, without the char
 t.test('A blank name or title is "Untitled", because Atom and RSS require a text', async t => {
   for (const text of [' ', '\x07']) {
     const [rss, atom] = [renderRss(hostileView(text)), renderAtom(hostileView(text))]
-    t.same(namesOf(rss), namesOf(renderRss(pageView())))
-    t.same(namesOf(atom), namesOf(renderAtom(pageView())))
-    t.same(new Set([...textsOf(rss, 'title'), ...textsOf(atom, 'title', 'name')]), new Set(['Untitled']))
+    t.same(parseNames(rss), parseNames(renderRss(pageView())))
+    t.same(parseNames(atom), parseNames(renderAtom(pageView())))
+    t.same(new Set([...parseTexts(rss, 'title'), ...parseTexts(atom, 'title', 'name')]), new Set(['Untitled']))
   }
 })
 

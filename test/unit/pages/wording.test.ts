@@ -10,7 +10,7 @@ import {
 import { renderPage } from '../../../control-plane/pages/templates/document/render.ts'
 import { formatPercent } from '../../../control-plane/pages/templates/labels.ts'
 import { groupPastDays } from '../../../control-plane/pages/templates/parts/incidents/past-days.ts'
-import { dayOf, NOW, ordinaryView } from '../../support/status-page-view.ts'
+import { buildDay, NOW, ordinaryView } from '../../support/status-page-view.ts'
 
 t.test('Uptime is truncated, so 100 means no downtime at all', async t => {
   const cases: [number, string][] = [
@@ -85,8 +85,8 @@ t.test('A bar speaks of other days only when there are some', async t => {
     const sections = [{ ...section, component: { ...section.component, days } }]
     return renderPage(ordinaryView({ sections })).html.match(/class="rest"[^>]*>(.*?)</)?.[1] ?? null
   }
-  const unknown = Array.from({ length: 90 }, (_, i) => dayOf(i, 'unknown'))
+  const unknown = Array.from({ length: 90 }, (_, i) => buildDay(i, 'unknown'))
   t.equal(restOf(unknown), null, 'a new monitor has no operational day')
-  t.equal(restOf([...unknown.slice(1), dayOf(89, 'operational')]), 'All other days: operational.')
-  t.equal(restOf(unknown.map((_, i) => dayOf(i, 'operational'))), 'Operational on every day.')
+  t.equal(restOf([...unknown.slice(1), buildDay(89, 'operational')]), 'All other days: operational.')
+  t.equal(restOf(unknown.map((_, i) => buildDay(i, 'operational'))), 'Operational on every day.')
 })

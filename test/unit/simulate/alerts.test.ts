@@ -6,7 +6,7 @@ import type {
   RecordedFault,
   SentNotification,
 } from '../../simulate/oracle/chronicle.ts'
-import { hourOf, ID, MIN, settingsFrom } from '../../support/simulated-hour.ts'
+import { buildHour, ID, MIN, settingsFrom } from '../../support/simulated-hour.ts'
 
 const S = 1_000
 
@@ -15,7 +15,7 @@ type Hour = Partial<Chronicle> & { pausedMs?: number }
 /** One hour of a monitor with maintenance from minute 10 until minute 20. */
 function maintainedHour({ pausedMs, ...given }: Hour): Chronicle {
   const paused = pausedMs === undefined ? [] : [settingsFrom(pausedMs, { isPaused: true })]
-  return hourOf({
+  return buildHour({
     monitors: [{ id: ID, settings: [settingsFrom(0), ...paused], isSlow: false }],
     windows: [{ monitorId: ID, fromMs: 10 * MIN, toMs: 20 * MIN, storedMs: 0 }],
     notifications: [],

@@ -7,7 +7,7 @@ import {
 } from '../../../control-plane/monitoring/monitors/settings/guarantee.ts'
 import { createFaultIndex, extendLimit } from '../../simulate/oracle/faults-under-way.ts'
 import { limitInDoubtMs, limitMs } from '../../simulate/oracle/limits.ts'
-import { fault, HOUR, hourOf, MIN, TEN } from '../../support/simulated-hour.ts'
+import { buildHour, fault, HOUR, MIN, TEN } from '../../support/simulated-hour.ts'
 
 const INTERVALS_S = [30, 60, 300]
 const TIMEOUTS_MS = [1_000, 5_000, 10_000, 30_000, 60_000]
@@ -52,7 +52,7 @@ t.test('what the oracle adds for a fault equals what the API returns', async t =
       )) {
         const of = kind === 'all_regions_lost' ? ['us-east'] : regions
         const baseMs = limitMs('refused', { intervalS, timeoutMs: 10_000, retryCount: 2 }, false)
-        const index = createFaultIndex(hourOf({ faults: [FAULTS[kind]] }))
+        const index = createFaultIndex(buildHour({ faults: [FAULTS[kind]] }))
         const { limitMs: extendedMs } = extendLimit(index, TEN, baseMs, { regions: of, intervalS }, 2)
         t.equal(extendedMs - baseMs, addedMs + (addsDuration ? MIN : 0), `${kind}, every ${intervalS} s`)
       }

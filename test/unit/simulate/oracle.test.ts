@@ -2,10 +2,10 @@ import t from 'tap'
 import type { RecordedFault } from '../../simulate/oracle/chronicle.ts'
 import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
 import {
+  buildHour,
   FIRST_UP,
   fault,
   HOUR,
-  hourOf,
   MIN,
   moved,
   outage,
@@ -158,12 +158,12 @@ const excuses: [cause: string, given: RecordedFault[]][] = [
 ]
 for (const [cause, faults] of excuses) {
   t.test(`a false down of one region under partial loss is a figure: ${cause}`, async t => {
-    const { findings, failures } = evaluateChronicle(hourOf({ ...DOWN, faults }, ONE))
+    const { findings, failures } = evaluateChronicle(buildHour({ ...DOWN, faults }, ONE))
     t.match(findings, [{ what: 'false down', cause: `partial loss, one region, ${cause}`, isBroken: false }])
     t.equal(findings[0]!.faults.length, faults.length, 'all faults are listed')
     t.same(failures, [])
     t.same(
-      evaluateChronicle(hourOf({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures,
+      evaluateChronicle(buildHour({ ...DOWN, faults }, ['us-east', 'eu-west'])).failures,
       ['false down: 1'],
       'with two regions',
     )
@@ -188,14 +188,14 @@ const noExcuses: [title: string, more: RecordedFault[]][] = [
 ]
 for (const [title, more] of noExcuses) {
   t.test(`a false down of one region under partial loss is a violation when ${title}`, async t => {
-    const { failures, findings } = evaluateChronicle(hourOf({ ...DOWN, faults: [LOSS, ...more] }, ONE))
+    const { failures, findings } = evaluateChronicle(buildHour({ ...DOWN, faults: [LOSS, ...more] }, ONE))
     t.same(failures, ['false down: 1'])
     t.match(findings, [{ cause: 'partial loss, one region', isBroken: true }])
   })
 }
 
 t.test('a monitor that forbids witnesses may be down under partial loss', async t => {
-  const given = hourOf({ ...DOWN, faults: [LOSS] }, ONE)
+  const given = buildHour({ ...DOWN, faults: [LOSS] }, ONE)
   const [monitor] = given.monitors
   const settings = monitor!.settings.map(one => ({ ...one, witness: false }))
   const { failures, findings } = evaluateChronicle({ ...given, monitors: [{ ...monitor!, settings }] })
@@ -206,28 +206,28 @@ t.test('a monitor that forbids witnesses may be down under partial loss', async 
 t.test('while many hosts fail together, a single region has one more check, and several regions have none', async t => {
   const shared = { ...outage(TEN, 5 * MIN), isShared: true }
   const given = { outages: [shared], transitions: reportedAfter(60_000) }
-  t.same(evaluateChronicle(hourOf(given, ONE)).failures, [])
-  t.same(evaluateChronicle(hourOf(given)).failures, ['late: 1'])
+  t.same(evaluateChronicle(buildHour(given, ONE)).failures, [])
+  t.same(evaluateChronicle(buildHour(given)).failures, ['late: 1'])
 })
 
 t.test('a target counts as slow for the next 100 answers, however long it does not answer in between', async t => {
   const slow = { ...outage(2 * MIN, 5_000, 'slow') }
   const hanging = outage(54 * MIN, 4 * MIN, 'hanging')
   const down = { transitions: [FIRST_UP, moved(54 * MIN + 55_000, 'up', 'down'), moved(58.5 * MIN, 'down', 'up')] }
-  t.same(evaluateChronicle(hourOf({ ...down, outages: [slow, hanging] })).failures, ['late: 1'])
+  t.same(evaluateChronicle(buildHour({ ...down, outages: [slow, hanging] })).failures, ['late: 1'])
   const refused = outage(20 * MIN, 5 * MIN)
   const [, ...rest] = down.transitions
   const reported = [FIRST_UP, moved(20 * MIN + 30_000, 'up', 'down'), moved(25 * MIN + 30_000, 'down', 'up'), ...rest]
-  t.same(evaluateChronicle(hourOf({ outages: [slow, refused, hanging], transitions: reported })).failures, [])
+  t.same(evaluateChronicle(buildHour({ outages: [slow, refused, hanging], transitions: reported })).failures, [])
 })
 
 t.test('a monitor without a probe loses its status in time, and a monitor with a probe keeps it', async t => {
   const gone = fault('region-dead', TEN, 10 * MIN, 'us-east')
   const nulled = (atMs: number) => ({ transitions: [FIRST_UP, moved(atMs, 'up', null)] })
-  t.same(evaluateChronicle(hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ONE)).failures, [], 'in time')
-  t.same(evaluateChronicle(hourOf({ transitions: [FIRST_UP], faults: [gone] }, ONE)).failures, ['status kept: 1'])
-  t.same(evaluateChronicle(hourOf(nulled(TEN), ONE)).failures, ['false unchecked: 1'])
-  const two = hourOf({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ['us-east', 'eu-west'])
+  t.same(evaluateChronicle(buildHour({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ONE)).failures, [], 'in time')
+  t.same(evaluateChronicle(buildHour({ transitions: [FIRST_UP], faults: [gone] }, ONE)).failures, ['status kept: 1'])
+  t.same(evaluateChronicle(buildHour(nulled(TEN), ONE)).failures, ['false unchecked: 1'])
+  const two = buildHour({ ...nulled(TEN + 2 * MIN), faults: [gone] }, ['us-east', 'eu-west'])
   t.same(evaluateChronicle(two).failures, ['false unchecked: 1'], 'another region has a probe')
 })
 
@@ -241,8 +241,8 @@ t.test(
       transitions: [...lost, moved(TEN + 12 * MIN, from, 'down'), moved(TEN + 30.5 * MIN, 'down', 'up')],
       faults: [gone],
     })
-    t.same(evaluateChronicle(hourOf(given('down'), ONE)).failures, [])
-    t.same(evaluateChronicle(hourOf(given('up'), ONE)).failures, ['reported twice: 1', 'sent twice: 1'])
+    t.same(evaluateChronicle(buildHour(given('down'), ONE)).failures, [])
+    t.same(evaluateChronicle(buildHour(given('up'), ONE)).failures, ['reported twice: 1', 'sent twice: 1'])
   },
 )
 
@@ -253,7 +253,7 @@ for (const [title, named, isFigure] of [
   ['names nothing', [], false],
 ] as const) {
   t.test(`a false degraded is ${isFigure ? 'a figure' : 'a violation'} when its sentence ${title}`, async t => {
-    const hour = hourOf({ transitions: degradedBy(...named), faults: [LOSS] })
+    const hour = buildHour({ transitions: degradedBy(...named), faults: [LOSS] })
     const { failures } = evaluateChronicle({ ...hour, checks: 1_000_000 })
     t.same(failures, isFigure ? [] : ['unexplained: 1'])
   })
@@ -262,6 +262,6 @@ for (const [title, named, isFigure] of [
 t.test('a degraded target needs a sentence that names the region, too', async t => {
   const outages = [outage(TEN - MIN, 5 * MIN, 'degraded')]
   const until = (named: string[]) => [...degradedBy(...named), moved(TEN + 4.5 * MIN, 'degraded', 'up')]
-  t.same(evaluateChronicle(hourOf({ transitions: until(['eu-west']), outages })).failures, [])
-  t.same(evaluateChronicle(hourOf({ transitions: until([]), outages })).failures, ['unexplained: 1'])
+  t.same(evaluateChronicle(buildHour({ transitions: until(['eu-west']), outages })).failures, [])
+  t.same(evaluateChronicle(buildHour({ transitions: until([]), outages })).failures, ['unexplained: 1'])
 })

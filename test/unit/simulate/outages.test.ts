@@ -2,9 +2,9 @@ import t from 'tap'
 import type { Chronicle, CommittedTransition, SettingsPeriod } from '../../simulate/oracle/chronicle.ts'
 import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
 import {
+  buildHour,
   FIRST_UP,
   fault,
-  hourOf,
   ID,
   MIN,
   moved,
@@ -249,9 +249,9 @@ testRows(t, [...RECOVERIES, ...INTERRUPTIONS, ...PAUSES, ...EXCUSES])
 
 t.test('a single attempt that fails may delay a recovery by an interval, but not often', async t => {
   const once = ended(moved(END + 60_000, 'down', 'up'))
-  t.same(evaluateChronicle(hourOf(once)).failures, [])
-  t.match(evaluateChronicle(hourOf(once)).findings, [{ what: 'recovered late', isBroken: false }])
+  t.same(evaluateChronicle(buildHour(once)).failures, [])
+  t.match(evaluateChronicle(buildHour(once)).findings, [{ what: 'recovered late', isBroken: false }])
   const again = [moved(40 * MIN + 30_000, 'up', 'down'), moved(46 * MIN, 'down', 'up')]
   const twice = { outages: [...once.outages, outage(40 * MIN, 5 * MIN)], transitions: [...once.transitions, ...again] }
-  t.same(evaluateChronicle(hourOf(twice)).failures, ['recovered an interval later: 2 of 2'])
+  t.same(evaluateChronicle(buildHour(twice)).failures, ['recovered an interval later: 2 of 2'])
 })

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
 import {
+  buildHour,
   FIRST_UP,
   fault,
   HOUR,
-  hourOf,
   ID,
   MIN,
   moved,
@@ -20,7 +20,7 @@ const FEW = seenFrom('us-east', 'us-west')
 const gone = (region: string) => fault('region-dead', TEN - MIN, 10 * MIN, region)
 const loss = (region: string) => fault('region-partial-loss', TEN - MIN, 5 * MIN, region)
 
-const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: string[]][] = [
+const rows: [title: string, given: Parameters<typeof buildHour>[0], failures: string[]][] = [
   [
     'two of three regions see an outage that is reported',
     { outages: [TWO_REGIONS], transitions: downAfter(30_000) },
@@ -102,7 +102,7 @@ const rows: [title: string, given: Parameters<typeof hourOf>[0], failures: strin
 ]
 for (const [title, given, failures] of rows) {
   t.test(title, async t => {
-    t.same(evaluateChronicle(hourOf(given)).failures, failures)
+    t.same(evaluateChronicle(buildHour(given)).failures, failures)
   })
 }
 
@@ -114,14 +114,16 @@ const every = (intervalS: number) => [
 t.test('with a long interval, an outage that has ended explains a first down, and no later one', async t => {
   const isOver = { monitors: every(300), outages: [outage(TEN, 30_000)] }
   const downAt = (from: string | null) => [moved(TEN + 4 * MIN, from, 'down'), moved(TEN + 5 * MIN, 'down', 'up')]
-  t.same(evaluateChronicle(hourOf({ ...isOver, transitions: downAt(null) })).failures, [])
-  t.same(evaluateChronicle(hourOf({ ...isOver, transitions: [FIRST_UP, ...downAt('up')] })).failures, ['false down: 1'])
+  t.same(evaluateChronicle(buildHour({ ...isOver, transitions: downAt(null) })).failures, [])
+  t.same(evaluateChronicle(buildHour({ ...isOver, transitions: [FIRST_UP, ...downAt('up')] })).failures, [
+    'false down: 1',
+  ])
 })
 
 t.test('a down in the next outage is not the report of an outage before it', async t => {
   const [first, second] = [outage(TEN, 5_000), outage(TEN + 25 * MIN, 5 * MIN)]
   const { failures, outages } = evaluateChronicle(
-    hourOf({
+    buildHour({
       endMs: 3 * HOUR,
       ...{ monitors: every(3_600), outages: [second, first] },
       transitions: [FIRST_UP, moved(second.fromMs + 30_000, 'up', 'down'), moved(second.toMs + 20_000, 'down', 'up')],

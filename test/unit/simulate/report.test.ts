@@ -5,11 +5,11 @@ import { evaluateChronicle } from '../../simulate/oracle/evaluate.ts'
 import { createSimulationPlan } from '../../simulate/plan.ts'
 import { formatReport } from '../../simulate/report.ts'
 import { STANDARD } from '../../simulate/simulate.ts'
-import { FIRST_UP, hourOf, MIN, moved, outage } from '../../support/simulated-hour.ts'
+import { buildHour, FIRST_UP, MIN, moved, outage } from '../../support/simulated-hour.ts'
 
 t.test('the report counts outages of at least 1.5 intervals apart, and groups the times to `down`', async t => {
   const report = evaluateChronicle(
-    hourOf({
+    buildHour({
       outages: [
         outage(10 * MIN, 30_000),
         outage(15 * MIN, 44_000, 'hanging'),

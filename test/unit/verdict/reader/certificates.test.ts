@@ -6,7 +6,7 @@ import {
   recordCertificate,
 } from '../../../../control-plane/verdict/reader/counting/certificates.ts'
 import { Outcome } from '../../../../shared/checks/result.ts'
-import { resultOf } from '../../../support/verdict.ts'
+import { createNextResult } from '../../../support/verdict.ts'
 
 const START_MS = Date.UTC(2026, 10, 21)
 const MINUTE_MS = 60_000
@@ -46,7 +46,7 @@ function record(checks: Check[]): (ObservedCertificate | undefined)[] {
       fingerprint: cert,
     }
     const slot = { certificate, scheduledAtMs, configVersion: version }
-    const result = resultOf('m', { up: is === undefined, ...slot, ...(is && FAILURES[is]) })
+    const result = createNextResult('m', { up: is === undefined, ...slot, ...(is && FAILURES[is]) })
     recordCertificate(known, noted, { region, regions: ['us-east', 'eu-west'] }, result, scheduledAtMs)
     const copies = [...noted.values()].map(one => ({ ...one }))
     if (isLocked) markNotStored(known, copies)
@@ -310,12 +310,12 @@ t.test('a result from the future, or without a certificate, records nothing', as
   const noted = new Map<string, ObservedCertificate>()
   const certificate = { subject: '', issuer: '', validFromMs: 0, validToMs: START_MS, names: [], fingerprint: 'aa' }
   const regions = ['us-east']
-  recordCertificate(known, noted, { region: 'us-east', regions }, resultOf('m', { up: true }), START_MS)
+  recordCertificate(known, noted, { region: 'us-east', regions }, createNextResult('m', { up: true }), START_MS)
   recordCertificate(
     known,
     noted,
     { region: 'us-east', regions },
-    resultOf('m', { up: true, certificate, scheduledAtMs: START_MS + 6_000 }),
+    createNextResult('m', { up: true, certificate, scheduledAtMs: START_MS + 6_000 }),
     START_MS,
   )
   t.same([known.stored.size, known.unconfirmed.size, noted.size], [0, 0, 0])

@@ -1,5 +1,5 @@
 /** Processes rows with a limit of concurrency. */
-export async function eachOf<Row>(
+export async function forEachRow<Row>(
   rows: readonly Row[],
   atOnce: number,
   work: (row: Row) => Promise<void>,
