@@ -48,11 +48,11 @@ const good = (changes: Partial<StoredRecords> = {}): StoredRecords => ({
   historyTwice: 0,
   ...changes,
 })
-const acceptedOf = ({ deliveries }: StoredRecords) =>
+const acceptAll = ({ deliveries }: StoredRecords) =>
   new Map(deliveries.map(({ id }) => [id, [{ rawBody: '{}' } as never]]))
 const listFailed = (checks: CheckOutcome[]) =>
   checks.filter(({ violations }) => violations.length > 0).map(({ statement }) => statement)
-const checkRecords = (records: StoredRecords, accepted = acceptedOf(records)) =>
+const checkRecords = (records: StoredRecords, accepted = acceptAll(records)) =>
   listFailed(checkNotifications(records, accepted))
 
 t.test('an outage that is reported once has no violations', async t => {
@@ -75,19 +75,19 @@ t.test('a wrong incident or delivery is found', async t => {
   t.same(checkRecords(good({ deliveries: [down] })), [once])
   t.same(checkRecords(good({ deliveries: [down, { ...down, id: 'whd_2' }, up] })), [once])
   const pending = good({ deliveries: [down, { ...up, status: 'pending' }] })
-  t.same(checkRecords(pending, acceptedOf(good({ deliveries: [down] }))), [
+  t.same(checkRecords(pending, acceptAll(good({ deliveries: [down] }))), [
     'no delivery is pending',
     'every delivery arrived',
   ])
-  t.same(checkRecords(good(), acceptedOf(good({ deliveries: [down] }))), ['every delivery arrived'])
-  const unknown = acceptedOf(good({ deliveries: [down, up, { ...up, id: 'whd_2' }] }))
+  t.same(checkRecords(good(), acceptAll(good({ deliveries: [down] }))), ['every delivery arrived'])
+  const unknown = acceptAll(good({ deliveries: [down, up, { ...up, id: 'whd_2' }] }))
   t.same(checkRecords(good(), unknown), ['every delivery that the receiver accepted has the status delivered'])
   const inLostPeriod = new Map(unknown).set('whd_2', [{ rawBody: '{}', atMs: 1_000 }] as never)
   t.same(listFailed(checkNotifications(good(), inLostPeriod, [{ fromMs: 900, toMs: 1_100 }])), [])
   t.same(listFailed(checkNotifications(good(), inLostPeriod, [{ fromMs: 1_001, toMs: 1_100 }])), [
     'every delivery that the receiver accepted has the status delivered',
   ])
-  const twice = acceptedOf(good()).set(down.id, [{ rawBody: '{}' }, { rawBody: '{ }' }] as never)
+  const twice = acceptAll(good()).set(down.id, [{ rawBody: '{}' }, { rawBody: '{ }' }] as never)
   t.same(checkRecords(good(), twice), ['every repeated delivery has the same bytes'])
 })
 

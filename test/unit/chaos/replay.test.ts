@@ -20,7 +20,7 @@ const monitor = {
 const BEGIN_MS = 1_800_000_000_000
 
 /** Messages in stream order. `at`: in seconds. */
-function messagesOf(...checks: [at: number, region: string, up: boolean][]): StoredMessage[] {
+function buildMessages(...checks: [at: number, region: string, up: boolean][]): StoredMessage[] {
   return checks.map(([at, region, up], i) => {
     const ms = BEGIN_MS + at * 1_000
     const result: Result = {
@@ -49,7 +49,12 @@ const statuses = (messages: StoredMessage[]) =>
   replayMessages(messages, [monitor]).map(({ transition }) => transition.to)
 
 t.test('the replay of ordered results returns the transitions of the pure core', async t => {
-  const outage = messagesOf([0, 'us-east', true], [1, 'eu-west', true], [30, 'us-east', false], [31, 'eu-west', false])
+  const outage = buildMessages(
+    [0, 'us-east', true],
+    [1, 'eu-west', true],
+    [30, 'us-east', false],
+    [31, 'eu-west', false],
+  )
   t.same(statuses(outage), ['up', 'down'])
   const again = outage.map(one => ({ ...one, sequence: one.sequence + 10, takenAtMs: one.takenAtMs + 40_000 }))
   t.same(statuses([...outage, ...again]), ['up', 'down'], 'a repeated result counts once')
@@ -57,6 +62,11 @@ t.test('the replay of ordered results returns the transitions of the pure core',
 
 t.test('an expired vote does not count', async t => {
   // eu-west is silent until its vote expires; us-east alone is not a majority
-  const silent = messagesOf([0, 'us-east', true], [1, 'eu-west', false], [30, 'us-east', true], [150, 'us-east', false])
+  const silent = buildMessages(
+    [0, 'us-east', true],
+    [1, 'eu-west', false],
+    [30, 'us-east', true],
+    [150, 'us-east', false],
+  )
   t.same(statuses(silent), ['degraded'])
 })

@@ -17,11 +17,11 @@ const decoded = (data: Uint8Array) => {
 }
 
 t.test('the same seed gives the same messages, and another seed gives others', async t => {
-  const textOf = (seed: number) =>
+  const formatMessages = (seed: number) =>
     createWrongMessages(seededRandom(seed), around)
       .map(({ subject, data }) => `${subject} ${Buffer.from(data).toString('hex')}`)
       .join()
-  const [first, again, other] = [3, 3, 4].map(textOf)
+  const [first, again, other] = [3, 3, 4].map(formatMessages)
   t.ok(again === first)
   t.ok(other !== first)
 })

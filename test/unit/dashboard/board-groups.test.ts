@@ -46,10 +46,10 @@ t.test('Every monitor is in a group, and in one for each of its tags', t => {
 })
 
 t.test('Groups with trouble are open unless the address says which are', t => {
-  const openOf = (open: string[] | null) => select(ROWS, open).flatMap(({ tag, isOpen }) => (isOpen ? [tag] : []))
-  t.same(openOf(null), ['berlin', 'shop'])
-  t.same(openOf(['calm', '']), ['calm', null])
-  t.same(openOf(['\n']), [])
+  const listOpen = (open: string[] | null) => select(ROWS, open).flatMap(({ tag, isOpen }) => (isOpen ? [tag] : []))
+  t.same(listOpen(null), ['berlin', 'shop'])
+  t.same(listOpen(['calm', '']), ['calm', null])
+  t.same(listOpen(['\n']), [])
   t.equal(select(ROWS, [])[1]!.rows.length, 0, 'a closed group has no rows')
   t.end()
 })

@@ -15,7 +15,7 @@ function startIndex() {
   }) as Execute
   const index = createBoardIndex(execute)
   const shown: (string | null)[] = []
-  index.subscribe(() => shown.push(statusOf(index)))
+  index.subscribe(() => shown.push(getStatus(index)))
   const give = async (outcome: object) => {
     await new Promise(setImmediate)
     waiting.shift()!(outcome)
@@ -28,7 +28,7 @@ function startIndex() {
   }
 }
 
-const statusOf = ({ rows }: BoardIndex) => rows?.get('shop')?.status ?? null
+const getStatus = ({ rows }: BoardIndex) => rows?.get('shop')?.status ?? null
 const boardWith = (status: 'up' | 'down' | 'degraded', revision: string, reset = false) =>
   buildBoard([{ id: 'shop', name: 'Shop', status }], { revision, reset })
 
@@ -46,9 +46,9 @@ t.test('An answer that is older than an event does not take the event back', asy
   const reading = index.refresh()
   await new Promise(setImmediate)
   index.apply([boardWith('down', '3')])
-  t.equal(statusOf(index), 'down')
+  t.equal(getStatus(index), 'down')
   await answer(boardWith('up', '2'))
-  t.equal(statusOf(index), 'down', 'the older answer does not take the status back')
+  t.equal(getStatus(index), 'down', 'the older answer does not take the status back')
   await answer(boardWith('down', '3'))
   await reading
   t.same(shown, ['down', 'down', 'down'])
@@ -76,10 +76,10 @@ t.test('A monitor that an event removes does not come back with an older answer'
   await new Promise(setImmediate)
   index.apply([buildBoard([], { revision: '3', reset: false, removed: ['shop'] })])
   await answer(boardWith('down', '2'))
-  t.equal(statusOf(index), null)
+  t.equal(getStatus(index), null)
   await answer(buildBoard([], { revision: '3', reset: false, removed: ['shop'] }))
   await reading
-  t.equal(statusOf(index), null)
+  t.equal(getStatus(index), null)
 })
 
 t.test('The index knows since when results are not read, also when no monitor has changed', async t => {
@@ -99,10 +99,10 @@ t.test('An event that is older than an answer is replaced by the next one', asyn
   await new Promise(setImmediate)
   index.apply([boardWith('degraded', '2')])
   await answer(boardWith('down', '3'))
-  t.equal(statusOf(index), 'degraded')
+  t.equal(getStatus(index), 'degraded')
   await answer(buildBoard([], { revision: '3', reset: false }))
   await reading
-  t.equal(statusOf(index), 'down')
+  t.equal(getStatus(index), 'down')
 })
 
 t.test('With an event during each read, each answer is shown', async t => {
@@ -113,11 +113,11 @@ t.test('With an event during each read, each answer is shown', async t => {
     index.apply([])
     await answer(boardWith('degraded', revision))
   }
-  t.equal(statusOf(index), 'degraded')
+  t.equal(getStatus(index), 'degraded')
   t.equal(shown.length, 6, 'three events and three answers')
   await answer(boardWith('up', '5'))
   await reading
-  t.equal(statusOf(index), 'up')
+  t.equal(getStatus(index), 'up')
   t.same(asked, [null, '1', '2', '3', '4'])
 })
 
@@ -130,7 +130,7 @@ t.test('When the next read fails, the event stays, and is read again', async t =
   await fail()
   await reading
   t.match(index.error, { status: 503 })
-  t.equal(statusOf(index), 'down')
+  t.equal(getStatus(index), 'down')
   const again = index.refresh()
   await answer(boardWith('down', '3'))
   await again
@@ -155,7 +155,7 @@ t.test('An event during the first read is read after it', async t => {
   void failing.index.renew()
   await failing.answer(boardWith('up', '1', true))
   await failing.fail()
-  t.equal(statusOf(failing.index), 'up', 'without rows, older ones are shown')
+  t.equal(getStatus(failing.index), 'up', 'without rows, older ones are shown')
   t.match(failing.index.error, { status: 503 })
 })
 
@@ -168,7 +168,7 @@ t.test('After an operation the index reads what the read on its way may not cont
   await answer(boardWith('up', '2'))
   await answer(boardWith('degraded', '3'))
   await Promise.all([older, own])
-  t.equal(statusOf(index), 'degraded')
+  t.equal(getStatus(index), 'degraded')
   t.same(asked, [null, '1', '2'])
   const both = [index.renew(), index.renew(), index.refresh()]
   await answer(boardWith('degraded', '3'))

@@ -9,7 +9,7 @@ import { buildBoard, buildRow } from '../../support/dashboard-fixtures.ts'
 type Board = OperationResponse<'readMonitorBoard'>['data']
 
 const everything = () => true
-const namesOf = (rows: Iterable<BoardRow>) => [...rows].map(({ name }) => name)
+const listNames = (rows: Iterable<BoardRow>) => [...rows].map(({ name }) => name)
 
 t.test('Columns become rows', t => {
   const board = buildBoard([
@@ -68,7 +68,7 @@ t.test('Monitors that cannot be checked are counted, five are listed; regions co
     buildRow({ name: 'Paused', status: 'paused', bars: [region('ap-southeast')] }),
   ]
   const { issues, regions } = selectRows(sortBoard(rows), () => false, { limit: 3 })
-  t.same([namesOf(issues.rows).length, issues.total], [5, 7])
+  t.same([listNames(issues.rows).length, issues.total], [5, 7])
   t.same(regions, { 'us-east': 2, 'eu-west': 1 })
   t.end()
 })
@@ -90,9 +90,9 @@ t.test('Trouble comes first, the newest trouble before older, then names in natu
     ...['down, new', 'down, old', 'down, unknown since', 'degraded, new', 'degraded, old', 'unknown'],
     ...['älter', 'shop 2', 'Shop 10', 'paused'],
   ]
-  t.same(namesOf(selectRows(sortBoard(rows), everything, { limit: 100 }).rows), expected)
+  t.same(listNames(selectRows(sortBoard(rows), everything, { limit: 100 }).rows), expected)
   t.same(
-    namesOf(selectRows(sortBoard(rows.toReversed()), everything, { limit: 100 }).rows),
+    listNames(selectRows(sortBoard(rows.toReversed()), everything, { limit: 100 }).rows),
     expected,
     'in any order of the input',
   )
@@ -106,7 +106,7 @@ t.test('Trouble comes first, the newest trouble before older, then names in natu
 
 t.test('After a change the order is that of a board that is sorted from the beginning', t => {
   const before = sortBoard(['c', 'B', 'a 10', 'a 9'].map(name => buildRow({ name })))
-  t.same(namesOf(before.rows), ['a 9', 'a 10', 'B', 'c'])
+  t.same(listNames(before.rows), ['a 9', 'a 10', 'B', 'c'])
   const changes: [string, BoardRow[]][] = [
     ['a monitor goes down', [...before.rows].map(row => (row.name === 'B' ? { ...row, status: 'down' } : row))],
     ['a monitor is renamed', [...before.rows].map(row => (row.name === 'B' ? { ...row, name: 'z' } : row))],
@@ -125,7 +125,7 @@ t.test('Counts and tags are of all monitors, rows are of those that match, up to
     buildRow({ name: 'paused', status: 'paused', tags: ['c 10', 'c 9'] }),
   ]
   const selection = selectRows(sortBoard(rows), ({ status }) => status === 'down', { limit: 3 })
-  t.same(namesOf(selection.rows), ['down 0', 'down 1', 'down 2'])
+  t.same(listNames(selection.rows), ['down 0', 'down 1', 'down 2'])
   t.match(selection, { matching: 5, total: 7, tags: ['a', 'b', 'c 9', 'c 10'] })
   t.same(selection.counts, { down: 5, degraded: 0, unknown: 0, up: 1, paused: 1 })
   t.match(selectRows(sortBoard([]), everything, { limit: 3 }), { rows: [], matching: 0, total: 0, tags: [] })
@@ -134,13 +134,13 @@ t.test('Counts and tags are of all monitors, rows are of those that match, up to
 
 t.test('An answer of changes replaces and removes rows, and a reset replaces all of them', t => {
   const first = applyBoard(null, buildBoard([{ name: 'a' }, { name: 'b' }, { name: 'c' }], { reset: true }))
-  t.same(namesOf(first.values()), ['a', 'b', 'c'])
+  t.same(listNames(first.values()), ['a', 'b', 'c'])
   const changed = applyBoard(first, buildBoard([{ name: 'b', status: 'down' }, { name: 'd' }], { removed: ['a', 'x'] }))
-  t.same(namesOf(changed.values()).sort(), ['b', 'c', 'd'])
+  t.same(listNames(changed.values()).sort(), ['b', 'c', 'd'])
   t.equal(changed.get('b')?.status, 'down')
   t.equal(first.get('b')?.status, 'up', 'the rows before stay as they are')
-  t.same(namesOf(applyBoard(changed, buildBoard([{ name: 'e' }], { reset: true })).values()), ['e'])
-  t.same(namesOf(applyBoard(changed, buildBoard([])).values()).sort(), ['b', 'c', 'd'])
+  t.same(listNames(applyBoard(changed, buildBoard([{ name: 'e' }], { reset: true })).values()), ['e'])
+  t.same(listNames(applyBoard(changed, buildBoard([])).values()).sort(), ['b', 'c', 'd'])
   t.end()
 })
 
@@ -173,7 +173,7 @@ t.test('The index reads what changed since its revision, and keeps its rows whil
   t.same(asked, [null], 'calls at the same time share a read')
   await index.refresh()
   t.match(index, { error: { status: 503 } })
-  t.same(namesOf(index.rows!.values()), ['a', 'b'])
+  t.same(listNames(index.rows!.values()), ['a', 'b'])
   await index.refresh()
   t.equal(index.error, null)
   t.equal(index.rows!.get('b')!.status, 'down')

@@ -132,18 +132,18 @@ t.test('The palette lists saved filters, which open the list with their query', 
 })
 
 t.test('The palette lists pages and actions, and with a text the monitors that match first', t => {
-  const namesOf = (text: string, me = ADMIN, names: string[] = []) =>
+  const listNames = (text: string, me = ADMIN, names: string[] = []) =>
     listEntries(
       text,
       me,
       names.map(name => buildRow({ name })),
       [],
     ).map(({ name }) => name)
-  t.ok(namesOf('').includes('New monitor'))
-  t.notOk(namesOf('', VIEWER).includes('New monitor'))
-  t.notOk(namesOf('', ADMIN, ['Shop']).includes('Shop'), 'no monitors before a text')
-  t.same(namesOf('incid'), ['Incidents', 'Incidents: Maintenance', 'Incidents: Templates', 'Open an incident'])
-  t.same(namesOf('new', ADMIN, ['Old and new', 'Newsletter']), [
+  t.ok(listNames('').includes('New monitor'))
+  t.notOk(listNames('', VIEWER).includes('New monitor'))
+  t.notOk(listNames('', ADMIN, ['Shop']).includes('Shop'), 'no monitors before a text')
+  t.same(listNames('incid'), ['Incidents', 'Incidents: Maintenance', 'Incidents: Templates', 'Open an incident'])
+  t.same(listNames('new', ADMIN, ['Old and new', 'Newsletter']), [
     'Newsletter',
     'Old and new',
     'New monitor',
@@ -151,7 +151,7 @@ t.test('The palette lists pages and actions, and with a text the monitors that m
     'New status page',
   ])
   t.equal(
-    namesOf(
+    listNames(
       'shop',
       ADMIN,
       Array.from({ length: 40 }, (_, i) => `Shop ${i}`),

@@ -18,13 +18,13 @@ function readFigures(state: ScreenState = {}, search = '') {
   return new Map(figures.map(figure => [/aria-label="(\w+)/.exec(figure)![1]!, figure]))
 }
 
-const rowsOf = (figure: string) => [...figure.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) => toText(row!))
+const parseRows = (figure: string) => [...figure.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row]) => toText(row!))
 
 t.test('Behind each chart is a table with its figures', t => {
   const figures = readFigures()
   t.same([...figures.keys()], ['90', 'Response', 'Phases', 'Distribution'])
   for (const [name, figure] of figures) t.match(figure, '<details class="figures"><summary>Figures</summary>', name)
-  const tables = new Map([...figures].map(([name, figure]) => [name, rowsOf(figure)]))
+  const tables = new Map([...figures].map(([name, figure]) => [name, parseRows(figure)]))
   t.equal(tables.get('90')!.length, 91, 'a head and 90 days')
   t.ok(tables.get('90')!.some(row => row.endsWith('2 min 10 s down')))
   t.same(tables.get('Response'), [

@@ -40,11 +40,11 @@ const DECORATION = ['line']
 t.test('Inks have a contrast of 4.5 and fills of 3.3 on both grounds, in light and dark', t => {
   for (const [scheme, colors] of Object.entries(SCHEMES)) {
     for (const ground of GROUNDS) {
-      const contrastOf = (name: string) => computeContrast(colors[name]!, colors[ground]!)
-      for (const name of INKS) t.ok(contrastOf(name) >= 4.5, `${scheme}: ${name} on ${ground} ${contrastOf(name)}`)
-      for (const name of FILLS) t.ok(contrastOf(name) >= 3.3, `${scheme}: ${name} on ${ground} ${contrastOf(name)}`)
+      const getContrast = (name: string) => computeContrast(colors[name]!, colors[ground]!)
+      for (const name of INKS) t.ok(getContrast(name) >= 4.5, `${scheme}: ${name} on ${ground} ${getContrast(name)}`)
+      for (const name of FILLS) t.ok(getContrast(name) >= 3.3, `${scheme}: ${name} on ${ground} ${getContrast(name)}`)
       // borders of controls: WCAG 2.2, 1.4.11
-      const edge = contrastOf('strong-line')
+      const edge = getContrast('strong-line')
       t.ok(edge >= 3, `${scheme}: strong-line on ${ground} ${edge}`)
     }
     const onAccent = computeContrast(colors['on-accent']!, colors.accent!)

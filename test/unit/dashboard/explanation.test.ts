@@ -30,9 +30,9 @@ const FRAME = {
 
 const render = (...content: Parameters<typeof renderHtml>) =>
   toText(renderHtml(h(FrameProvider, { value: FRAME }, ...content)))
-const panelOf = (changes: Parameters<typeof buildExplanation>[0] = {}) =>
+const renderPanel = (changes: Parameters<typeof buildExplanation>[0] = {}) =>
   render(h(ExplanationPanel, { explanation: buildExplanation(changes) }))
-const tableOf = (...votes: ExplainedVote[]) => render(h(VoteTable, { votes, threshold: 3 }))
+const renderTable = (...votes: ExplainedVote[]) => render(h(VoteTable, { votes, threshold: 3 }))
 
 t.test('The panel says by which rule the status was decided, with the numbers of the rule', t => {
   const counts = (ok: number, degraded: number, failing: number) => ({ ok, degraded, failing, not_voting: 0 })
@@ -42,31 +42,31 @@ t.test('The panel says by which rule the status was decided, with the numbers of
     ['majority_degraded', counts(1, 2, 0), 'Degraded: 2 of 3 regions are degraded.'],
     ['none_failing', counts(3, 0, 0), 'Up: no region with a vote is failing.'],
   ] as const
-  for (const [rule, count, sentence] of rows) t.match(panelOf({ rule, counts: count }), sentence, rule)
+  for (const [rule, count, sentence] of rows) t.match(renderPanel({ rule, counts: count }), sentence, rule)
   t.end()
 })
 
 t.test('The panel names what was needed, and regions without a probe', t => {
-  const text = panelOf()
+  const text = renderPanel()
   t.match(text, '2 of 3 votes needed · 3 failures in a row each · a vote is valid for 3 min 10 s · quorum full')
   t.notMatch(text, 'no probe in')
   const quorum = { mode: 'reduced', regions: 3, needed: 2, voting: 2, lost_since: null } as const
   const thresholds = { ...buildExplanation().thresholds, failures_in_a_row: 1, vote_lifetime_seconds: null }
-  const reduced = panelOf({ quorum: { ...quorum, without_probe: ['us-east', 'us-west'] }, thresholds })
+  const reduced = renderPanel({ quorum: { ...quorum, without_probe: ['us-east', 'us-west'] }, thresholds })
   t.match(reduced, '2 of 3 votes needed · 1 failure in a row each · quorum reduced · no probe in us-east, us-west')
   t.end()
 })
 
 t.test('The panel has the times of the decision in their order, or the length of the outage', t => {
-  t.match(panelOf(), 'First failure 14:03:30 UTC → other regions asked 6 s later → decided 1 min later')
+  t.match(renderPanel(), 'First failure 14:03:30 UTC → other regions asked 6 s later → decided 1 min later')
   const { timings } = buildExplanation()
   t.match(
-    panelOf({ timings: { ...timings, others_asked_at: null } }),
+    renderPanel({ timings: { ...timings, others_asked_at: null } }),
     /First failure 14:03:30 UTC → decided 1 min later/,
   )
   const over = { ...timings, first_failure_at: null, others_asked_at: null, outage_seconds: 125 }
-  t.match(panelOf({ rule: 'none_failing', timings: over }), 'The outage lasted 2 min 5 s.')
-  t.notMatch(panelOf({ timings: { ...over, outage_seconds: null } }), /First failure|outage lasted/)
+  t.match(renderPanel({ rule: 'none_failing', timings: over }), 'The outage lasted 2 min 5 s.')
+  t.notMatch(renderPanel({ timings: { ...over, outage_seconds: null } }), /First failure|outage lasted/)
   t.end()
 })
 
@@ -86,20 +86,20 @@ t.test('A row of the votes has vote, failures in a row, last check, whose fault 
       'us-east failing, confirmed 3 / 3',
     ],
   ]
-  for (const [vote, text] of rows) t.match(tableOf(vote).replace(/ ?\/ ?/g, ' / '), text)
-  const faultOf = (source: 'resolver' | 'internal' | 'target') =>
-    tableOf(buildFailingVote('us-east', { last_check: { ...REFUSED, error: { ...REFUSED.error!, source } } }))
-  t.match(faultOf('resolver'), 'connection refused DNS resolver 14:04:30')
-  t.match(faultOf('internal'), 'connection refused Picket 14:04:30')
+  for (const [vote, text] of rows) t.match(renderTable(vote).replace(/ ?\/ ?/g, ' / '), text)
+  const renderFault = (source: 'resolver' | 'internal' | 'target') =>
+    renderTable(buildFailingVote('us-east', { last_check: { ...REFUSED, error: { ...REFUSED.error!, source } } }))
+  t.match(renderFault('resolver'), 'connection refused DNS resolver 14:04:30')
+  t.match(renderFault('internal'), 'connection refused Picket 14:04:30')
   t.end()
 })
 
 t.test('A failing vote is coloured only if it counts, and a check without a status code has none', t => {
-  const htmlOf = (vote: ExplainedVote) =>
+  const renderVote = (vote: ExplainedVote) =>
     renderHtml(h(FrameProvider, { value: FRAME }, h(VoteTable, { votes: [vote], threshold: 3 })))
-  t.match(htmlOf(buildFailingVote('us-east')), '<td class="nowrap down">failing')
-  t.notMatch(htmlOf(buildFailingVote('us-east', { votes: false })), 'nowrap down')
-  t.match(htmlOf(buildVote('us-east', { state: 'degraded' })), '<td class="nowrap degraded">degraded')
+  t.match(renderVote(buildFailingVote('us-east')), '<td class="nowrap down">failing')
+  t.notMatch(renderVote(buildFailingVote('us-east', { votes: false })), 'nowrap down')
+  t.match(renderVote(buildVote('us-east', { state: 'degraded' })), '<td class="nowrap degraded">degraded')
   t.equal(formatCheck({ ...REFUSED, status: 'up', error: null, response_time_ms: 12 }), '12 ms', 'a ping')
   t.equal(formatCheck({ ...REFUSED, error: null, status_code: 204, response_time_ms: 1_250 }), '204, 1.25 s')
   t.end()

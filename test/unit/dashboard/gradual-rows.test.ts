@@ -1,9 +1,9 @@
 import t from 'tap'
 import { takeRows } from '../../../control-plane/dashboard/browser/list/gradual-rows.ts'
 
-const rowsOf = (ids: string) => [...ids].map(id => ({ id }))
+const buildRows = (ids: string) => [...ids].map(id => ({ id }))
 const take = (ids: string, shown: string, max: number) =>
-  takeRows(rowsOf(ids), new Set(shown), max)
+  takeRows(buildRows(ids), new Set(shown), max)
     .map(({ id }) => id)
     .join('')
 

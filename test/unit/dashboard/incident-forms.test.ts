@@ -33,7 +33,7 @@ const opened = {
   severity: 'minor',
   source: 'manual',
 }
-const timelineOf = (...items: object[]) => ({ items }) as unknown as Parameters<typeof listPublicUpdates>[0]
+const buildTimeline = (...items: object[]) => ({ items }) as unknown as Parameters<typeof listPublicUpdates>[0]
 const draft = {
   ...{ id: null, title: 'Slow', severity: 'minor' as const, status: 'investigating' as const },
   ...{ monitor_ids: ['m1'], started_at: null, resolved_at: null },
@@ -43,7 +43,7 @@ t.test(
   'The preview of an update contains the public updates only, newest first, and the names of the page',
   async t => {
     const earlier = listPublicUpdates(
-      timelineOf(opened, update('First.'), update('Secret.', 'identified', true), update('Second.')),
+      buildTimeline(opened, update('First.'), update('Secret.', 'identified', true), update('Second.')),
     )
     t.same(
       earlier.map(({ message }) => message),
@@ -74,7 +74,7 @@ t.test('The proposed post-mortem has the times of the incident, and nothing inte
     },
     ...{ started_at: '2026-11-21T14:00:00.000Z', resolved_at: '2026-11-21T14:30:00.000Z' },
   })
-  const timeline = timelineOf(
+  const timeline = buildTimeline(
     opened,
     {
       kind: 'transition',
@@ -97,7 +97,7 @@ t.test('The proposed post-mortem has the times of the incident, and nothing inte
   t.match(text, '14:05:00 UTC  Identified: We found the cause.')
   t.match(text, /14:30:00 UTC {2}The incident is resolved$/)
   t.notMatch(text, /Ask Bob/)
-  const many = timelineOf(...Array.from({ length: 50 }, () => update('x'.repeat(500))))
+  const many = buildTimeline(...Array.from({ length: 50 }, () => update('x'.repeat(500))))
   const lines = listTimelineLines(many, new Map())
   t.same([lines.length, lines.at(-1)], [41, 'and 10 more'])
   t.ok(proposePostmortem(incident, many).length <= 10_000)

@@ -54,7 +54,7 @@ const EXPLANATION = {
   },
 }
 
-const timelineOf = (items: object[], rest: object = {}) => ({
+const buildTimeline = (items: object[], rest: object = {}) => ({
   data: {
     ...{ incident_id: ID, monitor_ids: [MONITOR.id], monitors_truncated: false, items, counts: [], omitted: [] },
     ...rest,
@@ -62,7 +62,7 @@ const timelineOf = (items: object[], rest: object = {}) => ({
 })
 
 type Options = { timeline?: unknown; members?: unknown; scope?: 'read' | 'write' | 'admin' }
-const renderIncident = (incident: object, { timeline = timelineOf([]), members, scope }: Options = {}) =>
+const renderIncident = (incident: object, { timeline = buildTimeline([]), members, scope }: Options = {}) =>
   renderScreen(incidentScreen, {
     answers: { incident: { data: incident }, timeline, members: members ?? new Error('this needs the role admin') },
     params: { id: ID },
@@ -100,7 +100,7 @@ t.test('An acknowledged incident names the person, and a resolved one its durati
 
 t.test('The axis shows checks by region, the explanation, deliveries with receipts, and updates', async t => {
   const { text, html } = renderIncident(INCIDENT, {
-    timeline: timelineOf([
+    timeline: buildTimeline([
       check('2026-11-21T14:01:32Z', 'us-east', 'connection refused'),
       check('2026-11-21T14:01:33Z', 'eu-west', 'connection refused'),
       check('2026-11-21T14:02:02Z', 'us-east', 'connection refused'),
@@ -154,7 +154,7 @@ t.test(
       { at: '2026-11-21T14:05:07Z', kind: 'incident_acknowledged', user_id: OWN_USER_ID },
       { at: '2026-11-21T14:06:07Z', kind: 'incident_resolved' },
     ]
-    const { html, text } = renderIncident(RESOLVED, { timeline: timelineOf(items) })
+    const { html, text } = renderIncident(RESOLVED, { timeline: buildTimeline(items) })
     const rows = [
       /13:30:00 UTC −32 min 7 s Checkout was updated by Ann ?: url, timeout_ms/,
       /13:50:00 UTC −12 min 7 s Maintenance Move &lt;b> of Checkout until 21 Nov 2026, 15:00:00 UTC/,
@@ -185,7 +185,7 @@ t.test('The axis shows alerts that were withheld, why, and whether they wait', a
     ...{ until: null, is_waiting: false, ...rest },
   })
   const { text } = renderIncident(INCIDENT, {
-    timeline: timelineOf([
+    timeline: buildTimeline([
       withheld('monitor.down', { reason: 'silenced', until: '2026-11-21T16:00:00Z', is_waiting: true }),
       withheld('monitor.up', { reason: 'maintenance', until: '2026-11-21T15:00:00Z' }),
       withheld('monitor.down', { reason: 'parent', is_waiting: true }),
@@ -199,7 +199,7 @@ t.test('The axis shows alerts that were withheld, why, and whether they wait', a
 t.test('Only the decision that opened the incident is unfolded, and one row says that it ended', async t => {
   const resolved = { at: '2026-11-21T14:06:07Z', kind: 'incident_resolved' }
   const { html, text } = renderIncident(RESOLVED, {
-    timeline: timelineOf([
+    timeline: buildTimeline([
       transition('2026-11-21T13:40:00Z', 'down', EXPLANATION),
       transition('2026-11-21T14:02:07Z', 'down', EXPLANATION),
       transition('2026-11-21T14:06:07Z', 'up', EXPLANATION),
@@ -211,12 +211,12 @@ t.test('Only the decision that opened the incident is unfolded, and one row says
   t.equal(html.split('<details open').length - 1, 1)
   t.equal(text.split('Resolved by you').length - 1, 1)
   t.equal(html.split('<li class="incident_resolved"').length - 1, 0)
-  const alone = renderIncident(RESOLVED, { timeline: timelineOf([resolved]) })
+  const alone = renderIncident(RESOLVED, { timeline: buildTimeline([resolved]) })
   t.equal(alone.html.split('<li class="incident_resolved"').length - 1, 1, 'without an update it has its own row')
 })
 
 t.test('The axis says what is missing', async t => {
-  const timeline = timelineOf([], {
+  const timeline = buildTimeline([], {
     omitted: [
       { kind: 'check', reason: 'unavailable' },
       { kind: 'change', reason: 'insufficient_scope' },
@@ -237,7 +237,7 @@ t.test('A silence that overlaps the incident is on the axis, with its reason and
     ...{ at: '2026-11-21T13:50:00Z', kind: 'silence', silence_id: 's1', monitor_id: MONITOR.id },
     ...{ ends_at: '2026-11-21T15:00:00Z', reason: 'a <b>move</b>' },
   }
-  const { text, html } = renderIncident(INCIDENT, { timeline: timelineOf([silence]) })
+  const { text, html } = renderIncident(INCIDENT, { timeline: buildTimeline([silence]) })
   t.match(text, /Alerts of Checkout silenced until\s+21 Nov 2026,\s+15:00/)
   t.match(html, 'a &lt;b>move')
   t.notMatch(html, /<b>move/)
@@ -245,7 +245,7 @@ t.test('A silence that overlaps the incident is on the axis, with its reason and
 
 t.test('Texts of people are shown as texts', async t => {
   const hostile = '<img src=x onerror=alert(1)>'
-  const timeline = timelineOf([update(hostile, 'identified', '2026-11-21T14:03:07Z', false)])
+  const timeline = buildTimeline([update(hostile, 'identified', '2026-11-21T14:03:07Z', false)])
   const { html } = renderIncident({ ...INCIDENT, title: hostile }, { timeline })
   t.notMatch(html, /<img/)
 })

@@ -21,12 +21,12 @@ const select = (change: Change, { removed = [] as string[], limit = 3, groups = 
   const request = { text: '', limit, ...(groups && { groups: { open: null } }) }
   return selectInOrder(board, { shown, byId }, ({ name }) => name.includes(text), request)
 }
-const statusesOf = (rows: readonly { name: string; status: string }[]) => rows.map(row => `${row.name} ${row.status}`)
+const listStatuses = (rows: readonly { name: string; status: string }[]) => rows.map(row => `${row.name} ${row.status}`)
 
 t.test('A monitor that changes stays where it is shown, and the page knows that the order is old', async t => {
   t.match(select([]), { oldOrder: null })
   const { rows, oldOrder } = select([{ name: 'b', status: 'down' }])
-  t.same(statusesOf(rows), ['a up', 'b down', 'c up'])
+  t.same(listStatuses(rows), ['a up', 'b down', 'c up'])
   t.same(oldOrder, { hiddenTrouble: 0 })
 })
 
@@ -37,20 +37,20 @@ t.test('Trouble that the old order hides is counted', async t => {
     { name: 'e', status: 'degraded' },
   ]
   const { rows, oldOrder } = select(change)
-  t.same(statusesOf(rows), ['a up', 'b down', 'c up'])
+  t.same(listStatuses(rows), ['a up', 'b down', 'c up'])
   t.same(oldOrder, { hiddenTrouble: 2 })
-  t.same(statusesOf(select(change, { limit: 5 }).rows), ['a up', 'b down', 'c up', 'd down', 'e degraded'])
+  t.same(listStatuses(select(change, { limit: 5 }).rows), ['a up', 'b down', 'c up', 'd down', 'e degraded'])
 })
 
 t.test('A removed monitor leaves the list, a new one is last, and what does not match is not shown', async t => {
-  t.same(statusesOf(select([], { removed: ['a'] }).rows), ['b up', 'c up', 'd up'])
+  t.same(listStatuses(select([], { removed: ['a'] }).rows), ['b up', 'c up', 'd up'])
   const { rows } = select([{ name: 'ab', status: 'down' }], { limit: 10 })
-  t.same(statusesOf(rows), ['a up', 'b up', 'c up', 'd up', 'e up', 'ab down'])
+  t.same(listStatuses(rows), ['a up', 'b up', 'c up', 'd up', 'e up', 'ab down'])
   t.match(select([{ name: 'd', status: 'down' }], { text: 'a' }), { oldOrder: null, matching: 1 })
 })
 
 t.test('Groups have the current order', async t => {
   const { groups, oldOrder } = select([{ name: 'b', status: 'down' }], { groups: true })
-  t.equal(statusesOf(groups![0]!.rows)[0], 'b down')
+  t.equal(listStatuses(groups![0]!.rows)[0], 'b down')
   t.equal(oldOrder, null)
 })

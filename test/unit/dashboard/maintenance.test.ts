@@ -95,18 +95,18 @@ t.test('A month has whole weeks from Monday, with each period on its days in the
     ends_at: '2026-11-02T01:00:00Z',
     created_at: '2026-11-03T00:00:00Z',
   })
-  const daysOf = (timeZone: string, id: string) =>
+  const listDays = (timeZone: string, id: string) =>
     buildMonth('2026-11', [weekly, long, past], { timeZone, most: 1_000 })
       .weeks.flat()
       .filter(({ isOther, entries }) => !isOther && entries.some(({ window }) => window.id === id))
       .map(({ day }) => Number(day.slice(8)))
   const { weeks } = buildMonth('2026-11', [], { timeZone: 'UTC', most: 1_000 })
   t.same([weeks.length, weeks[0]?.[0]?.day, weeks.at(-1)?.at(-1)?.day], [6, '2026-10-26', '2026-12-06'])
-  t.same(daysOf('UTC', 'w1'), [1, 8, 15, 22, 29])
-  t.same(daysOf('America/New_York', 'w1'), [7, 14, 21, 28], 'the evening before')
-  t.same(daysOf('UTC', 'w2'), [9, 10], 'until midnight')
-  t.same(daysOf('Europe/Berlin', 'w2'), [9, 10, 11])
-  t.same(daysOf('UTC', 'w3'), [], 'what was over before the window existed')
+  t.same(listDays('UTC', 'w1'), [1, 8, 15, 22, 29])
+  t.same(listDays('America/New_York', 'w1'), [7, 14, 21, 28], 'the evening before')
+  t.same(listDays('UTC', 'w2'), [9, 10], 'until midnight')
+  t.same(listDays('Europe/Berlin', 'w2'), [9, 10, 11])
+  t.same(listDays('UTC', 'w3'), [], 'what was over before the window existed')
   t.same(
     buildMonth('2026-11', [buildWindow({ time_zone: 'Mars/Base' })], { timeZone: 'UTC', most: 1_000 })
       .weeks.flat()

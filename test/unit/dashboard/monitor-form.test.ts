@@ -32,7 +32,7 @@ import { MASK } from '../../../shared/secret-names.ts'
 import { STORED_MONITOR } from '../../support/form-records.ts'
 
 const STORED = toMonitorForm(STORED_MONITOR)
-const bodyOf = (part: Partial<MonitorForm>) => toCreateBody(applyProposals({ ...EMPTY_FORM, ...part }, null))
+const buildBody = (part: Partial<MonitorForm>) => toCreateBody(applyProposals({ ...EMPTY_FORM, ...part }, null))
 
 t.test('A name, a type and a complete address are proposed from what was typed', async t => {
   const names = [
@@ -129,7 +129,7 @@ t.test('A new monitor sends what its type needs and what differs from the defaul
       },
     ],
   ]
-  for (const [part, body] of table) t.same(bodyOf(part), body)
+  for (const [part, body] of table) t.same(buildBody(part), body)
 })
 
 t.test('A form without what its type needs says so in the words of the API', async t => {

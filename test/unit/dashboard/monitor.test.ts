@@ -26,14 +26,14 @@ const showMonitor = (changes: Parameters<typeof buildMonitor>[0], state: ScreenS
 
 const DOWN = { status: 'down', status_changed_at: ago(1) } as const
 
-const screenshotOf = (region: string, url: string) => ({
+const buildScreenshot = (region: string, url: string) => ({
   ...{ id: 's1', monitor_id: ID, region, taken_in: region, scheduled_at: ago(1), attempt: 1, difference: null, url },
   ...{ created_at: ago(1), updated_at: ago(1) },
 })
 
 type Silence = ReturnType<typeof buildCurrentVotes>['silenced_by'][number]
 
-const silenceOf = (kind: Silence['kind'], changes: Partial<Silence> = {}): Silence => ({
+const buildSilence = (kind: Silence['kind'], changes: Partial<Silence> = {}): Silence => ({
   ...{ kind, id: kind, name: null, until: null },
   ...changes,
 })
@@ -107,7 +107,7 @@ t.test('A monitor that is down says why: reason, votes of the decision, votes no
 t.test('Paused, unknown and suppressed monitors say what is the case', t => {
   const paused = showMonitor(
     { status: null, is_paused: true },
-    { answers: { listMonitorVotes: { data: buildCurrentVotes({ silenced_by: [silenceOf('paused')] }) } } },
+    { answers: { listMonitorVotes: { data: buildCurrentVotes({ silenced_by: [buildSilence('paused')] }) } } },
   )
   t.match(paused.text, 'Paused')
   t.match(paused.text, 'The monitor is paused: it is not checked.')
@@ -122,9 +122,9 @@ t.test('Paused, unknown and suppressed monitors say what is the case', t => {
   t.match(unknown.text, 'No check has counted for three intervals, so the status is unknown.')
   const until = '2026-11-21T15:00:00.000Z'
   const silences = [
-    silenceOf('maintenance', { name: 'Move', until }),
-    silenceOf('parent_down', { name: 'Router' }),
-    silenceOf('parent_grace', { name: 'Router', until }),
+    buildSilence('maintenance', { name: 'Move', until }),
+    buildSilence('parent_down', { name: 'Router' }),
+    buildSilence('parent_grace', { name: 'Router', until }),
   ]
   const { text } = show({ answers: { listMonitorVotes: { data: buildCurrentVotes({ silenced_by: silences }) } } })
   t.match(text, 'No alerts until 2026-11-21 15:00 UTC: maintenance window "Move".')
@@ -163,7 +163,7 @@ t.test('The address of a check opens it: phases, fault, error, assertions, answe
       records: [{ type: 'A', name: 'shop.example.', ttl_seconds: 60, value: '192.0.2.1' }],
     },
   })
-  const picture = { ...screenshotOf('eu-west', '/baseline-eu'), kind: 'baseline' } as const
+  const picture = { ...buildScreenshot('eu-west', '/baseline-eu'), kind: 'baseline' } as const
   const answers = {
     listMonitorChecks: buildList([check]),
     listMonitorScreenshots: buildList([picture, { ...picture, id: 's2', region: 'us-east', url: '/baseline-us' }]),

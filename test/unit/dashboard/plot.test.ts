@@ -55,11 +55,11 @@ t.test('The end of an axis is 1, 2 or 5 times a power of ten, and not below the 
 })
 
 t.test('Points are split where one is missing', t => {
-  const timesOf = (runs: Point[][]) => runs.map(run => run.map(({ atMs }) => atMs))
-  t.same(timesOf(splitAtGaps([], 10)), [])
-  t.same(timesOf(splitAtGaps(pointsAt(1), 10)), [[1]])
-  t.same(timesOf(splitAtGaps(pointsAt(0, 10, 20), 10)), [[0, 10, 20]])
-  t.same(timesOf(splitAtGaps(pointsAt(0, 10, 21, 22, 50), 10)), [[0, 10], [21, 22], [50]])
+  const listTimes = (runs: Point[][]) => runs.map(run => run.map(({ atMs }) => atMs))
+  t.same(listTimes(splitAtGaps([], 10)), [])
+  t.same(listTimes(splitAtGaps(pointsAt(1), 10)), [[1]])
+  t.same(listTimes(splitAtGaps(pointsAt(0, 10, 20), 10)), [[0, 10, 20]])
+  t.same(listTimes(splitAtGaps(pointsAt(0, 10, 21, 22, 50), 10)), [[0, 10], [21, 22], [50]])
   t.end()
 })
 

@@ -16,7 +16,7 @@ import { runHook } from '../../support/run-hook.ts'
 
 const MONITOR = { id: 'm1', name: 'Shop', regions: ['us-east', 'eu-west'] }
 const RUNNING: CheckRun = { number: 1, monitor: MONITOR, results: [], state: 'running', error: null }
-const resultOf = (region: string, changes: Parameters<typeof buildCheck>[0] = {}) =>
+const buildResult = (region: string, changes: Parameters<typeof buildCheck>[0] = {}) =>
   buildCheck({ id: region, region, trigger: 'run_now', ...changes })
 
 const frame = { ...STATIC_TOOLS, nowMs: NOW, timeZone: 'UTC' }
@@ -25,11 +25,11 @@ const read = (changes: Partial<CheckRun>) => toText(show({ ...RUNNING, ...change
 
 t.test('A requested check names the regions that have not answered, and shows the results of the others', async t => {
   t.match(read({}), 'Checking Shop from us-east, eu-west …')
-  t.match(read({ results: [resultOf('eu-west')] }), 'Checking Shop from us-east … eu-west Up 200 in 812 ms')
+  t.match(read({ results: [buildResult('eu-west')] }), 'Checking Shop from us-east … eu-west Up 200 in 812 ms')
   const failed = { type: 'status_code', operator: 'equals', value: '200', actual: '500' }
   const results = [
-    resultOf('eu-west', { status: 'down', failed_assertions: [failed] }),
-    resultOf('us-east', { status_code: null }),
+    buildResult('eu-west', { status: 'down', failed_assertions: [failed] }),
+    buildResult('us-east', { status_code: null }),
   ]
   t.match(
     read({ results, state: 'ended' }),
@@ -40,7 +40,7 @@ t.test('A requested check names the regions that have not answered, and shows th
     code: 'no_answer',
     message: 'the probe of us-east did not answer in time',
   } as const
-  const html = show({ ...RUNNING, state: 'ended', results: [resultOf('us-east', { status: 'unknown', error })] })
+  const html = show({ ...RUNNING, state: 'ended', results: [buildResult('us-east', { status: 'unknown', error })] })
   t.match(toText(html), 'us-east Unknown the probe of us-east did not answer in time')
   t.notMatch(html, /class="[^"]*\b(down|degraded|wrong)\b/, 'what is unknown is not shown as trouble')
 })
@@ -75,8 +75,8 @@ t.test('A second check of a monitor does not start while the first one runs', as
 })
 
 t.test('Results that were in the history before the check are not taken for its results', async t => {
-  const [old, fresh] = [resultOf('us-east', { id: 'old' }), resultOf('eu-west', { id: 'fresh' })]
+  const [old, fresh] = [buildResult('us-east', { id: 'old' }), buildResult('eu-west', { id: 'fresh' })]
   t.same(selectArrived([old], [fresh, old]), [fresh])
-  const newer = resultOf('eu-west', { id: 'newer' })
+  const newer = buildResult('eu-west', { id: 'newer' })
   t.same(selectArrived([old], [newer, fresh, old]), [newer], 'the newest of a region')
 })

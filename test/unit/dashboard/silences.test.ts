@@ -40,7 +40,7 @@ t.test('The form becomes the end and the reason of a silence, with times of the 
   t.end()
 })
 
-const silenceOf = (monitor_ids: string[], reason: string | null) => ({
+const buildSilence = (monitor_ids: string[], reason: string | null) => ({
   ...{
     id: monitor_ids.join(),
     monitor_ids,
@@ -52,7 +52,7 @@ const silenceOf = (monitor_ids: string[], reason: string | null) => ({
 })
 
 t.test('The overview lists the silences in force, with a button that ends each; viewers have no button', t => {
-  const silences = [silenceOf(['a'], null), silenceOf(['a', 'b', 'c', 'd', 'e'], 'Move to the new rack')]
+  const silences = [buildSilence(['a'], null), buildSilence(['a', 'b', 'c', 'd', 'e'], 'Move to the new rack')]
   const listed = buildList(silences)
   const answers = { listSilences: { ...listed, meta: { ...listed.meta, total: 4 } } }
   const { html, text } = show('/', { answers })

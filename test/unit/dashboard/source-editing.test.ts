@@ -21,11 +21,11 @@ const rule = (path: string, place: number, id: string | null = null): FieldForm 
   ...toProposedForm({ ...NEW_FIELD, path }, place),
   id,
 })
-const formOf = (...fields: FieldForm[]) => ({ ...EMPTY_SOURCE, name: 'Platform', fields })
+const buildForm = (...fields: FieldForm[]) => ({ ...EMPTY_SOURCE, name: 'Platform', fields })
 
 // the first rule is stored, the second is new, the third is proposed
-const SENT = { form: formOf(rule('a', 0, 'A'), rule('b', 3)), proposed: rule('c', 4) }
-const SAVED = formOf(rule('a', 0, 'A'), rule('b', 1, 'B'), rule('c', 2, 'C'))
+const SENT = { form: buildForm(rule('a', 0, 'A'), rule('b', 3)), proposed: rule('c', 4) }
+const SAVED = buildForm(rule('a', 0, 'A'), rule('b', 1, 'B'), rule('c', 2, 'C'))
 
 t.test('Without further changes the form of a data source shows what was saved', async t => {
   t.same(moveTyped(SENT, SAVED, SENT.form), SAVED)
@@ -33,7 +33,7 @@ t.test('Without further changes the form of a data source shows what was saved',
 })
 
 t.test('Rules that are typed while others are saved stay, and those that were saved have their ids', async t => {
-  const typed = formOf(rule('a.typed', 0, 'A'), rule('b', 3), rule('d', 4))
+  const typed = buildForm(rule('a.typed', 0, 'A'), rule('b', 3), rule('d', 4))
   const { fields } = moveTyped(SENT, SAVED, typed)
   t.same(
     fields.map(({ id, path }) => [id, path]),
@@ -47,7 +47,7 @@ t.test('Rules that are typed while others are saved stay, and those that were sa
   )
   t.equal(new Set(fields.map(({ place }) => place)).size, fields.length, 'each row has a place of its own')
   t.same(
-    moveTyped(SENT, SAVED, formOf(rule('b', 3))).fields.map(({ id }) => id),
+    moveTyped(SENT, SAVED, buildForm(rule('b', 3))).fields.map(({ id }) => id),
     ['B', 'C'],
     'a rule that was removed meanwhile stays away',
   )
@@ -80,8 +80,8 @@ t.test('When two people change a data source, one keeps their own changes and th
 })
 
 t.test('Rules that another person added stay, and a rule that they removed is not sent with its old id', async t => {
-  const before = formOf(rule('a', 0, 'A'), rule('b', 1, 'B'), rule('c', 2, 'C'))
-  const theirs = formOf(rule('a.theirs', 0, 'A'), rule('d', 1, 'D'))
+  const before = buildForm(rule('a', 0, 'A'), rule('b', 1, 'B'), rule('c', 2, 'C'))
+  const theirs = buildForm(rule('a.theirs', 0, 'A'), rule('d', 1, 'D'))
   const read = (mine: typeof before) => {
     const { fields } = moveToStored(before, theirs, mine)
     t.equal(new Set(fields.map(({ place }) => place)).size, fields.length, 'each row has a place of its own')
@@ -93,11 +93,11 @@ t.test('Rules that another person added stay, and a rule that they removed is no
   ]
   t.same(read(before), stored, 'nothing was typed')
   t.same(
-    read(formOf(rule('a', 0, 'A'), rule('b', 1, 'B'), rule('c.mine', 2, 'C'), rule('e', 3))),
+    read(buildForm(rule('a', 0, 'A'), rule('b', 1, 'B'), rule('c.mine', 2, 'C'), rule('e', 3))),
     [stored[0], [null, 'c.mine'], [null, 'e'], stored[1]],
     'a changed rule and a new one',
   )
-  t.same(read(formOf(rule('b', 1, 'B'), rule('c', 2, 'C'))), [stored[1]], 'a rule that is removed here stays away')
+  t.same(read(buildForm(rule('b', 1, 'B'), rule('c', 2, 'C'))), [stored[1]], 'a rule that is removed here stays away')
 })
 
 t.test('The form of a data source in which nothing was changed follows what another person stores', async t => {

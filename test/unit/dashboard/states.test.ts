@@ -77,7 +77,7 @@ const WORDS_WITHOUT: Record<string, readonly string[]> = {
 }
 
 const REASON = 'temporarily unavailable.'
-const scenesOf = (name: string) => SCENES.filter(scene => scene.name === name)
+const listScenes = (name: string) => SCENES.filter(scene => scene.name === name)
 /** The content of a page, without the frame around it. */
 const show = (address: string, state: ScreenState) => {
   const [, html] = /<main[^>]*>(.*)<\/main>/s.exec(renderScreen(address, state).html)!
@@ -90,13 +90,13 @@ t.test('Each screen with a list says that it is empty', t => {
     path => !WITHOUT_DATA.has(path) && !WITHOUT_EMPTY.has(path),
   )
   t.same(Object.keys(EMPTY).sort(), expected.sort(), 'every other screen')
-  for (const { screen, address, state } of scenesOf('empty'))
+  for (const { screen, address, state } of listScenes('empty'))
     if (EMPTY[screen.path]) t.ok(show(address, state).text.includes(EMPTY[screen.path]!), screen.path)
   t.end()
 })
 
 t.test('While a screen is loaded, each part that waits is a skeleton, and nothing is called missing or empty', t => {
-  for (const { screen, address, state } of scenesOf('full')) {
+  for (const { screen, address, state } of listScenes('full')) {
     const { html, text } = show(address, { ...state, loading: 'everything' })
     const skeletons = count(html, /class="(?:alone )?skeleton"/)
     if (WITHOUT_DATA.has(screen.path)) t.match(html, /<form|<h1/, screen.path)
@@ -109,7 +109,7 @@ t.test('While a screen is loaded, each part that waits is a skeleton, and nothin
 })
 
 t.test('Without its record each page is not available, says why, and tries again', t => {
-  const scenes = scenesOf('away')
+  const scenes = listScenes('away')
   t.equal(scenes.length, LOADED_SCREENS.filter(({ record }) => record).length)
   for (const { screen, address, state } of scenes)
     t.match(
@@ -121,7 +121,7 @@ t.test('Without its record each page is not available, says why, and tries again
 })
 
 t.test('What cannot be read is named with the reason, and what was read before stays with its age', t => {
-  for (const { screen, address, state, ...scene } of scenesOf('error')) {
+  for (const { screen, address, state, ...scene } of listScenes('error')) {
     const name = nameScene({ screen, address, state, ...scene })
     const [failed, old] = [show(address, state), show(address, { ...state, isOld: true })]
     const [missing, aged] = [
@@ -142,7 +142,7 @@ t.test('What cannot be read is named with the reason, and what was read before s
 })
 
 t.test('Each read that fails alone is named once, with the reason', t => {
-  for (const { screen, address, state } of scenesOf('full')) {
+  for (const { screen, address, state } of listScenes('full')) {
     const { queries } = renderScreen(address, state)
     const without = WORDS_WITHOUT[screen.path] ?? []
     t.same(
@@ -170,7 +170,7 @@ t.test('Without contact for 30 seconds every page looks old and says since when'
   }
   t.equal(noticeAt(29_999), null)
   const notice = noticeAt(30_000)!
-  for (const { screen, address, state } of scenesOf('full')) {
+  for (const { screen, address, state } of listScenes('full')) {
     const { html } = renderScreen(address, { ...state, notice })
     t.match(html, '<div class="frame old">', screen.path)
     t.match(toText(html), 'No contact with the server since 14:05:00. What you see is from that time.', screen.path)

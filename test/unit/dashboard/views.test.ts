@@ -3,10 +3,10 @@ import { buildList } from '../../support/dashboard-answers.ts'
 import { ADMIN, VIEWER } from '../../support/dashboard-fixtures.ts'
 import { renderScreen, type ScreenState, toText } from '../../support/dashboard-screens.tsx'
 
-const viewOf = (name: string, query: string, is_shared = false) => ({
+const buildView = (name: string, query: string, is_shared = false) => ({
   ...{ id: name, name, query, is_shared, created_at: '2026-11-01T00:00:00Z', updated_at: '2026-11-01T00:00:00Z' },
 })
-const VIEWS = { listViews: buildList([viewOf('Mine', 'is:down'), viewOf('Shop', 'tag:shop', true)]) }
+const VIEWS = { listViews: buildList([buildView('Mine', 'is:down'), buildView('Shop', 'tag:shop', true)]) }
 const show = (search = '', state: ScreenState = {}) => {
   const { html } = renderScreen(`/monitors${search}`, { answers: VIEWS, ...state })
   return { html, text: toText(html) }

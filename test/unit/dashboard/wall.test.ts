@@ -21,11 +21,11 @@ const BOARD = buildBoard([
   { id: 'secret-id-3', name: 'Quiet one', tags: ['prod'] },
   { id: 'secret-id-4', name: 'Untagged' },
 ])
-const wallOf = (query = '', board = BOARD, unreadSince: Date | null = null) =>
+const createWall = (query = '', board = BOARD, unreadSince: Date | null = null) =>
   buildWall({ name: 'Office', query, monitors: board.monitors, unreadSince, atMs: NOW })
 
 t.test('A wallboard has each monitor once, by its first tag, and names only those that fail', async t => {
-  const wall = wallOf()
+  const wall = createWall()
   t.same(wall.groups, [
     { tag: 'prod', statuses: 'du' },
     { tag: 'shop', statuses: 'w' },
@@ -40,15 +40,15 @@ t.test('A wallboard has each monitor once, by its first tag, and names only thos
   )
   const text = JSON.stringify(wall)
   for (const hidden of ['secret-id', 'Quiet one', 'Untagged', '10.0.0.5']) t.notMatch(text, hidden)
-  t.match(wallOf('tag:shop'), { total: 2 })
-  t.match(wallOf('is:up'), { total: 2, troubles: [] })
+  t.match(createWall('tag:shop'), { total: 2 })
+  t.match(createWall('is:up'), { total: 2, troubles: [] })
 })
 
 t.test('More failing monitors than fit are counted', async t => {
   const many = buildBoard(
     Array.from({ length: 100 }, (_, i) => ({ name: `M${i}`, status: 'down' as const, since: ago(i) })),
   )
-  const wall = wallOf('', many)
+  const wall = createWall('', many)
   t.equal(wall.troubles.length + wall.omitted, 100)
   const shownIn = (width: number, height: number) => {
     const size = { width, height, windowWidth: width, windowHeight: height }
@@ -107,7 +107,7 @@ t.test('All bars are inside the screen, for every number of monitors and every s
 t.test('Monitors that are unknown are counted, and are not called quiet', t => {
   const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
   const board = buildBoard([{ name: 'A' }, { name: 'B', status: null }, { name: 'C' }])
-  const html = renderHtml(Wall({ data: wallOf('', board), nowMs: NOW, timeZone: 'UTC', ageMs: 0, size }))
+  const html = renderHtml(Wall({ data: createWall('', board), nowMs: NOW, timeZone: 'UTC', ageMs: 0, size }))
   t.match(html, '1 unknown of 3 monitors')
   t.notMatch(html, 'are quiet')
   t.end()
@@ -116,7 +116,7 @@ t.test('Monitors that are unknown are counted, and are not called quiet', t => {
 t.test('A wallboard says since when results are not read, and does not look current', t => {
   const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
   const show = (unreadSince: Date | null) =>
-    renderHtml(Wall({ data: wallOf('is:up', BOARD, unreadSince), nowMs: NOW, timeZone: 'UTC', ageMs: 4_000, size }))
+    renderHtml(Wall({ data: createWall('is:up', BOARD, unreadSince), nowMs: NOW, timeZone: 'UTC', ageMs: 4_000, size }))
   t.match(
     show(new Date(ago(20))),
     /class="wall old".*Results have not been read since 21 Nov 2026, 13:45:30 UTC: this is old/s,
@@ -129,13 +129,13 @@ t.test('A wallboard says since when results are not read, and does not look curr
 t.test('The page says when it is quiet and when it is old, and its texts are only text', async t => {
   const size = { width: 1_840, height: 800, windowWidth: 1_920, windowHeight: 1_080 }
   const show = (query: string, ageMs: number) =>
-    renderHtml(Wall({ data: wallOf(query), nowMs: NOW, timeZone: 'UTC', ageMs, size }))
+    renderHtml(Wall({ data: createWall(query), nowMs: NOW, timeZone: 'UTC', ageMs, size }))
   t.match(show('is:up', 4_000), /class="wall quiet".*All 2 monitors are quiet.*Read 4 s ago/s)
   t.match(show('', 4_000), /class="wall".*1 down, 1 degraded of 4 monitors.*Down for 12 min/s)
   t.match(show('', 180_000), /class="wall old".*No contact for 3 min: this is old/s)
   for (const attack of TEXT_ATTACKS) {
     const board = buildBoard([{ name: attack, status: 'down', since: ago(1), tags: [attack], cause: attack }])
-    const page = renderWallPage({ ...wallOf('', board), name: attack }, NOW, 'b1')
+    const page = renderWallPage({ ...createWall('', board), name: attack }, NOW, 'b1')
     const tags = page.match(/<[a-z][^>]*>/gi)!
     t.same(
       tags.filter(tag => /^<(img|iframe|math|details|table)|\s(style|on\w+)=/i.test(tag)),
@@ -146,7 +146,7 @@ t.test('The page says when it is quiet and when it is old, and its texts are onl
 })
 
 t.test('A wallboard shows newer answers only, and is loaded again for a revoked link or another build', async t => {
-  const data = wallOf()
+  const data = createWall()
   const shown = { at: data.at, build: 'b1' }
   const judge = (status: number, body: unknown) => judgeAnswer({ status, body }, shown)
   const later = { ...data, at: new Date(NOW + 15_000).toISOString() }

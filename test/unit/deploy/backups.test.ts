@@ -30,7 +30,7 @@ function createFolder(t: Test) {
   return {
     read: (name: string) => readFileSync(path(name), 'utf8').trim(),
     exists: (name: string) => existsSync(path(name)),
-    modeOf: (name: string) => statSync(path(name)).mode & 0o777,
+    readMode: (name: string) => statSync(path(name)).mode & 0o777,
     remove: (name: string) => rmSync(path(name)),
     run(commands: string, fails = 'nothing fails'): Run {
       rmSync(path('calls'), { force: true })
@@ -46,8 +46,8 @@ t.test('A backup keeps the rights of files, and a step that fails leaves the ear
   t.equal(folder.run(backup).status, 0)
   t.equal(folder.read('backups/picket.dump'), 'dump')
   t.equal(folder.read('backups/picket.tar'), 'archive')
-  for (const name of ['backups', 'keys']) t.equal(folder.modeOf(name), 0o700, name)
-  t.equal(folder.modeOf('keys/files/domain-connect.pem'), 0o644, 'user 1000 of the containers can read it')
+  for (const name of ['backups', 'keys']) t.equal(folder.readMode(name), 0o700, name)
+  t.equal(folder.readMode('keys/files/domain-connect.pem'), 0o644, 'user 1000 of the containers can read it')
   for (const [step, file] of [
     ['pg_dump', 'picket.dump'],
     ['cat /var/lib', 'picket.tar'],
@@ -63,7 +63,7 @@ t.test('On a new machine, keys are put back and the data stores start without co
   for (const name of ['.env', 'files/domain-connect.pem']) folder.remove(name)
   const { status, calls } = folder.run(newMachine)
   t.equal(status, 0)
-  t.equal(folder.modeOf('files/domain-connect.pem'), 0o644)
+  t.equal(folder.readMode('files/domain-connect.pem'), 0o644)
   t.ok(folder.exists('.env'))
   t.same(calls, ['compose build', 'compose up -d --wait postgres clickhouse nats'])
 })

@@ -204,22 +204,22 @@ t.test('Caddy sends requests and probes to every control plane', async t => {
 })
 
 /** The lines of every block of the Caddyfile that begins with `start`, with the lines of the snippets that it imports. */
-function blocksOf(start: string): string[][] {
+function listBlocks(start: string): string[][] {
   const caddyfile = readText('deploy/compose/Caddyfile')
-  const linesOf = (text: string) => text.split('\n').map(line => line.trim())
+  const toLines = (text: string) => text.split('\n').map(line => line.trim())
   const snippet = (name: string) =>
     new RegExp(`^\\(${name}\\) \\{\\n(.*?)^\\}`, 'ms').exec(caddyfile)?.[1]?.trim() ?? ''
   return [...caddyfile.matchAll(new RegExp(`^(\\t*)${start}[^\\n]* \\{\\n(.*?)^\\1\\}`, 'gms'))].map(([block]) =>
-    linesOf(block).flatMap(line => {
+    toLines(block).flatMap(line => {
       const [, imported] = /^import (\w+)$/.exec(line) ?? []
-      return imported ? linesOf(snippet(imported)) : [line]
+      return imported ? toLines(snippet(imported)) : [line]
     }),
   )
 }
 
 t.test('A broken request of a visitor does not make Caddy take a control plane for dead', async t => {
   t.notMatch(readText('deploy/compose/Caddyfile'), /^\s*(fail_duration|max_fails|unhealthy_\w+)/m)
-  const blocks = blocksOf('reverse_proxy')
+  const blocks = listBlocks('reverse_proxy')
   t.equal(blocks.length, 7)
   for (const block of blocks) {
     if (block[0]!.includes('FLEETS')) continue
@@ -228,17 +228,17 @@ t.test('A broken request of a visitor does not make Caddy take a control plane f
 })
 
 t.test('Caddy answers pings without TLS, and redirects everything else', async t => {
-  const [plain, ...others] = blocksOf('http://\\{\\$DOMAIN\\}')
+  const [plain, ...others] = listBlocks('http://\\{\\$DOMAIN\\}')
   t.equal(others.length, 0)
   const pings = ['@ping path /ping/*', 'reverse_proxy @ping {$CONTROL_PLANES} {']
   for (const line of [...pings, '@rest not path /ping/*', 'redir @rest https://{host}{uri} 308'])
     t.ok(plain!.includes(line), line)
-  const [encrypted] = blocksOf('\\{\\$DOMAIN\\}')
+  const [encrypted] = listBlocks('\\{\\$DOMAIN\\}')
   for (const line of pings) t.ok(encrypted!.includes(line), line)
 })
 
 t.test('When a control plane refuses connections, Caddy sends its requests to the next one', async t => {
-  for (const block of blocksOf('reverse_proxy'))
+  for (const block of listBlocks('reverse_proxy'))
     for (const line of ['lb_policy round_robin', 'lb_retries 3', 'lb_try_interval 100ms'])
       t.ok(block.includes(line), `${block[0]} ${line}`)
   const [, major, minor, patch] = /^caddy:(\d+)\.(\d+)\.(\d+)-/.exec(compose.services.caddy.image) ?? []
@@ -248,13 +248,13 @@ t.test('When a control plane refuses connections, Caddy sends its requests to th
 
 t.test('Caddy sends a request again only when no control plane received it', async t => {
   t.same(
-    blocksOf('handle_errors').map(([first]) => first),
+    listBlocks('handle_errors').map(([first]) => first),
     ['handle_errors 503 {'],
     'Caddy says 503 only when it sent the request to none',
   )
-  const exceptions = blocksOf('lb_retry_match').map(lines => lines.slice(1, -1))
+  const exceptions = listBlocks('lb_retry_match').map(lines => lines.slice(1, -1))
   t.same(exceptions, [['not path /canary/*']], 'no POST, PUT, PATCH or DELETE is added')
-  const canaries = blocksOf('reverse_proxy @canary')
+  const canaries = listBlocks('reverse_proxy @canary')
   t.equal(canaries.length, 1)
   t.ok(canaries[0]!.includes('lb_retry_match {'), 'the planned failure of a canary is not repeated')
 })

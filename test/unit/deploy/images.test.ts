@@ -45,15 +45,15 @@ for (const [path, { entryPoints, also }] of Object.entries(IMAGES)) {
     const instructions = DockerfileParser.parse(text).getInstructions()
     const last = instructions.findLastIndex(one => one.getKeyword() === 'FROM')
     const final = instructions.slice(last)
-    const argumentsOf = (keyword: string, among = final) =>
+    const listArguments = (keyword: string, among = final) =>
       among.filter(one => one.getKeyword() === keyword).map(one => one.getArgumentsContent() ?? '')
-    t.same(argumentsOf('USER'), ['1000:1000'])
+    t.same(listArguments('USER'), ['1000:1000'])
     t.same(
-      argumentsOf('FROM', instructions).filter(from => !/^node:\$\{NODE_TAG\}( AS \w+)?$/.test(from)),
+      listArguments('FROM', instructions).filter(from => !/^node:\$\{NODE_TAG\}( AS \w+)?$/.test(from)),
       [],
     )
-    t.match(argumentsOf('ARG', instructions)[0], /^NODE_TAG=\d+-bookworm-slim$/)
-    const copied = argumentsOf('COPY', instructions).flatMap(line => line.split(/\s+/).slice(0, -1))
+    t.match(listArguments('ARG', instructions)[0], /^NODE_TAG=\d+-bookworm-slim$/)
+    const copied = listArguments('COPY', instructions).flatMap(line => line.split(/\s+/).slice(0, -1))
     t.same(
       copied.filter(word => !word.startsWith('--') && !word.startsWith('/') && !existsSync(join(ROOT, word))),
       [],

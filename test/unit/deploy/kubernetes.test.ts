@@ -11,14 +11,14 @@ const all = manifests()
 const kustomizations = all.filter(({ kind }) => kind === 'Kustomization')
 const resources = all.filter(({ kind }) => kind !== 'Kustomization')
 const workloads = resources.filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))
-const containerOf = ({ spec }: Manifest) => spec.template.spec.containers[0]
-const settingOf = (manifest: Manifest, name: string) =>
-  containerOf(manifest).env.find((one: { name: string }) => one.name === name)?.value
-const labelsOf = ({ spec }: Manifest) => JSON.stringify(spec.template.metadata.labels)
+const getContainer = ({ spec }: Manifest) => spec.template.spec.containers[0]
+const findSetting = (manifest: Manifest, name: string) =>
+  getContainer(manifest).env.find((one: { name: string }) => one.name === name)?.value
+const formatLabels = ({ spec }: Manifest) => JSON.stringify(spec.template.metadata.labels)
 
 t.test('The manifests conform to the types of Kubernetes', async t => {
   const wrong: Manifest = { ...structuredClone(workloads[0]!), path: 'wrong' }
-  containerOf(wrong).livenesProbe = {}
+  getContainer(wrong).livenesProbe = {}
   t.equal(await complaintsAbout(resources), '')
   t.match(await complaintsAbout([wrong]), /livenesProbe/, 'it does see what is wrong')
 })
@@ -72,7 +72,7 @@ async function complaintsAbout(list: Manifest[]): Promise<string> {
 }
 
 t.test('Every role runs twice, and every kustomization names existing files', async t => {
-  const roles = workloads.flatMap(one => settingOf(one, 'ROLES')?.split(',') ?? [])
+  const roles = workloads.flatMap(one => findSetting(one, 'ROLES')?.split(',') ?? [])
   t.same(roles.sort(), [...PROCESS_ROLES].sort())
   for (const one of workloads) t.equal(one.spec.replicas, 2, one.metadata.name)
   for (const { path, resources: named = [], images = [] } of kustomizations) {
@@ -86,7 +86,7 @@ t.test('Every role runs twice, and every kustomization names existing files', as
 
 t.test('The memory limit of a pod exceeds its heap', async t => {
   const heaps = workloads.flatMap(one => {
-    const [, mebibytes] = /--max-old-space-size=(\d+)/.exec(settingOf(one, 'NODE_OPTIONS') ?? '') ?? []
+    const [, mebibytes] = /--max-old-space-size=(\d+)/.exec(findSetting(one, 'NODE_OPTIONS') ?? '') ?? []
     return mebibytes ? [{ one, mebibytes: Number(mebibytes) }] : []
   })
   t.same(
@@ -95,23 +95,23 @@ t.test('The memory limit of a pod exceeds its heap', async t => {
     'it holds every monitor',
   )
   for (const { one, mebibytes } of heaps) {
-    const [, gibibytes] = /^(\d+)Gi$/.exec(containerOf(one).resources.limits.memory) ?? []
+    const [, gibibytes] = /^(\d+)Gi$/.exec(getContainer(one).resources.limits.memory) ?? []
     t.ok(Number(gibibytes) * 1024 >= mebibytes * 1.25, one.metadata.name)
   }
 })
 
 t.test('A start of a control plane may take an hour, for a long migration', async t => {
-  const controlPlanes = workloads.filter(one => settingOf(one, 'ROLES'))
+  const controlPlanes = workloads.filter(one => findSetting(one, 'ROLES'))
   t.equal(controlPlanes.length, 4)
   for (const one of controlPlanes) {
-    const { periodSeconds, failureThreshold } = containerOf(one).startupProbe
+    const { periodSeconds, failureThreshold } = getContainer(one).startupProbe
     t.ok(periodSeconds * failureThreshold >= 3_600, one.metadata.name)
     t.ok(one.spec.progressDeadlineSeconds > 3_600, `${one.metadata.name}: the rollout waits for it`)
   }
 })
 
 t.test('Liveness checks that a process works, readiness what its role needs', async t => {
-  const askedBy = (one: Manifest, probe: string) => containerOf(one)[probe].httpGet?.path ?? 'its port'
+  const askedBy = (one: Manifest, probe: string) => getContainer(one)[probe].httpGet?.path ?? 'its port'
   for (const one of workloads) t.equal(askedBy(one, 'livenessProbe'), '/healthz', one.metadata.name)
   t.same(Object.fromEntries(workloads.map(one => [one.metadata.name, askedBy(one, 'readinessProbe')])), {
     api: '/healthz',
@@ -126,7 +126,7 @@ t.test('The kubelet and Prometheus use the operator’s port, which no Ingress o
   const settings = resources.find(({ kind }) => kind === 'ConfigMap')!
   t.equal(settings.data.OPERATOR_HOST, '0.0.0.0')
   for (const one of workloads.filter(({ metadata }) => metadata.name !== 'probe')) {
-    const { ports, readinessProbe } = containerOf(one)
+    const { ports, readinessProbe } = getContainer(one)
     const port = ports.find(({ name }: { name: string }) => name === 'operator')
     t.equal(port.containerPort, 8081, one.metadata.name)
     t.equal(one.spec.template.metadata.annotations['prometheus.io/port'], '8081', one.metadata.name)
@@ -160,7 +160,7 @@ t.test('The Ingress of pings has the host and the certificate of the other one, 
 t.test('Pods set only variables that the programs read', async t => {
   for (const one of workloads) {
     const known = listVariables(one.metadata.name === 'probe' ? 'probe-agent' : 'control-plane').add('NODE_OPTIONS')
-    const names: string[] = containerOf(one).env.map(({ name }: { name: string }) => name)
+    const names: string[] = getContainer(one).env.map(({ name }: { name: string }) => name)
     t.same(
       names.filter(name => !known.has(name)),
       [],
@@ -176,9 +176,9 @@ t.test('Pods set only variables that the programs read', async t => {
 
 t.test('The kubelet and Prometheus use the port on which a probe listens', async t => {
   const probe = workloads.find(({ metadata }) => metadata.name === 'probe')!
-  const { ports, livenessProbe, readinessProbe } = containerOf(probe)
+  const { ports, livenessProbe, readinessProbe } = getContainer(probe)
   const [port] = ports
-  t.equal(settingOf(probe, 'METRICS_ADDRESS'), `0.0.0.0:${port.containerPort}`)
+  t.equal(findSetting(probe, 'METRICS_ADDRESS'), `0.0.0.0:${port.containerPort}`)
   t.equal(probe.spec.template.metadata.annotations['prometheus.io/port'], String(port.containerPort))
   t.match(
     [livenessProbe, readinessProbe],
@@ -196,17 +196,17 @@ t.test('Pods have no privileges and time to finish their work', async t => {
       name,
     )
     t.match(
-      containerOf(one).securityContext,
+      getContainer(one).securityContext,
       { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
       name,
     )
-    t.ok(containerOf(one).resources.limits.memory)
+    t.ok(getContainer(one).resources.limits.memory)
     t.ok(pod.terminationGracePeriodSeconds >= (name === 'probe' ? 80 : 25), `${name} may drain`)
     const budget = resources.find(({ kind, metadata }) => kind === 'PodDisruptionBudget' && metadata.name === name)
-    t.equal(JSON.stringify(budget?.spec.selector.matchLabels), labelsOf(one), `${name} has a disruption budget`)
+    t.equal(JSON.stringify(budget?.spec.selector.matchLabels), formatLabels(one), `${name} has a disruption budget`)
   }
   for (const { metadata, spec } of resources.filter(({ kind }) => kind === 'Service')) {
-    const chosen = workloads.filter(one => labelsOf(one) === JSON.stringify(spec.selector))
+    const chosen = workloads.filter(one => formatLabels(one) === JSON.stringify(spec.selector))
     t.equal(chosen.length, 1, `the service ${metadata.name} leads somewhere`)
   }
 })

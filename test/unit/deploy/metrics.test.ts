@@ -3,7 +3,7 @@ import { readText, readYaml } from '../../support/deployment.ts'
 import { registeredMetrics } from '../../support/registered-metrics.ts'
 
 const ROW = /^\| `(\w+)` \| (counter|gauge|histogram) \|(.*?)\| (.+) \|$/gm
-const rowsOf = (text: string) =>
+const parseRows = (text: string) =>
   [...text.matchAll(ROW)].map(([, name = '', type, labels = '', meaning = '']) => ({
     name,
     type,
@@ -13,7 +13,7 @@ const rowsOf = (text: string) =>
 const chapters = new Map(
   readText('docs/metrics.md')
     .split(/^## /m)
-    .map(text => [text.slice(0, text.indexOf('\n')), rowsOf(text)]),
+    .map(text => [text.slice(0, text.indexOf('\n')), parseRows(text)]),
 )
 const documented = [...chapters.values()].flat()
 const names = new Set(documented.map(({ name }) => name))

@@ -8,18 +8,18 @@ import { componentView, HOSTILE_TEXTS, hostileView, pageView } from '../../suppo
 const SHOP = '0190a0a0-0000-7000-8000-0000000000c1'
 const API = '0190a0a0-0000-7000-8000-0000000000c2'
 const WEBHOOKS = '0190a0a0-0000-7000-8000-0000000000c3'
-const textOf = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
+const formatBadge = (query: Parameters<typeof buildBadge>[1], view = pageView()) => {
   const { label, message } = buildBadge(view, query)
   return `${label}: ${message}`
 }
 
 t.test('A badge shows the status of the page or of one component', async t => {
-  t.equal(textOf({}), 'status: partial outage')
-  t.equal(textOf({ component: SHOP }), 'Shop: operational')
-  t.equal(textOf({ component: API, label: 'Our API' }), 'Our API: outage')
-  t.equal(textOf({ type: 'uptime', component: API }), 'API uptime: 98.50%')
-  t.equal(textOf({ type: 'uptime' }), 'uptime: 99.24%')
-  t.equal(textOf({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
+  t.equal(formatBadge({}), 'status: partial outage')
+  t.equal(formatBadge({ component: SHOP }), 'Shop: operational')
+  t.equal(formatBadge({ component: API, label: 'Our API' }), 'Our API: outage')
+  t.equal(formatBadge({ type: 'uptime', component: API }), 'API uptime: 98.50%')
+  t.equal(formatBadge({ type: 'uptime' }), 'uptime: 99.24%')
+  t.equal(formatBadge({ type: 'response_time', component: SHOP }), 'Shop response time: 128 ms')
 })
 
 t.test('Uptime is never rounded up', async t => {

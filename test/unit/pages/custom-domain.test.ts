@@ -108,17 +108,17 @@ t.test('The certificate counts only when the domain points here', async t => {
   const ready = { ...nothing, cname: wanted.target, texts: [wanted.challenge] }
   const expiresAt = new Date('2027-01-01')
   const trusted = { isTrusted: true, issuer: 'Test', expiresAt }
-  const statusOf = (facts: DnsFacts, certificate: typeof trusted | null) =>
+  const getSslStatus = (facts: DnsFacts, certificate: typeof trusted | null) =>
     buildAnalysis(wanted, facts, { ...unseen, certificate }).ssl.status
-  t.equal(statusOf(nothing, trusted), 'none')
-  t.equal(statusOf(ready, null), 'pending')
-  t.equal(statusOf(ready, trusted), 'active')
-  t.equal(statusOf(ready, { ...trusted, isTrusted: false }), 'error')
-  const instructionOf = (certificate: typeof trusted | null) =>
+  t.equal(getSslStatus(nothing, trusted), 'none')
+  t.equal(getSslStatus(ready, null), 'pending')
+  t.equal(getSslStatus(ready, trusted), 'active')
+  t.equal(getSslStatus(ready, { ...trusted, isTrusted: false }), 'error')
+  const joinInstructions = (certificate: typeof trusted | null) =>
     buildAnalysis(wanted, ready, { ...unseen, certificate }).instructions.join()
-  t.match(instructionOf(null), 'is issued when the published page is opened')
-  t.match(instructionOf(trusted), 'the certificate is valid')
-  t.match(instructionOf({ ...trusted, isTrusted: false }), 'is not trusted')
+  t.match(joinInstructions(null), 'is issued when the published page is opened')
+  t.match(joinInstructions(trusted), 'the certificate is valid')
+  t.match(joinInstructions({ ...trusted, isTrusted: false }), 'is not trusted')
 })
 
 const settings = {

@@ -20,7 +20,7 @@ const time = (
   to: new Date(Date.parse(date) + seconds * 1_000),
   seconds,
 })
-const daysOf = (times: MonitorStatusTime[], incidents: PageIncident[], now: Date) =>
+const buildDays = (times: MonitorStatusTime[], incidents: PageIncident[], now: Date) =>
   buildBar(times, incidents, listBarDays(now))
 const NONE = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, maintenanceSeconds: 0, unknownSeconds: 0 }
 
@@ -66,10 +66,10 @@ t.test('Each day has its worst status, and its seconds add up', async t => {
     ],
   ]
   for (const [what, times, expected] of rows) {
-    const day = daysOf(times, [], NOW).at(-2)!
+    const day = buildDays(times, [], NOW).at(-2)!
     t.same(day, { date: '2026-11-20', incidents: [], ...NONE, ...expected }, what)
   }
-  t.match(daysOf([time('2026-11-21', 'up', 6 * 3_600)], [], NOW).at(-1), { upSeconds: 6 * 3_600, unknownSeconds: 0 })
+  t.match(buildDays([time('2026-11-21', 'up', 6 * 3_600)], [], NOW).at(-1), { upSeconds: 6 * 3_600, unknownSeconds: 0 })
 })
 
 t.test('Spans of several days are split at midnight and cut at the start of the bar', async t => {
@@ -78,18 +78,18 @@ t.test('Spans of several days are split at midnight and cut at the start of the 
     from: new Date('2026-11-18T12:00:00Z'),
     to: new Date('2026-11-20T06:00:00Z'),
   }
-  const parts = daysOf([long], [], NOW).slice(-5)
+  const parts = buildDays([long], [], NOW).slice(-5)
   t.same(
     parts.map(({ upSeconds }) => upSeconds / 3_600),
     [0, 12, 24, 6, 0],
   )
   const old = { ...time('2026-01-01', 'up', 0), to: new Date('2026-08-24T01:00:00Z') }
-  const [first, second] = daysOf([old], [], NOW)
+  const [first, second] = buildDays([old], [], NOW)
   t.same([first!.upSeconds, second!.upSeconds], [3_600, 0])
   const older = { ...old, to: new Date('2026-08-23T01:00:00Z') }
-  t.ok(daysOf([older], [], NOW).every(({ upSeconds }) => upSeconds === 0))
+  t.ok(buildDays([older], [], NOW).every(({ upSeconds }) => upSeconds === 0))
   const summed = { ...time('2026-11-20', 'down', 5), to: new Date('2026-11-20T23:00:00Z') }
-  t.equal(daysOf([summed], [], NOW).at(-2)!.downSeconds, 5, 'the sum of many short ones')
+  t.equal(buildDays([summed], [], NOW).at(-2)!.downSeconds, 5, 'the sum of many short ones')
 })
 
 t.test('A day lists the incidents that overlap it', async t => {
@@ -106,7 +106,7 @@ t.test('A day lists the incidents that overlap it', async t => {
     updates: [],
     postmortem: null,
   })
-  const days = daysOf(
+  const days = buildDays(
     [],
     [
       incident('over midnight', '2026-11-18T23:00:00Z', '2026-11-19T01:00:00Z'),
@@ -136,5 +136,5 @@ t.test('Uptime is up and degraded time divided by known time', async t => {
     ['paused time does not count', [time('2026-11-19', 'up', 900), time('2026-11-20', null, DAY)], 100],
     ['four decimals', [time('2026-11-05', 'up', 999_999), time('2026-11-20', 'down', 1)], 99.9999],
   ]
-  for (const [what, times, expected] of rows) t.equal(computeBarUptime(daysOf(times, [], NOW)), expected, what)
+  for (const [what, times, expected] of rows) t.equal(computeBarUptime(buildDays(times, [], NOW)), expected, what)
 })

@@ -7,11 +7,11 @@ import {
 } from '../../../control-plane/pages/core/display-order.ts'
 
 const placed = (...items: [string, number][]) => items.map(([id, displayOrder]) => ({ id, displayOrder }))
-const idsOf = (places: { id: string; displayOrder: number }[]) =>
+const sortIds = (places: { id: string; displayOrder: number }[]) =>
   places.toSorted(compareDisplayOrder).map(({ id }) => id)
 
 t.test('Items are ordered by their display order, then by age', async t => {
-  t.same(idsOf(placed(['c', 1], ['a', 2], ['b', 1])), ['b', 'c', 'a'])
+  t.same(sortIds(placed(['c', 1], ['a', 2], ['b', 1])), ['b', 'c', 'a'])
 })
 
 t.test('A new item comes last', async t => {
@@ -21,8 +21,8 @@ t.test('A new item comes last', async t => {
 
 t.test('Listed items exchange their positions', async t => {
   const before = placed(['a', 0], ['b', 0], ['group', 5], ['c', 9])
-  t.same(idsOf(reorderItems(before, ['c', 'a'])), ['c', 'b', 'group', 'a'])
-  t.same(idsOf(reorderItems(before, ['b'])), ['a', 'b', 'group', 'c'])
+  t.same(sortIds(reorderItems(before, ['c', 'a'])), ['c', 'b', 'group', 'a'])
+  t.same(sortIds(reorderItems(before, ['b'])), ['a', 'b', 'group', 'c'])
 })
 
 t.test('Any reordering keeps all items, keeps the positions of others, and gives distinct positions', async t => {
@@ -35,7 +35,7 @@ t.test('Any reordering keeps all items, keeps the positions of others, and gives
     fc.assert(
       fc.property(cases, ([before, named]) => {
         const after = reorderItems(before, named)
-        const [was, is] = [idsOf(before), idsOf(after)]
+        const [was, is] = [sortIds(before), sortIds(after)]
         return (
           is.length === was.length &&
           is.filter(id => named.includes(id)).join() === named.join() &&

@@ -28,9 +28,9 @@ t.test('The embedded page allows only its own style and every frame', async t =>
 })
 
 t.test('Hostile texts stay text in the embedded page', async t => {
-  const tagsOf = (html: string) => [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag)
-  const expected = tagsOf(renderEmbedPage(pageView(), 'auto').html)
-  for (const text of HOSTILE_TEXTS) t.same(tagsOf(renderEmbedPage(hostileView(text), 'auto').html), expected, text)
+  const parseTags = (html: string) => [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag)
+  const expected = parseTags(renderEmbedPage(pageView(), 'auto').html)
+  for (const text of HOSTILE_TEXTS) t.same(parseTags(renderEmbedPage(hostileView(text), 'auto').html), expected, text)
 })
 
 t.test('The widget is a script of a few kilobytes that writes no HTML', async t => {

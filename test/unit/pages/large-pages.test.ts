@@ -11,19 +11,19 @@ const NOW = new Date('2026-05-01T12:00:00Z')
 const DAY_MS = 86_400_000
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS)
 const MONITOR = '01890000-0000-7000-8000-0000000000ff'
-const idOf = (n: number) => `01890000-0000-7000-8000-${String(n).padStart(12, '0')}`
+const toId = (n: number) => `01890000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
 type Size = { components: number; open?: number; resolved?: number; windows?: number; days?: number }
 
 /** A page whose components all show one monitor. All incidents and maintenance windows are about it. */
 function largePage({ components, open = 0, resolved = 0, windows = 0, days = 1 }: Size): PageView {
-  const page = { id: idOf(1), name: 'P', slug: 'p', template: 'minimal', brandColor: '#2563eb', customDomain: null }
+  const page = { id: toId(1), name: 'P', slug: 'p', template: 'minimal', brandColor: '#2563eb', customDomain: null }
   const monitor = { id: MONITOR, status: 'up', isPaused: false, changedAt: null }
   const data = {
     page: { ...page, logo: null, favicon: null, showResponseTimes: false, showUptimePercentage: true },
     groups: [],
     components: Array.from({ length: components }, (_, i) => ({
-      ...{ id: idOf(1_000 + i), name: `Part${i}`, groupId: null, displayOrder: i, description: null },
+      ...{ id: toId(1_000 + i), name: `Part${i}`, groupId: null, displayOrder: i, description: null },
       ...{ status: null, monitorId: MONITOR, monitor, updatedAt: NOW },
     })),
     times: [
@@ -35,12 +35,12 @@ function largePage({ components, open = 0, resolved = 0, windows = 0, days = 1 }
       },
     ],
     incidents: Array.from({ length: open + resolved }, (_, i) => ({
-      ...{ id: idOf(9_000 + i), title: `Case${i}`, severity: 'minor', source: 'manual', outage: null },
+      ...{ id: toId(9_000 + i), title: `Case${i}`, severity: 'minor', source: 'manual', outage: null },
       ...{ status: i < open ? 'investigating' : 'resolved', resolvedAt: i < open ? null : daysAgo(1 / 24) },
       ...{ startedAt: daysAgo(days), monitorIds: [MONITOR], updates: [], postmortem: null },
     })),
     maintenance: Array.from({ length: windows }, (_, i) => ({
-      ...{ windowId: idOf(20_000 + i), title: 'Move', description: null, monitorIds: [MONITOR] },
+      ...{ windowId: toId(20_000 + i), title: 'Move', description: null, monitorIds: [MONITOR] },
       ...{ startsAt: daysAgo(-1), endsAt: daysAgo(-2) },
     })),
     noticedMaintenance: [],

@@ -113,21 +113,21 @@ t.test('The feed has an entry for maintenance from its announcement on, with eac
   const changed = { stage: 'changed' as const, at: '2026-07-31T11:40:00.000Z', previous }
   const begun = { stage: 'begun' as const, at: '2026-08-01T11:30:02.000Z', previous: null }
   const view = pageView()
-  const entriesOf = (notices: NoticedMaintenanceView['notices'], firstStartsAt = period.startsAt) =>
+  const buildEntries = (notices: NoticedMaintenanceView['notices'], firstStartsAt = period.startsAt) =>
     buildFeedEntries({
       ...view,
       maintenance: [{ ...period, isRunning: true }],
       noticedMaintenance: notices.length === 0 ? [] : [{ ...period, firstStartsAt, notices }],
     }).filter(({ title }) => title === 'Move')
-  t.match(entriesOf([]), [{ publishedAt: period.startsAt, updatedAt: period.startsAt }], 'without notices')
-  const [entry, ...others] = entriesOf([announced, begun])
+  t.match(buildEntries([]), [{ publishedAt: period.startsAt, updatedAt: period.startsAt }], 'without notices')
+  const [entry, ...others] = buildEntries([announced, begun])
   t.same(others, [], 'running maintenance is one entry')
   t.match(entry, { id: 'urn:uuid:w1-1#2026-08-01T11:30:00.000Z', publishedAt: announced.at, updatedAt: begun.at })
   t.match(
     entry?.html,
     /In progress.*11:30.*Announced.*31 Jul 2026.*1 Aug 2026, 11:30 UTC to 1 Aug.*Read-only.*Affects Shop/,
   )
-  const [rescheduled, ...more] = entriesOf([announced, changed], previous.startsAt)
+  const [rescheduled, ...more] = buildEntries([announced, changed], previous.startsAt)
   t.same(more, [])
   t.match(
     rescheduled,

@@ -158,11 +158,11 @@ t.test('A form that comes back with a problem says so in its title and at the fi
 })
 
 t.test('Hostile texts stay text in the form', async t => {
-  const tagsOf = (html: string) => [...html.matchAll(/<[a-z/][^>\s]*/gi)].map(([tag]) => tag)
-  const expectedTags = tagsOf(renderSubscribePage(pageView()).html)
+  const parseTags = (html: string) => [...html.matchAll(/<[a-z/][^>\s]*/gi)].map(([tag]) => tag)
+  const expectedTags = parseTags(renderSubscribePage(pageView()).html)
   for (const text of HOSTILE_TEXTS) {
     t.same(
-      tagsOf(renderSubscribePage(hostileView(text), { email: text, webhook: '', chosen: null }).html),
+      parseTags(renderSubscribePage(hostileView(text), { email: text, webhook: '', chosen: null }).html),
       expectedTags,
       text,
     )

@@ -6,7 +6,7 @@ import { renderTrustPage } from '../../../control-plane/pages/public/trust/trust
 import { createCachedReader } from '../../../control-plane/pages/public/trust/trust-reader.ts'
 import { EMPTY, ORDINARY, trustWith, WITH_MISSES } from '../../support/trust.ts'
 
-const pageOf = (facts: typeof ORDINARY) => renderTrustPage('status.example.com', trustWith(facts)).html
+const renderFacts = (facts: typeof ORDINARY) => renderTrustPage('status.example.com', trustWith(facts)).html
 
 t.test('Without measurements the page shows the guarantee of new canaries', async t => {
   const { rows, pace } = trustWith(EMPTY)
@@ -27,13 +27,13 @@ t.test('Without measurements the page shows the guarantee of new canaries', asyn
     ],
   )
   t.match(summarizeTrust(trustWith(EMPTY)), { sign: 'u', sentence: /^No measurements yet\./ })
-  t.match(pageOf(EMPTY), /No measurements yet\./)
-  t.match(pageOf(EMPTY), /Not measured yet/)
+  t.match(renderFacts(EMPTY), /No measurements yet\./)
+  t.match(renderFacts(EMPTY), /Not measured yet/)
 })
 
 t.test('The page summarizes in one sentence whether the guarantee was kept', async t => {
   const first = ORDINARY.figures[0]!
-  const sentenceOf = (compared: number, misses: number) =>
+  const formatSentence = (compared: number, misses: number) =>
     summarizeTrust(trustWith({ ...ORDINARY, figures: [{ ...first, compared, misses }] })).sentence
   const rows: [number, number, string][] = [
     [0, 0, 'No planned outage of the last 30 days has been compared with the guarantee yet.'],
@@ -42,7 +42,7 @@ t.test('The page summarizes in one sentence whether the guarantee was kept', asy
     [1_234, 1, '1 of 1,234 planned outages of the last 30 days was not reported within the guarantee.'],
     [1_234, 7, '7 of 1,234 planned outages of the last 30 days were not reported within the guarantee.'],
   ]
-  for (const [compared, misses, sentence] of rows) t.equal(sentenceOf(compared, misses), sentence)
+  for (const [compared, misses, sentence] of rows) t.equal(formatSentence(compared, misses), sentence)
 })
 
 t.test('Figures are never rounded down, and undetected outages are shown as never', async t => {
@@ -54,10 +54,10 @@ t.test('Figures are never rounded down, and undetected outages are shown as neve
   ] as const) {
     t.equal(roundUpToTenth(seconds), shown)
   }
-  const html = pageOf(WITH_MISSES)
+  const html = renderFacts(WITH_MISSES)
   t.match(html, /<td class="over">never<\/td>/)
   t.match(html, /<td class="over">51\.4<\/td>/)
-  t.notMatch(pageOf(ORDINARY), /class="over"/)
+  t.notMatch(renderFacts(ORDINARY), /class="over"/)
   t.match(html, /19 Nov, 03:12 UTC<\/time><\/b>, hanging: reported 11\.7 seconds later than guaranteed\./)
   t.equal(formatDelay({ ...WITH_MISSES.lastMiss!, lateSeconds: null }), 'it was not detected, or no alert arrived.')
 })
@@ -100,7 +100,7 @@ t.test('The JSON has the same figures and no tenants, regions or addresses', asy
   const [canary] = ORDINARY.canaries
   const secret = { region: 'us-east', monitorId: 'secret-id', url: 'https://secret.example' }
   const facts = { ...ORDINARY, canaries: [{ ...canary!, ...secret }] }
-  const shown = JSON.stringify(toTrustJson(trustWith(facts))) + pageOf(facts)
+  const shown = JSON.stringify(toTrustJson(trustWith(facts))) + renderFacts(facts)
   t.notMatch(shown, /us-east|secret/)
 })
 

@@ -81,12 +81,12 @@ t.test('No template says that there was no incident on a day on which one was op
 t.test('A bar speaks of other days only when there are some', async t => {
   const [section] = ordinaryView().sections
   if (section?.kind !== 'component') return t.fail('the first section is a component')
-  const restOf = (days: NonNullable<ComponentView['days']>) => {
+  const renderRest = (days: NonNullable<ComponentView['days']>) => {
     const sections = [{ ...section, component: { ...section.component, days } }]
     return renderPage(ordinaryView({ sections })).html.match(/class="rest"[^>]*>(.*?)</)?.[1] ?? null
   }
   const unknown = Array.from({ length: 90 }, (_, i) => buildDay(i, 'unknown'))
-  t.equal(restOf(unknown), null, 'a new monitor has no operational day')
-  t.equal(restOf([...unknown.slice(1), buildDay(89, 'operational')]), 'All other days: operational.')
-  t.equal(restOf(unknown.map((_, i) => buildDay(i, 'operational'))), 'Operational on every day.')
+  t.equal(renderRest(unknown), null, 'a new monitor has no operational day')
+  t.equal(renderRest([...unknown.slice(1), buildDay(89, 'operational')]), 'All other days: operational.')
+  t.equal(renderRest(unknown.map((_, i) => buildDay(i, 'operational'))), 'Operational on every day.')
 })

@@ -95,7 +95,7 @@ function play(answer: (number: number) => Answer, scene: Scene = {}) {
 const isAbout = (ms: readonly number[], expected: readonly number[]) =>
   ms.length === expected.length && ms.every((one, i) => one >= expected[i]! - 1 && one < expected[i]! + 10)
 
-const attemptsOf = (published: readonly Result[]) => published.map(({ attempt, outcome }) => [attempt, outcome])
+const listAttempts = (published: readonly Result[]) => published.map(({ attempt, outcome }) => [attempt, outcome])
 
 t.test('A target that hangs is failing one timeout after the start of the last attempt', async t => {
   for (const [retryCount, timeoutMs] of [
@@ -154,7 +154,7 @@ t.test('A success ends the chain and cancels later attempts', async t => {
   const scene = play(number => (number === 1 ? after(8_000) : hang))
   await scene.time.pass(60_000)
   t.equal(scene.startsMs.length, 3)
-  t.strictSame(attemptsOf(scene.published), [[1, UP]])
+  t.strictSame(listAttempts(scene.published), [[1, UP]])
   t.ok(isAbout([scene.published[0]!.atMs], [8_000]))
   t.equal(scene.state(), OK)
 })
@@ -164,7 +164,7 @@ t.test('A success of a later attempt cancels the earlier one, whose result says 
   await scene.time.pass(4_000)
   t.equal(scene.startsMs.length, 2)
   t.equal(scene.open(), 0, 'no connection is left')
-  t.strictSame(attemptsOf(scene.published), [
+  t.strictSame(listAttempts(scene.published), [
     [1, UNKNOWN],
     [2, UP],
   ])
@@ -181,7 +181,7 @@ t.test('A success of the third attempt cancels both before it', async t => {
   const scene = play(number => (number <= 2 ? hang : after(50)))
   await scene.time.pass(60_000)
   t.equal(scene.open(), 0)
-  t.strictSame(attemptsOf(scene.published), [
+  t.strictSame(listAttempts(scene.published), [
     [1, UNKNOWN],
     [2, UNKNOWN],
     [3, UP],
@@ -191,7 +191,7 @@ t.test('A success of the third attempt cancels both before it', async t => {
 t.test('A fault of the probe in a later attempt cancels nothing: the first one may find the target down', async t => {
   const scene = play(number => (number === 1 ? hang : after(50, UNKNOWN)))
   await scene.time.pass(60_000)
-  t.strictSame(attemptsOf(scene.published), [
+  t.strictSame(listAttempts(scene.published), [
     [1, DOWN],
     [2, UNKNOWN],
     [3, UNKNOWN],
@@ -201,7 +201,7 @@ t.test('A fault of the probe in a later attempt cancels nothing: the first one m
 t.test('A silent attempt whose successor succeeded never delays the next slot', async t => {
   const scene = play(number => (number === 1 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
   await scene.time.pass(100_000)
-  t.strictSame(attemptsOf(scene.published).slice(0, 2), [
+  t.strictSame(listAttempts(scene.published).slice(0, 2), [
     [1, UNKNOWN],
     [2, UP],
   ])
@@ -220,7 +220,7 @@ t.test('An attempt that hangs counts after its full timeout, not before', async 
   t.strictSame(scene.published, [], 'the failures of the others wait for the first')
   t.equal(scene.startsMs.length, 3)
   await scene.time.pass(50_000)
-  t.strictSame(attemptsOf(scene.published), [
+  t.strictSame(listAttempts(scene.published), [
     [1, DOWN],
     [2, DOWN],
     [3, DOWN],
@@ -272,7 +272,7 @@ t.test('A removed monitor starts no further attempt, and its running attempts ar
   scene.remove()
   await scene.time.pass(60_000)
   t.equal(scene.startsMs.length, 2)
-  t.strictSame(attemptsOf(scene.published), [
+  t.strictSame(listAttempts(scene.published), [
     [1, DOWN],
     [2, DOWN],
   ])

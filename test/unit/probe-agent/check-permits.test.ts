@@ -2,7 +2,7 @@ import t from 'tap'
 import { type CheckPermit, type CheckPermits, createCheckPermits } from '../../../probe-agent/schedule/check-permits.ts'
 
 /** Acquires a permit; fails the test when it is refused. */
-function placeOf(permits: CheckPermits, ...args: Parameters<CheckPermits['acquire']>): CheckPermit {
+function acquirePermit(permits: CheckPermits, ...args: Parameters<CheckPermits['acquire']>): CheckPermit {
   const permit = permits.acquire(...args)
   if (typeof permit === 'string') throw new Error(`no permit: ${permit}`)
   return permit
@@ -10,11 +10,11 @@ function placeOf(permits: CheckPermits, ...args: Parameters<CheckPermits['acquir
 
 t.test('The number of concurrent check starts is limited', async t => {
   const permits = createCheckPermits(2)
-  const first = placeOf(permits, 0)
-  placeOf(permits, 0)
+  const first = acquirePermit(permits, 0)
+  acquirePermit(permits, 0)
   t.equal(permits.acquire(0), 'full')
   permits.release(first)
-  placeOf(permits, 1)
+  acquirePermit(permits, 1)
   t.equal(permits.countHeld(), 2)
 })
 
@@ -28,8 +28,8 @@ t.test('Hanging checks free their permits after 2 s, up to ten times the limit',
 
 t.test('A permit that is released late frees one waiting check only', async t => {
   const permits = createCheckPermits(1)
-  const waiting = placeOf(permits, 0)
-  const fresh = placeOf(permits, 2000)
+  const waiting = acquirePermit(permits, 0)
+  const fresh = acquirePermit(permits, 2000)
   permits.release(waiting)
   t.equal(permits.acquire(2001), 'full')
   permits.release(fresh)

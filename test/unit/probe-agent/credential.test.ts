@@ -5,14 +5,14 @@ import { openCredential } from '../../../probe-agent/fleet/credential.ts'
 
 let made = 0
 const newSecret = () => `${++made}`.padStart(43, 'x')
-const fileOf = (dataDir: string) => join(dataDir, 'credential.json')
+const toFilePath = (dataDir: string) => join(dataDir, 'credential.json')
 
 t.test('A probe creates one secret for a token and keeps it without the token', async t => {
   const dataDir = t.testdir({})
   const first = openCredential(dataDir, 'prb_a', newSecret)
   t.match(first, { secret: /^prs_x+1$/, token: 'prb_a' })
-  t.equal(statSync(fileOf(dataDir)).mode & 0o777, 0o600)
-  t.notMatch(readFileSync(fileOf(dataDir), 'utf8'), 'prb_a')
+  t.equal(statSync(toFilePath(dataDir)).mode & 0o777, 0o600)
+  t.notMatch(readFileSync(toFilePath(dataDir), 'utf8'), 'prb_a')
   t.same(openCredential(dataDir, 'prb_a', newSecret), first)
   t.same(openCredential(dataDir, null, newSecret), { ...first, token: null })
 })
@@ -33,14 +33,14 @@ t.test('A token that is set again gets its secret back, because the other one ma
   t.equal(openCredential(dataDir, 'prb_d', newSecret).secret, secrets[3])
   openCredential(dataDir, 'prb_e', newSecret)
   t.not(openCredential(dataDir, 'prb_b', newSecret).secret, secrets[1], 'the last three are kept')
-  t.notMatch(readFileSync(fileOf(dataDir), 'utf8'), 'prb_')
+  t.notMatch(readFileSync(toFilePath(dataDir), 'utf8'), 'prb_')
 })
 
 t.test('A missing secret and token, or a damaged file, is an error with the remedy', async t => {
   const dataDir = t.testdir({})
   t.throws(() => openCredential(dataDir, null, newSecret), { message: /^PROBE_TOKEN is not set, and/ })
   for (const text of ['', '{', '{}', '{"secret":"prs_short"}', `{"secret":"prs_${newSecret()}","earlier":[{},null]}`]) {
-    writeFileSync(fileOf(dataDir), text)
+    writeFileSync(toFilePath(dataDir), text)
     t.throws(
       () => openCredential(dataDir, 'prb_a', newSecret),
       { message: /credential.json" is damaged; remove it/ },
@@ -52,7 +52,7 @@ t.test('A missing secret and token, or a damaged file, is an error with the reme
 t.test('A credential file that others could read is restricted to its owner', async t => {
   const dataDir = t.testdir({})
   openCredential(dataDir, 'prb_a', newSecret)
-  chmodSync(fileOf(dataDir), 0o644)
+  chmodSync(toFilePath(dataDir), 0o644)
   openCredential(dataDir, 'prb_a', newSecret)
-  t.equal(statSync(fileOf(dataDir)).mode & 0o777, 0o600)
+  t.equal(statSync(toFilePath(dataDir)).mode & 0o777, 0o600)
 })

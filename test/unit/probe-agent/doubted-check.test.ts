@@ -15,7 +15,7 @@ const resolver = async (name: string) => {
 }
 const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
 
-const outcomesOf = (ran: readonly CheckExecution[]) => ran.map(({ outcome, isDoubted }) => [outcome, isDoubted])
+const listOutcomes = (ran: readonly CheckExecution[]) => ran.map(({ outcome, isDoubted }) => [outcome, isDoubted])
 
 t.test('Simultaneous failures of many hosts are doubted, even when a self-test address answers', async t => {
   const address = await startTcpTarget(t)
@@ -30,7 +30,7 @@ t.test('Simultaneous failures of many hosts are doubted, even when a self-test a
   for (const host of [1, 2, 3, 4]) t.equal((await check(`http://127.0.0.1:${port}/?${host}`)).outcome, Outcome.UP)
   const refused: CheckExecution[] = []
   for (const host of [1, 2, 3, 4, 5, 6]) refused.push(await check(`http://127.0.1.${host}:${closed.port}/`))
-  t.same(outcomesOf(refused), [
+  t.same(listOutcomes(refused), [
     [Outcome.DOWN, false],
     [Outcome.DOWN, false],
     [Outcome.DOWN, false],
@@ -53,7 +53,7 @@ t.test('Failures behind redirects are doubted when those of many hosts fail at t
     failed.push(await check(`http://h${host}.example:${target.port}/${host}`))
   }
   t.same(
-    outcomesOf(failed),
+    listOutcomes(failed),
     [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
   )
 })
@@ -67,7 +67,7 @@ t.test('Names that do not exist are doubted when many of them fail at the same t
   const failed: CheckExecution[] = []
   for (const host of [1, 2, 3, 4, 5, 6]) failed.push(await check(`http://h${host}.unknown.example/`))
   t.same(
-    outcomesOf(failed),
+    listOutcomes(failed),
     [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
   )
 })
@@ -89,7 +89,7 @@ t.test('Connections that are reset are doubted when those of many hosts are rese
     Array.from({ length: 6 }, () => 'connection_reset'),
   )
   t.same(
-    outcomesOf(reset),
+    listOutcomes(reset),
     [false, false, false, false, true, true].map(isDoubted => [Outcome.DOWN, isDoubted]),
   )
 })

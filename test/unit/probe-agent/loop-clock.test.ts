@@ -54,7 +54,7 @@ async function runFor(seconds: number, aheadMs: (second: number) => number) {
 }
 
 /** The longest and the shortest time between two checks of a monitor, in seconds. */
-function gapsOf(published: readonly { monitorId: string; atSecond: number }[], seconds: number) {
+function measureGaps(published: readonly { monitorId: string; atSecond: number }[], seconds: number) {
   const gaps = Array.from({ length: MONITORS }, (_, i) => {
     const at = published.filter(({ monitorId }) => monitorId === `m${i}`).map(({ atSecond }) => atSecond)
     return [...at, seconds].map((second, k) => second - (at[k - 1] ?? 0))
@@ -67,7 +67,7 @@ for (const stepMs of [1_500, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS].flatMap(
   t.test(`a fleet's clock that is set by ${by}, and right again later, leaves no monitor unchecked`, async t => {
     const seconds = 300
     const published = await runFor(seconds, second => (second >= 95 && second < 200 ? stepMs : 0))
-    const { longest, checks } = gapsOf(published, seconds)
+    const { longest, checks } = measureGaps(published, seconds)
     t.ok(longest <= INTERVAL_S + 1, `at most ${longest} s without a check`)
     const planned = (MONITORS * seconds) / INTERVAL_S
     t.ok(checks <= planned + 2 * MONITORS, `${checks} checks, ${planned} without a step: at most one more a step`)

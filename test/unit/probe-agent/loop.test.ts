@@ -176,14 +176,14 @@ t.test('A tenant whose checks all hang does not delay another tenant', async t =
   )
   upserts.push(assignment('well', checkSpec('well'), { intervalS, tenant: 2 }))
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
-  const countOf = (url: string) => started.filter(one => one === url).length
+  const countStarts = (url: string) => started.filter(one => one === url).length
   for (let slot = 1; slot <= 5; slot++) {
     nowMs += intervalS * 1_000
     loop.clockLearned(0)
-    await waitFor(() => countOf('well') === slot, { label: `slot ${slot} of the other tenant` })
+    await waitFor(() => countStarts('well') === slot, { label: `slot ${slot} of the other tenant` })
   }
-  t.equal(countOf('well'), 5, 'each of its slots is checked')
-  t.ok(countOf('hanging') <= 40, 'the hanging tenant has at most four fifths of the 50 places')
+  t.equal(countStarts('well'), 5, 'each of its slots is checked')
+  t.ok(countStarts('hanging') <= 40, 'the hanging tenant has at most four fifths of the 50 places')
 })
 
 t.test('Checks of unassigned monitors are limited to their tenant’s share of permits', async t => {
@@ -213,13 +213,13 @@ t.test('Checks of unassigned monitors are limited to their tenant’s share of p
   const runNow = createRunNowHandler({ loop, ...parts })
   const request = { monitorId: 'of another', trigger: Trigger.WITNESS, scheduledAtMs: 0, spec: checkSpec('hanging') }
   for (let run = 1; run <= 100; run++) runNow({ ...request, runId: `run ${run}`, tenant: 1 })
-  const countOf = (url: string) => started.filter(one => one === url).length
-  t.equal(countOf('hanging') + refused.length, 100)
+  const countStarts = (url: string) => started.filter(one => one === url).length
+  t.equal(countStarts('hanging') + refused.length, 100)
   t.match(refused, Array(refused.length).fill('probe_busy'))
   for (let slot = 1; slot <= 3; slot++) {
     nowMs += 30_000
     loop.clockLearned(0)
-    await waitFor(() => countOf('well') === slot, { label: `slot ${slot} of the other tenant` })
+    await waitFor(() => countStarts('well') === slot, { label: `slot ${slot} of the other tenant` })
   }
-  t.ok(countOf('hanging') <= 4, 'four fifths of the 5 places')
+  t.ok(countStarts('hanging') <= 4, 'four fifths of the 5 places')
 })

@@ -34,7 +34,7 @@ const ACCEPTED: [title: string, data: Uint8Array, count: number][] = [
   ['a batch of more than 512 KiB', encode(repeat(400, result({ resolvedIp: 'x'.repeat(1_500) }))), 400],
 ]
 
-const messageOf = (data: Uint8Array, streamSequence: number) => ({
+const buildMessage = (data: Uint8Array, streamSequence: number) => ({
   subject,
   data,
   info: { timestampNanos: nowMs * 1_000_000, stream: RESULTS_STREAM, streamSequence },
@@ -43,7 +43,7 @@ const messageOf = (data: Uint8Array, streamSequence: number) => ({
 t.test('Both readers accept what probes send', async t => {
   for (const [title, data, count] of ACCEPTED) {
     t.equal(decodeBatch(subject, data).results.length, count, title)
-    t.equal(toMessageLines([messageOf(data, 1)], null).lines.length, count, title)
+    t.equal(toMessageLines([buildMessage(data, 1)], null).lines.length, count, title)
   }
 })
 
@@ -51,7 +51,7 @@ t.test('Both readers refuse a message with too many bytes, results or fields, an
   for (const [title, data] of REFUSED) {
     t.throws(() => decodeBatch(subject, data), /the message has/, title)
     const neighbour = encode([result()])
-    const messages = [neighbour, data, neighbour].map((one, i) => messageOf(one, i + 1))
+    const messages = [neighbour, data, neighbour].map((one, i) => buildMessage(one, i + 1))
     const { lines, ends, refused } = toMessageLines(messages, null)
     t.same({ lines: lines.length, ends, refused }, { lines: 2, ends: [1, 1, 2], refused: { unreadable: 1 } }, title)
   }

@@ -17,7 +17,7 @@ function createDataDir(t: Teardown) {
 }
 
 /** The message of the error that ends the start with one sentence. */
-function refusalOf(attempt: () => unknown): string {
+function catchRefusal(attempt: () => unknown): string {
   try {
     attempt()
   } catch (error) {
@@ -32,7 +32,7 @@ t.test('A SECRET_KEY that is not the stored key is refused, and the stored key s
   const { secretKey } = readInstallationState(dataDir, {})
   const sentence = new RegExp(`^SECRET_KEY is not the key in ${file}.* Start without SECRET_KEY, or set DATA_DIR`)
   for (const env of [{ SECRET_KEY: OTHER_KEY }, { SECRET_KEY: OTHER_KEY, SECRET_KEY_OLD: OTHER_KEY }]) {
-    const message = refusalOf(() => readInstallationState(dataDir, env))
+    const message = catchRefusal(() => readInstallationState(dataDir, env))
     t.match(message, sentence)
     for (const key of [secretKey, OTHER_KEY]) t.notOk(message.includes(key), 'it contains neither key')
   }
@@ -44,7 +44,7 @@ t.test('A SECRET_KEY that is not the stored key is refused, and the stored key s
 t.test('A SECRET_KEY of the first start is stored, a malformed one is not', t => {
   const { dataDir, stored } = createDataDir(t)
   t.equal(
-    refusalOf(() => readInstallationState(dataDir, { SECRET_KEY: 'short' })),
+    catchRefusal(() => readInstallationState(dataDir, { SECRET_KEY: 'short' })),
     'SECRET_KEY must be 32 bytes in base64; create one with: openssl rand -base64 32.',
   )
   readInstallationState(dataDir, { SECRET_KEY: OTHER_KEY })
@@ -116,7 +116,7 @@ t.test('A damaged file is reported by name, and it is not replaced', t => {
   const { dataDir, file } = createDataDir(t)
   for (const text of ['', '{"secretKey":"a', 'null']) {
     writeFileSync(file, text)
-    const message = refusalOf(() => readInstallationState(dataDir, {}))
+    const message = catchRefusal(() => readInstallationState(dataDir, {}))
     t.ok(message.startsWith(`${file} is damaged. It has the keys of this installation`), message)
     t.equal(readFileSync(file, 'utf8'), text)
   }

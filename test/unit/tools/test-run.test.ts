@@ -115,7 +115,7 @@ t.test('An error that escapes from a test fails this test and no other', async t
     'e-tick': `process.nextTick(() => { throw new Error('boom') })`,
     'f-no-error': `setTimeout(() => { throw null }, 1)`,
   }
-  const sourceOf = (code: string) =>
+  const buildSource = (code: string) =>
     [
       `import { createServer, get } from 'node:http'`,
       `import t from 'tap'`,
@@ -127,8 +127,8 @@ t.test('An error that escapes from a test fails this test and no other', async t
     t,
     Object.fromEntries(
       Object.entries(escapes).flatMap(([name, code]) => [
-        [`test/unit/${name}.test.ts`, sourceOf(`${code}; await new Promise(() => {})`)],
-        [`test/unit/${name}-passes.test.ts`, sourceOf('t.ok(true)')],
+        [`test/unit/${name}.test.ts`, buildSource(`${code}; await new Promise(() => {})`)],
+        [`test/unit/${name}-passes.test.ts`, buildSource('t.ok(true)')],
       ]),
     ),
   )

@@ -14,14 +14,14 @@ const data = {
   dashboard_url: 'https://picket.test/incidents/i1',
   status_page_url: null,
 }
-const bodyOf = (message: { body: Buffer }) => JSON.parse(message.body.toString('utf8'))
+const parseBody = (message: { body: Buffer }) => JSON.parse(message.body.toString('utf8'))
 
 t.test('A message of the installed app names its channel, and its button acknowledges', async t => {
   const envelope = buildEnvelope({ name: 'incident.created', data }, 'whd_1', new Date(at))
   const message = chat.render(envelope, config, context)
   t.match(message, { via: 'http', url: 'chat.postMessage', byApp: true })
   t.notOk('authorization' in message.headers)
-  const body = bodyOf(message)
+  const body = parseBody(message)
   t.equal(body.channel, 'C1')
   const [acknowledge, open] = body.blocks.find(({ type }: { type: string }) => type === 'actions').elements
   t.same([acknowledge.action_id, acknowledge.value, acknowledge.url], ['acknowledge', 'i1', undefined])
@@ -46,7 +46,7 @@ t.test('Digests are sent by the installed app', async t => {
   }
   const message = chat.renderDigest!(digest, config, context)
   t.match(message, { url: 'chat.postMessage', byApp: true })
-  t.match(bodyOf(message), { channel: 'C1' })
+  t.match(parseBody(message), { channel: 'C1' })
   t.match(message.body.toString('utf8'), /1 monitor of Acme changed/)
 })
 

@@ -27,15 +27,17 @@ for (const [type, config] of TYPES) {
 
 t.test('Text from users is text in an email to subscribers', async t => {
   const { render } = getSubscriberKind('page_mail')
-  const contentOf = (message: (typeof PAGE_MESSAGES)[string]) =>
+  const renderContent = (message: (typeof PAGE_MESSAGES)[string]) =>
     JSON.parse(render(message, SUBSCRIBER, SUBSCRIBER_CONFIGS.page_mail, CONTEXT).body.toString('utf8')) as MailContent
-  const tagsOf = (html: string) => new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(([, tag]) => tag))
-  const expectedTags = new Set(Object.values(PAGE_MESSAGES).flatMap(message => [...tagsOf(contentOf(message).html)]))
+  const parseTags = (html: string) => new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(([, tag]) => tag))
+  const expectedTags = new Set(
+    Object.values(PAGE_MESSAGES).flatMap(message => [...parseTags(renderContent(message).html)]),
+  )
   for (const [name, text] of Object.entries(HOSTILE_TEXTS)) {
     for (const message of hostilePageMessages(text)) {
-      const { html, subject, text: plain, message_id: id } = contentOf(message)
+      const { html, subject, text: plain, message_id: id } = renderContent(message)
       t.same(
-        [...tagsOf(html)].filter(tag => !expectedTags.has(tag)),
+        [...parseTags(html)].filter(tag => !expectedTags.has(tag)),
         [],
         name,
       )
@@ -51,24 +53,24 @@ t.test('Text from users is text in an email to subscribers', async t => {
 t.test('Several changes are counted by incident, and show the last one of each', async t => {
   const { page, changes } = PAGE_MESSAGES.several!.data as PageNoticeData
   const [change] = changes as PageIncidentChange[]
-  const changeOf = (id: string, status: string) =>
+  const buildChange = (id: string, status: string) =>
     ({ ...change, incident: { ...change!.incident, id, title: `Incident ${id}`, status } }) as PageIncidentChange
-  const noticeOf = (...sent: PageIncidentChange[]) => toPageNotice({ page, changes: sent })
+  const buildNotice = (...sent: PageIncidentChange[]) => toPageNotice({ page, changes: sent })
   const [openA, openB, endA, endB] = [
-    changeOf('a', 'investigating'),
-    changeOf('b', 'investigating'),
-    changeOf('a', 'resolved'),
-    changeOf('b', 'resolved'),
+    buildChange('a', 'investigating'),
+    buildChange('b', 'investigating'),
+    buildChange('a', 'resolved'),
+    buildChange('b', 'resolved'),
   ]
-  const over = noticeOf(openA, openB, endA, endB)
+  const over = buildNotice(openA, openB, endA, endB)
   t.match(over.notice, { title: '2 incidents changed', tone: 'up' })
   t.match(over.lines, [
     { name: 'Incident a', status: 'resolved' },
     { name: 'Incident b', status: 'resolved' },
   ])
-  t.match(noticeOf(openA, endA), { notice: { title: 'Incident a', tone: 'up' }, lines: [] })
-  t.match(noticeOf(endA, openB).notice.title, '2 incidents changed')
-  t.not(noticeOf(endA, openB).notice.tone, 'up')
+  t.match(buildNotice(openA, endA), { notice: { title: 'Incident a', tone: 'up' }, lines: [] })
+  t.match(buildNotice(endA, openB).notice.title, '2 incidents changed')
+  t.not(buildNotice(endA, openB).notice.tone, 'up')
 })
 
 t.test('Masked configurations contain neither the address nor the key of the links', async t => {
@@ -87,9 +89,9 @@ t.test('A link works for its own subscriber, purpose and time only', async t => 
   ]
   const until = '2026-08-02T12:00:00.000Z'
   const [before, after] = [new Date('2026-08-02T11:59:59Z'), new Date('2026-08-02T12:00:00Z')]
-  const tokenOf = (url: string) => new URL(url).searchParams.get('token') ?? ''
-  const manage = tokenOf(buildManageUrl('https://a.example', ann))
-  const confirm = tokenOf(buildConfirmUrl('https://a.example', ann, until))
+  const parseToken = (url: string) => new URL(url).searchParams.get('token') ?? ''
+  const manage = parseToken(buildManageUrl('https://a.example', ann))
+  const confirm = parseToken(buildConfirmUrl('https://a.example', ann, until))
   t.ok(isValidManageToken(ann, manage))
   t.ok(isValidConfirmToken(ann, until, confirm, before))
   for (const token of ['', manage.slice(1), `${manage}=`, confirm]) t.notOk(isValidManageToken(ann, token))

@@ -10,7 +10,7 @@ import {
 const NOW = new Date('2026-11-21T12:00:00Z')
 
 /** The arguments of a kind's render function: the digest or the event of the envelope, and the context. */
-function renderedOf(head: Partial<Record<keyof ChannelDelivery, unknown>>) {
+function captureArguments(head: Partial<Record<keyof ChannelDelivery, unknown>>) {
   const given: { digest?: Digest; event?: string; context?: RenderContext } = {}
   const kind = {
     render: (envelope: { event: string }, _config: object, context: RenderContext) =>
@@ -40,7 +40,7 @@ t.test('A digest has one line for each monitor with its changes in order', async
     change('Mail', 'down', '59', 3),
     ...Array.from({ length: 5 }, (_, i) => change('Flap', i % 2 ? 'up' : 'down', `5${i}`)),
   ]
-  const { digest } = renderedOf({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
+  const { digest } = captureArguments({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
   t.match(digest, {
     deliveryId: 'whd_1',
     projectName: 'Acme',
@@ -73,7 +73,7 @@ t.test('A digest shows a monitor and its incident as one outage', async t => {
     incident('Mail', 'resolved', '59'),
     change('Shop', 'down', '59', 1),
   ]
-  const { digest } = renderedOf({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
+  const { digest } = captureArguments({ eventName: 'monitor.digest', eventData: { project_name: 'Acme', changes } })
   t.same(
     digest?.changes.map(({ name, status, words, url }) => [name, status, words, url.slice(19)]),
     [
@@ -87,11 +87,14 @@ t.test('A digest shows a monitor and its incident as one outage', async t => {
 t.test('A reminder has the duration of the outage, and other events do not', async t => {
   const incident = { started_at: '2026-11-21T09:55:00.000Z' }
   const head = { eventName: 'monitor.down', eventData: { incident } }
-  t.same(renderedOf({ ...head, reminder: 3 }).context, {
+  t.same(captureArguments({ ...head, reminder: 3 }).context, {
     publicUrl: 'http://picket.test',
     reminder: { number: 3, downFor: '2 hours 5 minutes' },
   })
-  t.same(renderedOf(head), { event: 'monitor.down', context: { publicUrl: 'http://picket.test', reminder: null } })
+  t.same(captureArguments(head), {
+    event: 'monitor.down',
+    context: { publicUrl: 'http://picket.test', reminder: null },
+  })
 })
 
 t.test('A notice of which the subscriber follows no component any more is not prepared', async t => {

@@ -4,7 +4,7 @@ import { buildDigestEvent, isDigestible } from '../../../../control-plane/alerti
 import { SAMPLES } from '../../../support/channel-events.ts'
 
 const AT = new Date('2026-11-21T12:00:00Z')
-const eventOf = (name: EventName, data: object = SAMPLES[name]) => {
+const buildEvent = (name: EventName, data: object = SAMPLES[name]) => {
   const subject = name.startsWith('monitor.') ? 'monitor:a' : 'incident:a'
   return { name, subject, data } as EventRow
 }
@@ -14,17 +14,17 @@ const byKey = { update: { author_id: null, is_automatic: false } }
 const ofOldProcess = { update: { author_id: null } }
 
 const CHANGES: [title: string, event: EventRow, isDigested: boolean][] = [
-  ['a monitor that goes down', eventOf('monitor.down'), true],
-  ['a monitor that comes up', eventOf('monitor.up'), true],
-  ['an incident without an update', eventOf('incident.created', { update: null }), true],
-  ['an incident that the system resolves', eventOf('incident.resolved', bySystem), true],
-  ['an incident that an old process resolves', eventOf('incident.resolved', ofOldProcess), true],
-  ['an incident that a key without a creator resolves', eventOf('incident.resolved', byKey), false],
-  ['an incident that a person resolves', eventOf('incident.resolved'), false],
-  ['an update', eventOf('incident.updated', bySystem), false],
-  ['an acknowledgement', eventOf('incident.acknowledged'), false],
-  ['a warning', eventOf('monitor.ssl_expiry'), false],
-  ['a test of a channel', { ...eventOf('monitor.down'), subject: 'test:a' }, false],
+  ['a monitor that goes down', buildEvent('monitor.down'), true],
+  ['a monitor that comes up', buildEvent('monitor.up'), true],
+  ['an incident without an update', buildEvent('incident.created', { update: null }), true],
+  ['an incident that the system resolves', buildEvent('incident.resolved', bySystem), true],
+  ['an incident that an old process resolves', buildEvent('incident.resolved', ofOldProcess), true],
+  ['an incident that a key without a creator resolves', buildEvent('incident.resolved', byKey), false],
+  ['an incident that a person resolves', buildEvent('incident.resolved'), false],
+  ['an update', buildEvent('incident.updated', bySystem), false],
+  ['an acknowledgement', buildEvent('incident.acknowledged'), false],
+  ['a warning', buildEvent('monitor.ssl_expiry'), false],
+  ['a test of a channel', { ...buildEvent('monitor.down'), subject: 'test:a' }, false],
 ]
 for (const [title, event, isDigested] of CHANGES) {
   t.test(`A digest ${isDigested ? 'contains' : 'does not contain'} ${title}`, async t =>
@@ -33,17 +33,17 @@ for (const [title, event, isDigested] of CHANGES) {
 }
 
 t.test('An incident in a digest is a line with its monitor and the status of it', async t => {
-  const incidentOf = (status: string, monitors: object[]) => {
+  const buildIncident = (status: string, monitors: object[]) => {
     const { incident, ...data } = SAMPLES['incident.created']
     return { occurredAt: AT, reminder: null, data: { ...data, incident: { ...incident, status }, monitors } as never }
   }
   const shop = { id: 'a', name: 'Shop' }
   const changes = [
     { occurredAt: AT, reminder: 2, data: SAMPLES['monitor.down'] },
-    incidentOf('investigating', [{ ...shop, status: 'down' }]),
-    incidentOf('resolved', [{ ...shop, status: 'up' }]),
-    incidentOf('resolved', [{ ...shop, status: null }]),
-    incidentOf('investigating', []),
+    buildIncident('investigating', [{ ...shop, status: 'down' }]),
+    buildIncident('resolved', [{ ...shop, status: 'up' }]),
+    buildIncident('resolved', [{ ...shop, status: null }]),
+    buildIncident('investigating', []),
   ]
   const { data } = buildDigestEvent('e', 'p', { projectName: 'Acme', changes }, AT)
   const id = SAMPLES['monitor.down'].monitor.id

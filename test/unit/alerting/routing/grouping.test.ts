@@ -14,7 +14,7 @@ const change = (subject: string, channelId = 'chat', monitorId: string | null = 
   monitorId,
 })
 
-function shareOf(...subjects: string[]): ChannelShare {
+function buildShare(...subjects: string[]): ChannelShare {
   return groupByChannel(
     subjects.map(subject => change(subject)),
     [CHANNEL],
@@ -41,7 +41,7 @@ const STORMS: [title: string, subjects: string[], others: number, isStormy: bool
   ['a monitor that changes often is one monitor', ['a', 'a', 'a', 'a'], 2, false],
 ]
 for (const [title, subjects, others, isStormy] of STORMS) {
-  t.test(title, async t => t.equal(isStorm(shareOf(...subjects), others), isStormy))
+  t.test(title, async t => t.equal(isStorm(buildShare(...subjects), others), isStormy))
 }
 
 t.test('An outage that is sent twice, as a change and as an incident, counts as one monitor', async t => {
@@ -65,7 +65,7 @@ const DIVISIONS: [title: string, isStormy: boolean, waiting: string[], digest: s
 ]
 for (const [title, isStormy, waiting, digest] of DIVISIONS) {
   t.test(title, async t => {
-    const chosen = selectDigestChanges(shareOf('a', 'b'), isStormy, new Set(waiting))
+    const chosen = selectDigestChanges(buildShare('a', 'b'), isStormy, new Set(waiting))
     t.same(
       chosen.map(({ subject }) => subject),
       digest,

@@ -87,7 +87,7 @@ t.test('Aligned waits end together, whenever they began, also with waits of twic
         resolve()
       })
     })
-  const turnOf = (name: string) => ends.findLast(end => end.name === name)?.turn
+  const findTurn = (name: string) => ends.findLast(end => end.name === name)?.turn
   setAlignedTimeout(BEAT_MS, () => ends.push({ name: 'cancelled', turn: 0 }))()
   let early = wait('early', 4)
   await sleepCoalesced(BEAT_MS)
@@ -98,11 +98,11 @@ t.test('Aligned waits end together, whenever they began, also with waits of twic
     await sleepCoalesced(BEAT_MS)
   }
   const others = [wait('late', 4), wait('long', 8)]
-  while (turnOf('long') === undefined) await wait('short', 4)
+  while (findTurn('long') === undefined) await wait('short', 4)
   await Promise.all([early, ...others])
   await turn()
-  t.equal(turnOf('late'), turnOf('early'))
-  t.equal(turnOf('long'), turnOf('short'))
+  t.equal(findTurn('late'), findTurn('early'))
+  t.equal(findTurn('long'), findTurn('short'))
   t.notOk(ends.some(({ name }) => name === 'cancelled'))
 })
 

@@ -10,7 +10,7 @@ const parts = {
   scripts: ['let a=1'],
   body: h('body', null, '<i>'),
 }
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const computeHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 t.test('Texts are escaped, and the policy allows exactly the inline styles and scripts', async t => {
   const { html, csp } = renderDocument(parts)
@@ -24,8 +24,8 @@ t.test('Texts are escaped, and the policy allows exactly the inline styles and s
     "form-action 'self'",
     "frame-ancestors 'none'",
     "img-src 'self'",
-    `script-src ${hashOf('let a=1')}`,
-    `style-src ${hashOf('h1{color:red}')}`,
+    `script-src ${computeHash('let a=1')}`,
+    `style-src ${computeHash('h1{color:red}')}`,
   ])
 })
 
@@ -39,7 +39,7 @@ t.test('No style and no script closes its own element', async t => {
   t.equal(html.match(/<\/style>/gi)?.length, 2)
   t.equal(html.match(/<\/script>/gi)?.length, 1)
   const inside = /<style>(.*?)<\/style>/.exec(html)?.[1] ?? ''
-  t.match(csp, hashOf(inside), 'the hash belongs to the inline text')
+  t.match(csp, computeHash(inside), 'the hash belongs to the inline text')
 })
 
 t.test('Without styles and scripts none are allowed; frames only on named sites', async t => {

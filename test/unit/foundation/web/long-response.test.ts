@@ -24,7 +24,7 @@ t.test('A long answer is written in chunks with the same content', async t => {
 })
 
 t.test('The larger an answer is, the more often other work runs while it is written', async t => {
-  const pausesOf = async (value: unknown) => {
+  const countPauses = async (value: unknown) => {
     let pauses = 0
     await stringifyInChunks(value, async () => void pauses++)
     return pauses
@@ -35,7 +35,7 @@ t.test('The larger an answer is, the more often other work runs while it is writ
     [list(100, () => 'x'.repeat(260_000)), 100],
   ]
   for (const [value, least] of rows) {
-    const pauses = await pausesOf(value)
+    const pauses = await countPauses(value)
     t.ok(pauses >= least, `${pauses} pauses`)
     t.ok(pauses < 1_000, 'and not so often that the pauses cost more than the rest')
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { insertBisecting } from '../../../../control-plane/insight/analytics/recording/bisecting-insert.ts'
 
 /** A table that rejects some items and counts the inserts. */
-function tableOf(isBad: (item: number) => boolean) {
+function createTable(isBad: (item: number) => boolean) {
   const stored = new Set<number>()
   let inserts = 0
   return {
@@ -22,7 +22,7 @@ const never = () => false
 
 t.test('Rejected items are found and all others are stored in few inserts', async t => {
   const bad = new Set([0, 31_337, 31_338, 49_999])
-  const table = tableOf(item => bad.has(item))
+  const table = createTable(item => bad.has(item))
   const refused = await insertBisecting(items, table.insert, always, never)
   t.same(new Set(refused.map(({ index }) => index)), bad)
   t.equal(table.stored.size, 49_996)
@@ -30,14 +30,14 @@ t.test('Rejected items are found and all others are stored in few inserts', asyn
 })
 
 t.test('Bisecting stops early when everything is rejected, unless the error concerns the items', async t => {
-  const table = tableOf(always)
+  const table = createTable(always)
   await t.rejects(insertBisecting(items, table.insert, always, never), { message: 'refused' })
   t.ok(table.inserts() < 200, `${table.inserts()} inserts`)
-  t.equal((await insertBisecting(items.slice(0, 200), tableOf(always).insert, always, always)).length, 200)
+  t.equal((await insertBisecting(items.slice(0, 200), createTable(always).insert, always, always)).length, 200)
 })
 
 t.test('An error that must not be bisected is thrown immediately, and no items need no insert', async t => {
-  const table = tableOf(always)
+  const table = createTable(always)
   await t.rejects(insertBisecting(items, table.insert, never, never), { message: 'refused' })
   t.equal(table.inserts(), 1)
   t.same(await insertBisecting([], table.insert, always, never), [])

@@ -13,11 +13,11 @@ import { createMetrics } from '../../../../shared/process/metrics.ts'
 import { createResult } from '../../../support/results.ts'
 
 const nowMs = Date.now()
-const idOf = (number: number) => `01a1fb92-bd2c-74bd-b89d-7c289ceb000${number}`
+const toId = (number: number) => `01a1fb92-bd2c-74bd-b89d-7c289ceb000${number}`
 
 /** A message of a probe, or of a witness, with one check of a monitor. */
 function createMessage(number: number, isWitness: boolean, outcomes: string[]): FetchedMessage {
-  const result = createResult(idOf(number), nowMs, isWitness ? { trigger: Trigger.WITNESS } : {})
+  const result = createResult(toId(number), nowMs, isWitness ? { trigger: Trigger.WITNESS } : {})
   const batch = isWitness ? { results: [], witnessed: result } : { results: [result] }
   return {
     subject: isWitness ? witnessSubject(0) : resultSubject(0, 'eu-west'),
@@ -33,7 +33,7 @@ function createRecorder(code: string) {
   const stored = new Set<string>()
   const metrics = createMetrics()
   const insert: RecorderTools['insert'] = async (table, lines) => {
-    const isRejected = table === 'witness_checks' && lines.some(line => line.includes(idOf(2)))
+    const isRejected = table === 'witness_checks' && lines.some(line => line.includes(toId(2)))
     if (isRejected) throw Object.assign(new Error('a value is refused'), { code })
     for (const line of lines) stored.add(`${table} ${line.slice(2, 38)}`)
   }
@@ -60,7 +60,7 @@ function createRecorder(code: string) {
   return { deliver, stored, countSetAside }
 }
 
-const NEIGHBOURS = [`results ${idOf(1)}`, `witness_checks ${idOf(3)}`]
+const NEIGHBOURS = [`results ${toId(1)}`, `witness_checks ${toId(3)}`]
 
 t.test('A check of a witness with a value that ClickHouse refuses is set aside, and others are stored', async t => {
   const recorder = createRecorder('6')

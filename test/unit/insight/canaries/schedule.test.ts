@@ -20,7 +20,7 @@ const schedule = (region: CanarySchedule['region'], everySeconds = 1_800, forSec
   kinds: ['status'],
 })
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
-const minuteOf = (date: Date) => date.toISOString().slice(11, 16)
+const formatMinute = (date: Date) => date.toISOString().slice(11, 16)
 
 /** the failure of us-east that begins within half a minute after 10:00 */
 const ten = getLatestOutage(schedule('us-east'), at('10:01:00'))
@@ -38,7 +38,7 @@ t.test('A canary fails for three minutes in every thirty, by the clock', async t
   ]
   for (const [time, expected] of rows) t.equal(isFailing(schedule('us-east'), time), expected, time.toISOString())
   t.same(computeNextStart(schedule('us-east'), at('09:59:59')), ten.startedAt)
-  t.equal(minuteOf(computeNextStart(schedule('us-east'), ten.startedAt)), '10:30')
+  t.equal(formatMinute(computeNextStart(schedule('us-east'), ten.startedAt)), '10:30')
 })
 
 t.test('Failures have the kinds of the schedule in turn', async t => {
@@ -60,7 +60,7 @@ t.test('Kinds are parsed from a list with commas', async t => {
 })
 
 t.test('Regions take turns and do not fail together', async t => {
-  const starts = REGIONS.map(region => minuteOf(getLatestOutage(schedule(region), at('10:29:00')).startedAt))
+  const starts = REGIONS.map(region => formatMinute(getLatestOutage(schedule(region), at('10:29:00')).startedAt))
   t.same(starts, ['10:00', '10:05', '10:10', '10:15', '10:20', '10:25'])
 })
 
@@ -90,7 +90,7 @@ t.test('A failure is settled seven minutes after its end, or when the next one b
 
 t.test('Settled failures are listed oldest first, without earlier ones', async t => {
   const list = (from: Date, now: Date) =>
-    listSettledOutages(schedule('us-east'), from, now).map(({ startedAt }) => minuteOf(startedAt))
+    listSettledOutages(schedule('us-east'), from, now).map(({ startedAt }) => formatMinute(startedAt))
   t.same(list(at('08:59:00'), ten.settledAt), ['09:00', '09:30', '10:00'])
   t.same(list(at('08:59:00'), after(ten.settledAt, -1)), ['09:00', '09:30'])
   t.same(list(ten.startedAt, at('10:41:00')), ['10:30'], 'a failure at exactly that time is not listed')

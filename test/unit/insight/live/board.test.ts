@@ -19,7 +19,8 @@ const SOURCE: BoardSource = {
   ...{ voters: null, states: null, held: null, cause: null, parents: [], silencedUntil: null },
 }
 const [VOTES, CAUSE] = [7, 8]
-const rowOf = (change: Partial<BoardSource>) => buildFragments({ ...SOURCE, ...change }).map(text => JSON.parse(text))
+const buildRow = (change: Partial<BoardSource>) =>
+  buildFragments({ ...SOURCE, ...change }).map(text => JSON.parse(text))
 
 t.test('A region votes when it has a state that is not in doubt', async t => {
   const voters = ['us-east', 'eu-west', 'ap-southeast']
@@ -44,7 +45,7 @@ t.test('A region votes when it has a state that is not in doubt', async t => {
     [{ type: 'heartbeat', voters: ['heartbeat'], states: ['failing'] }, { heartbeat: 'failing' }],
     [{ isFromDataSource: true, voters: ['data-source'], states: ['ok'] }, { 'data-source': 'ok' }],
   ]
-  for (const [change, votes] of rows) t.same(rowOf(change)[VOTES], votes)
+  for (const [change, votes] of rows) t.same(buildRow(change)[VOTES], votes)
 })
 
 t.test('The cause is short, and null while nothing is wrong', async t => {
@@ -64,7 +65,7 @@ t.test('The cause is short, and null while nothing is wrong', async t => {
     [{ status: null }, null],
     [{ status: 'down', cause: { ...cause, error: { code: 'x', message: 'y'.repeat(500) } } }, `${'y'.repeat(119)}…`],
   ]
-  for (const [change, text] of rows) t.equal(rowOf(change)[CAUSE], text)
+  for (const [change, text] of rows) t.equal(buildRow(change)[CAUSE], text)
 })
 
 t.test('The hash depends on the content alone', async t => {

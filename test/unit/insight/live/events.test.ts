@@ -47,7 +47,7 @@ t.test('A text that the reader does not take is refused beyond 256 KiB', async t
   t.equal(text.write('x'), false)
 })
 
-const streamOf = (projectId: string, keyId: string, ended: string[] = []): EventStream => ({
+const buildStream = (projectId: string, keyId: string, ended: string[] = []): EventStream => ({
   ...{ projectId, keyId, position: null, version: 0, greeting: null, checkedMs: 0, write() {} },
   end: why => ended.push(why),
   isAllowed: async () => true,
@@ -58,14 +58,14 @@ t.test('A key has 10 streams and a project 100, and a closed one makes room', as
   const registry = createStreamRegistry(count => {
     open = count
   })
-  const removals = Array.from({ length: 100 }, (_, i) => registry.add(streamOf('p', `k${i % 10}`)))
-  t.throws(() => registry.add(streamOf('q', 'k1')), { status: 429, message: /10 open event streams/ })
-  t.throws(() => registry.add(streamOf('p', 'new')), { status: 429, message: /100 open event streams/ })
+  const removals = Array.from({ length: 100 }, (_, i) => registry.add(buildStream('p', `k${i % 10}`)))
+  t.throws(() => registry.add(buildStream('q', 'k1')), { status: 429, message: /10 open event streams/ })
+  t.throws(() => registry.add(buildStream('p', 'new')), { status: 429, message: /100 open event streams/ })
   t.equal(open, 100)
   removals[0]!()
   removals[0]!()
   t.equal(open, 99)
-  registry.add(streamOf('p', 'new'))
+  registry.add(buildStream('p', 'new'))
   t.same([registry.hasProject('p'), registry.hasProject('q')], [true, false])
   t.equal(registry.list().length, 100)
 })
@@ -73,8 +73,8 @@ t.test('A key has 10 streams and a project 100, and a closed one makes room', as
 t.test('A process that stops ends its streams and accepts no more', async t => {
   const ended: string[] = []
   const registry = createStreamRegistry(() => {})
-  registry.add(streamOf('p', 'k', ended))
+  registry.add(buildStream('p', 'k', ended))
   registry.endAll()
   t.same(ended, ['stopping'])
-  t.throws(() => registry.add(streamOf('p', 'k')), { status: 503, message: /try again/ })
+  t.throws(() => registry.add(buildStream('p', 'k')), { status: 503, message: /try again/ })
 })

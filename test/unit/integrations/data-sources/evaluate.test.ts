@@ -12,14 +12,14 @@ import { parseNameTemplate } from '../../../../control-plane/integrations/data-s
 const NOW = new Date('2026-08-01T12:00:00Z')
 const NONE = new Map()
 
-const fieldOf = (path: string, nameTemplate: string, id = path) => ({
+const buildField = (path: string, nameTemplate: string, id = path) => ({
   ...{ id, path, nameTemplate },
   ...{ ruleType: 'truthy' as const, ruleConfig: {}, degradedRuleConfig: null },
 })
-const evaluated = (root: unknown, fields = [fieldOf('*', '{{key}}')]) =>
+const evaluated = (root: unknown, fields = [buildField('*', '{{key}}')]) =>
   evaluate(root, collectMatches(root, fields), NOW, NONE)
 const names = (document: unknown, path: string, template: string) =>
-  evaluated(document, [fieldOf(path, template)]).children.map(({ name }) => name)
+  evaluated(document, [buildField(path, template)]).children.map(({ name }) => name)
 
 t.test('A template is filled with the key, the value and what each wildcard matched', async t => {
   const document = { eu: { web: 'ok', 'api.v2': 'slow' } }
@@ -80,18 +80,18 @@ t.test('Notes report paths without a match and keys that are too long', async t 
     [{ ['k'.repeat(201)]: 1 }, '*.*', /^\*\.\* matches nothing in the document$/],
     [{ ['\u0001'.repeat(100)]: { a: 1 } }, '*.*', /^\*\.\* matches keys that are left out/],
   ]
-  for (const [document, path, note] of cases) t.match(evaluated(document, [fieldOf(path, 'x')]).notes, [note])
+  for (const [document, path, note] of cases) t.match(evaluated(document, [buildField(path, 'x')]).notes, [note])
 })
 
 t.test('A source has at most 200 children, which do not depend on the order of keys in the document', async t => {
   const keys = Array.from({ length: 300 }, (_, i) => `key-${i}`)
-  const documentOf = (ordered: string[]) => Object.fromEntries(ordered.map(key => [key, 1]))
-  const first = evaluated(documentOf(keys))
+  const buildDocument = (ordered: string[]) => Object.fromEntries(ordered.map(key => [key, 1]))
+  const first = evaluated(buildDocument(keys))
   t.equal(first.children.length, MAX_CHILDREN)
   t.match(first.notes, [/at most 200 monitors/])
   t.equal(first.keys, 300)
-  t.same(evaluated(documentOf(keys.toReversed())), first)
-  const two = evaluated(documentOf(keys.slice(0, 150)), [fieldOf('*', 'x', 'one'), fieldOf('*', 'y', 'two')])
+  t.same(evaluated(buildDocument(keys.toReversed())), first)
+  const two = evaluated(buildDocument(keys.slice(0, 150)), [buildField('*', 'x', 'one'), buildField('*', 'y', 'two')])
   t.equal(two.children.filter(({ fieldId }) => fieldId === 'two').length, 50)
   t.equal(two.keys, 300, 'of all fields')
 })
@@ -99,7 +99,7 @@ t.test('A source has at most 200 children, which do not depend on the order of k
 t.test('A document with too many keys keeps the children that the source has, and then the first others', async t => {
   const keys = Array.from({ length: 300 }, (_, i) => `key-${1_000 + i}`)
   const document = Object.fromEntries(keys.map(key => [key, 1]))
-  const field = fieldOf('*', 'x')
+  const field = buildField('*', 'x')
   const known = new Set(['key-1299', 'key-1250', 'gone'].map(key => formatChildKey({ fieldId: field.id, key })))
   const { children, keys: count } = evaluate(document, collectMatches(document, [field], known), NOW, NONE)
   t.same(
@@ -120,7 +120,7 @@ t.test('Keys that become equal when they are stored give one child', async t => 
 t.test('Every child of any document can be stored and has a unique key', async () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), document => {
-      const { children } = evaluated(document, [fieldOf('*', '{{key}}'), fieldOf('*.*', '{{value}} {{key.2}}')])
+      const { children } = evaluated(document, [buildField('*', '{{key}}'), buildField('*.*', '{{value}} {{key.2}}')])
       const texts = JSON.stringify(children)
       const ids = new Set(children.map(({ fieldId, key }) => `${fieldId} ${key}`))
       return ids.size === children.length && !/\\u0000|\\ud[89a-f]/.test(texts)
@@ -130,7 +130,7 @@ t.test('Every child of any document can be stored and has a unique key', async (
 
 t.test('A document of 5 MiB with 50 fields is evaluated in bounded time', async t => {
   const wide = Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`key-${i}`, i]))
-  const fields = Array.from({ length: 50 }, (_, i) => fieldOf(i % 2 ? '*.*' : '*.a', '{{key}}', String(i)))
+  const fields = Array.from({ length: 50 }, (_, i) => buildField(i % 2 ? '*.*' : '*.a', '{{key}}', String(i)))
   const started = process.cpuUsage()
   const { children, notes } = evaluated(wide, fields)
   const { user, system } = process.cpuUsage(started)

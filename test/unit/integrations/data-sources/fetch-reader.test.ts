@@ -37,7 +37,7 @@ const answer = (body: string | Buffer, headers: Record<string, string> = {}): Be
   headers,
 })
 /** A JSON text of exactly this number of bytes. */
-const textOf = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
+const buildText = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
 
 t.test('A document is parsed as JSON, whatever its content type', async t => {
   const gzipped = answer(gzipSync('{"a":1}'), { 'content-encoding': 'gzip' })
@@ -85,10 +85,10 @@ t.test('A source that does not respond in time gives a timeout', async t => {
 })
 
 t.test('A document of 5 MiB is read and a larger one is refused, compressed or not', async t => {
-  t.ok('document' in (await fetchFrom(answer(textOf(5 * MIB)))))
+  t.ok('document' in (await fetchFrom(answer(buildText(5 * MIB)))))
   const tooLarge = { failure: { code: 'too_large', message: 'the document is larger than 5 MiB', isOurFault: false } }
-  t.same(await fetchFrom(answer(textOf(5 * MIB + 1))), tooLarge)
-  t.same(await fetchFrom(answer(gzipSync(textOf(5 * MIB + 1)), { 'content-encoding': 'gzip' })), tooLarge)
+  t.same(await fetchFrom(answer(buildText(5 * MIB + 1))), tooLarge)
+  t.same(await fetchFrom(answer(gzipSync(buildText(5 * MIB + 1)), { 'content-encoding': 'gzip' })), tooLarge)
 })
 
 t.test('A gigabyte of gzip and an endless body use little memory', async t => {
@@ -243,10 +243,11 @@ t.test('A resolver that fails for three domains is a fault of Picket, and a fail
   }
   const tools = { egress: createEgress({ allow: ['127.0.0.1/32'], resolver }), ownFaults: createOwnFaultDetector() }
   const { port } = new URL(target.url)
-  const fetchOf = (host: string) =>
+  const fetchFromHost = (host: string) =>
     fetchClaimed(claimed({ url: `http://${host}:${port}/` }, { ruleType: 'truthy', ruleConfig: {} }), tools)
   const faults = []
-  for (const host of ['a.example', 'b.example', 'x.b.example', 'c.example']) faults.push((await fetchOf(host)).result)
+  for (const host of ['a.example', 'b.example', 'x.b.example', 'c.example'])
+    faults.push((await fetchFromHost(host)).result)
   t.match(faults, [
     { failure: { isOurFault: false } },
     { failure: { isOurFault: false } },
@@ -255,7 +256,11 @@ t.test('A resolver that fails for three domains is a fault of Picket, and a fail
   ])
   fails = false
   target.behave(answer('{"written":1}'))
-  t.match((await fetchOf('a.example')).result, { children: [{ outcome: 'up' }] })
+  t.match((await fetchFromHost('a.example')).result, { children: [{ outcome: 'up' }] })
   fails = true
-  t.match((await fetchOf('b.example')).result, { failure: { isOurFault: false } }, 'the resolver has worked meanwhile')
+  t.match(
+    (await fetchFromHost('b.example')).result,
+    { failure: { isOurFault: false } },
+    'the resolver has worked meanwhile',
+  )
 })

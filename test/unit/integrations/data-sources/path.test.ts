@@ -24,13 +24,13 @@ const DOCUMENT = JSON.parse(`{
   "a*b": 1, "empty": {}, "": 2, "nothing": null
 }`)
 
-const pathOf = (text: string): DocumentPath => {
+const parseValidPath = (text: string): DocumentPath => {
   const path = parsePath(text)
   if ('problem' in path) throw new Error(`${text} ${path.problem}`)
   return path
 }
 const found = (text: string, document: unknown = DOCUMENT) =>
-  [...findMatches(document, pathOf(text), createSearch())].map(({ key, value }) => [key, value])
+  [...findMatches(document, parseValidPath(text), createSearch())].map(({ key, value }) => [key, value])
 
 t.test('A path matches each of its places with a distinct key', async t => {
   const cases: Record<string, [string, unknown][]> = {
@@ -114,10 +114,10 @@ t.test('An invalid path is refused with the position and the reason', async t =>
 
 t.test('A formatted path parses to the same path, and bound wildcards are replaced', async t => {
   for (const text of ['a', 'a.b[0].*', '["a.b"].c', 'Straße.größe', '[*]', '$']) {
-    const path = pathOf(text)
-    t.same(pathOf(formatPath(path)), path, text)
+    const path = parseValidPath(text)
+    t.same(parseValidPath(formatPath(path)), path, text)
   }
-  t.equal(formatPath(bindPath(pathOf('limits.*[*].max'), ['a.b', 3])), 'limits["a.b"][3].max')
+  t.equal(formatPath(bindPath(parseValidPath('limits.*[*].max'), ['a.b', 3])), 'limits["a.b"][3].max')
 })
 
 t.test('The order of keys in a document does not change the matches', async t => {
@@ -140,7 +140,7 @@ t.test('Any path on any document throws no error and matches no inherited proper
   })
   fc.assert(
     fc.property(anyKey, steps => {
-      t.same(pathOf(formatPath(steps)), steps)
+      t.same(parseValidPath(formatPath(steps)), steps)
     }),
   )
 })
@@ -166,7 +166,7 @@ t.test('A key that is too long does not match, and counts once when the path lea
   ]
   for (const [document, path, matches, longKeys] of cases) {
     const search = createSearch()
-    const keys = [...findMatches(document, pathOf(path), search)].map(({ key }) => key)
+    const keys = [...findMatches(document, parseValidPath(path), search)].map(({ key }) => key)
     t.same([keys, search.longKeys], [matches, longKeys], `${path} in ${JSON.stringify(document).slice(0, 80)}`)
   }
 })
@@ -175,7 +175,7 @@ t.test('A key that is too long does not match, and counts once when the path lea
 const countVisits = (document: unknown, path: string) => {
   const search = createSearch()
   const before = search.visitsLeft
-  const matches = [...findMatches(document, pathOf(path), search)].length
+  const matches = [...findMatches(document, parseValidPath(path), search)].length
   return { visits: before - search.visitsLeft, matches }
 }
 
@@ -193,10 +193,10 @@ t.test('A document of half a million keys, or 10,000 levels, is searched in boun
   const wide = Object.fromEntries(Array.from({ length: 500_000 }, (_, i) => [`key-${i}`, { a: { b: i } }]))
   const search = createSearch()
   let matches = 0
-  for (let path = 0; path < 50; path++) for (const _ of findMatches(wide, pathOf('*.*.*'), search)) matches++
+  for (let path = 0; path < 50; path++) for (const _ of findMatches(wide, parseValidPath('*.*.*'), search)) matches++
   t.ok(search.isExhausted)
   t.ok(matches < 100_000)
   let deep: unknown = 1
   for (let i = 0; i < 10_000; i++) deep = { a: deep }
-  t.ok(getValueAt(deep, pathOf(Array(32).fill('a').join('.'))))
+  t.ok(getValueAt(deep, parseValidPath(Array(32).fill('a').join('.'))))
 })

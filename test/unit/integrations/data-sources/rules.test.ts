@@ -12,7 +12,12 @@ import { RULE_TYPES, type RuleType } from '../../../../control-plane/integration
 const NOW = new Date('2026-08-01T12:00:00Z')
 
 type Config = Record<string, unknown>
-const fieldOf = (ruleType: RuleType, ruleConfig: Config, degradedRuleConfig: Config | null = null, path = 'value') => ({
+const buildField = (
+  ruleType: RuleType,
+  ruleConfig: Config,
+  degradedRuleConfig: Config | null = null,
+  path = 'value',
+) => ({
   id: ruleType,
   path,
   nameTemplate: '{{key}}',
@@ -28,7 +33,7 @@ const ANSWERS = new Map([
 ])
 
 function judged(value: unknown, ruleType: RuleType, config: Config, degraded: Config | null = null, more: object = {}) {
-  const field = fieldOf(ruleType, config, degraded)
+  const field = buildField(ruleType, config, degraded)
   const document = { value, ...more }
   const [child] = evaluate(document, collectMatches(document, [field]), NOW, ANSWERS).children
   return { outcome: child?.outcome, reason: child?.reason }
@@ -161,7 +166,7 @@ t.test('A value without anything to compare with, and a URL that was not request
 
 t.test('Wildcards of other_path are replaced by what those of path matched', async t => {
   const document = { used: { a: [5, 90], b: [1] }, limit: { a: [10, 50], b: [3] } }
-  const field = fieldOf('diff_lte', { other_path: 'limit.*[*]', max: 10 }, null, 'used.*[*]')
+  const field = buildField('diff_lte', { other_path: 'limit.*[*]', max: 10 }, null, 'used.*[*]')
   const { children } = evaluate(document, collectMatches(document, [field]), NOW, ANSWERS)
   t.same(
     children.map(({ key, outcome }) => [key, outcome]),
@@ -201,9 +206,9 @@ t.test('http_ok accepts a status code, or a URL that responds with one', async t
 
 t.test('Only URLs of http_ok fields are requested, each of them once', async t => {
   const document = { a: { url: 'https://x.example.com/' }, b: { url: 'https://x.example.com/' }, c: { url: 503 } }
-  const fields = [fieldOf('http_ok', {}, null, '*.url'), fieldOf('truthy', {}, null, 'a.url')]
+  const fields = [buildField('http_ok', {}, null, '*.url'), buildField('truthy', {}, null, 'a.url')]
   t.same(listUrlsToCheck(collectMatches(document, fields)), ['https://x.example.com/'])
-  t.same(listUrlsToCheck(collectMatches(document, [fieldOf('truthy', {}, null, '*.url')])), [])
+  t.same(listUrlsToCheck(collectMatches(document, [buildField('truthy', {}, null, '*.url')])), [])
   const broken = { a: { url: 'http://[' }, b: { url: 'http://%' }, c: { url: 'http://x:99999/' } }
   t.same(listUrlsToCheck(collectMatches(broken, fields)), [], 'an invalid URL is not requested')
 })
@@ -225,12 +230,12 @@ t.test('An invalid rule configuration is refused at its path', async t => {
     ['diff_lte', { other_path: 'now', max: -1 }, 'rule_config.max must be a number of at least 0'],
   ]
   for (const [ruleType, config, message] of cases) {
-    const compiled = compileField(fieldOf(ruleType, config))
+    const compiled = compileField(buildField(ruleType, config))
     const [problem] = 'problems' in compiled ? compiled.problems : []
     t.ok(problem?.message.startsWith(message), `${problem?.message} ~ ${message}`)
     t.ok(message.startsWith(problem?.path ?? 'nowhere'))
   }
-  t.match(compileField(fieldOf('equals', { value: 1 }, {})), { problems: [{ path: 'degraded_rule_config.value' }] })
+  t.match(compileField(buildField('equals', { value: 1 }, {})), { problems: [{ path: 'degraded_rule_config.value' }] })
 })
 
 t.test('Any configuration on any document gives an outcome with a reason', async () => {

@@ -4,7 +4,7 @@ import {
   reduceDocument,
 } from '../../../../control-plane/integrations/data-sources/document/shown-document.ts'
 
-const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+const countBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 const nest = (levels: number, leaf: unknown) => {
   let value = leaf
   for (let i = 0; i < levels; i++) value = i % 2 ? [value] : { key: value }
@@ -36,7 +36,7 @@ t.test('A larger document is cut to the limit, whatever its form', async t => {
   for (const [name, value] of Object.entries(cases)) {
     const { value: shown, isCut } = reduceDocument(value)
     t.ok(isCut, name)
-    const size = sizeOf(shown)
+    const size = countBytes(shown)
     t.ok(size <= MAX_SHOWN_BYTES, `${name}: ${size} bytes`)
     t.ok(size > MAX_SHOWN_BYTES / 8, `${name}: ${size} bytes`)
   }

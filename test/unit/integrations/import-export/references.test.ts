@@ -33,7 +33,7 @@ t.test('A name in the file is preferred to the same name in the rest of the proj
   t.equal(find('core_ops', 'channel'), 'aa-1', 'an id of the file is preferred to a name of the project')
 })
 
-const refusalOf = (reference: string): string => {
+const getRefusal = (reference: string): string => {
   try {
     return `found ${find(reference, 'channel')}`
   } catch (error) {
@@ -42,9 +42,9 @@ const refusalOf = (reference: string): string => {
 }
 
 t.test('A name that several records have needs an id', async t => {
-  t.match(refusalOf('Twin'), /is the name of 2 channels; use the id/)
-  t.match(refusalOf('Pair'), /is the name of 2 channels; use the id/)
-  t.match(refusalOf('Unknown'), /does not name a known channel/)
+  t.match(getRefusal('Twin'), /is the name of 2 channels; use the id/)
+  t.match(getRefusal('Pair'), /is the name of 2 channels; use the id/)
+  t.match(getRefusal('Unknown'), /does not name a known channel/)
   t.equal(find('cc-4', 'channel'), 'cc-4')
   t.equal(find('bb-2', 'channel'), 'bb-2', 'the id of a record that is not in the file')
   t.equal(find('ff-9', 'channel'), 'ff-9')

@@ -36,20 +36,20 @@ const rss = (...items: string[]) => `<rss version="2.0"><channel><title>t</title
 const item = (title: string, date: string, id = title, text = '') =>
   `<item><title>${title}</title><guid>${id}</guid><pubDate>${date}</pubDate><description>${text}</description></item>`
 const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000).toUTCString()
-const openOf = (text: string, type: FeedType = 'rss', mapping: JsonMapping = {}) =>
+const listOpenTitles = (text: string, type: FeedType = 'rss', mapping: JsonMapping = {}) =>
   parse(type, text, mapping)
     .incidents.filter(({ status }) => status !== 'resolved')
     .map(({ title }) => title)
 
 t.test('An entry without a status is open for a day, an entry with an open status for a week', async t => {
-  t.same(openOf(rss(item('Errors', hoursAgo(23)))), ['Errors'])
-  t.same(openOf(rss(item('Errors', hoursAgo(25)))), [])
-  t.same(openOf(rss(item('Errors', hoursAgo(25), 'a', 'Status: Investigating'))), ['Errors'])
-  t.same(openOf(rss(item('Errors', hoursAgo(24 * 8), 'a', 'Status: Investigating'))), [])
+  t.same(listOpenTitles(rss(item('Errors', hoursAgo(23)))), ['Errors'])
+  t.same(listOpenTitles(rss(item('Errors', hoursAgo(25)))), [])
+  t.same(listOpenTitles(rss(item('Errors', hoursAgo(25), 'a', 'Status: Investigating'))), ['Errors'])
+  t.same(listOpenTitles(rss(item('Errors', hoursAgo(24 * 8), 'a', 'Status: Investigating'))), [])
 })
 
 t.test('An entry of 1970 is ignored, and one without a plausible date is open with an unknown start', async t => {
-  t.same(openOf(rss(item('Errors', 'Thu, 01 Jan 1970 00:00:00 GMT'))), [])
+  t.same(listOpenTitles(rss(item('Errors', 'Thu, 01 Jan 1970 00:00:00 GMT'))), [])
   for (const date of [hoursAgo(-48), 'soon', '']) {
     const [incident] = parse('rss', rss(item('Errors', date))).incidents
     t.match(incident, { title: 'Errors', status: 'investigating', started_at: null }, date)
@@ -72,7 +72,7 @@ t.test('The date of an entry is read with common names of zones, and from dc:dat
   for (const [date, expected] of cases) {
     t.equal(parse('rss', rss(item('Errors', date))).incidents[0]?.started_at, expected, date)
   }
-  t.same(openOf(rss(item('Errors', 'Wed, 18 Nov 2026 10:00:00 CET'))), [], 'an old entry has ended')
+  t.same(listOpenTitles(rss(item('Errors', 'Wed, 18 Nov 2026 10:00:00 CET'))), [], 'an old entry has ended')
   const dated = '<item><title>Errors</title><dc:date>2026-11-20T10:00:00+01:00</dc:date></item>'
   const text = rss(dated).replace('<rss', '<rss xmlns:dc="http://purl.org/dc/elements/1.1/"')
   t.equal(parse('rss', text).incidents[0]?.started_at, '2026-11-20T09:00:00.000Z')
@@ -102,12 +102,12 @@ const RESOLVED = [
   'Service is operating normally: [RESOLVED] Errors',
 ]
 for (const title of RESOLVED)
-  t.test(`“${title}” is resolved`, async t => t.same(openOf(rss(item(title, hoursAgo(1)))), []))
+  t.test(`“${title}” is resolved`, async t => t.same(listOpenTitles(rss(item(title, hoursAgo(1)))), []))
 
 t.test('Announced maintenance is not an incident, and errors after it are', async t => {
   const work = ['Database maintenance', 'Scheduled upgrade of the network', 'Emergency maintenance in Paris']
-  t.same(openOf(rss(...work.map(title => item(title, hoursAgo(1))))), [])
-  t.same(openOf(rss(item('Errors after maintenance', hoursAgo(1)))), ['Errors after maintenance'])
+  t.same(listOpenTitles(rss(...work.map(title => item(title, hoursAgo(1))))), [])
+  t.same(listOpenTitles(rss(item('Errors after maintenance', hoursAgo(1)))), ['Errors after maintenance'])
 })
 
 const SEVERITIES: [title: string, severity: string][] = [
@@ -154,7 +154,7 @@ const TEXTS: [text: string, isOpen: boolean][] = [
 ]
 for (const [text, isOpen] of TEXTS) {
   t.test(`The text “${text}” is ${isOpen ? 'not ' : ''}the end of an incident`, async t => {
-    t.same(openOf(rss(item('Errors', hoursAgo(1), 'a', text))), isOpen ? ['Errors'] : [])
+    t.same(listOpenTitles(rss(item('Errors', hoursAgo(1), 'a', text))), isOpen ? ['Errors'] : [])
   })
 }
 
@@ -172,7 +172,7 @@ const WRONG: [title: string, type: FeedType, text: string, message: RegExp][] = 
   ['a tag without an end', 'rss', rss(`<item ${'a="1" '.repeat(20_000)}></item>`), /a tag in the feed is longer/],
   ['100,000 levels of lists', 'json', '['.repeat(100_000), /not JSON|no list/],
 ]
-function errorOf(work: () => unknown): unknown {
+function catchError(work: () => unknown): unknown {
   try {
     return work()
   } catch (error) {
@@ -181,7 +181,7 @@ function errorOf(work: () => unknown): unknown {
 }
 for (const [title, type, text, message] of WRONG) {
   t.test(`${title[0]!.toUpperCase()}${title.slice(1)} is a feed error and closes no incident`, async t => {
-    const error = errorOf(() => parse(type, text))
+    const error = catchError(() => parse(type, text))
     t.ok(error instanceof FeedError)
     t.match(error, { message })
   })

@@ -9,7 +9,7 @@ import {
 import { CheckSpec } from '../../../../proto/gen/probe/v1/fleet.ts'
 
 const secrets = createSecretCipher(randomBytes(32))
-const specOf = (body: string): CheckSpec => ({
+const buildSpec = (body: string): CheckSpec => ({
   ...CheckSpec.decode(new Uint8Array()),
   type: 'http',
   url: 'https://shop.example.com',
@@ -19,14 +19,14 @@ const specOf = (body: string): CheckSpec => ({
 })
 
 t.test('An encrypted check is decrypted unchanged for its run', async t => {
-  const spec = specOf('é 界')
+  const spec = buildSpec('é 界')
   const encrypted = encryptSpec(spec, 'run-1', secrets)
   t.same(decryptSpec(encrypted, 'run-1', secrets), spec)
   t.notMatch(Buffer.from(encrypted, 'base64').toString('latin1'), /of-the-shop/)
 })
 
 t.test('An encrypted check cannot be decrypted for another run, with another key, or after a change', async t => {
-  const encrypted = encryptSpec(specOf(''), 'run-1', secrets)
+  const encrypted = encryptSpec(buildSpec(''), 'run-1', secrets)
   t.throws(() => decryptSpec(encrypted, 'run-2', secrets))
   t.throws(() => decryptSpec(encrypted, 'run-1', createSecretCipher(randomBytes(32))))
   const bytes = Buffer.from(encrypted, 'base64')
@@ -37,8 +37,8 @@ t.test('An encrypted check cannot be decrypted for another run, with another key
 t.test('A check that is too large for a NATS message is refused, the largest possible one is accepted', async t => {
   const most = 1_048_576
   const message = 'body and headers are too large for a test; together they must be smaller than about 589 kB'
-  t.equal(findSizeProblem(specOf('界'.repeat(262_144)), most), message)
-  const largest = specOf('x'.repeat(589_000))
+  t.equal(findSizeProblem(buildSpec('界'.repeat(262_144)), most), message)
+  const largest = buildSpec('x'.repeat(589_000))
   t.equal(findSizeProblem(largest, most), null)
   t.ok(encryptSpec(largest, 'run-1', secrets).length + 500 < most)
 })

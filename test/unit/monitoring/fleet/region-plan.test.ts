@@ -14,7 +14,7 @@ import {
 } from '../../../../control-plane/monitoring/fleet/assignments/region-plan.ts'
 
 const monitors = Array.from({ length: 3_000 }, (_, i) => `0190a0a0-0000-7000-8000-${String(i).padStart(12, '0')}`)
-const typeOf = (id: string) => (monitors.indexOf(id) % 3 === 0 ? 'dns' : 'http')
+const getType = (id: string) => (monitors.indexOf(id) % 3 === 0 ? 'dns' : 'http')
 const named = (name: string, capabilities = ['http', 'dns']): LiveProbe => ({
   id: `0190b0b0-0000-7000-8000-00000000000${name}`,
   capabilities,
@@ -27,7 +27,7 @@ const changeProbes = (...args: Parameters<typeof applyInSteps>) => [...applyInSt
 const planned = (live: LiveProbe[]) => {
   const plan = createRegionPlan()
   changeProbes(plan, 1, live)
-  for (const id of monitors) placeMonitor(plan, id, typeOf(id))
+  for (const id of monitors) placeMonitor(plan, id, getType(id))
   return plan
 }
 const ownersIn = (plan: ReturnType<typeof planned>) => monitors.map(id => findOwner(plan, id))
@@ -59,18 +59,18 @@ t.test(
   async t => {
     const old = named('a', ['http'])
     const plan = planned([old, probes[1]!])
-    t.ok([...getOwnedMonitors(plan, old.id)].every(id => typeOf(id) === 'http'))
+    t.ok([...getOwnedMonitors(plan, old.id)].every(id => getType(id) === 'http'))
     t.ok(getOwnedMonitors(plan, old.id).size > 600, 'it keeps what it can check')
 
     const upgraded = changeProbes(plan, 2, [probes[0]!, probes[1]!])
     t.ok(upgraded.length > 300)
-    t.ok(upgraded.every(move => move.to === old.id && typeOf(move.monitorId) === 'dns'))
+    t.ok(upgraded.every(move => move.to === old.id && getType(move.monitorId) === 'dns'))
 
     changeProbes(plan, 3, [old])
-    t.ok(monitors.every(id => findOwner(plan, id) === (typeOf(id) === 'http' ? old.id : null)))
+    t.ok(monitors.every(id => findOwner(plan, id) === (getType(id) === 'http' ? old.id : null)))
     t.same(
       [...plan.unassigned].sort(),
-      monitors.filter(id => typeOf(id) === 'dns'),
+      monitors.filter(id => getType(id) === 'dns'),
     )
     changeProbes(plan, 4, [old, probes[2]!])
     t.equal(plan.unassigned.size, 0)

@@ -13,7 +13,7 @@ import { Trigger } from '../../../../proto/gen/probe/v1/result.ts'
 
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`)
 const small = () => 100
-const runOf = (monitorId: string) => ({
+const buildRun = (monitorId: string) => ({
   runId: `run of ${monitorId}`,
   monitorId,
   trigger: Trigger.RUN_NOW,
@@ -56,20 +56,20 @@ t.test('The epoch follows the assignments that it moved, and region states follo
 
 t.test('An immediate check follows its assignment, and each is sent exactly once', async t => {
   const syncQueue = createSnapshotQueue(at(9), ids(700))
-  for (const id of ids(100)) queueRun(syncQueue, runOf(id))
-  queueRun(syncQueue, runOf('m0'))
+  for (const id of ids(100)) queueRun(syncQueue, buildRun(id))
+  queueRun(syncQueue, buildRun('m0'))
   queueMonitor(syncQueue, 'm0', 'changed')
   t.match(takeMessage(syncQueue, at(9), small), { isSnapshot: true, isLast: false })
   t.match(takeMessage(syncQueue, at(9), small), { isSnapshot: true, isLast: true })
   t.match(takeMessage(syncQueue, at(9), small), { ids: [['m0', 'changed']] })
-  for (const id of ids(100)) t.same(takeMessage(syncQueue, at(9), small), { kind: 'run', run: runOf(id) })
+  for (const id of ids(100)) t.same(takeMessage(syncQueue, at(9), small), { kind: 'run', run: buildRun(id) })
   t.equal(takeMessage(syncQueue, at(9), small), null)
 })
 
 t.test('The number of pending immediate checks is limited', async t => {
   const syncQueue = createDeltaQueue(at(5), 1, [])
-  t.ok(ids(MAX_PENDING_RUNS).every(id => queueRun(syncQueue, runOf(id))))
-  t.equal(queueRun(syncQueue, runOf('one more')), false)
+  t.ok(ids(MAX_PENDING_RUNS).every(id => queueRun(syncQueue, buildRun(id))))
+  t.equal(queueRun(syncQueue, buildRun('one more')), false)
   t.equal(syncQueue.runs.size, MAX_PENDING_RUNS)
 })
 

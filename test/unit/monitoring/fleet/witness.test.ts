@@ -95,7 +95,7 @@ t.test('One probe of a region is the witness, and another one for another run', 
 })
 
 /** The part of a fleet process that asks witnesses. Probes of two other regions are connected to it. */
-function deskOf(monitor: IndexedMonitor) {
+function createWitnessContext(monitor: IndexedMonitor) {
   const regions = ['eu-west', 'ap-southeast']
   const assignments = createTable(monitor, ['us-east', ...regions])
   const createSession = () =>
@@ -114,7 +114,7 @@ t.test('Witnesses are asked for a monitor at most every 9 s, and more often with
     [30, 9_000],
     [3_600, 9_000],
   ] as const) {
-    const { ask } = deskOf(entry(['us-east'], { intervalS }))
+    const { ask } = createWitnessContext(entry(['us-east'], { intervalS }))
     const asked = [0, 1, pauseMs - 1, pauseMs, pauseMs + 1].map(atMs => ask(atMs).given.length)
     t.same(asked, [2, 0, 0, 2, 0])
     t.same(ask(0, 'm2'), { given: [], busy: 0 }, 'the monitor is unknown')
@@ -122,14 +122,14 @@ t.test('Witnesses are asked for a monitor at most every 9 s, and more often with
 })
 
 t.test('Each of many monitors in doubt has its witnesses', async t => {
-  const { assignments, ask } = deskOf(entry(['us-east']))
+  const { assignments, ask } = createWitnessContext(entry(['us-east']))
   const ids = Array.from({ length: 200 }, (_, i) => `other-${i}`)
   for (const id of ids) applyMonitor(assignments, { ...entry(['us-east']), id })
   t.ok(ids.every(id => ask(0, id).given.length === 2))
 })
 
 t.test('A tenant with many monitors in doubt leaves capacity for another tenant', async t => {
-  const { assignments, ask } = deskOf(entry(['us-east']))
+  const { assignments, ask } = createWitnessContext(entry(['us-east']))
   const given = Array.from({ length: 1_000 }, (_, i) => {
     applyMonitor(assignments, { ...entry(['us-east']), id: `many-${i}` })
     return ask(0, `many-${i}`).given.length
@@ -142,7 +142,7 @@ t.test('A tenant with many monitors in doubt leaves capacity for another tenant'
 })
 
 t.test('A monitor whose witnesses were all busy may ask again immediately', async t => {
-  const { assignments, runs, ask } = deskOf(entry(['us-east']))
+  const { assignments, runs, ask } = createWitnessContext(entry(['us-east']))
   for (let i = 0; i < 250; i++) {
     applyMonitor(assignments, { ...entry(['us-east']), id: `other-${i}` })
     ask(0, `other-${i}`)

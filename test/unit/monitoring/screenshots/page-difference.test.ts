@@ -9,10 +9,10 @@ import {
   ImageError,
 } from '../../../../control-plane/monitoring/screenshots/difference/page-difference.ts'
 
-const picture = (...page: Parameters<typeof bytesOf>) => decodePage(bytesOf(...page))
+const picture = (...page: Parameters<typeof encodePage>) => decodePage(encodePage(...page))
 
 /** A page of one colour, with `share` of its lines in another colour. */
-function bytesOf(share = 0, { width = 40, height = 100, grey = 0 } = {}): Buffer {
+function encodePage(share = 0, { width = 40, height = 100, grey = 0 } = {}): Buffer {
   const png = new PNG({ width, height })
   png.data.fill(255)
   for (let i = 0; i < Math.round(height * share) * width; i++) png.data.fill(grey, i * 4, i * 4 + 3)
@@ -28,20 +28,20 @@ t.test('The difference of two pages is the share of pixels that differ', async t
 })
 
 t.test('Data that is not an image of a page is refused before it is decoded', async t => {
-  const huge = bytesOf()
+  const huge = encodePage()
   huge.writeUInt32BE(60_000, 16)
   huge.writeUInt32BE(60_000, 20)
-  const interlaced = bytesOf()
+  const interlaced = encodePage()
   interlaced[28] = 1
   // the checksum of the header
   interlaced.writeUInt32BE(crc32(interlaced.subarray(12, 29)), 29)
-  for (const bytes of [huge, interlaced, Buffer.from('PNG'), Buffer.alloc(100), bytesOf().subarray(0, 60)]) {
+  for (const bytes of [huge, interlaced, Buffer.from('PNG'), Buffer.alloc(100), encodePage().subarray(0, 60)]) {
     t.throws(() => decodePage(bytes), { message: /not a (valid )?PNG/ })
   }
 })
 
 t.test('A picture of up to 1,280 pixels a side is accepted; probes send 640 × 400', async t => {
-  const sizeOf = (width: number, height: number) => {
+  const decodeSize = (width: number, height: number) => {
     const page = picture(0, { width, height })
     return [page.width, page.height]
   }
@@ -50,14 +50,14 @@ t.test('A picture of up to 1,280 pixels a side is accepted; probes send 640 × 4
     [1_280, 1],
     [1, 1_280],
   ] as const) {
-    t.same(sizeOf(width, height), [width, height])
+    t.same(decodeSize(width, height), [width, height])
   }
   for (const [width, height] of [
     [1_281, 1],
     [1, 1_281],
     [2_000, 2_000],
   ] as const) {
-    t.throws(() => sizeOf(width, height), { message: /not a PNG/ })
+    t.throws(() => decodeSize(width, height), { message: /not a PNG/ })
   }
 })
 
@@ -82,12 +82,12 @@ t.test('The largest pictures are compared in a thread, while this one does other
 t.test(
   'What is not an image of a page is refused by the thread too, and without a baseline it is only decoded',
   async t => {
-    t.equal(await readDifference('project', null, bytesOf()), null)
-    t.equal(await readDifference('project', bytesOf(), bytesOf(1)), 1)
+    t.equal(await readDifference('project', null, encodePage()), null)
+    t.equal(await readDifference('project', encodePage(), encodePage(1)), 1)
     for (const [before, after] of [
       [null, Buffer.alloc(100)],
-      [bytesOf(), bytesOf().subarray(0, 60)],
-      [Buffer.alloc(100), bytesOf()],
+      [encodePage(), encodePage().subarray(0, 60)],
+      [Buffer.alloc(100), encodePage()],
     ] as const) {
       await t.rejects(readDifference('project', before, after), {
         constructor: ImageError,

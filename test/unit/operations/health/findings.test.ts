@@ -83,10 +83,10 @@ const withoutOwner = (...ids: number[]): HealthFacts =>
       ids.includes(one.id) ? { ...one, hasOwner: false, leaseUntilMs: ago(90 + one.id) } : one,
     ),
   })
-const problemsOf = (facts: HealthFacts) => assessHealth(facts).filter(finding => !finding.isHealthy)
+const listProblems = (facts: HealthFacts) => assessHealth(facts).filter(finding => !finding.isHealthy)
 
 t.test('A healthy installation has no problems', async t => {
-  t.same(problemsOf(healthy), [])
+  t.same(listProblems(healthy), [])
   t.ok(isAllHealthy(assessHealth(healthy)))
   const words = formatReport(assessHealth(healthy), NOW)
   t.match(words, /^No problems found\.\n/)
@@ -210,14 +210,14 @@ t.test('Each failure is one finding with its beginning', async t => {
     [withStandby({ behindMs: 61_000 }), 'replication', 'The standby standby-1 of PostgreSQL is behind', ago(61)],
   ]
   for (const [facts, subject, text, sinceMs] of cases) {
-    const problems = problemsOf(facts)
+    const problems = listProblems(facts)
     t.match(problems, [{ subject, text, sinceMs, todo: /^[A-Z].+[.?]$/ }], text)
     t.equal(problems.length, 1, text)
   }
 })
 
 t.test('Partitions without an owner are reported while NATS is away', t => {
-  const found = problemsOf({ ...withoutOwner(3, 9), nats: null })
+  const found = listProblems({ ...withoutOwner(3, 9), nats: null })
   t.same(
     found.map(({ text }) => text),
     ['NATS does not answer', 'No process reads 2 of 16 partitions of results: 3, 9'],
@@ -258,7 +258,7 @@ t.test('What NATS did not answer is unknown, and only that', t => {
     ],
   ]
   for (const [facts, ...expected] of cases) {
-    const found = problemsOf(facts)
+    const found = listProblems(facts)
     t.same(
       found.map(({ subject, text }) => [subject, text]),
       expected,
@@ -272,7 +272,7 @@ t.test('What NATS did not answer is unknown, and only that', t => {
 })
 
 t.test('A missing stream names the loop that creates it', t => {
-  const todos = problemsOf(withNats({ missingStreams: ['LATE', 'CLOCK'] })).map(({ todo }) => todo)
+  const todos = listProblems(withNats({ missingStreams: ['LATE', 'CLOCK'] })).map(({ todo }) => todo)
   t.match(todos, [/"nats-streams"/, /"engine-clocks"/])
   t.end()
 })
@@ -284,7 +284,7 @@ t.test('While ClickHouse is away, nothing is claimed about its newest result', t
 })
 
 t.test('A wrong clock is in each finding about clocks', async t => {
-  const texts = (clocks: HealthFacts['clocks']) => problemsOf({ ...healthy, clocks }).map(({ text }) => text)
+  const texts = (clocks: HealthFacts['clocks']) => listProblems({ ...healthy, clocks }).map(({ text }) => text)
   t.same(texts([clock('PostgreSQL', 2.9), clock('JetStream')]), [])
   t.same(texts([clock('PostgreSQL'), clock('JetStream', 600)]), [
     'The clock of JetStream is 10 minutes ahead of that of this machine',
@@ -309,7 +309,7 @@ t.test('Normal conditions are not problems', async t => {
     [withPostgres({ plannedOutages: { kept: 0, missed: 0, lastMiss: null } }), 'an installation without canaries'],
     [withMiss(3_601, 12), 'a planned outage that was reported late hours ago'],
   ]
-  for (const [facts, what] of normal) t.same(problemsOf(facts), [], what)
+  for (const [facts, what] of normal) t.same(listProblems(facts), [], what)
 })
 
 t.test('The report lists problems first with what to do, and the JSON report has the same findings', async t => {

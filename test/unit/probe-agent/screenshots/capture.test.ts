@@ -12,7 +12,7 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 const wanted = { url: 'http://192.0.2.1/', headers: {}, format: 'png' } as const
 
 /** A capture whose program is the given source. */
-function shutterOf(source: string, withinMs = 120_000) {
+function createShutter(source: string, withinMs = 120_000) {
   const program = join(mkdtempSync(join(folder, 'program-')), 'program.mjs')
   writeFileSync(program, `const say = text => new Promise(done => process.stdout.write(text, done))\n${source}`)
   return createScreenshotCapture({
@@ -28,7 +28,7 @@ function shutterOf(source: string, withinMs = 120_000) {
 
 t.test('A capture returns a picture or the reason for the failure', async t => {
   const head = JSON.stringify({ statusCode: 200, contentType: 'image/png' })
-  t.same(await shutterOf(`await say('${head}\\nabc')`).take(wanted), {
+  t.same(await createShutter(`await say('${head}\\nabc')`).take(wanted), {
     statusCode: 200,
     contentType: 'image/png',
     bytes: Buffer.from('abc'),
@@ -46,7 +46,7 @@ t.test('A capture returns a picture or the reason for the failure', async t => {
   await Promise.all(
     rows.map(async ([name, source, message, withinMs]) => {
       await t.rejects(
-        shutterOf(source, withinMs).take(wanted),
+        createShutter(source, withinMs).take(wanted),
         { message: new RegExp(message.replace(/[()]/g, '.')) },
         name,
       )
@@ -56,7 +56,7 @@ t.test('A capture returns a picture or the reason for the failure', async t => {
 
 t.test('A capture process that reports an error and does not exit is killed, and its error is used', async t => {
   const said = join(folder, 'said')
-  const shutter = shutterOf(
+  const shutter = createShutter(
     `import { writeFileSync } from 'node:fs'
      await say('{"error":"the page is stuck"}\\n')
      writeFileSync(${JSON.stringify(said)}, '')
@@ -69,7 +69,7 @@ t.test('A capture process that reports an error and does not exit is killed, and
 })
 
 t.test('A probe that stops does not wait for a picture', async t => {
-  const shutter = shutterOf('setInterval(() => {}, 1000)')
+  const shutter = createShutter('setInterval(() => {}, 1000)')
   const picture = shutter.take(wanted)
   const stopping = setInterval(shutter.stop, 20)
   await t.rejects(picture, { message: 'the probe is stopping' })

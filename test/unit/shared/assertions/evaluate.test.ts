@@ -101,13 +101,13 @@ t.test('A slow answer is degraded, and any other failed assertion is down', asyn
   const phase = { type: 'phase.tls', operator: 'less_than', value: '1' }
   const status = { type: 'status_code', operator: 'equals', value: '200' }
   const fine = { type: 'body', operator: 'contains', value: 'ok' }
-  const verdictOf = (...assertions: (typeof slow)[]) => evaluate(assertions, observation, NOW_MS).verdict
-  t.equal(verdictOf(), 'passed')
-  t.equal(verdictOf(fine), 'passed')
-  t.equal(verdictOf(fine, slow), 'degraded')
-  t.equal(verdictOf(phase), 'degraded')
-  t.equal(verdictOf(slow, status), 'failed')
-  t.equal(verdictOf(status, slow), 'failed')
+  const computeVerdict = (...assertions: (typeof slow)[]) => evaluate(assertions, observation, NOW_MS).verdict
+  t.equal(computeVerdict(), 'passed')
+  t.equal(computeVerdict(fine), 'passed')
+  t.equal(computeVerdict(fine, slow), 'degraded')
+  t.equal(computeVerdict(phase), 'degraded')
+  t.equal(computeVerdict(slow, status), 'failed')
+  t.equal(computeVerdict(status, slow), 'failed')
 })
 
 t.test('A failed assertion contains the actual value, at most 200 characters', async t => {
@@ -138,11 +138,11 @@ t.test('A body that is not JSON fails every json_path assertion, even a negative
 
 t.test('A document with ten thousand levels is read or refused quickly', async t => {
   const deep = Buffer.from(`{"a":${'['.repeat(10_000)}${']'.repeat(10_000)},"b":1}`)
-  const verdictOf = (value: string, operator: string) =>
+  const computeVerdict = (value: string, operator: string) =>
     evaluate([{ type: 'json_path', operator, value }], { ...observation, body: deep }, NOW_MS).verdict
-  t.equal(verdictOf('$.b: 1', 'equals'), 'passed')
-  t.equal(verdictOf('$.a: 1', 'equals'), 'failed')
-  t.equal(verdictOf(`$.a${'[0]'.repeat(9990)}`, 'exists'), 'passed')
+  t.equal(computeVerdict('$.b: 1', 'equals'), 'passed')
+  t.equal(computeVerdict('$.a: 1', 'equals'), 'failed')
+  t.equal(computeVerdict(`$.a${'[0]'.repeat(9990)}`, 'exists'), 'passed')
 })
 
 t.test('An expression with exponential backtracking elsewhere takes time like other expressions', async t => {

@@ -22,7 +22,7 @@ async function start(t: Teardown, maxBytes = 1_000_000) {
 }
 
 /** The response through the proxy; null when it closed the connection without one. */
-async function answerOf(asked: ClientRequest): Promise<{ status: number; body: string } | null> {
+async function readAnswer(asked: ClientRequest): Promise<{ status: number; body: string } | null> {
   asked.end()
   try {
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
@@ -50,7 +50,7 @@ t.test('The proxy forwards a request only to allowed addresses, else it sends no
     ['/', false],
   ]
   for (const [url, isReached] of rows) {
-    t.same(await answerOf(ask(url)), isReached ? { status: 418, body: 'tea' } : null, url)
+    t.same(await readAnswer(ask(url)), isReached ? { status: 418, body: 'tea' } : null, url)
   }
   t.same(
     target.requests.map(({ path, headers }) => [path, headers['proxy-connection']]),
@@ -83,9 +83,9 @@ t.test('The proxy opens tunnels only to allowed addresses', async t => {
 t.test('Received bytes are limited over all connections', async t => {
   const [{ ask }, target] = await Promise.all([start(t, 100_000), startTarget(t)])
   target.behave({ kind: 'big', bytes: 60_000 })
-  t.equal((await answerOf(ask(target.url)))?.body.length, 60_000)
-  t.equal(await answerOf(ask(target.url)), null)
-  t.equal(await answerOf(ask(target.url)), null, 'and from then on there is nothing')
+  t.equal((await readAnswer(ask(target.url)))?.body.length, 60_000)
+  t.equal(await readAnswer(ask(target.url)), null)
+  t.equal(await readAnswer(ask(target.url)), null, 'and from then on there is nothing')
 })
 
 t.test('Sent bytes are limited over all connections', async t => {
@@ -93,9 +93,9 @@ t.test('Sent bytes are limited over all connections', async t => {
   const post = () => {
     const asked = ask(target.url, 'POST')
     asked.write(Buffer.alloc(60_000))
-    return answerOf(asked)
+    return readAnswer(asked)
   }
   t.same(await post(), { status: 200, body: 'ok' })
   t.equal(await post(), null)
-  t.equal(await answerOf(ask(target.url)), null, 'and from then on there is nothing')
+  t.equal(await readAnswer(ask(target.url)), null, 'and from then on there is nothing')
 })

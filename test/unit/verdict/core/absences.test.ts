@@ -4,7 +4,7 @@ import { createMonitorState, restoreState } from '../../../../control-plane/verd
 import { countVotes } from '../../../../control-plane/verdict/core/rules/votes.ts'
 import type { MonitorState } from '../../../../control-plane/verdict/core/types.ts'
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
-import { policyOf, resultOf, START_MS, testRows } from './runs.ts'
+import { buildPolicy, buildResult, START_MS, testRows } from './runs.ts'
 
 const from = (second: number, until = Infinity) => ({
   fromMs: START_MS + second * 1_000,
@@ -178,11 +178,11 @@ testRows([
 
 /** The state of a region that was checked once at 0, restored with all results known from 600. */
 function restored(outcome: Outcome, knownFromSecond: number | null): MonitorState {
-  const result = resultOf({ region: 'eu-west', scheduledAtMs: START_MS, outcome })
+  const result = buildResult({ region: 'eu-west', scheduledAtMs: START_MS, outcome })
   const { state } = decide(createMonitorState('m-1', 1), result, hourly(), START_MS)
   return restoreState(state, knownFromSecond === null ? null : START_MS + knownFromSecond * 1_000)
 }
-const hourly = (changes = {}) => policyOf({ regions: ['eu-west'], retryCount: 0, intervalMs: 3_600_000, ...changes })
+const hourly = (changes = {}) => buildPolicy({ regions: ['eu-west'], retryCount: 0, intervalMs: 3_600_000, ...changes })
 const votesAt = (state: MonitorState, absences: object, second: number) =>
   countVotes(state, hourly(absences), START_MS + second * 1_000).voting
 
@@ -193,7 +193,7 @@ t.test('a region that was ok keeps its vote after a restart without a checkpoint
   t.equal(votesAt(restored(Outcome.UP, 150), short, 700), 0, 'all results since the absence are known')
   t.equal(votesAt(restored(Outcome.UP, 600), absent('eu-west', 100), 700), 0, 'it has no probe yet')
   t.equal(votesAt(restored(Outcome.DOWN, 600), short, 700), 0, 'a failing region that was checked again is stored')
-  const failed = resultOf({ region: 'eu-west', scheduledAtMs: START_MS + 700_000, outcome: Outcome.DOWN })
+  const failed = buildResult({ region: 'eu-west', scheduledAtMs: START_MS + 700_000, outcome: Outcome.DOWN })
   const policy = hourly({ ...short, retryCount: 1 })
   const { state } = decide(restored(Outcome.UP, 600), failed, policy, START_MS + 700_000)
   t.match(state.cells, [{ state: 'ok', failures: 1 }], 'its next result finds it as it was')

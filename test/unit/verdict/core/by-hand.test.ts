@@ -4,7 +4,7 @@ import { DEFAULT_TOLERANCE, REPLAY_TOLERANCE } from '../../../../control-plane/v
 import { createMonitorState, restoreState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { MonitorState } from '../../../../control-plane/verdict/core/types.ts'
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
-import { asStored, play, policyOf, resultOf, START_MS, testRows } from './runs.ts'
+import { asStored, buildPolicy, buildResult, play, START_MS, testRows } from './runs.ts'
 
 // Faults and changes at the worst moment, one row for each.
 testRows([
@@ -162,7 +162,7 @@ t.test('two owners of a partition for ten seconds lead to one outage, whichever 
   const read = (state: MonitorState, from: number, to: number, tolerance = DEFAULT_TOLERANCE) => {
     const changes: string[] = []
     for (const result of results.slice(from, to)) {
-      const decision = decide(state, result, policyOf(), result.scheduledAtMs, tolerance)
+      const decision = decide(state, result, buildPolicy(), result.scheduledAtMs, tolerance)
       state = decision.state
       if (decision.transition) changes.push(`${decision.transition.to}@${decision.transition.atMs - START_MS}`)
     }
@@ -181,7 +181,7 @@ t.test('two owners of a partition for ten seconds lead to one outage, whichever 
 t.test(
   'a monitor that is paused while down and resumed starts at null, and its first up sends no recovery',
   async t => {
-    const policy = policyOf({ configVersion: 2 })
+    const policy = buildPolicy({ configVersion: 2 })
     const down = play({ says: '', statuses: '', run: 'us 0 x 1 x 4 x' }, 1, state => state)
     t.equal(down.state.status, 'down')
     const resumed = createMonitorState('m-1', 2)
@@ -198,7 +198,7 @@ t.test('the first success of a failing region is stored even if nothing else cha
   const run = `us      0 x 1 x 4 x  60 x[c=2]  120 .[c=2] 125 x[c=2]
                policy  50 c=2`
   const { state } = play({ says: '', statuses: '', run }, 1, kept => kept)
-  const policy = policyOf({ configVersion: 3 })
+  const policy = buildPolicy({ configVersion: 3 })
   const success = { ...failing(130, 3), outcome: Outcome.UP }
   const adopted = decide(state, { ...success, outcome: Outcome.UNKNOWN }, policy, START_MS + 130_000)
   t.equal(adopted.store, 'at_once', 'a new configuration is stored')
@@ -211,7 +211,7 @@ t.test('an outage keeps its start through degraded and down again, and its end c
   const { state } = play({ says: '', statuses: '', run }, 1, kept => kept)
   t.match(state, { status: 'down', statusSinceMs: START_MS + 204_000, outageSinceMs: START_MS + 4000 })
   const up = (second: number) => ({ ...failing(second, 1), outcome: Outcome.UP })
-  const policy = policyOf()
+  const policy = buildPolicy()
   const first = decide(state, up(240), policy, START_MS + 240_000)
   const last = decide(first.state, up(245), policy, START_MS + 245_000)
   t.match(last.transition, { to: 'up', downSinceMs: START_MS + 4000, downDurationMs: 241_000 })
@@ -220,11 +220,11 @@ t.test('an outage keeps its start through degraded and down again, and its end c
 
 t.test('up after degraded has no down duration', async t => {
   const { state } = play({ says: '', statuses: '', run: 'us 0 ~ 1 ~ 2 ~ 60 .' }, 1, kept => kept)
-  const last = decide(state, { ...failing(65, 1), outcome: Outcome.UP }, policyOf(), START_MS + 65_000)
+  const last = decide(state, { ...failing(65, 1), outcome: Outcome.UP }, buildPolicy(), START_MS + 65_000)
   t.match(last.transition, { from: 'degraded', to: 'up', downSinceMs: null, downDurationMs: null })
 })
 
 function failing(second: number, configVersion: number) {
   const scheduledAtMs = START_MS + second * 1000
-  return resultOf({ region: 'us-east', scheduledAtMs, configVersion, outcome: Outcome.DOWN })
+  return buildResult({ region: 'us-east', scheduledAtMs, configVersion, outcome: Outcome.DOWN })
 }

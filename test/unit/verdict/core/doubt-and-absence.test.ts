@@ -5,7 +5,7 @@ import { createMonitorState } from '../../../../control-plane/verdict/core/rules
 import type { MonitorState, Policy, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
 import { findLastCountedMs, markUnchecked } from '../../../../control-plane/verdict/core/unknown-status/unchecked.ts'
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
-import { policyOf, resultOf, START_MS, testRows } from './runs.ts'
+import { buildPolicy, buildResult, START_MS, testRows } from './runs.ts'
 
 const absences = (region: string, from: number, until = Infinity) => ({
   absences: new Map([[region, { fromMs: START_MS + from * 1_000, untilMs: START_MS + until * 1_000 }]]),
@@ -40,7 +40,7 @@ testRows([
   },
 ])
 
-const alone = policyOf({ regions: ['us-east'] })
+const alone = buildPolicy({ regions: ['us-east'] })
 
 /** Feeds failures that are doubted, `[second, attempt]` with the slot `slotS`. */
 function fail(state: MonitorState, policy: Policy, slotS: number, attempts: [second: number, attempt: number][]) {
@@ -48,7 +48,7 @@ function fail(state: MonitorState, policy: Policy, slotS: number, attempts: [sec
   for (const [second, attempt] of attempts) {
     const scheduledAtMs = START_MS + slotS * 1_000
     const result: VerdictResult = {
-      ...resultOf({ region: 'us-east', scheduledAtMs, attempt, outcome: Outcome.DOWN }),
+      ...buildResult({ region: 'us-east', scheduledAtMs, attempt, outcome: Outcome.DOWN }),
       isDoubted: true,
     }
     next = decide(next, result, policy, START_MS + second * 1_000).state
@@ -57,7 +57,7 @@ function fail(state: MonitorState, policy: Policy, slotS: number, attempts: [sec
 }
 const up = decide(
   createMonitorState('m-1', 1),
-  resultOf({ region: 'us-east', scheduledAtMs: START_MS, outcome: Outcome.UP }),
+  buildResult({ region: 'us-east', scheduledAtMs: START_MS, outcome: Outcome.UP }),
   alone,
   START_MS,
 ).state

@@ -37,7 +37,7 @@ type Scene = {
 }
 
 /** Which monitors of one region, with a host each, go down, and when, in ms from the beginning of the fault. */
-async function downsOf(scene: Scene): Promise<Map<number, number>> {
+async function simulateDowns(scene: Scene): Promise<Map<number, number>> {
   const { fault, isDoubting, hasWitness, retries, dead = [], deadStatus = 0 } = scene
   const time = createVirtualTime()
   const doubt = createDoubtDetector()
@@ -75,14 +75,14 @@ async function downsOf(scene: Scene): Promise<Map<number, number>> {
   }
   const states = new Map<string, MonitorState>()
   const downs = new Map<number, number>()
-  const hostOf = (monitorId: string) => Number(monitorId.slice(1))
+  const parseHost = (monitorId: string) => Number(monitorId.slice(1))
   function take(monitorId: string, result: VerdictResult): void {
     const atMs = time.monotonicMs()
     const decision = decide(states.get(monitorId) ?? createMonitorState(monitorId, 1), result, policy, EPOCH_MS + atMs)
     states.set(monitorId, decision.state)
-    if (decision.transition?.to === 'down') downs.set(hostOf(monitorId), atMs - FAULT_MS)
+    if (decision.transition?.to === 'down') downs.set(parseHost(monitorId), atMs - FAULT_MS)
     if (!decision.ask?.witness) return
-    const seen = isDead(hostOf(monitorId))
+    const seen = isDead(parseHost(monitorId))
       ? { outcome: Outcome.DOWN, statusCode: deadStatus }
       : { outcome: Outcome.UP, statusCode: 200 }
     const check = { ...result, ...seen, region: 'eu-west', probeId: 'w', trigger: Trigger.WITNESS, attempt: 1 }
@@ -124,10 +124,10 @@ const FAULTS: [title: string, fault: Fault, hasDownsAlone: boolean][] = [
 for (const [title, fault, hasDownsAlone] of FAULTS) {
   t.test(`${title}: no monitor of one region is falsely down`, async t => {
     const scene = { fault, isDoubting: true, hasWitness: true, retries: 2 }
-    const without = await downsOf({ ...scene, isDoubting: false })
+    const without = await simulateDowns({ ...scene, isDoubting: false })
     t.ok(without.size > 10, `${without.size} of ${MONITORS} without a doubt`)
-    t.equal((await downsOf(scene)).size, 0, 'with a witness')
-    const alone = await downsOf({ ...scene, hasWitness: false })
+    t.equal((await simulateDowns(scene)).size, 0, 'with a witness')
+    const alone = await simulateDowns({ ...scene, hasWitness: false })
     t.equal(alone.size > 0, hasDownsAlone, `${alone.size} without a witness`)
   })
 }
@@ -146,7 +146,7 @@ for (const [title, deadStatus, withinMs] of DEAD) {
   t.test(title, async t => {
     const fault = { seconds: 300, share: 0.6, failsAfterMs: REFUSED_MS }
     const dead = [8, 16, 24, 32]
-    const downs = await downsOf({ fault, isDoubting: true, hasWitness: true, retries: 2, dead, deadStatus })
+    const downs = await simulateDowns({ fault, isDoubting: true, hasWitness: true, retries: 2, dead, deadStatus })
     t.same(
       [...downs.keys()].sort((a, b) => a - b),
       dead,

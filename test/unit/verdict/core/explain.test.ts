@@ -4,7 +4,7 @@ import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
 import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import type { StatusTransition, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
 import { FailureSource, Outcome, Trigger } from '../../../../proto/gen/probe/v1/result.ts'
-import { policyOf, REGIONS, resultOf, START_MS } from './runs.ts'
+import { buildPolicy, buildResult, REGIONS, START_MS } from './runs.ts'
 
 const { UP, DOWN, DEGRADED } = Outcome
 const REFUSED = { source: FailureSource.TARGET, code: 'ECONNREFUSED', message: 'connection refused' }
@@ -12,17 +12,17 @@ const TIMED_OUT = { source: FailureSource.TARGET, code: 'ETIMEDOUT', message: 't
 const ERRORS: Record<string, typeof REFUSED> = { us: REFUSED, eu: TIMED_OUT, ap: REFUSED }
 
 /** The items are `second region outcome`. The monitor uses every region of the run, and `regions` more. */
-function transitionsOf(
+function collectTransitions(
   run: [number, string, Outcome][],
   regions = ['us', 'eu', 'ap'],
   changes = {},
 ): StatusTransition[] {
-  const policy = policyOf({ regions: regions.map(name => REGIONS[name]!), ...changes })
+  const policy = buildPolicy({ regions: regions.map(name => REGIONS[name]!), ...changes })
   let state = createMonitorState('m-1', 1)
   return run.flatMap(([second, name, outcome]) => {
     const atMs = START_MS + second * 1000
     const error = outcome === DOWN ? ERRORS[name]! : null
-    const result = resultOf({ region: REGIONS[name]!, scheduledAtMs: atMs, outcome, error })
+    const result = buildResult({ region: REGIONS[name]!, scheduledAtMs: atMs, outcome, error })
     const decision = decide(state, result, policy, atMs)
     state = decision.state
     return decision.transition ?? []
@@ -43,7 +43,7 @@ const OUTAGE: [number, string, Outcome][] = [
 ]
 
 t.test('a transition contains the votes, attempts, thresholds and timings that caused it', async t => {
-  const down = transitionsOf(OUTAGE).at(-1)!
+  const down = collectTransitions(OUTAGE).at(-1)!
   t.match(down, {
     from: 'up',
     to: 'down',
@@ -98,7 +98,7 @@ t.test('a transition contains the votes, attempts, thresholds and timings that c
 
 t.test('the summary of a transition to down is a sentence', async t => {
   t.equal(
-    formatExplanation(transitionsOf(OUTAGE).at(-1)!.explanation),
+    formatExplanation(collectTransitions(OUTAGE).at(-1)!.explanation),
     '2 of 3 regions failed 3 checks in a row: us-east (connection refused), eu-west (timed out).',
   )
 })
@@ -111,7 +111,7 @@ t.test('the summary of a recovery contains the duration of the outage', async t 
     [125, 'us', UP],
     [126, 'eu', UP],
   ]
-  const up = transitionsOf(run).at(-1)!
+  const up = collectTransitions(run).at(-1)!
   t.match(up, { to: 'up', downSinceMs: START_MS + 64_200, downDurationMs: 61_800, failingRegions: [] })
   t.equal(up.check.outcome, UP)
   t.match(up.explanation, { rule: 'none_failing', timings: { outage_seconds: 61.8 } })
@@ -120,7 +120,7 @@ t.test('the summary of a recovery contains the duration of the outage', async t 
 
 t.test('a partial failure names the failing region and shows its check, even if another region decided', async t => {
   const run = OUTAGE.filter(([, name]) => name !== 'eu' && name !== 'ap')
-  const degraded = transitionsOf([...run, [65, 'eu', UP]], ['us', 'eu']).at(-1)!
+  const degraded = collectTransitions([...run, [65, 'eu', UP]], ['us', 'eu']).at(-1)!
   t.match(degraded, { from: null, to: 'degraded', failingRegions: ['us-east'], check: { region: 'us-east' } })
   t.equal(degraded.explanation.rule, 'some_failing')
   t.equal(degraded.explanation.decided_by.region, 'eu-west')
@@ -131,14 +131,14 @@ t.test('a partial failure names the failing region and shows its check, even if 
 })
 
 t.test('the summary names slow answers in most regions', async t => {
-  const degraded = transitionsOf([[0, 'us', DEGRADED]], ['us'], { retryCount: 0 }).at(-1)!
+  const degraded = collectTransitions([[0, 'us', DEGRADED]], ['us'], { retryCount: 0 }).at(-1)!
   t.equal(degraded.explanation.rule, 'majority_degraded')
   t.equal(formatExplanation(degraded.explanation), '1 of 1 region was not up in 1 check: us-east (degraded, 12.5 ms).')
 })
 
 t.test('a transition by reduced quorum contains the time at which the quorum was lost', async t => {
   const minutes = [0, 60, 120, 180, 240, 300].map((second): [number, string, Outcome] => [second, 'us', UP])
-  const up = transitionsOf(minutes).at(-1)!
+  const up = collectTransitions(minutes).at(-1)!
   t.equal(up.quorum, 'reduced')
   t.match(up.explanation.quorum, { mode: 'reduced', regions: 3, needed: 2, voting: 1 })
   t.equal(up.explanation.quorum.lost_since, '2026-01-01T00:00:00.000Z')
@@ -150,18 +150,18 @@ t.test('a transition by reduced quorum contains the time at which the quorum was
 })
 
 t.test('a monitor whose votes do not expire has no vote lifetime in its explanation', async t => {
-  const down = transitionsOf([[0, 'us', DOWN]], ['us'], { retryCount: 0, expires: false }).at(-1)!
+  const down = collectTransitions([[0, 'us', DOWN]], ['us'], { retryCount: 0, expires: false }).at(-1)!
   t.equal(down.explanation.thresholds.vote_lifetime_seconds, null)
   t.equal(formatExplanation(down.explanation), '1 of 1 region failed 1 check: us-east (connection refused).')
 })
 
 t.test('a transition contains the doubt and its settlement', async t => {
-  const policy = policyOf({ regions: ['us-east'], retryCount: 0, witness: true })
+  const policy = buildPolicy({ regions: ['us-east'], retryCount: 0, witness: true })
   const us = (second: number, outcome: Outcome) =>
-    resultOf({ region: 'us-east', scheduledAtMs: START_MS + second * 1000, outcome, isDoubted: true })
+    buildResult({ region: 'us-east', scheduledAtMs: START_MS + second * 1000, outcome, isDoubted: true })
   const check = { region: 'eu-west', scheduledAtMs: START_MS + 61_000, trigger: Trigger.WITNESS }
   const unavailable = { source: FailureSource.TARGET, code: 'http_status', message: 'status 503' }
-  const witness = resultOf({ ...check, outcome: DOWN, error: unavailable, statusCode: 503 })
+  const witness = buildResult({ ...check, outcome: DOWN, error: unavailable, statusCode: 503 })
   const transitionsAfter = (results: VerdictResult[]) => {
     let state = createMonitorState('m-1', 1)
     return results.flatMap(result => {

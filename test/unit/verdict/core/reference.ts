@@ -43,11 +43,11 @@ export function judgeAll(arrivals: readonly Arrival[]): JudgedArrival[] {
 function judgeNext(past: readonly JudgedArrival[], now: Arrival): JudgedArrival {
   const { result, policy, atMs } = now
   const before = last(past)
-  const mine = resultsOf(past, result.region, policy)
+  const mine = selectResults(past, result.region, policy)
   const unchanged: JudgedArrival = {
     ...now,
     use: 'refused',
-    state: stateOf(mine),
+    state: getState(mine),
     status: before?.status ?? null,
     vote: null,
     heldSinceMs: heldBefore(past, now),
@@ -59,10 +59,10 @@ function judgeNext(past: readonly JudgedArrival[], now: Arrival): JudgedArrival 
   if (isForHistory || result.scheduledAtMs > atMs + 5000 || !policy.regions.includes(result.region)) {
     return { ...unchanged, heldSinceMs: before?.heldSinceMs ?? null }
   }
-  const use = useOf(mine, result)
+  const use = decideUse(mine, result)
   const mayAsk = past.every(one => !one.isAsking || atMs - one.atMs >= policy.intervalMs)
   if (use !== 'counts') return { ...unchanged, use }
-  const contradiction = contradictionOf(past, mine, now)
+  const contradiction = findContradiction(past, mine, now)
   if (contradiction !== null) {
     const isRenewing = !mayAsk && contradiction.isOutdated
     return { ...unchanged, use: 'skipped', isDisagreeing: true, isAsking: mayAsk, isRenewing }
@@ -77,16 +77,16 @@ function judgeNext(past: readonly JudgedArrival[], now: Arrival): JudgedArrival 
 }
 
 /** The results of a region since it was last left out of the configuration. */
-function resultsOf(past: readonly JudgedArrival[], region: string, policy: Policy): JudgedArrival[] {
+function selectResults(past: readonly JudgedArrival[], region: string, policy: Policy): JudgedArrival[] {
   const received = past.filter(isReceived)
   const kept = policy.regions.includes(region) ? tail(received, one => one.policy.regions.includes(region)) : []
   return kept.filter(one => one.result.region === region)
 }
 
-const countedOf = (mine: readonly JudgedArrival[]) => mine.filter(one => one.use === 'counts')
-const stateOf = (mine: readonly JudgedArrival[]): RegionState => last(countedOf(mine))?.state ?? 'pending'
+const selectCounted = (mine: readonly JudgedArrival[]) => mine.filter(one => one.use === 'counts')
+const getState = (mine: readonly JudgedArrival[]): RegionState => last(selectCounted(mine))?.state ?? 'pending'
 
-function useOf(mine: readonly JudgedArrival[], result: VerdictResult): JudgedArrival['use'] {
+function decideUse(mine: readonly JudgedArrival[], result: VerdictResult): JudgedArrival['use'] {
   const placed = mine.filter(one => one.use === 'counts' || one.use === 'skipped')
   const isOld = mine.some(
     ({ use, result: { configVersion, epoch } }) =>
@@ -105,18 +105,18 @@ function useOf(mine: readonly JudgedArrival[], result: VerdictResult): JudgedArr
 
 /** Failures at the end of the region's counting results, since the target or the assertions changed last. */
 function failuresIn(mine: readonly JudgedArrival[], { streaksSince }: Policy): JudgedArrival[] {
-  const recent = countedOf(mine).filter(one => one.result.configVersion >= streaksSince)
+  const recent = selectCounted(mine).filter(one => one.result.configVersion >= streaksSince)
   return tail(recent, one => one.result.outcome === Outcome.DOWN)
 }
 
-function contradictionOf(
+function findContradiction(
   past: readonly JudgedArrival[],
   mine: readonly JudgedArrival[],
   { result, policy, atMs }: Arrival,
 ) {
   const streak = failuresIn(mine, policy)
   const first = streak[0]
-  if (result.outcome !== Outcome.DOWN || stateOf(mine) === 'failing') return null
+  if (result.outcome !== Outcome.DOWN || getState(mine) === 'failing') return null
   if (first === undefined || streak.length < policy.retryCount) return null
   const since = mine.slice(mine.indexOf(first))
   const opinions = since.filter(
@@ -134,8 +134,8 @@ function contradictionOf(
 }
 
 function nextState(mine: readonly JudgedArrival[], { result, policy }: Arrival): RegionState {
-  const state = stateOf(mine)
-  const recent = countedOf(mine).filter(one => one.result.configVersion >= policy.streaksSince)
+  const state = getState(mine)
+  const recent = selectCounted(mine).filter(one => one.result.configVersion >= policy.streaksSince)
   const outcomes = [...recent.map(one => one.result.outcome), result.outcome]
   const failures = tail(outcomes, one => one === Outcome.DOWN).length
   const notUp = tail(outcomes, one => one !== Outcome.UP).length
@@ -154,13 +154,13 @@ function asks(past: readonly JudgedArrival[], mine: readonly JudgedArrival[], { 
   const askedAtMs = lastWhere(past, one => one.isAsking)?.atMs ?? Number.NEGATIVE_INFINITY
   if (result.outcome === Outcome.DOWN) {
     const streak = failuresIn(mine, policy)
-    const first = stateOf(mine) === 'failing' ? streakStart(mine) : streak[0]
+    const first = getState(mine) === 'failing' ? streakStart(mine) : streak[0]
     return status !== 'down' && (streak.length === 0 || first!.atMs > askedAtMs)
   }
-  const newest = lastWhere(countedOf(mine), one => one.result.configVersion >= policy.streaksSince)
+  const newest = lastWhere(selectCounted(mine), one => one.result.configVersion >= policy.streaksSince)
   const isFirst = newest === undefined || newest.result.outcome === Outcome.DOWN
   const ends = lastWhere(past, one => one.status === 'down' || one.status === 'up')
-  return stateOf(mine) === 'failing' && ends?.status === 'down' && (isFirst || newest.atMs > askedAtMs)
+  return getState(mine) === 'failing' && ends?.status === 'down' && (isFirst || newest.atMs > askedAtMs)
 }
 
 type Voter = { state: RegionState; newest: JudgedArrival; endsMs: number; mine: JudgedArrival[] }
@@ -168,8 +168,8 @@ type Voter = { state: RegionState; newest: JudgedArrival; endsMs: number; mine: 
 /** Who votes at a moment, by everything in `seen`. */
 function votersAt(seen: readonly JudgedArrival[], policy: Policy, atMs: number): Voter[] {
   return policy.regions.flatMap(region => {
-    const mine = resultsOf(seen, region, policy)
-    const newest = last(countedOf(mine))
+    const mine = selectResults(seen, region, policy)
+    const newest = last(selectCounted(mine))
     if (newest === undefined || newest.state === 'pending') return []
     const endsMs = newest.atMs + 3 * policy.intervalMs + policy.timeoutMs
     return endsMs > atMs ? [{ state: newest.state, newest, endsMs, mine }] : []
@@ -261,7 +261,7 @@ function haveAnswered(voters: readonly Voter[], failing: readonly Voter[], { pol
 
 /** The first failure of the streak that made the region failing. */
 function streakStart(mine: readonly JudgedArrival[]): JudgedArrival {
-  const counted = countedOf(mine)
+  const counted = selectCounted(mine)
   const began = counted.length - tail(counted, one => one.state === 'failing').length
   const deciding = counted[began]!
   return failuresIn(counted.slice(0, began + 1), deciding.policy)[0]!

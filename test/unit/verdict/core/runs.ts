@@ -59,7 +59,7 @@ type Row = {
 
 type Step = { atMs: number; kind: 'result' | 'policy' | 'restart'; region: string; text: string; options: string }
 
-export function policyOf(changes: Partial<Policy> = {}): Policy {
+export function buildPolicy(changes: Partial<Policy> = {}): Policy {
   const standard = {
     configVersion: 1,
     streaksSince: 1,
@@ -71,7 +71,9 @@ export function policyOf(changes: Partial<Policy> = {}): Policy {
   return { ...standard, regions: ['us-east'], ...changes }
 }
 
-export function resultOf(changes: Partial<VerdictResult> & { region: string; scheduledAtMs: number }): VerdictResult {
+export function buildResult(
+  changes: Partial<VerdictResult> & { region: string; scheduledAtMs: number },
+): VerdictResult {
   const outcome = changes.outcome ?? Outcome.UP
   const refused = { source: FailureSource.TARGET, code: 'ECONNREFUSED', message: 'connection refused' }
   return {
@@ -106,7 +108,7 @@ export function testRows(rows: readonly Row[]): void {
 }
 
 export function play(row: Row, times: number, keep: (state: MonitorState) => MonitorState) {
-  let policy = policyOf({ regions: regionsIn(row.run), ...row.policy })
+  let policy = buildPolicy({ regions: regionsIn(row.run), ...row.policy })
   let state = keep(createMonitorState('m-1', policy.configVersion))
   const seen = { statuses: [] as string[], asks: [] as string[], disagreements: [] as string[], ignored: 0 }
   for (const step of parse(row.run)) {
@@ -150,7 +152,7 @@ function resultFrom(step: Step): VerdictResult {
   const options = parseOptions(step.options)
   const second = (key: string, fallbackMs: number) =>
     options[key] === undefined ? fallbackMs : START_MS + Number(options[key]) * 1000
-  return resultOf({
+  return buildResult({
     region: step.region,
     outcome: OUTCOMES[step.text]!,
     scheduledAtMs: second('s', step.atMs),
@@ -183,13 +185,13 @@ function parse(run: string): Step[] {
     const [name, ...tokens] = line.split(/\s+/) as [string, ...string[]]
     const size = name === 'restart' ? 1 : 2
     for (let i = 0; i < tokens.length; i += size) {
-      for (const second of seconds(tokens[i]!)) steps.push(stepOf(name, second, tokens[i + 1] ?? ''))
+      for (const second of seconds(tokens[i]!)) steps.push(parseStep(name, second, tokens[i + 1] ?? ''))
     }
   }
   return steps.sort((a, b) => a.atMs - b.atMs)
 }
 
-function stepOf(name: string, second: number, text: string): Step {
+function parseStep(name: string, second: number, text: string): Step {
   const atMs = START_MS + Math.round(second * 1000)
   if (name === 'restart') return { atMs, kind: 'restart', region: '', text: '', options: '' }
   if (name === 'policy') return { atMs, kind: 'policy', region: '', text: '', options: text }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { decide } from '../../../../control-plane/verdict/core/rules/decide.ts'
 import { createMonitorState } from '../../../../control-plane/verdict/core/rules/state.ts'
 import { Outcome } from '../../../../proto/gen/probe/v1/result.ts'
-import { policyOf, resultOf, START_MS } from './runs.ts'
+import { buildPolicy, buildResult, START_MS } from './runs.ts'
 
 /**
  * Slots of attempts (. up, x down, ? unknown), and what the probe receives after each attempt: o ok, f failing, - nothing.
@@ -21,13 +21,13 @@ const ROWS: [retryCount: number, slots: string, expected: string, says: string][
 
 for (const [retryCount, slots, expected, says] of ROWS) {
   t.test(`a probe receives the state of its region: ${says}`, async t => {
-    const policy = policyOf({ retryCount })
+    const policy = buildPolicy({ retryCount })
     let state = createMonitorState('m-1', 1)
     const received = slots.split(' ').map((attempts, slot) => {
       const sent = [...attempts].map((sign, i) => {
         const outcome = sign === '.' ? Outcome.UP : sign === 'x' ? Outcome.DOWN : Outcome.UNKNOWN
         const scheduledAtMs = START_MS + slot * 60_000
-        const result = resultOf({ region: 'us-east', scheduledAtMs, attempt: i + 1, outcome })
+        const result = buildResult({ region: 'us-east', scheduledAtMs, attempt: i + 1, outcome })
         const decision = decide(state, result, policy, scheduledAtMs + i * 1_000)
         state = decision.state
         return decision.regionState?.state[0] ?? '-'

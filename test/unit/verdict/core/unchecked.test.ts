@@ -8,7 +8,7 @@ import {
   markUnchecked,
 } from '../../../../control-plane/verdict/core/unknown-status/unchecked.ts'
 import { Outcome, Trigger } from '../../../../proto/gen/probe/v1/result.ts'
-import { policyOf, resultOf, START_MS } from './runs.ts'
+import { buildPolicy, buildResult, START_MS } from './runs.ts'
 
 const [US, EU, AP] = ['us-east', 'eu-west', 'ap-southeast']
 
@@ -18,7 +18,7 @@ function feed(state: MonitorState, policy: Policy, checks: [string, number, bool
   let next = state
   for (const [region, second, up] of checks) {
     const atMs = START_MS + second * 1_000
-    const result = resultOf({ region, scheduledAtMs: atMs, outcome: up ? Outcome.UP : Outcome.DOWN })
+    const result = buildResult({ region, scheduledAtMs: atMs, outcome: up ? Outcome.UP : Outcome.DOWN })
     const { state: after, transition } = decide(next, result, policy, atMs)
     if (transition) transitions.push(`${transition.from}>${transition.to}@${second}`)
     next = after
@@ -26,9 +26,9 @@ function feed(state: MonitorState, policy: Policy, checks: [string, number, bool
   return { state: next, transitions: transitions.join(' ') }
 }
 
-const one = policyOf({ regions: [US!], retryCount: 1 })
-const two = policyOf({ regions: [US!, EU!], retryCount: 0 })
-const three = policyOf({ regions: [US!, EU!, AP!], retryCount: 0 })
+const one = buildPolicy({ regions: [US!], retryCount: 1 })
+const two = buildPolicy({ regions: [US!, EU!], retryCount: 0 })
+const three = buildPolicy({ regions: [US!, EU!, AP!], retryCount: 0 })
 const start = (policy: Policy, checks: [string, number, boolean][]) =>
   feed(createMonitorState('m-1', 1), policy, checks).state
 const unchecked = (state: MonitorState) => markUnchecked(state, findLastCountedMs(state)!)
@@ -139,7 +139,7 @@ for (const [title, state, policy, checks, expected] of rows) {
 
 t.test('an outage lasts from its start, even if nothing was checked in between', async t => {
   const { state } = feed(unchecked(downOnce), one, [])
-  const { transition } = decide(state, resultOf({ region: US!, scheduledAtMs: START_MS + 1e6 }), one, START_MS + 1e6)
+  const { transition } = decide(state, buildResult({ region: US!, scheduledAtMs: START_MS + 1e6 }), one, START_MS + 1e6)
   t.equal(transition?.downDurationMs, 1e6 - 1_000)
 })
 
@@ -154,7 +154,7 @@ t.test('an outage continues while a minority of the regions fails afterwards', a
 t.test(
   'a probe that makes one attempt a slot learns with its first result that the region begins as a new one',
   async t => {
-    const failed = resultOf({ region: US!, scheduledAtMs: START_MS + 1e6, outcome: Outcome.DOWN })
+    const failed = buildResult({ region: US!, scheduledAtMs: START_MS + 1e6, outcome: Outcome.DOWN })
     const regionState = (state: MonitorState) => decide(state, failed, one, START_MS + 1e6).regionState
     t.same(regionState(unchecked(downOnce)), { region: US, state: 'pending' })
     t.equal(regionState(downOnce), null, 'not while it is checked')
@@ -170,10 +170,10 @@ t.test('a monitor whose failures another probe contradicts in each slot counts a
   let seenMs = 0
   for (const slotS of [60, 120, 180, 240, 300]) {
     const scheduledAtMs = START_MS + slotS * 1_000
-    const failed = (attempt: number) => resultOf({ region: US!, scheduledAtMs, attempt, outcome: Outcome.DOWN })
+    const failed = (attempt: number) => buildResult({ region: US!, scheduledAtMs, attempt, outcome: Outcome.DOWN })
     seenMs = scheduledAtMs + 500
     const seenWell = {
-      ...resultOf({ region: US!, scheduledAtMs: seenMs }),
+      ...buildResult({ region: US!, scheduledAtMs: seenMs }),
       probeId: 'us-east-p2',
       trigger: Trigger.OTHER_PROBE,
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Policy, VerdictResult } from '../../../../control-plane/verdict/core/types.ts'
 import { Outcome, Trigger } from '../../../../proto/gen/probe/v1/result.ts'
 import { type Arrival, STEP_MS } from './reference.ts'
-import { policyOf, REGIONS, resultOf, START_MS } from './runs.ts'
+import { buildPolicy, buildResult, REGIONS, START_MS } from './runs.ts'
 
 /** Random runs of results of one monitor, for the tests that compare two ways of judging them. */
 
@@ -34,7 +34,7 @@ type Region = { epoch: number; probe: number; scheduledAtMs: number; attempt: nu
 
 export function arrivalsIn({ regions, retryCount, intervalSteps, stickiness, steps }: World): Arrival[] {
   const timing = { intervalMs: intervalSteps * STEP_MS, timeoutMs: STEP_MS }
-  let policy = policyOf({ ...timing, regions: ALL.slice(0, regions), retryCount })
+  let policy = buildPolicy({ ...timing, regions: ALL.slice(0, regions), retryCount })
   const places = new Map<string, Region>()
   const arrivals: Arrival[] = []
   let atMs = START_MS
@@ -67,7 +67,7 @@ function resultFor(
   if (one.event === 'opinion') {
     const scheduledAtMs = atMs - (one.pick % 3) * STEP_MS
     const probeId = `${region}-p${place.probe + (one.pick % 2)}`
-    return resultOf({
+    return buildResult({
       region,
       outcome: one.outcome,
       scheduledAtMs,
@@ -86,7 +86,7 @@ function resultFor(
   else if (one.order === 'slot') Object.assign(place, { scheduledAtMs: atMs, attempt: 1 })
   const shiftMs =
     one.order === 'late' ? -(one.pick % 20) * STEP_MS : one.order === 'future' ? (1 + (one.pick % 4)) * STEP_MS : 0
-  return resultOf({
+  return buildResult({
     region,
     outcome,
     configVersion,

@@ -16,10 +16,10 @@ const publicUrl = 'https://picket.example'
 
 const cell = (region: string, state: RegionTally['state'], last: Partial<VerdictResult> | null) =>
   ({ region, state, last: last && { region, error: null, ...last } }) as RegionTally
-const stateOf = (...cells: RegionTally[]) => ({ cells }) as Partial<MonitorState> as MonitorState
+const buildState = (...cells: RegionTally[]) => ({ cells }) as Partial<MonitorState> as MonitorState
 
 t.test('a warning contains the days, the monitor, its newest check and its open incident', async t => {
-  const state = stateOf(
+  const state = buildState(
     cell('us-east', 'failing', {
       scheduledAtMs: 5,
       statusCode: 500,

@@ -81,8 +81,8 @@ t.test('An event contains the update, the acknowledgement and the end', async t 
 
 t.test('An event contains the address of the status page, at its custom domain if it has one', async t => {
   const fact = { name: 'incident.created' as const, projectId: 'p', incident, update: null }
-  const urlOf = (statusPage: { slug: string; domain: string | null }) =>
+  const buildEventData = (statusPage: { slug: string; domain: string | null }) =>
     buildIncidentEvent('e', { ...fact, statusPage }, 'https://picket.example', now).data
-  t.match(urlOf({ slug: 'acme', domain: null }), { status_page_url: 'https://picket.example/status/acme' })
-  t.match(urlOf({ slug: 'acme', domain: 'status.acme.com' }), { status_page_url: 'https://status.acme.com' })
+  t.match(buildEventData({ slug: 'acme', domain: null }), { status_page_url: 'https://picket.example/status/acme' })
+  t.match(buildEventData({ slug: 'acme', domain: 'status.acme.com' }), { status_page_url: 'https://status.acme.com' })
 })

@@ -18,7 +18,7 @@ const date = (text: string) => new Date(`${text.replace(' ', 'T')}:00Z`)
 const write = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ')
 
 /** The next periods after a moment, in UTC. */
-function periodsOf(schedule: MaintenanceSchedule, after: string, count: number): string[] {
+function listPeriods(schedule: MaintenanceSchedule, after: string, count: number): string[] {
   const found: string[] = []
   let from = date(after)
   for (let i = 0; i < count; i++) {
@@ -85,18 +85,18 @@ const CLOCKS: [title: string, cron: string, timeZone: string, after: string, exp
 
 for (const [title, cron, timeZone, after, expected] of CLOCKS) {
   t.test(title, async t => {
-    t.same(periodsOf({ ...NIGHTLY, cron, timeZone }, after, expected.length), expected)
+    t.same(listPeriods({ ...NIGHTLY, cron, timeZone }, after, expected.length), expected)
   })
 }
 
 t.test('a window with bounds does not exceed them', async t => {
   const bounded = { ...NIGHTLY, startsAt: date('2026-05-02 02:30'), endsAt: date('2026-05-04 03:00') }
-  t.same(periodsOf(bounded, '2026-05-01 00:00', 5), [
+  t.same(listPeriods(bounded, '2026-05-01 00:00', 5), [
     '2026-05-02 02:30 to 03:30',
     '2026-05-03 02:30 to 03:30',
     '2026-05-04 02:30 to 03:00',
   ])
-  t.same(periodsOf({ ...bounded, startsAt: date('2026-05-03 02:31') }, '2026-05-01 00:00', 5), [
+  t.same(listPeriods({ ...bounded, startsAt: date('2026-05-03 02:31') }, '2026-05-01 00:00', 5), [
     '2026-05-04 02:30 to 03:00',
   ])
 })
@@ -121,8 +121,8 @@ t.test('a period contains its start but not its end', async t => {
       t.equal(period && write(period.startsAt), expected, moment)
     }
   }
-  t.same(periodsOf(once, '2026-05-02 02:29', 3), ['2026-05-02 02:30 to 03:30'])
-  t.same(periodsOf(once, '2026-05-02 02:30', 3), [])
+  t.same(listPeriods(once, '2026-05-02 02:29', 3), ['2026-05-02 02:30 to 03:30'])
+  t.same(listPeriods(once, '2026-05-02 02:30', 3), [])
 })
 
 t.test('a cron expression must have five fields without ? and @', async t => {
@@ -138,8 +138,8 @@ t.test('a cron expression must have five fields without ? and @', async t => {
 
 t.test('the search for a period ends after 50 years, also for a stored window that never begins', async t => {
   const leap = { ...NIGHTLY, cron: '0 0 29 2 +1' }
-  t.same(periodsOf(leap, '2026-11-01 00:00', 2), ['2044-02-29 00:00 to 01:00', '2072-02-29 00:00 to 01:00'])
-  t.same(periodsOf(leap, '2089-11-01 00:00', 1), ['2112-02-29 00:00 to 01:00'])
+  t.same(listPeriods(leap, '2026-11-01 00:00', 2), ['2044-02-29 00:00 to 01:00', '2072-02-29 00:00 to 01:00'])
+  t.same(listPeriods(leap, '2089-11-01 00:00', 1), ['2112-02-29 00:00 to 01:00'])
   const never = { ...NIGHTLY, cron: '* * 29W,30W,31W * +0#1,1#1,2#1,3#1,4#1,5#1,6#1' }
   let examined = 0
   const convert = Date.UTC

@@ -29,7 +29,7 @@ const { UP, DOWN } = Outcome
 const doubted = { isDoubted: true as const }
 const witness = { region: 'eu-west', probeId: 'w', trigger: Trigger.WITNESS }
 
-const checkOf = ([second, outcome, rest]: Check): VerdictResult => ({
+const buildResult = ([second, outcome, rest]: Check): VerdictResult => ({
   ...{ region: 'us-east', probeId: 'p', configVersion: 1, epoch: 1, attempt: 1, outcome, trigger: Trigger.SLOT },
   ...{ scheduledAtMs: START_MS + second * 1_000, statusCode: outcome === UP ? 200 : 0, responseTimeMs: 5 },
   error: outcome === UP ? null : { source: FailureSource.TARGET, code: 'connection_refused', message: 'refused' },
@@ -37,7 +37,7 @@ const checkOf = ([second, outcome, rest]: Check): VerdictResult => ({
 })
 
 /** Memory with the monitor in a state, as after a restart. */
-function memoryOf(state: MonitorState): TrackedMonitors {
+function createMemory(state: MonitorState): TrackedMonitors {
   const memory: TrackedMonitors = new Map()
   loadMonitor(memory, ID, { ...monitor, state }, { lookedForVersion: 1, isDiscarded: false })
   return memory
@@ -45,10 +45,10 @@ function memoryOf(state: MonitorState): TrackedMonitors {
 
 /** The outcomes of results and the final state; `keep` is applied to the state between them. */
 function feed(state: MonitorState, checks: Check[], stepMs = 0, keep = (state: MonitorState) => state) {
-  const { policy } = memoryOf(state).get(ID)!
+  const { policy } = createMemory(state).get(ID)!
   const made: (string | null)[] = []
   for (const one of checks) {
-    const result = checkOf(one)
+    const result = buildResult(one)
     const moved = { ...result, scheduledAtMs: result.scheduledAtMs + stepMs }
     const decision = decide(state, moved, policy!, moved.scheduledAtMs + 100)
     state = keep(decision.state)
@@ -78,7 +78,7 @@ t.test('a checkpoint contains doubts and answers of witnesses', async t => {
   const out = createByteWriter()
   writeCheckpointHeader(out)
   writeMonitor(out, new Map(), base, held, true)
-  const memory = memoryOf(steady)
+  const memory = createMemory(steady)
   t.same(applyCheckpoint(memory, readCheckpoint(out.bytes(), base)), [ID])
   const { state } = memory.get(ID)!
   t.same(state.cells[0]!.doubt, held.cells[0]!.doubt)
@@ -86,9 +86,9 @@ t.test('a checkpoint contains doubts and answers of witnesses', async t => {
 })
 
 t.test('results that are read again after a restart restore a doubt', async t => {
-  const memory = memoryOf(steady)
+  const memory = createMemory(steady)
   for (const one of wellSeen) {
-    const result = checkOf(one)
+    const result = buildResult(one)
     replayResult(memory, new Map(), ID, result, result.scheduledAtMs + 100)
   }
   t.same(memory.get(ID)!.state.cells[0]!.doubt, held.cells[0]!.doubt)

@@ -97,7 +97,7 @@ t.test(`A restart without a checkpoint changes no decision about results in orde
 
 /** Whether processes that end at `ends` decide like one that never ends. */
 function isAlike(setup: World, away: Gone, ends: number[], checkpointMs: number | null): boolean {
-  const arrivals = withoutThoseOf(away, setup)
+  const arrivals = listReceived(away, setup)
   const outcomes = play(arrivals, ends, checkpointMs)
   const expected = remember(arrivals)
   for (const [i, outcome] of outcomes.entries()) {
@@ -108,7 +108,7 @@ function isAlike(setup: World, away: Gone, ends: number[], checkpointMs: number 
 }
 
 /** The first result of each region is from before any absence. */
-function withoutThoseOf(away: Gone, setup: World): Arrival[] {
+function listReceived(away: Gone, setup: World): Arrival[] {
   // no two at the same time, as in a stream: the stored state shows which results it contains
   const arrivals = arrivalsIn(setup).map((arrival, i) => ({ ...arrival, atMs: arrival.atMs + i }))
   const { regions } = arrivals[0]!.policy
@@ -119,7 +119,7 @@ function withoutThoseOf(away: Gone, setup: World): Arrival[] {
   )
 }
 
-function outcomeOf(
+function toOutcome(
   memory: TrackedMonitors,
   { changes, asks, regionStates, disagreements, counts: kinds }: BatchEffects,
 ) {
@@ -141,7 +141,7 @@ function remember(arrivals: readonly Arrival[]) {
     loadMonitor(memory, ID, watched(arrival, memory.get(ID)?.state ?? null), lookedFor(policy.configVersion))
     const effects = createBatchEffects()
     countResult(memory, effects, ID, result, atMs)
-    return outcomeOf(memory, effects)
+    return toOutcome(memory, effects)
   })
 }
 
@@ -156,7 +156,7 @@ function play(arrivals: readonly Arrival[], ends: number[], checkpointMs: number
     }
     const effects = createBatchEffects()
     countResult(counter.memory, effects, ID, arrival.result, arrival.atMs)
-    const outcome = outcomeOf(counter.memory, effects)
+    const outcome = toOutcome(counter.memory, effects)
     store(counter, effects, left, i + 1, arrival.atMs)
     if (checkpointMs !== null && arrival.atMs >= (left.checkpoint?.takenAtMs ?? 0) + checkpointMs)
       left.checkpoint = { data: encode(counter, arrival.atMs), ...markAt(i + 1, arrival.atMs) }

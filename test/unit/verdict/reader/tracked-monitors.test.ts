@@ -218,7 +218,7 @@ function oneFails(): TrackedMonitors {
   countResult(memory, createBatchEffects(), id, check(2, false), at(2))
   return memory
 }
-const votesOf = (memory: TrackedMonitors) => memory.get(id)!.state.cells.map(({ votedAtMs }) => votedAtMs)
+const listVoteTimes = (memory: TrackedMonitors) => memory.get(id)!.state.cells.map(({ votedAtMs }) => votedAtMs)
 
 t.test('A discarded change reverts its results, and keeps the times of votes', async t => {
   const memory = oneFails()
@@ -226,7 +226,7 @@ t.test('A discarded change reverts its results, and keeps the times of votes', a
   countResult(memory, createBatchEffects(), id, { ...check(2), region: 'eu-west' }, at(3))
   loadMonitor(memory, id, { ...stored, regions, state: { ...state, status: 'up' } }, { ...fresh, isDiscarded: true })
   t.equal(memory.get(id)!.state.status, 'up')
-  t.same(votesOf(memory), [at(2), at(3)])
+  t.same(listVoteTimes(memory), [at(2), at(3)])
   t.equal(memory.get(id)!.state.restoredAtMs, null)
 })
 
@@ -238,12 +238,12 @@ t.test('Votes keep their age when JetStream’s clock is set back while no proce
     const memory = oneFails()
     const toStore = startCountingAt(memory, at(2) + 100 - back, at(2))
     t.same(toStore, back === 1_000 ? [] : [id], 'a region fails: what is stored would be wrong by the step')
-    t.equal(votesOf(memory)[0], Math.min(expected, at(2) + 100 - back))
+    t.equal(listVoteTimes(memory)[0], Math.min(expected, at(2) + 100 - back))
   }
   const steady = memoryWith()
   countResult(steady, createBatchEffects(), id, check(1), at(1))
   t.same(shiftAllTimes(steady, 600_000), [])
-  t.same(votesOf(steady), [at(1) + 600_000])
+  t.same(listVoteTimes(steady), [at(1) + 600_000])
 })
 
 t.test('The longest lifetime of a vote is taken from monitors of several regions', async t => {

@@ -11,7 +11,7 @@ import {
 } from '../../../../control-plane/verdict/suppression/suppressed.ts'
 
 /** A run such as "up down up": the steps between the statuses, numbered from 1. */
-function stepsOf(run: string): SuppressedTransition[] {
+function parseSteps(run: string): SuppressedTransition[] {
   const statuses = run.split(' ').map(word => (word === 'null' ? null : word)) as NotifiedStatus[]
   let isOutage = statuses[0] === 'down'
   return statuses.slice(1).map((to, i) => {
@@ -28,7 +28,7 @@ function stepsOf(run: string): SuppressedTransition[] {
 }
 
 const withheldAfter = (run: string): SuppressedChanges =>
-  stepsOf(run).reduce<SuppressedChanges | null>(suppressTransition, null)!
+  parseSteps(run).reduce<SuppressedChanges | null>(suppressTransition, null)!
 
 const write = ({ transition: step, withoutOutage: quietly }: ReturnType<typeof listPendingNotifications>[number]) =>
   `${step.transitionId}:${step.to}${quietly ? ' quietly' : ''}`
