@@ -16,9 +16,9 @@ const api = await startApi(t, {
 })
 const PASSWORD = 'correct horse battery'
 const PAGE = '/account/access'
-const pathOf = (url: string) => new URL(url).pathname
-const statusOf = async (key: string) => (await api.call('GET', '/project', { key })).status
-const listOf = async (path: string, key: string) => (await api.call('GET', path, { key })).body.data
+const toPath = (url: string) => new URL(url).pathname
+const readStatus = async (key: string) => (await api.call('GET', '/project', { key })).status
+const readList = async (path: string, key: string) => (await api.call('GET', path, { key })).body.data
 
 /** Resets attempt counters, because all requests come from one network. */
 t.beforeEach(async () => {
@@ -39,7 +39,7 @@ async function joined(key: string, role = 'editor') {
   const email = `${crypto.randomUUID()}@example.com`
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role } })
   const visitor = createVisitor(api.origin)
-  await visitor.post(pathOf(body.data.claim_url), { password: PASSWORD })
+  await visitor.post(toPath(body.data.claim_url), { password: PASSWORD })
   return { id: body.data.user_id as string, email, visitor }
 }
 
@@ -50,8 +50,8 @@ t.test('Setting a password by the claim link of a bootstrap proves nothing and s
   const { claimUrl, key } = await founded()
   const member = await joined(key)
   const founder = createVisitor(api.origin)
-  t.match(await founder.post(pathOf(claimUrl), { password: PASSWORD }), { status: 303, location: '/' })
-  t.equal(await statusOf(key), 200)
+  t.match(await founder.post(toPath(claimUrl), { password: PASSWORD }), { status: 303, location: '/' })
+  t.equal(await readStatus(key), 200)
   t.ok(await isInside(member))
   t.equal((await founder.get(PAGE)).location, '/', 'no review is open')
 })
@@ -62,9 +62,9 @@ t.test('An invited admin who proves the address suspends nothing of the organiza
   const email = `${crypto.randomUUID()}@example.com`
   await api.call('POST', '/agent/invite', { key, body: { email, role: 'admin' } })
   const admin = createVisitor(api.origin)
-  const link = pathOf(await mailedLink(smtp, email, 1))
+  const link = toPath(await mailedLink(smtp, email, 1))
   t.match(await admin.post(link, { password: PASSWORD }), { status: 303, location: '/' })
-  t.equal(await statusOf(key), 200)
+  t.equal(await readStatus(key), 200)
   t.ok(await isInside(member))
 })
 
@@ -72,14 +72,14 @@ t.test('A link from the operator suspends nothing, and neither does a later mail
   const { email, key } = await founded()
   const link = await createClaimLink(api.db, email, api.origin)
   const owner = createVisitor(api.origin)
-  t.match(await owner.post(pathOf(link), { password: PASSWORD }), { location: '/' })
+  t.match(await owner.post(toPath(link), { password: PASSWORD }), { location: '/' })
   t.match(await proveAddress(api.origin, smtp, email), { location: '/' })
-  t.equal(await statusOf(key), 200)
+  t.equal(await readStatus(key), 200)
   const made = await api.db.transaction(tx =>
     createAccount(tx, { ...{ email: 'made@example.com', name: null, plan: 'free' }, publicUrl: '', provesEmail: true }),
   )
   t.match(await owner.post(made.claim_url, { password: PASSWORD }), { location: '/' })
-  t.equal(await statusOf(made.api_key), 200)
+  t.equal(await readStatus(made.api_key), 200)
 })
 
 t.test('Access that an admin keeps works immediately, and access created after the proof is not suspended', async t => {
@@ -98,17 +98,17 @@ t.test('Access that an admin keeps works immediately, and access created after t
     owner.post(PAGE, { organization_id: organizationId, kind, id, choice })
   const keyId = rows.find(({ kind }) => kind === 'key')!.id
   t.match(await decide('key', keyId, 'keep'), { status: 303, location: PAGE })
-  t.equal(await statusOf(key), 200)
+  t.equal(await readStatus(key), 200)
   t.equal((await owner.post(`${PAGE}/key`, { organization_id: organizationId })).status, 409, 'an admin key works')
-  t.match(await listOf('/members', key), [{}, {}, { email, suspended_at: null }])
-  t.match((await listOf('/members', key)).filter((one: { suspended_at: unknown }) => one.suspended_at).length, 2)
+  t.match(await readList('/members', key), [{}, {}, { email, suspended_at: null }])
+  t.match((await readList('/members', key)).filter((one: { suspended_at: unknown }) => one.suspended_at).length, 2)
 
   const after = await joined(key)
   t.ok(await isInside(after))
   const newer = await api.call('POST', '/api-keys', { key, body: { name: 'newer', scope: 'admin' } })
-  t.equal(await statusOf(newer.body.data.key), 200)
+  t.equal(await readStatus(newer.body.data.key), 200)
   t.match(await proveAddress(api.origin, smtp, email, 2), { location: PAGE }, 'the rest is not decided')
-  t.equal(await statusOf(key), 200, 'a second link suspends nothing')
+  t.equal(await readStatus(key), 200, 'a second link suspends nothing')
   await owner.post('/sign-in', { email, password: 'the owner chose this one' })
 
   await decide('member', kept.id, 'keep')
@@ -124,9 +124,9 @@ t.test('Access that an admin keeps works immediately, and access created after t
   t.match(await decide('member', 'all', 'end'), { location: PAGE })
   t.equal((await owner.get(PAGE)).location, '/', 'the review is complete')
   t.notOk(await isInside(ended))
-  t.same((await listOf('/members', key)).map((one: { id: string }) => one.id).includes(ended.id), false)
+  t.same((await readList('/members', key)).map((one: { id: string }) => one.id).includes(ended.id), false)
 
-  const log = await listOf('/audit-log', key)
+  const log = await readList('/audit-log', key)
   const isLogged = (entry: object) =>
     t.ok(
       log.some((one: object) => JSON.stringify(one).includes(JSON.stringify(entry).slice(1, -1))),
@@ -163,11 +163,11 @@ t.test('An owner who ends all keys can create one admin key', async t => {
   const made = await owner.post(`${PAGE}/key`, organization)
   const own = /svc_[0-9A-Za-z]{36}/.exec(made.text)![0]
   t.equal(made.headers.get('cache-control'), 'no-store')
-  t.equal(await statusOf(own), 200)
-  t.match(await listOf('/api-keys', own), [{ scope: 'admin', name: `Created by ${email}` }])
-  t.match((await listOf('/api-keys', own)).length, 1)
+  t.equal(await readStatus(own), 200)
+  t.match(await readList('/api-keys', own), [{ scope: 'admin', name: `Created by ${email}` }])
+  t.match((await readList('/api-keys', own)).length, 1)
   t.equal((await owner.post(`${PAGE}/key`, organization)).status, 404, 'an admin key exists now')
-  t.equal(await statusOf(key), 401)
+  t.equal(await readStatus(key), 401)
 })
 
 t.test('Only an admin with active access can decide, and only from a page of the installation', async t => {
@@ -175,7 +175,7 @@ t.test('Only an admin with active access can decide, and only from a page of the
   const [accomplice, editor] = [await joined(key, 'admin'), await joined(key, 'editor')]
   const stranger = await founded()
   const other = createVisitor(api.origin)
-  await other.post(pathOf(stranger.claimUrl), { password: PASSWORD })
+  await other.post(toPath(stranger.claimUrl), { password: PASSWORD })
   const remembered = api.call('GET', '/project', { key })
   const { owner } = await proveAddress(api.origin, smtp, email)
   await remembered
@@ -198,7 +198,7 @@ t.test('Only an admin with active access can decide, and only from a page of the
   t.equal((await owner.post(PAGE, choice, { origin: 'https://elsewhere.example' })).status, 403)
   const wrong = [{ kind: 'project' }, { id: 'x' }, { choice: 'delete' }, { organization_id: 'x' }, { id: userId }]
   for (const change of wrong) t.equal((await owner.post(PAGE, { ...choice, ...change })).status, 404)
-  await waitFor(async () => (await statusOf(key)) === 401, { label: 'the key is no longer cached' })
+  await waitFor(async () => (await readStatus(key)) === 401, { label: 'the key is no longer cached' })
 
   await owner.post(PAGE, { ...choice, kind: 'member', id: editor.id })
   const again = createVisitor(api.origin)

@@ -132,8 +132,8 @@ t.test(
       ['upwards', () => '..%2f..%2fproject'],
     ]
     for (const operation of withId.filter(({ path }) => path.split('{').length > 2)) {
-      for (const [what, idOf] of wrong) {
-        const inner = Object.fromEntries(INNER.map(name => [name, idOf(name)]))
+      for (const [what, getId] of wrong) {
+        const inner = Object.fromEntries(INNER.map(name => [name, getId(name)]))
         const { status, body } = await send(operation, buildAddress(operation, { ...records, ...inner }), {
           key: mine.key,
         })

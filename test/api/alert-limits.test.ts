@@ -14,7 +14,7 @@ const channel = (name = 'Hook') => ({
 const addChannel = (key: string, name?: string) => api.call('POST', '/alerts/channels', { key, body: channel(name) })
 const addRule = (key: string, monitor_id: string, alert_channel_id: string) =>
   api.call('POST', '/alerts/rules', { key, body: { monitor_id, alert_channel_id } })
-const limitsOf = async (key: string) => (await api.call('GET', '/project', { key })).body.data.limits
+const readLimits = async (key: string) => (await api.call('GET', '/project', { key })).body.data.limits
 
 for (const [plan, limit] of [
   ['free', 10],
@@ -33,7 +33,7 @@ for (const [plan, limit] of [
       message: `the ${plan} plan includes ${limit} alert channels and ${limit} are in use`,
       status: 402,
     })
-    t.match(await limitsOf(key), { alert_channels: { limit, used: limit }, rules_per_monitor: 20 })
+    t.match(await readLimits(key), { alert_channels: { limit, used: limit }, rules_per_monitor: 20 })
   })
 }
 
@@ -62,7 +62,7 @@ t.test('Channels beyond the limit still work and can be changed; only new ones a
   const [id] = await insertManyChannels(api.db, { ...where, count: 30 })
   t.equal((await api.call('PUT', `/alerts/channels/${id}`, { key, body: { name: 'Another' } })).status, 200)
   t.equal((await addChannel(key)).status, 402)
-  t.same((await limitsOf(key)).alert_channels, { limit: 10, used: 30 })
+  t.same((await readLimits(key)).alert_channels, { limit: 10, used: 30 })
   const rules = (await api.call('GET', `/alerts/rules?monitor_id=${monitorIds[0]}`, { key })).body.data
   t.equal(rules.length, 30, 'so do rules')
   const changed = await api.call('PUT', `/alerts/rules/${rules[0].id}`, { key, body: { on_degraded: true } })

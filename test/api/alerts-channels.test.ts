@@ -17,7 +17,7 @@ const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/
 const stored = () =>
   query(api.db, 'SELECT alert_channels::text FROM alert_channels WHERE project_id = ? ORDER BY id', [projectId])
 
-async function storedSecretOf(id: string) {
+async function readStoredSecret(id: string) {
   const [row] = await query<{ signingSecret: Buffer }>(
     api.db,
     'SELECT signing_secret AS "signingSecret" FROM alert_channels WHERE id = ?',
@@ -85,7 +85,7 @@ t.test('POST /alerts/channels 201 returns the signing secret of a webhook in ful
   t.equal(created.status, 201)
   const { id, signing_secret, created_at, updated_at, ...rest } = created.body.data
   t.match(signing_secret, SECRET)
-  t.equal(await storedSecretOf(id), signing_secret)
+  t.equal(await readStoredSecret(id), signing_secret)
   t.same(rest, {
     name: 'Hook',
     type: 'webhook',
@@ -117,7 +117,7 @@ t.test('PUT /alerts/channels/{id} 200 changes the given fields and keeps masked 
   const changed = await call(`PUT /alerts/channels/${id}`, { type: 'webhook', config: moved })
   t.same(changed.body.data.config, moved)
   t.equal(changed.body.data.name, 'New')
-  t.equal(await storedSecretOf(id), signing_secret)
+  t.equal(await readStoredSecret(id), signing_secret)
   const wrong: [object, string][] = [
     [{ type: 'email' }, 'type'],
     [{ config: {} }, 'config.url'],
@@ -138,7 +138,7 @@ t.test('POST /alerts/channels/{id}/rotate-secret 200 returns the new secret once
   t.equal(rotated.status, 200)
   t.match(rotated.body.data.signing_secret, SECRET)
   t.not(rotated.body.data.signing_secret, body.data.signing_secret)
-  t.equal(await storedSecretOf(body.data.id), rotated.body.data.signing_secret)
+  t.equal(await readStoredSecret(body.data.id), rotated.body.data.signing_secret)
   t.equal((await call(`GET /alerts/channels/${body.data.id}`)).body.data.signing_secret, '********')
 })
 

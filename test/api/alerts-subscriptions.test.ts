@@ -11,11 +11,11 @@ import { insertChannel } from '../support/verdict.ts'
 const api = await createResourceApi(t, subscriptionRoutes)
 const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
 
-const channelOf = ({ projectId }: Account) => insertChannel(api.db, projectId, [])
+const addChannel = ({ projectId }: Account) => insertChannel(api.db, projectId, [])
 
 t.test('POST /alerts/project-channels 201 subscribes a channel once to each type', async t => {
   const account = await api.account()
-  const channel = await channelOf(account)
+  const channel = await addChannel(account)
   const body = { alert_channel_id: channel.toUpperCase(), alert_type: 'incident' }
   const created = await account.call('POST /alerts/project-channels', body)
   t.equal(created.status, 201)
@@ -33,7 +33,7 @@ t.test('POST /alerts/project-channels 201 subscribes a channel once to each type
 
 t.test('POST /alerts/project-channels 409 for an existing subscription, also with concurrent requests', async t => {
   const account = await api.account()
-  const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
+  const body = { alert_channel_id: await addChannel(account), alert_type: 'incident' }
   const both = await Promise.all([1, 2].map(() => account.call('POST /alerts/project-channels', body)))
   t.same(both.map(({ status }) => status).sort(), [201, 409])
   t.match(await account.call('POST /alerts/project-channels', body), { body: { error: { code: 'conflict' } } })
@@ -42,7 +42,7 @@ t.test('POST /alerts/project-channels 409 for an existing subscription, also wit
 
 t.test('POST /alerts/project-channels 404 for an unknown channel and for a channel of another project', async t => {
   const account = await api.account()
-  const theirs = await channelOf(await api.account())
+  const theirs = await addChannel(await api.account())
   for (const alert_channel_id of [theirs, NOBODY, 'not-an-id']) {
     const body = { alert_channel_id, alert_type: 'incident' }
     t.match(await account.call('POST /alerts/project-channels', body), {
@@ -54,7 +54,7 @@ t.test('POST /alerts/project-channels 404 for an unknown channel and for a chann
 
 t.test('POST /alerts/project-channels 400 for an unknown type and unknown properties', async t => {
   const account = await api.account()
-  const alert_channel_id = await channelOf(account)
+  const alert_channel_id = await addChannel(account)
   const bodies = [
     { alert_channel_id },
     { alert_type: 'incident' },
@@ -72,7 +72,7 @@ t.test('POST /alerts/project-channels 400 for an unknown type and unknown proper
 t.test('POST and DELETE /alerts/project-channels 403 with a read key; GET 200', async t => {
   const account = await api.account()
   const read = await account.callWith('read')
-  const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
+  const body = { alert_channel_id: await addChannel(account), alert_type: 'incident' }
   const { id } = (await account.call('POST /alerts/project-channels', body)).body.data
   t.equal((await read('POST /alerts/project-channels', { nothing: true })).status, 403, 'before the body is read')
   t.equal((await read(`DELETE /alerts/project-channels/${id}`)).status, 403)
@@ -83,7 +83,7 @@ t.test('GET /alerts/project-channels 200 lists the subscriptions of the project,
   const account = await api.account()
   const other = await api.account()
   for (const owner of [account, other]) {
-    const alert_channel_id = await channelOf(owner)
+    const alert_channel_id = await addChannel(owner)
     for (const alert_type of ['incident', 'dependency_incident']) {
       await owner.call('POST /alerts/project-channels', { alert_channel_id, alert_type })
     }
@@ -102,7 +102,7 @@ t.test('GET /alerts/project-channels 200 lists the subscriptions of the project,
 t.test('DELETE /alerts/project-channels/{id} 200 and 404', async t => {
   const account = await api.account()
   const other = await api.account()
-  const body = { alert_channel_id: await channelOf(account), alert_type: 'incident' }
+  const body = { alert_channel_id: await addChannel(account), alert_type: 'incident' }
   const { id } = (await account.call('POST /alerts/project-channels', body)).body.data
   t.equal((await other.call(`DELETE /alerts/project-channels/${id}`)).status, 404, 'of another project')
   t.match(await account.call(`DELETE /alerts/project-channels/${id}`), {
@@ -116,9 +116,9 @@ t.test('DELETE /alerts/project-channels/{id} 200 and 404', async t => {
 
 t.test('An event is sent to the subscriptions of its project and type', async t => {
   const [account, other] = [await api.account(), await api.account()]
-  const incidents = await channelOf(account)
-  const vendors = await channelOf(account)
-  const theirs = await channelOf(other)
+  const incidents = await addChannel(account)
+  const vendors = await addChannel(account)
+  const theirs = await addChannel(other)
   const subscribe = (owner: Account, alert_channel_id: string, alert_type: string) =>
     owner.call('POST /alerts/project-channels', { alert_channel_id, alert_type })
   await subscribe(account, incidents, 'incident')

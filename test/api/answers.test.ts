@@ -79,7 +79,7 @@ t.test('The errors of each operation match /openapi.json', async t => {
 const isJson = (headers: Headers) => headers.get('content-type')?.startsWith('application/json') === true
 
 async function send(operation: Operation, key: string, records: Records, body?: object) {
-  const fresh = isPairOf(operation) ? await newPair(key) : records
+  const fresh = createsPair(operation) ? await newPair(key) : records
   // an export is YAML unless JSON is requested
   const asJson = operation.name === 'GET /export' ? '?format=json' : ''
   return api.call(operation.method, `${buildAddress(operation, records)}${asJson}`, {
@@ -90,7 +90,7 @@ async function send(operation: Operation, key: string, records: Records, body?: 
 }
 
 /** A second rule for the same monitor and channel is a 409, so each new rule needs another pair. */
-const isPairOf = ({ name }: Operation) => name === 'POST /alerts/rules'
+const createsPair = ({ name }: Operation) => name === 'POST /alerts/rules'
 
 async function newPair(key: string) {
   const { body } = await api.call('POST', '/monitors', { key, body: { name: 'Another', type: 'http' } })

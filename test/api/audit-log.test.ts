@@ -122,10 +122,10 @@ const newest = async () =>
 
 /** Deletions that also delete other records come last. */
 const LAST = ['/alerts/channels/{id}', '/monitors/{id}', '/status-pages/{id}', '/data-sources/{id}']
-const turnOf = ({ method, path }: Operation) => (method === 'DELETE' ? LAST.indexOf(path) + 2 : 0)
+const getTurn = ({ method, path }: Operation) => (method === 'DELETE' ? LAST.indexOf(path) + 2 : 0)
 const changing = operations
   .filter(({ name, method, isOpen }) => method !== 'GET' && !isOpen && !CHANGES_NOTHING.includes(name))
-  .sort((a, b) => turnOf(a) - turnOf(b))
+  .sort((a, b) => getTurn(a) - getTurn(b))
 
 const account = await makeOperator(api.db, await api.tenant())
 const records = await createRecords(api, account)

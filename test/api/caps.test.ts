@@ -6,7 +6,7 @@ import { startSmtp } from '../support/smtp.ts'
 import { insertMonitors } from '../support/verdict.ts'
 
 const api = await startApi(t)
-const limitsOf = async (key: string) => (await api.call('GET', '/project', { key })).body.data.limits
+const readLimits = async (key: string) => (await api.call('GET', '/project', { key })).body.data.limits
 
 /** A resource with its limit on the free plan. */
 const CAPS: { name: string; limit: number; noun: RegExp; path: string; body: (n: number, ids: Ids) => object }[] = [
@@ -48,7 +48,7 @@ for (const { name, limit, noun, path, body } of CAPS) {
       monitorIds: await insertMonitors(api.db, projectId, 1),
       channelIds: await insertIdleChannels(api.db, projectId, limit),
     }
-    const used = (await limitsOf(key))[name].used
+    const used = (await readLimits(key))[name].used
     const add = (n: number) => api.call('POST', path, { key, body: body(n, ids) })
     // up to one below the limit, then concurrent requests
     for (let n = 0; n < limit - used - 1; n++) t.equal((await add(n)).status, 201)
@@ -57,7 +57,7 @@ for (const { name, limit, noun, path, body } of CAPS) {
     const { error } = answers.find(({ status }) => status === 402)!.body
     t.match(error, { code: 'tier_limit_reached', message: noun })
     t.match(error.message, new RegExp(`the free plan includes ${limit} .* and ${limit} are in use`))
-    t.same((await limitsOf(key))[name], { limit, used: limit })
+    t.same((await readLimits(key))[name], { limit, used: limit })
   })
 }
 

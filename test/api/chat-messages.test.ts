@@ -72,16 +72,16 @@ t.test('A team whose provider asks for a delay does not delay other teams', asyn
     await of.ended(1)
     await api.call('POST', `/incidents/${id}/acknowledge`, of)
   }
-  const updatesOf = (teamId: string) =>
+  const listUpdates = (teamId: string) =>
     provider.calls('chat.update').filter(({ token }) => token.endsWith(`-${teamId}`))
   provider.next('chat.update', { status: 429, headers: { 'retry-after': '600' } })
   await acknowledge(first, 'Left is slow')
   await wakeWorker()
-  await waitFor(() => updatesOf('T12')[0])
+  await waitFor(() => listUpdates('T12')[0])
   await acknowledge(second, 'Right is slow')
   await wakeWorker()
-  t.ok(await waitFor(() => updatesOf('T13')[0]))
-  t.equal(updatesOf('T12').length, 1, 'the provider asked for a delay')
+  t.ok(await waitFor(() => listUpdates('T13')[0]))
+  t.equal(listUpdates('T12').length, 1, 'the provider asked for a delay')
   // the next test counts what is posted
   await Promise.all([first.ended(2), second.ended(2)])
 })

@@ -6,7 +6,7 @@ const api = await shareApi()
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
 /** The number of responses by status, such as `{ 201: 1, 409: 9 }`. */
-function countsOf(answers: { status: number }[]): Record<string, number> {
+function countStatuses(answers: { status: number }[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
@@ -43,7 +43,7 @@ t.test('Concurrent requests create one rule for a monitor and a channel', async 
   const answers = await together(10, () =>
     api.call('POST', '/alerts/rules', { key, body: { monitor_id, alert_channel_id } }),
   )
-  t.same(countsOf(answers), { 201: 1, 409: 9 })
+  t.same(countStatuses(answers), { 201: 1, 409: 9 })
   t.equal((await api.call('GET', '/alerts/rules', { key })).body.meta.total, 1)
 })
 
@@ -53,7 +53,7 @@ t.test('A default channel that is created together with monitors is linked to ea
     together(8, () => api.call('POST', '/monitors', { key, body: monitor })),
     together(2, () => api.call('POST', '/alerts/channels', { key, body: { ...bodyOfChannel(), is_default: true } })),
   ])
-  t.same(countsOf(monitors), { 201: 8 })
+  t.same(countStatuses(monitors), { 201: 8 })
   const after = await api.call('POST', '/monitors', { key, body: monitor })
   const { body } = await api.call('GET', '/alerts/rules', { key })
   const pairs = body.data.map((rule: Record<string, string>) => `${rule.monitor_id} ${rule.alert_channel_id}`)
@@ -106,7 +106,7 @@ t.test('Concurrent changes of one monitor are all applied, and each increments t
   const answers = await together(10, i =>
     api.call('PUT', `/monitors/${id}`, { key, body: i % 2 ? { tags: [`t${i}`] } : { timeout_ms: 1_000 + i } }),
   )
-  t.same(countsOf(answers), { 200: 10 })
+  t.same(countStatuses(answers), { 200: 10 })
   const [row] = await api.db('monitors').where({ id })
   t.equal(row.config_version, 6, 'five changes of what is checked')
   t.ok(row.tags[0].startsWith('t') && row.timeout_ms < 1_010)
@@ -120,7 +120,7 @@ t.test('One of two concurrent deletions of the last two admin keys is refused', 
   const answers = await Promise.all(
     body.data.map(({ id }: { id: string }) => api.call('DELETE', `/api-keys/${id}`, { key: spare.body.data.key })),
   )
-  t.same(countsOf(answers as { status: number }[]), { 200: 1, 409: 1 })
+  t.same(countStatuses(answers as { status: number }[]), { 200: 1, 409: 1 })
 })
 
 t.test('Concurrent requests with one Idempotency-Key create one monitor', async t => {
@@ -136,5 +136,5 @@ t.test('Concurrent bootstraps of one email address create one account', async t 
   const answers = await together(8, i =>
     api.call('POST', '/agent/bootstrap', { key: null, body: i % 2 ? body : { email: body.email.toLowerCase() } }),
   )
-  t.same(countsOf(answers), { 201: 1, 409: 7 })
+  t.same(countStatuses(answers), { 201: 1, 409: 7 })
 })

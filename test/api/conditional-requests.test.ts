@@ -14,7 +14,7 @@ const hasGet = ({ path }: Operation) => operations.some(({ name }) => name === `
 const documented = ({ method, path }: Operation) => document.paths[`/api/v1${path}`][method.toLowerCase()]
 
 /** A change of one setting, different for each `i`. */
-function changeOf({ name }: Operation, i: number): Record<string, unknown> {
+function buildChange({ name }: Operation, i: number): Record<string, unknown> {
   if (name === 'PUT /monitors/{id}/auth') return { auth_type: 'bearer', auth_config: { token: `a token ${i}` } }
   if (name === 'PUT /alerts/rules/{id}') return { remind_every_minutes: 10 + i }
   if (name === 'PUT /dependencies/{id}') return { components: [`Part ${i}`] }
@@ -33,9 +33,10 @@ async function createScene(): Promise<{ records: Records; send: Send }> {
   const tenant = await api.tenant('business')
   return { records: await createRecords(api, tenant), send: sendWith(tenant.key) }
 }
-const tagOf = ({ headers }: { headers: Headers }) => headers.get('etag') ?? 'none'
+const getTag = ({ headers }: { headers: Headers }) => headers.get('etag') ?? 'none'
 /** The address of the record: `/monitors/{id}/auth` is a part of the monitor. */
-const recordOf = (operation: Operation, address: string) => (hasGet(operation) ? address : address.replace('/auth', ''))
+const toRecordAddress = (operation: Operation, address: string) =>
+  hasGet(operation) ? address : address.replace('/auth', '')
 const STALE = '"00000000000000000000000000000000"'
 
 t.test('Records that are edited have an ETag, and PUT and DELETE of them document If-Match and 412', async t => {
@@ -59,23 +60,23 @@ t.test('A change of another version is 412 and changes nothing; of the version t
   const { records, send } = await createScene()
   for (const operation of updates) {
     const path = buildAddress(operation, records)
-    const record = recordOf(operation, path)
+    const record = toRecordAddress(operation, path)
     const before = await send('GET', record)
-    t.match(tagOf(before), /^"[0-9a-f]{32}"$/, operation.name)
+    t.match(getTag(before), /^"[0-9a-f]{32}"$/, operation.name)
     t.equal(before.headers.get('cache-control'), 'no-store, no-transform')
-    for (const tags of [STALE, `W/${tagOf(before)}`, `${STALE}, "x"`]) {
-      const refused = await send('PUT', path, changeOf(operation, 1), ifMatch(tags))
+    for (const tags of [STALE, `W/${getTag(before)}`, `${STALE}, "x"`]) {
+      const refused = await send('PUT', path, buildChange(operation, 1), ifMatch(tags))
       t.match(refused, { status: 412, body: { error: { code: 'precondition_failed', status: 412 } } }, operation.name)
       t.equal(refused.headers.get('etag'), null)
     }
     t.same(await send('GET', record).then(({ body }) => body), before.body, operation.name)
-    const saved = await send('PUT', path, changeOf(operation, 1), ifMatch(`${STALE}, ${tagOf(before)}`))
+    const saved = await send('PUT', path, buildChange(operation, 1), ifMatch(`${STALE}, ${getTag(before)}`))
     t.equal(saved.status, 200, `${operation.name}: ${JSON.stringify(saved.body.error)}`)
-    t.not(tagOf(saved), tagOf(before), operation.name)
-    t.equal(tagOf(saved), tagOf(await send('GET', record)), operation.name)
-    t.equal((await send('PUT', path, changeOf(operation, 2), ifMatch(tagOf(before)))).status, 412, operation.name)
-    t.equal((await send('PUT', path, changeOf(operation, 2), ifMatch('*'))).status, 200, operation.name)
-    t.equal((await send('PUT', path, changeOf(operation, 3))).status, 200, 'without a condition')
+    t.not(getTag(saved), getTag(before), operation.name)
+    t.equal(getTag(saved), getTag(await send('GET', record)), operation.name)
+    t.equal((await send('PUT', path, buildChange(operation, 2), ifMatch(getTag(before)))).status, 412, operation.name)
+    t.equal((await send('PUT', path, buildChange(operation, 2), ifMatch('*'))).status, 200, operation.name)
+    t.equal((await send('PUT', path, buildChange(operation, 3))).status, 200, 'without a condition')
   }
 })
 
@@ -83,15 +84,15 @@ t.test('Of many changes of one version at once, one is saved and the others are 
   const { records, send } = await createScene()
   for (const operation of updates) {
     const path = buildAddress(operation, records)
-    const record = recordOf(operation, path)
-    const tag = tagOf(await send('GET', record))
+    const record = toRecordAddress(operation, path)
+    const tag = getTag(await send('GET', record))
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => send('PUT', path, changeOf(operation, 10 + i), ifMatch(tag))),
+      Array.from({ length: 12 }, (_, i) => send('PUT', path, buildChange(operation, 10 + i), ifMatch(tag))),
     )
     const statuses = answers.map(({ status }) => status).sort()
     t.same(statuses, [200, ...Array(11).fill(412)], operation.name)
     const won = answers.find(({ status }) => status === 200)!
-    t.equal(tagOf(won), tagOf(await send('GET', record)), `${operation.name}: nothing was changed after it`)
+    t.equal(getTag(won), getTag(await send('GET', record)), `${operation.name}: nothing was changed after it`)
   }
 })
 
@@ -105,7 +106,7 @@ t.test('Changes of the settings of a channel with and without a version wait for
   const { config } = (await send('GET', path)).body.data
   const change = (i: number) => ({ name: `Name ${i}`, config })
   for (let round = 0; round < 6; round++) {
-    const tag = tagOf(await send('GET', path))
+    const tag = getTag(await send('GET', path))
     const answers = await Promise.all(
       [1, 2, 3, 4].map(i => send('PUT', path, change(10 * round + i), i % 2 === 0 ? ifMatch(tag) : {})),
     )
@@ -120,7 +121,7 @@ t.test('Changes of the settings of a channel with and without a version wait for
 
 t.test('DELETE of a version waits for a delivery that has begun, and neither ends the other', async t => {
   const { id, path } = await createChannel()
-  const tag = tagOf(await send('GET', path))
+  const tag = getTag(await send('GET', path))
   const removed = await runWhileLocked(
     api.db,
     tx => tx.raw('SELECT FROM alert_channels WHERE id = ? FOR KEY SHARE', [id]),
@@ -132,10 +133,10 @@ t.test('DELETE of a version waits for a delivery that has begun, and neither end
 
 t.test('A channel that is paused after failures has the same version', async t => {
   const { id, path } = await createChannel()
-  const before = tagOf(await send('GET', path))
+  const before = getTag(await send('GET', path))
   const paused = { is_paused: true, paused_at: new Date(), paused_reason: '50 in a row failed' }
   await api.db('alert_channels').where({ id }).update(paused)
-  t.equal(tagOf(await send('GET', path)), before)
+  t.equal(getTag(await send('GET', path)), before)
 })
 
 t.test('DELETE of another version is 412, and of the version that was read it deletes', async t => {
@@ -148,9 +149,9 @@ t.test('DELETE of another version is 412, and of the version that was read it de
     const read = await send('GET', path)
     t.equal((await send('DELETE', path, undefined, ifMatch(STALE))).status, 412, operation.name)
     t.equal((await send('GET', path)).status, 200, operation.name)
-    const removed = await send('DELETE', path, undefined, ifMatch(tagOf(read)))
+    const removed = await send('DELETE', path, undefined, ifMatch(getTag(read)))
     t.match(removed, { status: 200, body: { data: { deleted: true } } }, operation.name)
-    t.equal((await send('DELETE', path, undefined, ifMatch(tagOf(read)))).status, 404, operation.name)
+    t.equal((await send('DELETE', path, undefined, ifMatch(getTag(read)))).status, 404, operation.name)
   }
 })
 
@@ -164,15 +165,15 @@ t.test('A create answers with the tag of the record', async t => {
   }
   for (const [path, body] of Object.entries(bodies)) {
     const made = await send('POST', path, body)
-    t.match(tagOf(made), /^"[0-9a-f]{32}"$/, path)
-    t.equal(tagOf(made), tagOf(await send('GET', `${path}/${made.body.data.id}`)), path)
+    t.match(getTag(made), /^"[0-9a-f]{32}"$/, path)
+    t.equal(getTag(made), getTag(await send('GET', `${path}/${made.body.data.id}`)), path)
   }
 })
 
 t.test('The tag of a monitor names its settings: another secret is another version, another status is not', async t => {
   const { id } = (await send('POST', '/monitors', MONITOR)).body.data
   const path = `/monitors/${id}`
-  const read = async () => tagOf(await send('GET', path))
+  const read = async () => getTag(await send('GET', path))
   const before = await read()
   await api
     .db('monitors')
@@ -212,7 +213,7 @@ t.test('A malformed If-Match, and If-Match on a route without versions, are 400'
 t.test('A record of another project, and one that does not exist, are 404 with every If-Match', async t => {
   const records = await createRecords(api, await api.tenant('business'))
   for (const operation of conditional) {
-    const body = operation.method === 'PUT' ? changeOf(operation, 1) : undefined
+    const body = operation.method === 'PUT' ? buildChange(operation, 1) : undefined
     for (const tag of [STALE, '*']) {
       const { status, headers } = await send(operation.method, buildAddress(operation, records), body, ifMatch(tag))
       t.same([status, headers.get('etag')], [404, null], `${operation.name} ${tag}`)

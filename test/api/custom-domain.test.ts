@@ -78,15 +78,19 @@ t.test('A custom domain is 403 on a plan without them, and 404 for a page of ano
 
 t.test('An invalid domain is 400, before the 404 of an unknown page and the 403 of the plan', async t => {
   const freePage = await insertStatusPage(api.db, free.projectId, 'free-too')
-  const pathOf = (id: string) => `/status-pages/${id}/custom-domain`
-  for (const page of [pathOf(freePage), path, pathOf('not-an-id')]) {
+  const buildPath = (id: string) => `/status-pages/${id}/custom-domain`
+  for (const page of [buildPath(freePage), path, buildPath('not-an-id')]) {
     for (const end of ['POST /analyze', 'POST /domain-connect', 'PUT ']) {
       const [method = '', rest = ''] = end.split(' ')
       const { status, body } = await ask(method, `${page}${rest}`, { domain: '127.0.0.1' }, free.key)
       t.match({ status, body }, { status: 400, body: { error: { details: [{ path: 'domain' }] } } }, `${page} ${end}`)
     }
   }
-  t.equal((await ask('POST', `${pathOf(freePage)}/verify`, undefined, free.key)).status, 404, 'a page without a domain')
+  t.equal(
+    (await ask('POST', `${buildPath(freePage)}/verify`, undefined, free.key)).status,
+    404,
+    'a page without a domain',
+  )
 })
 
 t.test('POST /status-pages/{id}/custom-domain/domain-connect 422 when Domain Connect is unavailable', async t => {

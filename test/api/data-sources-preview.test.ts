@@ -150,13 +150,13 @@ t.test('"now" is the time of the response, however long the URLs of http_ok take
 
 t.test('A failed fetch gives a preview with a failure, not an error', async t => {
   const preview = await previewer()
-  const failureOf = async () => (await preview({ url: target.url, fields: [FIELD] })).body
+  const previewTarget = async () => (await preview({ url: target.url, fields: [FIELD] })).body
   target.behave({ kind: 'answer', headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>hello' })
-  t.match(await failureOf(), { data: { failure: { code: 'not_json', message: /HTML/ }, children: [], notes: [] } })
+  t.match(await previewTarget(), { data: { failure: { code: 'not_json', message: /HTML/ }, children: [], notes: [] } })
   target.behave({ kind: 'answer', status: 500 })
-  t.match(await failureOf(), { data: { failure: { code: 'http_status', message: /500/ } } })
+  t.match(await previewTarget(), { data: { failure: { code: 'http_status', message: /500/ } } })
   target.behave({ kind: 'redirect', to: 'http://10.0.0.1/' })
-  t.match(await failureOf(), { data: { failure: { code: 'blocked_target' } } })
+  t.match(await previewTarget(), { data: { failure: { code: 'blocked_target' } } })
   serve({ data: null, errors: [{ message: 'no' }] })
   const wrong = (await preview({ url: target.url, root_path: 'data', fields: [FIELD] })).body
   t.match(wrong, { data: { failure: { code: 'no_root', message: 'root_path data is null in the document' } } })

@@ -18,7 +18,7 @@ async function create(body: object = PLAIN): Promise<string> {
   return answer.body.data.id
 }
 const read = async (id: string) => (await call('GET', `/data-sources/${id}`)).body.data
-const rowOf = async (id: string) =>
+const readRow = async (id: string) =>
   (
     await query<{ revision: number; isDue: boolean; hash: Buffer | null }>(
       api.db,
@@ -52,7 +52,7 @@ t.test('POST /data-sources 201 returns the id, applies defaults and makes the so
     ...{ root_path: null, fetch_interval_s: 60, timeout_ms: 10_000, fields: [], field_count: 0 },
     ...{ child_monitor_count: 0, last_fetched_at: null, last_error: null, consecutive_failures: 0 },
   })
-  t.match(await rowOf(id), { isDue: true })
+  t.match(await readRow(id), { isDue: true })
 })
 
 t.test('GET /data-sources 200 lists sources with fields, counts and masked secrets', async t => {
@@ -155,9 +155,9 @@ t.test(
       body: { data: { id } },
     })
     t.match(await read(id), { name: 'Other', description: null, url: SOURCE.url, field_count: 1 })
-    t.match(await rowOf(id), { revision: 1, isDue: false, hash: Buffer })
+    t.match(await readRow(id), { revision: 1, isDue: false, hash: Buffer })
     await call('PUT', `/data-sources/${id}`, { root_path: null })
-    t.match(await rowOf(id), { revision: 2, isDue: true, hash: null })
+    t.match(await readRow(id), { revision: 2, isDue: true, hash: null })
     t.match(await read(id), { root_path: null, auth_config: { header: 'X-Key', value: '********' } })
     await call('PUT', `/data-sources/${id}`, { auth_type: null })
     t.match(await read(id), { auth_type: null, auth_config: null })
@@ -259,7 +259,7 @@ t.test('A field can be created, updated and deleted, and each change fetches the
   const path = `/data-sources/${id}/fields`
   const field = (await call('POST', path, FIELD)).body.data
   t.match(field, { ...FIELD, child_monitors: [] })
-  t.match(await rowOf(id), { revision: 2 })
+  t.match(await readRow(id), { revision: 2 })
   t.match(await call('PUT', `${path}/${field.id}`, { rule_type: 'truthy', rule_config: {} }), {
     status: 200,
     body: { data: { rule_type: 'truthy', path: FIELD.path, degraded_rule_config: { value: 'slow' } } },
@@ -271,7 +271,7 @@ t.test('A field can be created, updated and deleted, and each change fetches the
   const [monitor] = await insertChildren(id, field.id, ['x'])
   t.match(await call('DELETE', `${path}/${field.id}`), { status: 200, body: { data: { id: field.id, deleted: true } } })
   t.match(await call('GET', `/monitors/${monitor}`), { status: 404 })
-  t.match(await rowOf(id), { revision: 4 })
+  t.match(await readRow(id), { revision: 4 })
   for (const gone of [field.id, 'x']) t.match(await call('DELETE', `${path}/${gone}`), { status: 404 })
 })
 
@@ -303,7 +303,7 @@ t.test('POST /data-sources/{id}/refresh 200 makes the source due', async t => {
   const id = await create()
   await execute(api.db, `UPDATE data_sources SET next_fetch_at = now() + interval '1 hour' WHERE id = ?`, [id])
   t.match(await call('POST', `/data-sources/${id}/refresh`), { status: 200, body: { data: { id } } })
-  t.match(await rowOf(id), { isDue: true, revision: 1 })
+  t.match(await readRow(id), { isDue: true, revision: 1 })
 })
 
 t.test('POST /data-sources/{id}/publish 200 creates one component for each child monitor, once', async t => {

@@ -13,7 +13,7 @@ const api = await createResourceApi(t, (app, handles) => {
 })
 const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 const ACME = { name: 'Acme', status_url: 'https://status.acme.example', feed_type: 'statuspage' }
-const detailsOf = (answer: { body: { error: { details: { path: string }[] } } }) =>
+const listDetailPaths = (answer: { body: { error: { details: { path: string }[] } } }) =>
   answer.body.error.details.map(({ path }) => path)
 const create = async (call: Call, body: object = ACME): Promise<string> =>
   (await call('POST /dependencies', body)).body.data.id
@@ -133,7 +133,7 @@ for (const [title, body, paths] of BAD) {
     const { call } = await api.account()
     const answer = await call('POST /dependencies', body)
     t.equal(answer.status, 400)
-    t.same(detailsOf(answer), paths)
+    t.same(listDetailPaths(answer), paths)
     t.equal((await call('GET /dependencies')).body.meta.total, 0)
   })
 }

@@ -204,11 +204,11 @@ t.test('Components get the order of the file, and a monitor can swap roles with 
 
 t.test('A long circle of dependencies is refused with 409 and the paths of its monitors', async t => {
   const account = await api.account()
-  const parentOf = (i: number) => (i === 40 ? 'M39' : `M${(i + 39) % 40}`)
+  const getParent = (i: number) => (i === 40 ? 'M39' : `M${(i + 39) % 40}`)
   const monitors = Array.from({ length: 41 }, (_, i) => ({
     ...MONITOR,
     name: `M${i}`,
-    parents: [parentOf(i)],
+    parents: [getParent(i)],
     rules: [],
   }))
   const refused = await apply(account, { version: 1, monitors })

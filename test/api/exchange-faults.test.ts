@@ -8,7 +8,7 @@ const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.examp
 
 /** Returns the paths of a refusal. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
-const pathsOf = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
+const listPaths = ({ body }: any): string[] => (body.error?.details ?? []).map(({ path }: { path: string }) => path)
 
 t.test('POST /import 400 lists all problems of a file with their paths and changes nothing', async t => {
   const account = await api.account()
@@ -32,7 +32,7 @@ t.test('POST /import 400 lists all problems of a file with their paths and chang
   for (const send of [plan, apply]) {
     const refused = await send(account, file)
     t.equal(refused.status, 400)
-    t.same(pathsOf(refused), [
+    t.same(listPaths(refused), [
       'monitors[4].id',
       'monitors[1].url',
       'monitors[2].auth_config',
@@ -62,7 +62,7 @@ t.test('POST /import 400 for a file that does not match the schema', async t => 
   for (const [file, path] of rows) {
     const refused = await apply(account, file)
     t.equal(refused.status, 400)
-    t.ok(pathsOf(refused).includes(path), path)
+    t.ok(listPaths(refused).includes(path), path)
   }
 })
 
@@ -199,6 +199,6 @@ t.test('POST /import 400 for a forbidden image address, together with other prob
     ],
   })
   t.equal(refused.status, 400)
-  t.same(pathsOf(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
+  t.same(listPaths(refused), ['monitors[0].url', 'status_pages[0].logo_url', 'status_pages[1].favicon_url'])
   t.same((await exported(account)).status_pages, [])
 })

@@ -8,7 +8,7 @@ import { createResourceApi } from '../support/resource-api.ts'
 const api = await createResourceApi(t, exchangeApi, { egressAllow: ['127.0.0.0/8'] })
 
 /** Builds a file with every kind of record and this slug. */
-const fileOf = (slug: string) => ({
+const buildFile = (slug: string) => ({
   version: 1,
   alert_settings: { is_digest_enabled: false, digest_threshold: 7 },
   alert_channels: [
@@ -88,16 +88,16 @@ const fileOf = (slug: string) => ({
 
 t.test('A project is imported, exported, and imported again without changes', async t => {
   const mine = await api.account()
-  const first = await plan(mine, fileOf('first'))
+  const first = await plan(mine, buildFile('first'))
   t.equal(first.status, 200, first.body.error?.message)
   t.match(first.body.data, { dry_run: true, update: 1, delete: 0, warnings: [] })
   const nothing = await exported(mine)
   t.same([nothing.monitors, nothing.alert_channels, nothing.status_pages], [[], [], []], 'a dry run changes nothing')
 
-  const applied = await apply(mine, fileOf('first'))
+  const applied = await apply(mine, buildFile('first'))
   t.equal(applied.status, 200, applied.body.error?.message)
   t.same(listChanges(applied), listChanges(first))
-  const again = await apply(mine, fileOf('first'))
+  const again = await apply(mine, buildFile('first'))
   t.match(again.body.data, { create: 0, update: 0, delete: 0, extra: 0 })
 
   const file = await exported(mine)
@@ -131,7 +131,7 @@ t.test('A project is imported, exported, and imported again without changes', as
 
 t.test('GET /export 200 returns readable YAML, oldest records first', async t => {
   const account = await api.account()
-  await apply(account, { ...fileOf('readable'), status_pages: [] })
+  await apply(account, { ...buildFile('readable'), status_pages: [] })
   const { status, headers, body } = await account.call('GET /export')
   t.equal(status, 200)
   t.equal(headers['content-type'], 'application/yaml; charset=utf-8')
@@ -156,7 +156,7 @@ t.test('The file in docs/import-export.md is accepted by POST /import', async t 
 t.test('GET /export?id= returns one record in its section, which an import leaves unchanged', async t => {
   const account = await api.account()
   const other = await api.account()
-  t.equal((await apply(account, fileOf('one-record'))).status, 200)
+  t.equal((await apply(account, buildFile('one-record'))).status, 200)
   const file = await exported(account)
   const sections = Object.keys(file).filter(section => Array.isArray(file[section]))
   t.ok(sections.length >= 6, sections.join())

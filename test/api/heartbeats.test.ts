@@ -20,15 +20,15 @@ async function create(changes: object = {}) {
 }
 const localUrl = (pingUrl: string) => pingUrl.replace('https://picket.example', api.origin)
 const read = async (id: string) => (await api.call('GET', `/monitors/${id}`)).body.data
-const statusOf = async (id: string) => (await read(id)).status
-const checksOf = async (id: string, query = '') => (await api.call('GET', `/monitors/${id}/checks${query}`)).body
+const readStatus = async (id: string) => (await read(id)).status
+const readChecks = async (id: string, query = '') => (await api.call('GET', `/monitors/${id}/checks${query}`)).body
 /**
  * Makes a heartbeat overdue since an hour ago, which is before any gap in the acceptance of pings that a busy machine
  * causes and that extends deadlines.
  */
 const runOut = (id: string) =>
   execute(api.db, `UPDATE heartbeats SET due_at = now() - interval '1 hour' WHERE monitor_id = ?`, [id])
-const transitionsOf = async (id: string) => (await api.call('GET', `/monitors/${id}/transitions`)).body.data
+const readTransitions = async (id: string) => (await api.call('GET', `/monitors/${id}/transitions`)).body.data
 
 t.test('POST /monitors 201: a heartbeat monitor has a ping URL and no issues, others have none', async t => {
   const { body } = await api.call('POST', '/monitors', { body: HEARTBEAT })
@@ -65,9 +65,9 @@ t.test('GET, HEAD and POST /ping/{token} 200 OK is a success', async t => {
     status: 'up',
     last_checked_at: (await readHeartbeat(api.db, id))?.last_ping_at.toISOString(),
   })
-  t.equal((await checksOf(id)).meta.total, 3)
+  t.equal((await readChecks(id)).meta.total, 3)
   t.same(
-    (await transitionsOf(id)).map(({ from, to, summary }: never) => [from, to, summary]),
+    (await readTransitions(id)).map(({ from, to, summary }: never) => [from, to, summary]),
     [[null, 'up', 'A success arrived.']],
   )
 })
@@ -87,15 +87,15 @@ for (const [signal, kind, check, status, error] of SIGNALS) {
     async t => {
       const { id, url } = await create()
       t.match(await ping(url, signal, { method: 'POST' }), { status: 200, text: 'OK' })
-      t.equal(await statusOf(id), status)
-      const { data } = await checksOf(id)
+      t.equal(await readStatus(id), status)
+      const { data } = await readChecks(id)
       t.match(data, [{ status: check, region: 'heartbeat', probe_id: null, heartbeat: { kind, body: null } }])
       t.equal(data[0].error?.code ?? null, error)
-      t.match(await checksOf(id, `?status=${check}&region=heartbeat`), { meta: { total: 1 } })
-      t.match(await checksOf(id, '?status=degraded'), { meta: { total: 0 } })
-      t.match(await checksOf(id, '?region=us-east'), { meta: { total: 0 } })
+      t.match(await readChecks(id, `?status=${check}&region=heartbeat`), { meta: { total: 1 } })
+      t.match(await readChecks(id, '?status=degraded'), { meta: { total: 0 } })
+      t.match(await readChecks(id, '?region=us-east'), { meta: { total: 0 } })
       const operation = operations.find(({ name }) => name === 'GET /monitors/{id}/checks')!
-      t.same(findAnswerDifferences(operation, 200, await checksOf(id)), [])
+      t.same(findAnswerDifferences(operation, 200, await readChecks(id)), [])
     },
   )
 }
@@ -127,7 +127,7 @@ t.test('a monitor that becomes a heartbeat has no status until its first ping, a
   const { id, url } = await create()
   await ping(url, '/fail')
   await api.call('PUT', `/monitors/${id}`, { body: { type: 'http', url: 'https://shop.example.com' } })
-  t.equal(await statusOf(id), null)
+  t.equal(await readStatus(id), null)
   const { data } = (await api.call('GET', '/incidents')).body
   t.match(
     data.find((one: { monitor_ids: string[] }) => one.monitor_ids.includes(id)),
@@ -141,26 +141,26 @@ t.test('the first 10 kB of a body of any type are kept, and its beginning is the
   const headers = { 'content-type': 'application/json' }
   t.match(await ping(url, '/23', { method: 'POST', body, headers }), { status: 200, text: 'OK' })
   t.match(await ping(url, '/log', { method: 'POST', body: new Uint8Array([0xff, 0xfe, 0x41]) }), { status: 200 })
-  const [log, failure] = (await checksOf(id)).data
+  const [log, failure] = (await readChecks(id)).data
   t.equal(log.heartbeat.body, '\ufffd\ufffdA')
   t.equal(failure.heartbeat.exit_code, 23)
   t.match(failure.error, { source: 'target', code: 'exit_code', message: /^rsync: \ufffd no space left on device é+$/ })
   t.equal(Buffer.byteLength(failure.heartbeat.body) <= 10_250, true)
   t.match(failure.heartbeat.body, /^rsync: \ufffd no space\n left on {3}device é+$/, 'as it was sent, whole characters')
-  t.match(await transitionsOf(id), [{ to: 'down', summary: /^The job failed: rsync: / }])
+  t.match(await readTransitions(id), [{ to: 'down', summary: /^The job failed: rsync: / }])
 })
 
 t.test('a reported failure makes the monitor down with an incident, and the next success ends it', async t => {
   const { id, url } = await create()
   await ping(url)
   await ping(url, '/fail', { method: 'POST', body: 'disk full' })
-  t.equal(await statusOf(id), 'down')
+  t.equal(await readStatus(id), 'down')
   await ping(url, '/log')
   await ping(url, '/start')
-  t.equal(await statusOf(id), 'down', 'neither a log nor a start is a success')
+  t.equal(await readStatus(id), 'down', 'neither a log nor a start is a success')
   await ping(url, '/0')
-  t.equal(await statusOf(id), 'up')
-  t.match(await transitionsOf(id), [
+  t.equal(await readStatus(id), 'up')
+  t.match(await readTransitions(id), [
     { from: 'down', to: 'up', summary: /^A success arrived, after an outage of \d+ s\.$/ },
     {
       from: 'up',
@@ -184,7 +184,7 @@ t.test('the time from start to success is the response time', async t => {
   await ping(url)
   const tookMs = Date.now() - beganMs
   await ping(url)
-  const [alone, finished, started] = (await checksOf(id)).data
+  const [alone, finished, started] = (await readChecks(id)).data
   t.ok(finished.response_time_ms > 50 && finished.response_time_ms <= tookMs, `${finished.response_time_ms} ms`)
   t.same([started.response_time_ms, alone.response_time_ms], [0, 0], 'a success without a start has none')
 })
@@ -196,10 +196,10 @@ t.test(
     await ping(late.url)
     await ping(begun.url, '/start')
     for (const { id } of [late, begun]) await runOut(id)
-    await waitFor(async () => (await statusOf(late.id)) === 'down' && (await statusOf(begun.id)) === 'down')
-    t.equal(await statusOf(fresh.id), null)
+    await waitFor(async () => (await readStatus(late.id)) === 'down' && (await readStatus(begun.id)) === 'down')
+    t.equal(await readStatus(fresh.id), null)
     const message = 'no success within 1 hour and a grace period of 1 minute'
-    const { data } = await checksOf(late.id)
+    const { data } = await readChecks(late.id)
     t.match(data, [
       { status: 'down', error: { source: 'target', code: 'overdue', message }, heartbeat: { kind: 'overdue' } },
       { status: 'up' },
@@ -209,10 +209,10 @@ t.test(
       data[1].started_at,
       'an overdue ping does not count as the last check',
     )
-    t.match(await transitionsOf(late.id), [{ to: 'down', summary: `Overdue: ${message}.` }, { to: 'up' }])
+    t.match(await readTransitions(late.id), [{ to: 'down', summary: `Overdue: ${message}.` }, { to: 'up' }])
     t.equal((await readHeartbeat(api.db, late.id))?.due_at, null, 'it is not found overdue again')
     await ping(late.url)
-    t.equal(await statusOf(late.id), 'up')
+    t.equal(await readStatus(late.id), 'up')
   },
 )
 
@@ -227,11 +227,11 @@ t.test(
     await api.call('POST', `/monitors/${id}/resume`)
     await runOut(id)
     await waitFor(async () => (await readHeartbeat(api.db, id))?.due_at === null, { label: 'nothing to be waited for' })
-    t.equal(await statusOf(id), null, 'what was due before the pause is not')
+    t.equal(await readStatus(id), null, 'what was due before the pause is not')
     await ping(url)
-    t.equal(await statusOf(id), 'up')
+    t.equal(await readStatus(id), 'up')
     t.ok((await readHeartbeat(api.db, id))?.due_at)
-    t.equal((await checksOf(id)).meta.total, 3, 'all pings, and nothing overdue')
+    t.equal((await readChecks(id)).meta.total, 3, 'all pings, and nothing overdue')
   },
 )
 
@@ -239,16 +239,16 @@ t.test('an update without interval and grace keeps the deadline of the heartbeat
   const { id, url } = await create()
   await ping(url)
   await api.call('PUT', `/monitors/${id}`, { body: { timeout_ms: 5_000, name: 'Nightly' } })
-  t.equal(await statusOf(id), 'up')
+  t.equal(await readStatus(id), 'up')
   await runOut(id)
-  await waitFor(async () => (await statusOf(id)) === 'down')
+  await waitFor(async () => (await readStatus(id)) === 'down')
 })
 
 t.test('a heartbeat without an interval stores its pings and has no status', async t => {
   const { id, url } = await create({ heartbeat_interval: undefined })
   await ping(url, '/fail')
   t.match(await read(id), { status: null, configuration_issues: [/heartbeat_interval is required/] })
-  t.equal((await checksOf(id)).meta.total, 1)
+  t.equal((await readChecks(id)).meta.total, 1)
 })
 
 t.test('POST /monitors/{id}/check 409 for a heartbeat', async t => {
@@ -267,13 +267,13 @@ t.test('GET /monitors/{id}/checks 404 for a heartbeat of another project', async
 t.test('GET /monitors/{id}/checks 200 lists pings newest first, in pages, between two times', async t => {
   const { id, url } = await create()
   for (const signal of ['/1', '/2', '/3']) await ping(url, signal)
-  const { data, meta } = await checksOf(id, '?per_page=2')
+  const { data, meta } = await readChecks(id, '?per_page=2')
   t.same(meta, { page: 1, per_page: 2, total: 3, total_pages: 2 })
   t.same(
     data.map((one: { heartbeat: { exit_code: number } }) => one.heartbeat.exit_code),
     [3, 2],
   )
-  t.match(await checksOf(id, `?from=${data[1].started_at}&to=${data[0].started_at}`), { data: [{ id: data[1].id }] })
+  t.match(await readChecks(id, `?from=${data[1].started_at}&to=${data[0].started_at}`), { data: [{ id: data[1].id }] })
 })
 
 t.test(
@@ -305,7 +305,7 @@ t.test('GET /ping/{token} 200 while PostgreSQL is unavailable: the ping is queue
   const away = await startApi(t, { DATABASE_URL: relay.url })
   const { body } = await away.call('POST', '/monitors', { body: HEARTBEAT })
   const url = `${away.origin}/ping/${body.data.ping_url.split('/').at(-1)}`
-  const signalsOf = async () => {
+  const readSignals = async () => {
     const { data } = (await away.call('GET', `/monitors/${body.data.id}/checks`)).body
     return data.map((one: { heartbeat: { kind: string } }) => one.heartbeat.kind).reverse()
   }
@@ -313,12 +313,12 @@ t.test('GET /ping/{token} 200 while PostgreSQL is unavailable: the ping is queue
   await relay.cut()
   t.match(await ping(url, '/start'), { status: 200, text: 'OK' }, 'PostgreSQL refuses connections')
   await relay.restore()
-  await waitFor(async () => (await signalsOf()).length === 2, { label: 'the first kept ping is stored' })
+  await waitFor(async () => (await readSignals()).length === 2, { label: 'the first kept ping is stored' })
   relay.swallow()
   t.match(await ping(url, '/fail'), { status: 200, text: 'OK' }, 'PostgreSQL does not answer')
   await relay.restore()
-  await waitFor(async () => (await signalsOf()).length === 3, { label: 'the second kept ping is stored' })
-  t.same(await signalsOf(), ['success', 'start', 'fail'])
+  await waitFor(async () => (await readSignals()).length === 3, { label: 'the second kept ping is stored' })
+  t.same(await readSignals(), ['success', 'start', 'fail'])
   await waitFor(async () => (await away.call('GET', `/monitors/${body.data.id}`)).body.data.status === 'down')
 })
 

@@ -27,7 +27,7 @@ const MINUTE_MS = 60_000
 const hourMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS
 const timeAt = (minutes: number) => new Date(hourMs + minutes * MINUTE_MS).toISOString()
 
-const resultOf = (monitorId: string, minute: number, changes: Partial<Result> = {}) =>
+const buildResult = (monitorId: string, minute: number, changes: Partial<Result> = {}) =>
   createResult(monitorId, hourMs + minute * MINUTE_MS, {
     startedAtMs: hourMs + minute * MINUTE_MS + 4,
     totalUs: (minute + 1) * 1_000,
@@ -35,7 +35,7 @@ const resultOf = (monitorId: string, minute: number, changes: Partial<Result> = 
     ...changes,
   })
 
-const ARRIVAL = buildArrival(resultOf('', 0))
+const ARRIVAL = buildArrival(buildResult('', 0))
 const PROBE = '01a1fb92-bd2c-74bd-b89d-7c289ceb0470'
 const record = (results: Result[], region: string) =>
   insertLines(
@@ -62,9 +62,9 @@ t.test('GET /monitors/{id}/checks 200 lists checks with their details, newest fi
   const id = await createMonitor(key)
   await record(
     [
-      resultOf(id, 0),
-      resultOf(id, 1, { ...failure, trigger: Trigger.RUN_NOW }),
-      resultOf(id, 2, { outcome: Outcome.MISSED }),
+      buildResult(id, 0),
+      buildResult(id, 1, { ...failure, trigger: Trigger.RUN_NOW }),
+      buildResult(id, 2, { outcome: Outcome.MISSED }),
     ],
     'us-east',
   )
@@ -124,9 +124,9 @@ t.test(
     const records = [{ type: 'MX', name: 'example.com', ttlS: 300, value: '10 mail.example.com.' }]
     await record(
       [
-        resultOf(id, 0, { ...failure, evidence, certificate }),
-        resultOf(id, 1, { ping }),
-        resultOf(id, 2, { dns: { rcode: 'NOERROR', server: '192.0.2.53', records } }),
+        buildResult(id, 0, { ...failure, evidence, certificate }),
+        buildResult(id, 1, { ping }),
+        buildResult(id, 2, { dns: { rcode: 'NOERROR', server: '192.0.2.53', records } }),
       ],
       'us-east',
     )
@@ -160,8 +160,8 @@ t.test(
 t.test('GET /monitors/{id}/checks 200 filters by region, status and time; 400 for invalid values', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
-  await record([resultOf(id, 0), resultOf(id, 1, failure)], 'us-east')
-  await record([resultOf(id, 2)], 'eu-west')
+  await record([buildResult(id, 0), buildResult(id, 1, failure)], 'us-east')
+  await record([buildResult(id, 2)], 'eu-west')
   const times = async (filter: string) => {
     const { body } = await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })
     return body.data.map((check: { scheduled_at: string }) => check.scheduled_at)
@@ -180,7 +180,7 @@ t.test('GET /monitors/{id}/checks 200 has each check once, however many there ar
   const id = await createMonitor(key)
   for (let i = 0; i < 12; i++) {
     const probeId = `01a1fb92-bd2c-74bd-b89d-7c289ceb0${100 + ((i * 7) % 12)}`
-    const line = toResultLine(resultOf(id, 0), encodeOrigin({ region: 'us-east', probeId }), ARRIVAL)
+    const line = toResultLine(buildResult(id, 0), encodeOrigin({ region: 'us-east', probeId }), ARRIVAL)
     await insertLines(clickhouse, `results (${RESULT_LINE_COLUMNS})`, [line])
   }
   const probes: string[] = []
@@ -196,8 +196,8 @@ t.test('GET /monitors/{id}/checks 200 begins 31 days before to, 400 for a longer
   const { key } = await api.tenant()
   const id = await createMonitor(key)
   const days = (count: number) => count * 24 * 60
-  const old = [30, 33].map(count => resultOf(id, -days(count), { totalUs: 1_000 }))
-  await record([resultOf(id, 0), ...old], 'us-east')
+  const old = [30, 33].map(count => buildResult(id, -days(count), { totalUs: 1_000 }))
+  await record([buildResult(id, 0), ...old], 'us-east')
   const times = async (filter: string) => {
     const { body } = await api.call('GET', `/monitors/${id}/checks?${filter}`, { key })
     return body.data.map((check: { scheduled_at: string }) => check.scheduled_at)
@@ -225,11 +225,15 @@ t.test(
     const { key } = await api.tenant()
     const id = await createMonitor(key)
     await record(
-      Array.from({ length: 50 }, (_, minute) => resultOf(id, minute)),
+      Array.from({ length: 50 }, (_, minute) => buildResult(id, minute)),
       'us-east',
     )
     await record(
-      [resultOf(id, 51, { totalUs: 500_000 }), resultOf(id, 61), resultOf(id, 52, { ...failure, totalUs: 9_000_000 })],
+      [
+        buildResult(id, 51, { totalUs: 500_000 }),
+        buildResult(id, 61),
+        buildResult(id, 52, { ...failure, totalUs: 9_000_000 }),
+      ],
       'eu-west',
     )
     const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}`, { key })
@@ -251,7 +255,7 @@ t.test(
 t.test('GET /analytics/latency 200 accepts the regions of data sources and heartbeats', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
-  await record([resultOf(id, 0, { totalUs: 40_000 })], DATA_SOURCE_REGION)
+  await record([buildResult(id, 0, { totalUs: 40_000 })], DATA_SOURCE_REGION)
   const latency = async (region: string) => {
     const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&region=${region}`, { key })
     return status === 200 ? body.data : body.error.message
@@ -266,7 +270,7 @@ t.test('GET /analytics/latency 200 accepts the regions of data sources and heart
 t.test('GET /analytics/latency 200 covers whole hours and returns their range in meta', async t => {
   const { key } = await api.tenant()
   const id = await createMonitor(key)
-  await record([resultOf(id, 5), resultOf(id, 50)], 'us-east')
+  await record([buildResult(id, 5), buildResult(id, 50)], 'us-east')
   const ask = async (span: string) => {
     const { status, body } = await api.call('GET', `/analytics/latency?monitor_id=${id}&${span}`, { key })
     t.same(findAnswerDifferences(operation('GET /analytics/latency'), status, body), [])

@@ -20,7 +20,7 @@ import { waitFor } from '../support/wait.ts'
 
 const api = await shareApi()
 const MONITOR = { name: 'Shop', type: 'http', url: 'https://shop.example.com/', rules: [] }
-const fileOf = (...monitors: object[]) => JSON.stringify({ version: 1, monitors })
+const buildFile = (...monitors: object[]) => JSON.stringify({ version: 1, monitors })
 const get = (key: string, path: string) => api.call('GET', path, { key })
 
 for (const version of [1, 2] as const) {
@@ -96,7 +96,7 @@ t.test('A file of 3,000 monitors is planned and applied, and its items are liste
 
 t.test('Each change of an applied import is in the audit log in the name of the key', async t => {
   const { key } = await api.tenant()
-  const job = await planned(api, key, 'dry_run=false', fileOf(MONITOR))
+  const job = await planned(api, key, 'dry_run=false', buildFile(MONITOR))
   t.match(job, { status: 'applied', summary: { create: 1 } })
   const { data } = (await get(key, '/audit-log')).body
   t.match(data, [{ action: 'created', resource: 'monitor', resource_name: 'Shop', actor: { kind: 'api_key' } }])
@@ -113,7 +113,7 @@ t.test('A plan writes no entry of the audit log, also none that is rolled back',
   }
   const before = await readLast()
   t.ok(before)
-  t.match(await planned(api, key, '', fileOf(MONITOR)), { status: 'ready', summary: { create: 1 } })
+  t.match(await planned(api, key, '', buildFile(MONITOR)), { status: 'ready', summary: { create: 1 } })
   t.equal(await readLast(), before)
 })
 
@@ -181,7 +181,7 @@ t.test('The apply of a plan with prune deletes no field of a data source that th
   await api.call('POST', `/imports/${next.id}/apply`, { key })
   t.match(await ended(api, key, next.id), { status: 'applied', summary: { update: 1, delete: 2 } })
   t.same(await readFields(), ['Kept'])
-  t.match(await planned(api, key, '', fileOf()), { summary: { delete: 0 } })
+  t.match(await planned(api, key, '', buildFile()), { summary: { delete: 0 } })
 })
 
 t.test('Prune deletes nothing while an entry of the file cannot be imported', async t => {
@@ -208,16 +208,16 @@ t.test('Prune deletes nothing while an entry of the file cannot be imported', as
 
 t.test('A file with faults fails with all of them, and nothing is changed', async t => {
   const { key } = await api.tenant('free')
-  const faulty = fileOf(MONITOR, { ...MONITOR, name: 'Fast', interval_seconds: 1 })
+  const faulty = buildFile(MONITOR, { ...MONITOR, name: 'Fast', interval_seconds: 1 })
   t.match(await planned(api, key, 'dry_run=false', faulty), {
     ...{ status: 'failed', can_apply: false },
     error: { status: 400, details: [{ path: 'monitors[1].interval_seconds', message: /at least 30 \(Fast\)/ }] },
   })
-  const forbidden = fileOf(MONITOR, { ...MONITOR, name: 'Inside', url: 'http://169.254.169.254/' })
+  const forbidden = buildFile(MONITOR, { ...MONITOR, name: 'Inside', url: 'http://169.254.169.254/' })
   const job = await planned(api, key, 'dry_run=false', forbidden)
   t.match(job, { status: 'failed', error: { status: 400, message: /blocked_target/ } })
   t.equal((await get(key, '/monitors')).body.meta.total, 0)
-  const many = fileOf(...Array.from({ length: 51 }, (_, i) => ({ ...MONITOR, name: `Shop ${i}` })))
+  const many = buildFile(...Array.from({ length: 51 }, (_, i) => ({ ...MONITOR, name: `Shop ${i}` })))
   t.match(await planned(api, key, 'dry_run=false', many), { error: { status: 402, code: 'tier_limit_reached' } })
   t.equal((await get(key, '/monitors')).body.meta.total, 0)
 })
@@ -233,19 +233,19 @@ t.test('POST /imports 400, 403 and 415 for a wrong query, a read key, and anothe
 t.test('The same Idempotency-Key uploads a file once', async t => {
   const { key } = await api.tenant()
   const headers = { ...OCTETS, 'idempotency-key': 'import-1' }
-  const first = await api.call('POST', '/imports', { key, body: fileOf(MONITOR), headers })
+  const first = await api.call('POST', '/imports', { key, body: buildFile(MONITOR), headers })
   await ended(api, key, first.body.data.id)
-  const again = await api.call('POST', '/imports', { key, body: fileOf(MONITOR), headers })
+  const again = await api.call('POST', '/imports', { key, body: buildFile(MONITOR), headers })
   t.equal(again.body.data.id, first.body.data.id)
   t.equal((await get(key, '/imports')).body.meta.total, 1)
-  const other = await api.call('POST', '/imports?prune=true', { key, body: fileOf(MONITOR), headers })
+  const other = await api.call('POST', '/imports?prune=true', { key, body: buildFile(MONITOR), headers })
   t.equal(other.status, 409)
 })
 
 t.test('An import of another project is not found', async t => {
   const { key } = await api.tenant()
   const { key: foreign } = await api.tenant()
-  const { id } = await planned(api, key, '', fileOf(MONITOR))
+  const { id } = await planned(api, key, '', buildFile(MONITOR))
   for (const unknown of [id, 'x']) {
     t.equal((await get(foreign, `/imports/${unknown}`)).status, 404)
     t.equal((await get(foreign, `/imports/${unknown}/items`)).status, 404)
@@ -259,7 +259,7 @@ t.test('An import of another project is not found', async t => {
 
 t.test('An import whose process has ended says so, does not block the next one, and can be applied', async t => {
   const { key } = await api.tenant()
-  const { id } = await planned(api, key, '', fileOf(MONITOR))
+  const { id } = await planned(api, key, '', buildFile(MONITOR))
   const kill = () =>
     api
       .db('import_jobs')
@@ -268,7 +268,7 @@ t.test('An import whose process has ended says so, does not block the next one, 
   await kill()
   const { data } = (await get(key, `/imports/${id}`)).body
   t.match(data, { status: 'failed', can_apply: true, error: { message: /process .* has ended; nothing was changed/ } })
-  t.equal((await planned(api, key, '', fileOf(MONITOR))).status, 'ready')
+  t.equal((await planned(api, key, '', buildFile(MONITOR))).status, 'ready')
   await kill()
   const applying = await api.call('POST', `/imports/${id}/apply`, { key })
   t.match([applying.status, applying.body.data], [202, { status: 'applying', can_apply: false, error: null }])
@@ -298,17 +298,17 @@ t.test(
 
 t.test('DELETE /imports/{id} and a second upload are 409 while an import is running', async t => {
   const { key } = await api.tenant()
-  const { id } = await planned(api, key, '', fileOf(MONITOR))
+  const { id } = await planned(api, key, '', buildFile(MONITOR))
   await api.db('import_jobs').where({ id }).update({ status: 'applying', alive_at: new Date() })
   t.equal((await api.call('DELETE', `/imports/${id}`, { key })).status, 409)
   t.equal((await api.call('POST', `/imports/${id}/apply`, { key })).status, 409)
-  const refused = await upload(api, key, '', fileOf(MONITOR))
+  const refused = await upload(api, key, '', buildFile(MONITOR))
   t.match([refused.status, refused.body.error.message], [409, /another import of this project is running/])
 })
 
 t.test('An import is deleted a day after its upload, but not while it is running', async t => {
   const keys = await Promise.all(['old', 'running', 'new'].map(async () => (await api.tenant()).key))
-  const ids = await Promise.all(keys.map(async key => (await planned(api, key, '', fileOf(MONITOR))).id))
+  const ids = await Promise.all(keys.map(async key => (await planned(api, key, '', buildFile(MONITOR))).id))
   const dayAgo = new Date(Date.now() - 25 * 3_600_000)
   const change = (id: string, columns: object) => api.db('import_jobs').where({ id }).update(columns)
   await change(ids[0]!, { created_at: dayAgo, alive_at: dayAgo })

@@ -11,7 +11,7 @@ async function open(account: Account, body: object = {}): Promise<string> {
   const answer = await account.call('POST /incidents', { title: 'Payments fail', ...body })
   return answer.body.data.id
 }
-const updatesOf = async ({ call }: Account, id: string) => (await call(`GET /incidents/${id}/updates`)).body.data
+const readUpdates = async ({ call }: Account, id: string) => (await call(`GET /incidents/${id}/updates`)).body.data
 
 t.test('POST /incidents 201 with a title only', async t => {
   const account = await api.account()
@@ -38,7 +38,7 @@ t.test('POST /incidents 201 with a title only', async t => {
     updated_at: started_at,
   })
   t.same((await account.call(`GET /incidents/${id}`)).body, { data: { ...body.data, possible_causes: [] } })
-  t.same(await updatesOf(account, id), [])
+  t.same(await readUpdates(account, id), [])
   t.match(await listEvents(id), [{ name: 'incident.created', data: { update: null, monitors: [] } }])
 })
 
@@ -58,7 +58,7 @@ t.test('POST /incidents 201: the message becomes the first update, and monitors 
   })
   t.equal(status, 201)
   t.match(body.data, { ...asked, monitor_ids: [shop, blog], monitors: [{ name: 'Shop' }, { name: 'Blog' }] })
-  const updates = await updatesOf(account, body.data.id)
+  const updates = await readUpdates(account, body.data.id)
   t.same(updates, [
     {
       id: updates[0].id,
@@ -130,7 +130,7 @@ t.test(
     t.equal(status, 200)
     t.match(body.data, { id, severity: 'critical', message: 'Severity changed from minor to critical' })
     await account.call(`PUT /incidents/${id}`, { status: 'identified', severity: 'major', title: 'Cards fail' })
-    t.match(await updatesOf(account, id), [
+    t.match(await readUpdates(account, id), [
       {
         status: 'identified',
         message: 'Status changed from investigating to identified',
@@ -170,7 +170,7 @@ t.test('PUT /incidents/{id} 200: a title alone, or no change, publishes no event
   for (const body of [{}, { title: 'Cards fail', status: 'investigating', severity: 'minor' }, { monitor_ids: [] }]) {
     t.match(await account.call(`PUT /incidents/${id}`, body), { status: 200, body: before.body })
   }
-  t.same(await updatesOf(account, id), [])
+  t.same(await readUpdates(account, id), [])
   t.equal(await listEventNames(id), 'created')
 })
 

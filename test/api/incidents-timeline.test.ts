@@ -124,13 +124,13 @@ async function insertDelivery(account: Account, channelId: string, subject: stri
   return row.id
 }
 
-const timelineOf = (account: Account, id: string) => unwrapData(account.picket.readIncidentTimeline({ path: { id } }))
+const readTimeline = (account: Account, id: string) => unwrapData(account.picket.readIncidentTimeline({ path: { id } }))
 
 /** The timeline with checks: an answer does not wait long for a busy ClickHouse. */
-const wholeTimelineOf = (account: Account, id: string) =>
+const waitForWholeTimeline = (account: Account, id: string) =>
   waitFor(
     async () => {
-      const timeline = await timelineOf(account, id)
+      const timeline = await readTimeline(account, id)
       return timeline.omitted.length === 0 ? timeline : null
     },
     { label: 'a timeline with checks' },
@@ -169,7 +169,7 @@ t.test('GET /incidents/{id}/timeline 200 lists everything around an incident on 
   const update = { message: 'We look at it.', is_internal: true }
   await account.call(`POST /incidents/${id}/updates`, update)
 
-  const timeline = await wholeTimelineOf(account, id)
+  const timeline = await waitForWholeTimeline(account, id)
   const times = timeline.items.map(item => new Date(item.at).getTime())
   t.same(
     times,
@@ -243,7 +243,7 @@ t.test('GET /incidents/{id}/timeline 200 has no change that is older than an hou
        FROM audit_log WHERE resource_id = ? AND action = 'created'`,
       [at(seconds), JSON.stringify({ name: { from: null, to: name } }), monitorId],
     )
-  const { items } = await timelineOf(account, id)
+  const { items } = await readTimeline(account, id)
   const changes = items.flatMap(item => (item.kind === 'change' ? item.entry : []))
   t.match(changes, [{ changes: { name: { to: 'newer' } } }, { action: 'created' }, { action: 'updated' }])
   t.equal(changes.length, 3)
@@ -277,7 +277,7 @@ t.test('GET /incidents/{id}/timeline 200 shows the acknowledgement, and incident
        'degraded', now(), now())`,
     [account.projectId, dependencyId, at(-120)],
   )
-  const { items } = await timelineOf(account, id)
+  const { items } = await readTimeline(account, id)
   t.match(items[0], { kind: 'vendor_incident', name: 'GitHub', title: 'Slow pushes', at: at(-120).toISOString() })
   t.match(items.at(-1), { kind: 'incident_acknowledged', user_id: account.userId })
 })
@@ -290,7 +290,7 @@ t.test('GET /incidents/{id}/timeline 200 says that there are more items than it 
     Array.from({ length: 201 }, (_, second) => second / 10),
     failure,
   )
-  const { counts, items } = await wholeTimelineOf(account, id)
+  const { counts, items } = await waitForWholeTimeline(account, id)
   const checks = counts.find(({ kind }) => kind === 'check')
   t.same(checks, { kind: 'check', items: 200, truncated: true })
   t.equal(items.filter(({ kind }) => kind === 'check').length, 200)
@@ -305,7 +305,7 @@ t.test('GET /incidents/{id}/timeline 200 without checks while ClickHouse is away
   t.teardown(() => {
     history = clickhouse
   })
-  const { items, omitted, counts } = await timelineOf(account, id)
+  const { items, omitted, counts } = await readTimeline(account, id)
   t.same(omitted, [{ kind: 'check', reason: 'unavailable' }])
   t.notOk(counts.some(({ kind }) => kind === 'check'))
   t.ok(items.some(({ kind }) => kind === 'transition'))

@@ -17,7 +17,7 @@ const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toIS
 const addMonitor = async (call: Call): Promise<string> =>
   (await call('POST /monitors', { name: 'Shop', type: 'http' })).body.data.id
 
-const periodsOf = (windowId: string) =>
+const readPeriods = (windowId: string) =>
   query<{ monitor_id: string; starts_at: Date; ends_at: Date }>(
     api.db,
     'SELECT monitor_id, starts_at, ends_at FROM maintenance_periods WHERE window_id = ? ORDER BY starts_at, monitor_id',
@@ -74,7 +74,7 @@ t.test('POST /maintenance-windows 201 for recurring periods with cron, in a time
   })
   const local = new Date(body.data.next_starts_at).toLocaleTimeString('en-GB', { timeZone })
   t.equal(local, `${String(hour).padStart(2, '0')}:30:00`)
-  const [period] = await periodsOf(body.data.id)
+  const [period] = await readPeriods(body.data.id)
   t.equal(period!.starts_at.toISOString(), body.data.next_starts_at, 'it is written down before it begins')
   t.equal(period!.ends_at.getTime() - period!.starts_at.getTime(), 45 * 60_000)
 })
@@ -140,14 +140,14 @@ t.test('PUT /maintenance-windows/{id} 200 keeps past maintenance and removes pla
   const [first, second] = [await addMonitor(call), await addMonitor(call)]
   const running = { title: 'Move', monitor_ids: [first], starts_at: inHours(-1), ends_at: inHours(2) }
   const { id } = (await call('POST /maintenance-windows', running)).body.data
-  const [before] = await periodsOf(id)
+  const [before] = await readPeriods(id)
   t.ok(before!.starts_at.getTime() >= beganMs, 'the hour before it was made is none')
   const renamed = await call(`PUT /maintenance-windows/${id}`, { title: 'Moving' })
   t.match(renamed.body.data, { title: 'Moving', status: 'active' })
-  t.same(await periodsOf(id), [before])
+  t.same(await readPeriods(id), [before])
 
   await call(`PUT /maintenance-windows/${id}`, { monitor_ids: [second] })
-  const [ended, begun] = await periodsOf(id)
+  const [ended, begun] = await readPeriods(id)
   t.match(ended, { monitor_id: first, starts_at: before!.starts_at })
   t.equal(ended!.ends_at.getTime(), begun!.starts_at.getTime())
   t.equal(begun!.monitor_id, second)
@@ -155,7 +155,7 @@ t.test('PUT /maintenance-windows/{id} 200 keeps past maintenance and removes pla
   const put = await call(`PUT /maintenance-windows/${id}`, { starts_at: inHours(1) })
   t.equal(put.body.data.status, 'scheduled')
   await call(`DELETE /maintenance-windows/${id}`)
-  const kept = await periodsOf(id)
+  const kept = await readPeriods(id)
   t.equal(kept.length, 2)
   t.ok(kept.every(({ ends_at }) => ends_at.getTime() <= Date.now()))
 })

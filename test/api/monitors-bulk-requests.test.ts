@@ -71,12 +71,12 @@ t.test('A query selects the monitors of the list, only in the own project', asyn
   const send = async (asked: object) =>
     (await api.call('POST', PATH, { key: mine.key, body: { query: asked, change: { interval_seconds: 300 } } })).body
       .data
-  const namesOf = async (asked: object) => (await send(asked)).items.map(({ name }: { name: string }) => name)
-  t.same(await namesOf({}), ['A', 'B', 'C'])
-  t.same(await namesOf({ tag: 'shop' }), ['A', 'B'])
-  t.same(await namesOf({ tag: ['shop', 'eu'] }), ['A'])
-  t.same(await namesOf({ not_tag: 'shop' }), ['C'])
-  t.same(await namesOf({ q: 'nothing' }), [])
+  const listNames = async (asked: object) => (await send(asked)).items.map(({ name }: { name: string }) => name)
+  t.same(await listNames({}), ['A', 'B', 'C'])
+  t.same(await listNames({ tag: 'shop' }), ['A', 'B'])
+  t.same(await listNames({ tag: ['shop', 'eu'] }), ['A'])
+  t.same(await listNames({ not_tag: 'shop' }), ['C'])
+  t.same(await listNames({ q: 'nothing' }), [])
   t.match(await send({ tag: 'shop' }), { dry_run: true, changed: 2 })
 })
 

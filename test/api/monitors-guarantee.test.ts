@@ -22,12 +22,12 @@ const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example', regions: REGIONS }
 const PACE = { interval_seconds: 30, timeout_ms: 10_000, retry_count: 2 }
 
-const guaranteeOf = async (id: string) => (await call(`GET /monitors/${id}/guarantee`)).body.data
+const readGuarantee = async (id: string) => (await call(`GET /monitors/${id}/guarantee`)).body.data
 
 t.test('GET /monitors/{id}/guarantee 200 has the limits for each kind of outage', async t => {
   const { body, status } = await call('POST /monitors', { ...SHOP, ...PACE })
   t.equal(status, 201)
-  const guarantee = await guaranteeOf(body.data.id)
+  const guarantee = await readGuarantee(body.data.id)
   t.same(guarantee.outages, [
     { kind: 'refused', down_within: 37, message_within: 39, shortest: 35, down_within_in_doubt: 37 },
     { kind: 'wrong', down_within: 37, message_within: 39, shortest: 35, down_within_in_doubt: 37 },
@@ -44,21 +44,21 @@ t.test('PUT /monitors/{id} 200 returns the guarantee of the new settings', async
   const { body } = await call(`PUT /monitors/${id}`, { interval_seconds: 60, timeout_ms: 30_000 })
   const hanging = body.data.guarantee.outages.find(({ kind }: { kind: string }) => kind === 'hanging')
   t.match(hanging, { down_within: 103, message_within: 105 })
-  t.same(await guaranteeOf(id), body.data.guarantee)
+  t.same(await readGuarantee(id), body.data.guarantee)
   t.notOk('guarantee' in (await call(`GET /monitors/${id}`)).body.data, 'it is only in the answers of changes')
 })
 
 t.test('GET /monitors/{id}/guarantee 200 names what weakens it', async t => {
   const rare = { ...SHOP, ...PACE, regions: ['us-east'], interval_seconds: 3600 }
   const { id } = (await call('POST /monitors', rare)).body.data
-  const { outages, reasons } = await guaranteeOf(id)
+  const { outages, reasons } = await readGuarantee(id)
   t.equal(outages.length, 4)
   t.match(reasons, [/^one_region: only us-east checks/, /^long_interval: .* 3600 s/])
 })
 
 t.test('GET /monitors/{id}/guarantee 200 names a region without a probe when the others decide', async t => {
   const { id } = (await call('POST /monitors', { ...SHOP, ...PACE, regions: ['us-east', 'ap-northeast'] })).body.data
-  const { outages, reasons, holds_while } = await guaranteeOf(id)
+  const { outages, reasons, holds_while } = await readGuarantee(id)
   t.equal(outages.length, 4)
   t.match(reasons, [/^no_probe: no live probe in ap-northeast .* the other regions decide without it$/])
   t.match(holds_while, /each limit is 20 s longer/)
@@ -66,7 +66,7 @@ t.test('GET /monitors/{id}/guarantee 200 names a region without a probe when the
 
 t.test('GET /monitors/{id}/guarantee 200 has the limit for a single region in doubt', async t => {
   const { id } = (await call('POST /monitors', { ...SHOP, ...PACE, regions: ['us-east'] })).body.data
-  const { outages, holds_while } = await guaranteeOf(id)
+  const { outages, holds_while } = await readGuarantee(id)
   t.match(outages, [
     { kind: 'refused', down_within: 37, down_within_in_doubt: 63 },
     { kind: 'wrong', down_within: 37, down_within_in_doubt: 37 },
@@ -87,12 +87,12 @@ t.test('GET /monitors/{id}/guarantee 200 has what faults of the installation add
     { fault: 'nats_or_postgresql_lost', adds: 60, adds_duration: true },
   ]
   const ofOne = (await call('POST /monitors', { ...SHOP, ...PACE, regions: ['us-east'] })).body.data
-  t.same((await guaranteeOf(ofOne.id)).under_faults, [...always, ...lasting])
+  t.same((await readGuarantee(ofOne.id)).under_faults, [...always, ...lasting])
   const ofThree = (await call('POST /monitors', { ...SHOP, ...PACE })).body.data
   const absent = { fault: 'regions_lost', adds: 20, adds_duration: false }
   t.same(ofThree.guarantee.under_faults, [...always, absent, ...lasting])
   await call(`PUT /monitors/${ofThree.id}`, { interval_seconds: 300 })
-  t.match((await guaranteeOf(ofThree.id)).under_faults, [
+  t.match((await readGuarantee(ofThree.id)).under_faults, [
     { fault: 'probe_lost', adds: 120 },
     { fault: 'acknowledgements_lost', adds: 120 },
     { fault: 'control_plane_lost', adds: 20 },
@@ -121,7 +121,7 @@ for (const [why, body, reason] of WITHOUT) {
   t.test(`GET /monitors/{id}/guarantee 200 is empty with a reason: ${why}`, async t => {
     const created = await call('POST /monitors', body)
     t.equal(created.status, 201)
-    const { outages, reasons, under_faults } = await guaranteeOf(created.body.data.id)
+    const { outages, reasons, under_faults } = await readGuarantee(created.body.data.id)
     t.same(outages, [])
     t.same(under_faults, [])
     t.match(reasons, [reason])
@@ -131,7 +131,7 @@ for (const [why, body, reason] of WITHOUT) {
 t.test('GET /monitors/{id}/guarantee 200 is empty while the monitor is paused', async t => {
   const { id } = (await call('POST /monitors', { ...SHOP, ...PACE })).body.data
   await call(`POST /monitors/${id}/pause`)
-  t.match(await guaranteeOf(id), { outages: [], reasons: [/^paused: /] })
+  t.match(await readGuarantee(id), { outages: [], reasons: [/^paused: /] })
 })
 
 t.test('GET /monitors/{id}/guarantee 404 for a monitor of another tenant', async t => {

@@ -209,13 +209,13 @@ t.test('GET /monitors 200 filters by whether an outage is sent to a channel', as
     return created.body.data.id as string
   }
   const listed = await api.call('GET', '/monitors', { key })
-  const idOf = (name: string) => listed.body.data.find((one: { name: string }) => one.name === name).id
+  const findId = (name: string) => listed.body.data.find((one: { name: string }) => one.name === name).id
   const channel = (name: string, as = key) =>
     create('/alerts/channels', { name, type: 'webhook', config: { url: 'https://hooks.example.com/' } }, as)
   const [open, paused] = [await channel('open'), await channel('paused')]
   await execute(db, 'UPDATE alert_channels SET is_paused = true, paused_at = now() WHERE id = ?', [paused])
   const rule = (name: string, alert_channel_id: string, settings: object = {}) =>
-    create('/alerts/rules', { monitor_id: idOf(name), alert_channel_id, ...settings })
+    create('/alerts/rules', { monitor_id: findId(name), alert_channel_id, ...settings })
   await rule('ruled', open)
   await rule('recovery only', open, { on_down: false })
   await rule('paused channel', paused)

@@ -36,7 +36,7 @@ async function insertDown({ projectId }: Account): Promise<string> {
   return id
 }
 
-const storedOf = async (id: string) => ({
+const readStored = async (id: string) => ({
   ...(await query<object>(api.db, 'SELECT config_version, is_paused, status FROM monitors WHERE id = ?', [id]))[0],
   states: (await query(api.db, 'SELECT 1 FROM verdict_states WHERE monitor_id = ?', [id])).length,
 })
@@ -49,7 +49,7 @@ t.test(
     const { status, body } = await account.call(`POST /monitors/${id}/pause`)
     t.equal(status, 200)
     t.match(body.data, { id, is_paused: true, status: null, url: 'https://shop.example' })
-    t.same(await storedOf(id), { config_version: 1, is_paused: true, status: null, states: 0 })
+    t.same(await readStored(id), { config_version: 1, is_paused: true, status: null, states: 0 })
     t.match((await account.call('GET /incidents')).body.data, [
       { status: 'resolved', message: 'Resolved because the monitor was paused.' },
     ])
@@ -66,9 +66,9 @@ t.test('POST /monitors/{id}/resume 200 starts without a status and with a new co
   const { status, body } = await account.call(`POST /monitors/${id}/resume`)
   t.equal(status, 200)
   t.match(body.data, { id, is_paused: false, status: null })
-  t.same(await storedOf(id), { config_version: 2, is_paused: false, status: null, states: 0 })
+  t.same(await readStored(id), { config_version: 2, is_paused: false, status: null, states: 0 })
   await account.call(`POST /monitors/${id}/resume`)
-  t.match(await storedOf(id), { config_version: 2 }, 'resuming again changes nothing')
+  t.match(await readStored(id), { config_version: 2 }, 'resuming again changes nothing')
 })
 
 t.test(
@@ -80,7 +80,7 @@ t.test(
     const { status, body } = await account.call(`PUT /monitors/${id}`, { url: null })
     t.equal(status, 200)
     t.match(body.data, { id, url: null, status: null, configuration_issues: [/url is required/] })
-    t.same(await storedOf(id), { config_version: 2, is_paused: false, status: null, states: 0 })
+    t.same(await readStored(id), { config_version: 2, is_paused: false, status: null, states: 0 })
     t.match((await account.call('GET /incidents')).body.data, [
       { status: 'resolved', message: 'Resolved because the monitor is no longer checked.' },
     ])
@@ -138,7 +138,7 @@ t.test(
         t.equal((await call(route.replace(':id', id))).status, 404, `${route} ${id}`)
       }
     }
-    t.match(await storedOf(theirs), { is_paused: false, status: 'down', states: 1 })
+    t.match(await readStored(theirs), { is_paused: false, status: 'down', states: 1 })
   },
 )
 

@@ -62,13 +62,13 @@ const record = (results: Result[], region: string) =>
     results.map(result => toResultLine(result, encodeOrigin({ region, probeId: 'probe-1' }), buildArrival(result))),
   )
 
-const votesOf = (account: Account, id: string) => unwrapData(account.picket.listMonitorVotes({ path: { id } }))
+const readVotes = (account: Account, id: string) => unwrapData(account.picket.listMonitorVotes({ path: { id } }))
 
 /** The votes with the newest checks: an answer does not wait long for a busy ClickHouse. */
-const votesWithChecksOf = (account: Account, id: string) =>
+const waitForVotesWithChecks = (account: Account, id: string) =>
   waitFor(
     async () => {
-      const votes = await votesOf(account, id)
+      const votes = await readVotes(account, id)
       return votes.checks_available ? votes : null
     },
     { label: 'votes with checks' },
@@ -93,7 +93,7 @@ const slotAgo = (ms: number) => Date.now() - ms
 t.test('GET /monitors/{id}/votes 200 says what each region says, before and after the verdict changes', async t => {
   const account = await api.account()
   const id = await insertUp(account)
-  const quiet = await votesWithChecksOf(account, id)
+  const quiet = await waitForVotesWithChecks(account, id)
   t.match(quiet, {
     monitor_id: id,
     status: 'up',
@@ -119,7 +119,7 @@ t.test('GET /monitors/{id}/votes 200 says what each region says, before and afte
   await publish(nats, [createNextResult(id, failure)], 'us-east')
   const growing = await waitFor(
     async () => {
-      const votes = await votesOf(account, id)
+      const votes = await readVotes(account, id)
       return votes.votes[0]!.failed_in_a_row === 1 ? votes : null
     },
     { label: 'the first failure, which is in checkpoints only' },
@@ -130,7 +130,7 @@ t.test('GET /monitors/{id}/votes 200 says what each region says, before and afte
   await publish(nats, [createNextResult(id, failure)], 'us-east')
   for (let i = 0; i < 2; i++) await publish(nats, [createNextResult(id, failure)], 'eu-west')
   await waitFor(async () => (await readTransitions(api.db, id)).some(({ to }) => to === 'down'), { label: 'down' })
-  const down = await votesOf(account, id)
+  const down = await readVotes(account, id)
   const { data: transitions } = (await account.call(`GET /monitors/${id}/transitions`)).body
   t.match(down, {
     status: 'down',
@@ -163,7 +163,7 @@ t.test(
     await record([at(120, failure), first, at(30)], 'us-east')
     const internal = { source: FailureSource.INTERNAL, code: 'probe_overloaded', message: 'no room' }
     await record([at(20, { outcome: Outcome.UNKNOWN, error: internal })], 'eu-west')
-    const { votes } = await votesWithChecksOf(account, id)
+    const { votes } = await waitForVotesWithChecks(account, id)
     t.match(votes[0], { vote: 'ok', newest_check: { status: 'up', status_code: 200, probe_id: 'probe-1' } })
     t.equal(votes[0]!.vote_since, new Date(first.scheduledAtMs).toISOString())
     t.match(votes[1], {
@@ -183,7 +183,7 @@ t.test('GET /monitors/{id}/votes 200 without the newest checks while ClickHouse 
   t.teardown(() => {
     history = clickhouse
   })
-  const votes = await votesOf(account, id)
+  const votes = await readVotes(account, id)
   t.match(votes, { status: 'up', checks_available: false, quorum: { mode: 'full', voting: 3 } })
   for (const vote of votes.votes) {
     t.match(vote, { vote: 'ok', last_check: { status: 'up' }, newest_check: null })
@@ -192,22 +192,22 @@ t.test('GET /monitors/{id}/votes 200 without the newest checks while ClickHouse 
 
 t.test('GET /monitors/{id}/votes 200 says why a region has no vote', async t => {
   const account = await api.account()
-  const reasons = async (id: string) => (await votesOf(account, id)).votes.map(vote => vote.no_vote_reason)
+  const reasons = async (id: string) => (await readVotes(account, id)).votes.map(vote => vote.no_vote_reason)
   const fresh = await insertMonitor(api.db, account.projectId, { regions: REGIONS })
   t.same(await reasons(fresh), ['not_checked', 'not_checked', 'not_checked'])
-  t.match(await votesOf(account, fresh), { status: null, status_by_votes: null, quorum: { mode: null, voting: 0 } })
+  t.match(await readVotes(account, fresh), { status: null, status_by_votes: null, quorum: { mode: null, voting: 0 } })
 
   const id = await insertUp(account)
   await execute(api.db, `UPDATE region_epochs SET absent_from = now() + interval '1 hour' WHERE region = 'us-east'`)
   await execute(api.db, `UPDATE region_epochs SET absent_from = now(), absent_until = NULL WHERE region = 'us-east'`)
   t.same(await reasons(id), ['no_probe', null, null])
-  t.match(await votesOf(account, id), { quorum: { without_probe: ['us-east'] }, status_by_votes: 'up' })
-  t.equal((await votesOf(account, id)).votes[0]!.next_check_at, null)
+  t.match(await readVotes(account, id), { quorum: { without_probe: ['us-east'] }, status_by_votes: 'up' })
+  t.equal((await readVotes(account, id)).votes[0]!.next_check_at, null)
   await execute(api.db, `UPDATE region_epochs SET absent_from = NULL WHERE region = 'us-east'`)
 
   await account.call(`POST /monitors/${id}/pause`)
   t.same(await reasons(id), ['paused', 'paused', 'paused'])
-  t.match(await votesOf(account, id), { status: null, silenced_by: [{ kind: 'paused', until: null }] })
+  t.match(await readVotes(account, id), { status: null, silenced_by: [{ kind: 'paused', until: null }] })
 })
 
 t.test('GET /monitors/{id}/votes 200 says too_old and in_doubt', async t => {
@@ -238,7 +238,7 @@ t.test('GET /monitors/{id}/votes 200 says too_old and in_doubt', async t => {
      SELECT id, partition, :state, now() FROM monitors WHERE id = :id`,
     { id, state: JSON.stringify(state) },
   )
-  const votes = await votesOf(account, id)
+  const votes = await readVotes(account, id)
   t.same(
     votes.votes.map(vote => vote.no_vote_reason),
     ['too_old', 'in_doubt', 'not_decided'],
@@ -253,7 +253,7 @@ t.test('GET /monitors/{id}/votes 200 lists what holds back alerts, with name and
   const id = await insertMonitor(api.db, projectId)
   const parent = await insertMonitor(api.db, projectId, { name: 'Router' })
   await execute(api.db, 'INSERT INTO monitor_parents (monitor_id, parent_id) VALUES (?, ?)', [id, parent])
-  t.same((await votesOf(account, id)).silenced_by, [])
+  t.same((await readVotes(account, id)).silenced_by, [])
   await execute(api.db, `UPDATE monitors SET status = 'down' WHERE id = ?`, [parent])
   await execute(
     api.db,
@@ -274,7 +274,7 @@ t.test('GET /monitors/{id}/votes 200 lists what holds back alerts, with name and
      VALUES (?, ?, ?, now() - interval '1 hour', '2030-02-01T00:00:00Z')`,
     [projectId, id, window!.id],
   )
-  const { silenced_by, alerts_withheld } = await votesOf(account, id)
+  const { silenced_by, alerts_withheld } = await readVotes(account, id)
   t.same(silenced_by, [
     { kind: 'maintenance', id: window!.id, name: 'Move', until: '2030-02-01T00:00:00.000Z' },
     { kind: 'parent_down', id: parent, name: 'Router', until: null },

@@ -21,7 +21,7 @@ async function foreignIds() {
   return { 'a malformed id': 'not-an-id', 'an unknown id': UNKNOWN, "another tenant's monitor": body.data.id as string }
 }
 
-const versionOf = async (id: string) => {
+const readVersion = async (id: string) => {
   const [row] = await query<{ version: number }>(
     api.db,
     'SELECT config_version AS version FROM monitors WHERE id = ?',
@@ -282,7 +282,7 @@ t.test('The config version increases when the check or its evaluation changes, n
     [{ witness: false }, 7],
   ] as const) {
     t.equal((await call(path, change)).status, 200)
-    t.equal(await versionOf(body.data.id), version, JSON.stringify(change))
+    t.equal(await readVersion(body.data.id), version, JSON.stringify(change))
   }
 })
 
@@ -311,7 +311,7 @@ t.test('A masked header that is sent back keeps the stored value', async t => {
   const kept = await call(path, { headers: { ...body.data.headers, Accept: 'b' } })
   t.same(kept.body.data.headers, { 'X-Api-Key': '********', Accept: 'b' })
   t.equal((await call(path, { headers: { 'x-api-key': 'hush', Accept: 'b' } })).status, 200)
-  t.equal(await versionOf(body.data.id), 3, 'only the spelling of the name differed from the stored header')
+  t.equal(await readVersion(body.data.id), 3, 'only the spelling of the name differed from the stored header')
   t.match(await call(path, { headers: { 'X-Other-Token': '********' } }), {
     status: 400,
     body: { error: { details: [{ path: 'headers.X-Other-Token' }] } },
@@ -327,9 +327,9 @@ t.test(
     const set = await call(path, { auth_type: 'header', auth_config: { name: 'X-Key', value: 'hush', note: 'n' } })
     t.match(set, { status: 200, body: { data: { auth_type: 'header' } } })
     t.same(set.body.data.auth_config, { name: 'X-Key', value: '********', note: '********' })
-    t.equal(await versionOf(body.data.id), 2)
+    t.equal(await readVersion(body.data.id), 2)
     t.equal((await call(path, { auth_type: 'header', auth_config: set.body.data.auth_config })).status, 200)
-    t.equal(await versionOf(body.data.id), 2, 'nothing was changed')
+    t.equal(await readVersion(body.data.id), 2, 'nothing was changed')
     t.match(await call(path, { auth_type: 'bearer', auth_config: { token: '********' } }), {
       status: 400,
       body: { error: { details: [{ path: 'auth_config.token' }] } },

@@ -54,8 +54,8 @@ t.test('Fields of a data source can be sent back as they were read, and stay unc
   ]
   t.equal((await call('PUT', `/data-sources/${id}`, { fields: sent })).status, 200)
   const after = await list()
-  const idOf = (field: Json) => field.id
-  t.same(new Set(after.map(idOf)), new Set(before.map(idOf)))
+  const getId = (field: Json) => field.id
+  t.same(new Set(after.map(getId)), new Set(before.map(getId)))
   t.match(
     after.find((field: Json) => field.id === before[0].id),
     { name_template: 'Cell {{key}}', child_monitors: [], created_at: before[0].created_at },

@@ -11,14 +11,14 @@ const smtp = await startSmtp(t)
 const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, MAIL_FROM: 'Picket <picket@example.com>' })
 const PASSWORD = 'correct horse battery'
 const here = () => createVisitor(api.origin)
-const pathOf = (url: string) => new URL(url).pathname
+const toPath = (url: string) => new URL(url).pathname
 
 /** Invites a person into a new organization. `claim`: path of the claim link. */
 async function invited(role = 'editor') {
   const { key, organizationId } = await api.tenant()
   const email = `${crypto.randomUUID()}@example.com`
   const { body } = await api.call('POST', '/agent/invite', { key, body: { email, role } })
-  return { key, organizationId, email, userId: body.data.user_id as string, claim: pathOf(body.data.claim_url) }
+  return { key, organizationId, email, userId: body.data.user_id as string, claim: toPath(body.data.claim_url) }
 }
 
 async function claimed() {
@@ -238,7 +238,7 @@ t.test('A reset link is mailed, works once for an hour, and does not reveal whet
     waitFor(() => smtp.mails.find(({ to, text }) => to.includes(email) && words.test(text ?? '')))
   const mail = await mailed(/\/reset\//)
   t.same(mail.to, [email])
-  const reset = pathOf(/http\S+\/reset\/[\w-]{43}/.exec(mail.text!)![0])
+  const reset = toPath(/http\S+\/reset\/[\w-]{43}/.exec(mail.text!)![0])
   t.equal((await here().post(reset, { password: 'yet another password' })).status, 303)
   t.equal((await visitor.get('/account')).status, 303, 'sessions end')
   t.ok(await mailed(/was changed/))

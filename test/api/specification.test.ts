@@ -13,8 +13,8 @@ const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000', PUBLIC_URL })
 const mine = await api.tenant('business')
 const records = await createRecords(api, mine)
 const { operations } = await readOperations(api)
-const operationOf = (name: string): Operation => operations.find(operation => operation.name === name)!
-const specified = Object.keys(OPERATIONS).map(operationOf)
+const findOperation = (name: string): Operation => operations.find(operation => operation.name === name)!
+const specified = Object.keys(OPERATIONS).map(findOperation)
 
 type Json = Record<string, unknown>
 
@@ -72,7 +72,7 @@ const pick = (body: Json, names: string[]): Json => Object.fromEntries(names.map
 t.test('A create accepts every specified optional field by itself', async t => {
   for (const { name, create } of RESOURCES) {
     if (!create) continue
-    const operation = operationOf(create.operation)
+    const operation = findOperation(create.operation)
     for (const [field, { nullable, items }] of Object.entries<Json>(create.fields)) {
       if (operation.isOpen) await api.db.raw('DELETE FROM bootstrap_attempts')
       const full = {
@@ -100,7 +100,7 @@ t.test('A create accepts every specified optional field by itself', async t => {
 t.test('An update accepts every specified field by itself, and null where it is allowed', async t => {
   for (const { name, update } of RESOURCES) {
     if (!update) continue
-    const operation = operationOf(update.operation)
+    const operation = findOperation(update.operation)
     const full = { ...buildBody(operation, records) }
     for (const [field, { nullable }] of Object.entries<Json>(update.fields)) {
       const value = field in EXTREMES ? EXTREMES[field] : full[field]

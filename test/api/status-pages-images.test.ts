@@ -50,7 +50,7 @@ type Stored = {
 }
 
 /** The stored images of a page; `nextMs`: the time of the next fetch. */
-const imagesOf = (id: string) =>
+const readImages = (id: string) =>
   query<Stored>(
     api.db,
     `SELECT kind, content_type AS "contentType", encode(bytes, 'escape') AS text, problem,
@@ -92,14 +92,14 @@ t.test(
     t.match(changed, { status: 200, body: { data: { ...sent, logo_problem: null, favicon_problem: null } } })
     t.match(await fetchNow(call, id), { ...sent, logo_problem: null, favicon_problem: null })
     t.same(new Set(site.asked), new Set(['/logo.png', '/icon', '/icon.svg']))
-    t.match(await imagesOf(id), [
+    t.match(await readImages(id), [
       { kind: 'logo', contentType: 'image/png' },
       { kind: 'favicon', contentType: 'image/svg+xml', text: /^<svg [^>]*><path d="M0 0"><\/path><\/svg>$/ },
     ])
     const count = site.asked.length
     t.match((await call(`PUT /status-pages/${id}`, { ...sent, name: 'Acme 2' })).body.data, sent)
     t.ok(
-      (await imagesOf(id)).every(
+      (await readImages(id)).every(
         ({ nextMs }) => nextMs! - Date.now() > 80_000_000 && nextMs! - Date.now() < 90_000_000,
       ),
       'again in a day',
@@ -107,7 +107,7 @@ t.test(
     t.equal(site.asked.length, count, 'the address from a read changes nothing')
     t.match((await call(`PUT /status-pages/${id}`, { logo_url: null })).body.data, { logo_url: null })
     t.same(
-      (await imagesOf(id)).map(({ kind }) => kind),
+      (await readImages(id)).map(({ kind }) => kind),
       ['favicon'],
     )
   },
@@ -131,18 +131,18 @@ t.test('An image that cannot be fetched shows its problem and is retried until i
     const beforeMs = Date.now()
     t.match(await fetchNow(call, id), { logo_url: url, logo_problem: 'cannot be fetched: the server answered 503' })
     const afterMs = Date.now()
-    const { nextMs } = (await imagesOf(id))[0]!
+    const { nextMs } = (await readImages(id))[0]!
     const what = `${nextMs! - afterMs} to ${nextMs! - beforeMs} ms after failure ${failures}`
     t.ok(nextMs! - beforeMs > fromMs[failures - 1]! && nextMs! - afterMs <= toMs[failures - 1]!, what)
   }
   answers['/logo.png'] = { body: PIXEL }
   t.match(await fetchNow(call, id), { logo_url: url, logo_problem: null })
-  t.match(await imagesOf(id), [{ contentType: 'image/png' }])
+  t.match(await readImages(id), [{ contentType: 'image/png' }])
 
   answers['/logo.png'] = { body: SVG }
   const before = (await call(`GET /status-pages/${id}`)).body.data.updated_at
   t.not((await fetchNow(call, id)).updated_at, before, 'visitors get the new image')
-  t.match(await imagesOf(id), [{ contentType: 'image/svg+xml' }])
+  t.match(await readImages(id), [{ contentType: 'image/svg+xml' }])
   const seen = (await call(`GET /status-pages/${id}`)).body.data.updated_at
   t.equal((await fetchNow(call, id)).updated_at, seen, 'the same image changes nothing')
 })
@@ -170,7 +170,7 @@ t.test('logo_problem contains the reason of a failure, and the previous image st
   for (const [logo_url, logo_problem] of rows) {
     t.equal((await call(`PUT /status-pages/${id}`, { logo_url })).status, 200)
     t.match(await fetchNow(call, id), { logo_url, logo_problem })
-    t.match(await imagesOf(id), [{ contentType: 'image/png' }], 'still shown')
+    t.match(await readImages(id), [{ contentType: 'image/png' }], 'still shown')
   }
 })
 
@@ -261,8 +261,8 @@ t.test(
       [data.id],
     )
     const visit = (path: string) => rawAsk(server.origin, path, { headers: { host: 'status.acme.test' } })
-    const iconOf = (html: string) => /<link rel="icon" href="([^"]+)"/.exec(html)![1]!
-    const without = iconOf((await visit('/')).body)
+    const parseIconLink = (html: string) => /<link rel="icon" href="([^"]+)"/.exec(html)![1]!
+    const without = parseIconLink((await visit('/')).body)
     t.match(await visit(without), { status: 200, body: '<svg' }, 'the default favicon')
     const unversioned = await fetch(`${server.origin}/status/acme/favicon`)
     t.match(unversioned.headers.get('cache-control'), /^public, max-age=60,/, 'its colour may change')
@@ -276,7 +276,7 @@ t.test(
       return body.includes('<img') ? body : null
     })
     const logo = /<img[^>]* src="([^"]+)"/.exec(shown)![1]!
-    for (const path of [logo, iconOf(shown)]) t.match(await visit(path), { status: 200, body: '<path' }, path)
+    for (const path of [logo, parseIconLink(shown)]) t.match(await visit(path), { status: 200, body: '<path' }, path)
     const preview = /og:image" content="([^"]+)"/
     t.equal(preview.exec(shown)![1], `https://status.acme.test${logo}`)
     await waitFor(

@@ -19,13 +19,13 @@ const UNKNOWN = '0190a0a0-0000-7000-8000-000000000000'
 let slugs = 0
 const newSlug = () => `acme-${++slugs}`
 
-const idOf = async (call: Call, route: string, body: object): Promise<string> => {
+const createRecord = async (call: Call, route: string, body: object): Promise<string> => {
   const answer = await call(route, body)
   if (answer.status !== 201) throw new Error(`${route} answered ${answer.status}: ${answer.body.error?.message}`)
   return answer.body.data.id
 }
-const addPage = (call: Call) => idOf(call, 'POST /status-pages', { name: 'Acme', slug: newSlug() })
-const addMonitor = (call: Call) => idOf(call, 'POST /monitors', { name: 'Shop', type: 'http' })
+const addPage = (call: Call) => createRecord(call, 'POST /status-pages', { name: 'Acme', slug: newSlug() })
+const addMonitor = (call: Call) => createRecord(call, 'POST /monitors', { name: 'Shop', type: 'http' })
 
 t.test('POST /status-pages 201 with the defaults; the page can be read, listed, changed and deleted', async t => {
   const { call } = await api.account()
@@ -196,7 +196,7 @@ t.test('A page has at most 500 components and 100 groups', async t => {
   const { call } = await api.account()
   const page = await addPage(call)
   await insertComponents(api.db, page, 499)
-  for (let i = 1; i < 100; i++) await idOf(call, `POST /status-pages/${page}/groups`, { name: `Group ${i}` })
+  for (let i = 1; i < 100; i++) await createRecord(call, `POST /status-pages/${page}/groups`, { name: `Group ${i}` })
   for (const [kind, message] of [
     ['components', /at most 500/],
     ['groups', /at most 100/],
@@ -222,7 +222,7 @@ t.test('A component has the status of its monitor, which cannot be set manually'
   const { call } = await api.account()
   const path = `/status-pages/${await addPage(call)}/components`
   const monitor_id = await addMonitor(call)
-  const id = await idOf(call, `POST ${path}`, { name: 'Shop', monitor_id })
+  const id = await createRecord(call, `POST ${path}`, { name: 'Shop', monitor_id })
   for (const [status, shown] of [
     ['up', 'operational'],
     ['degraded', 'degraded'],
@@ -247,7 +247,7 @@ t.test('PUT /status-pages/{id}/components/reorder 200 exchanges the positions of
   const page = await addPage(call)
   const path = `/status-pages/${page}/components`
   const ids: string[] = []
-  for (const name of ['a', 'b', 'c', 'd']) ids.push(await idOf(call, `POST ${path}`, { name }))
+  for (const name of ['a', 'b', 'c', 'd']) ids.push(await createRecord(call, `POST ${path}`, { name }))
   const [a, b, c, d] = ids as [string, string, string, string]
   const answer = await call(`PUT ${path}/reorder`, { component_ids: [d, c, a] })
   t.equal(answer.status, 200)
@@ -267,8 +267,8 @@ t.test(
     const { call } = await api.account()
     const page = await addPage(call)
     const [path, groups] = [`/status-pages/${page}/components`, `/status-pages/${page}/groups`]
-    const first = await idOf(call, `POST ${path}`, { name: 'first' })
-    const group = await idOf(call, `POST ${groups}`, { name: 'group' })
+    const first = await createRecord(call, `POST ${path}`, { name: 'first' })
+    const group = await createRecord(call, `POST ${groups}`, { name: 'group' })
     t.equal((await call(`PUT ${path}/reorder`, { component_ids: [group, first] })).status, 200)
     t.match((await call(`GET ${groups}`)).body.data, [{ id: group, display_order: 0 }])
     t.match((await call(`GET ${path}`)).body.data, [{ id: first, display_order: 1 }])
@@ -290,7 +290,7 @@ t.test('Groups can be created, listed, changed and deleted, and their components
     is_collapsed: false,
     display_order: 0,
   })
-  const component = await idOf(call, `POST /status-pages/${page}/components`, { name: 'Shop', group_id: id })
+  const component = await createRecord(call, `POST /status-pages/${page}/components`, { name: 'Shop', group_id: id })
   const sent = { name: 'EU', description: 'all of it', display_order: 7, is_collapsed: true }
   t.match((await call(`PUT ${path}/${id}`, sent)).body.data, sent)
   t.match(await call(`PUT ${path}/${id}`, { color: 'red' }), {
@@ -311,9 +311,9 @@ t.test('A page, component, group or monitor of another tenant and a malformed id
   const [page, other] = [await addPage(call), await addPage(call)]
   const theirPage = await addPage(theirs.call)
   const theirMonitor = await addMonitor(theirs.call)
-  const theirGroup = await idOf(theirs.call, `POST /status-pages/${theirPage}/groups`, { name: 'G' })
-  const otherGroup = await idOf(call, `POST /status-pages/${other}/groups`, { name: 'G' })
-  const otherComponent = await idOf(call, `POST /status-pages/${other}/components`, { name: 'C' })
+  const theirGroup = await createRecord(theirs.call, `POST /status-pages/${theirPage}/groups`, { name: 'G' })
+  const otherGroup = await createRecord(call, `POST /status-pages/${other}/groups`, { name: 'G' })
+  const otherComponent = await createRecord(call, `POST /status-pages/${other}/components`, { name: 'C' })
   for (const id of [theirPage, UNKNOWN, 'nonsense']) {
     t.equal((await call(`GET /status-pages/${id}`)).status, 404)
     t.equal((await call(`PUT /status-pages/${id}`, { name: 'x' })).status, 404)

@@ -174,7 +174,7 @@ t.test('A thousand monitors with fifty changes each need no more statements than
   const resource = await createResourceApi(t, (app, handles) => summaryRoutes(app, { ...handles, clickhouse }))
   const { call, projectId } = await resource.account()
   const { db } = resource
-  const statementsOf = async (work: () => Promise<unknown>) => {
+  const captureStatements = async (work: () => Promise<unknown>) => {
     const statements: string[] = []
     // the key and the count of checks are read again five seconds after their last reading
     const isCached = (sql: string) => sql.includes('api_keys') || sql.includes('SELECT id FROM monitors')
@@ -185,7 +185,7 @@ t.test('A thousand monitors with fifty changes each need no more statements than
     return statements
   }
   await call('GET /analytics/summary')
-  const ofNone = await statementsOf(() => call('GET /analytics/summary'))
+  const ofNone = await captureStatements(() => call('GET /analytics/summary'))
   const ids = await insertMonitors(db, projectId, 1_000)
   await insertTransitions(
     db,
@@ -194,7 +194,7 @@ t.test('A thousand monitors with fifty changes each need no more statements than
   )
   await query(db, 'ANALYZE transitions')
   const { data } = (await call('GET /analytics/summary')).body
-  const ofAll = await statementsOf(() => call('GET /analytics/summary'))
+  const ofAll = await captureStatements(() => call('GET /analytics/summary'))
   t.ok(ofNone.length > 0)
   t.strictSame(ofAll, ofNone)
   t.equal(data.monitors.total, 1_000)

@@ -7,11 +7,11 @@ import { waitFor } from '../support/wait.ts'
 const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '1000000' })
 const monitor = { name: 'Shop', type: 'http', url: 'https://shop.example.com' }
 
-const fileOf = (count: number) => ({
+const buildFile = (count: number) => ({
   version: 1,
   monitors: Array.from({ length: count }, (_, i) => ({ ...monitor, name: `Shop ${i}` })),
 })
-const importFor = (key: string, count = 3) => api.call('POST', '/import?dry_run=false', { key, body: fileOf(count) })
+const importFor = (key: string, count = 3) => api.call('POST', '/import?dry_run=false', { key, body: buildFile(count) })
 
 /** Statements of this database that wait for a lock. */
 async function waitingForLocks(): Promise<number> {
@@ -35,7 +35,7 @@ const gauge = async (name: string) => {
   const { body } = await api.call('GET', `${api.operator}/metrics`, { key: null })
   return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(String(body))?.[1])
 }
-const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status)
+const listStatuses = (answers: Answer[]) => answers.map(({ status }) => status)
 
 t.test('One of 25 imports of a project runs, a few wait without a connection, and the others are refused', async t => {
   const [busy, other] = [await api.tenant('business'), await api.tenant('business')]
@@ -59,7 +59,7 @@ t.test('One of 25 imports of a project runs, a few wait without a connection, an
     t.equal((await importFor(other.key)).status, 200, 'and imports of others')
     return { all }
   })
-  const statuses = statusesOf(await Promise.all(all)).filter(status => status !== 429)
+  const statuses = listStatuses(await Promise.all(all)).filter(status => status !== 429)
   t.equal(statuses.length, 6)
   t.same(new Set(statuses), new Set([200]))
   t.equal((await api.call('GET', '/monitors', { key: busy.key })).body.meta.total, 3)
@@ -94,7 +94,7 @@ t.test('Six of 40 concurrent requests of a project run; requests of other projec
     }
     return { all, aborted }
   })
-  const statuses = statusesOf(await Promise.all(all))
+  const statuses = listStatuses(await Promise.all(all))
   t.same(new Set(statuses), new Set([201]))
   t.same(new Set(await Promise.all(aborted)), new Set(['gone']))
   const again = await Promise.all(Array.from({ length: 20 }, () => api.call('GET', '/monitors', { key: busy.key })))

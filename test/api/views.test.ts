@@ -16,7 +16,7 @@ const send = (person: { cookie: string }, method: string, path: string, body?: o
   })
 const create = async (person: { cookie: string }, body: object) =>
   (await send(person, 'POST', '/views', body)).body.data
-const namesOf = async (person: { cookie: string }) =>
+const readNames = async (person: { cookie: string }) =>
   (await send(person, 'GET', '/views')).body.data.map(({ name }: { name: string }) => name)
 
 t.test('POST /views 201: a view of a person is personal unless it is shared', async t => {
@@ -25,9 +25,9 @@ t.test('POST /views 201: a view of a person is personal unless it is shared', as
   t.match(mine.body.data, { name: 'Down now', query: 'is:down', is_shared: false })
   const shared = await create(owner, { name: 'Shop', query: 'tag:shop', is_shared: true })
   t.equal(shared.is_shared, true)
-  t.same(await namesOf(owner), ['Down now', 'Shop'])
-  t.same(await namesOf(viewer), ['Shop'], 'a personal view of another person is not listed')
-  t.same(await namesOf(stranger), [])
+  t.same(await readNames(owner), ['Down now', 'Shop'])
+  t.same(await readNames(viewer), ['Shop'], 'a personal view of another person is not listed')
+  t.same(await readNames(stranger), [])
   t.same((await send(viewer, 'GET', `/views/${shared.id}`)).body.data, shared)
 })
 
@@ -101,7 +101,7 @@ t.test('POST /views 409: a person has at most 50 personal views, also with concu
 t.test('POST /views by an API key is shared, and 400 for a personal view', async t => {
   const made = await api.call('POST', '/views', { key: stranger.key, body: { name: 'By key', query: 'is:down' } })
   t.match(made, { status: 201, body: { data: { is_shared: true } } })
-  t.same(await namesOf(stranger), ['By key'])
+  t.same(await readNames(stranger), ['By key'])
   const personal = { name: 'Mine', query: 'is:down', is_shared: false }
   const refused = await api.call('POST', '/views', { key: stranger.key, body: personal })
   t.match(refused, { status: 400, body: { error: { details: [{ path: 'is_shared' }] } } })
@@ -110,20 +110,20 @@ t.test('POST /views by an API key is shared, and 400 for a personal view', async
   t.equal((await api.call('DELETE', `/views/${id}`, { key: stranger.key })).status, 200)
 })
 
-const preferencesOf = async (person: { cookie: string }) => (await send(person, 'GET', '/me')).body.data.preferences
+const readPreferences = async (person: { cookie: string }) => (await send(person, 'GET', '/me')).body.data.preferences
 
 t.test('PUT /me/preferences 200 changes the given fields of the person, also of a viewer', async t => {
-  t.same(await preferencesOf(viewer), {
+  t.same(await readPreferences(viewer), {
     ...{ theme: 'system', density: 'compact', keyboard_shortcuts: true, time_zone: null },
   })
   const dark = await send(viewer, 'PUT', '/me/preferences', { theme: 'dark', time_zone: 'Europe/Berlin' })
   const expected = { theme: 'dark', density: 'compact', keyboard_shortcuts: true, time_zone: 'Europe/Berlin' }
   t.match(dark, { status: 200, body: { data: expected } })
-  t.same(await preferencesOf(viewer), expected)
+  t.same(await readPreferences(viewer), expected)
   t.same((await send(viewer, 'PUT', '/me/preferences', {})).body.data, expected)
   const rest = { density: 'comfortable', keyboard_shortcuts: false, time_zone: null }
   t.same((await send(viewer, 'PUT', '/me/preferences', rest)).body.data, { ...rest, theme: 'dark' })
-  t.equal((await preferencesOf(owner)).theme, 'system', 'another person keeps theirs')
+  t.equal((await readPreferences(owner)).theme, 'system', 'another person keeps theirs')
 })
 
 t.test('PUT /me/preferences 400 names the field and what is accepted', async t => {

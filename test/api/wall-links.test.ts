@@ -7,7 +7,7 @@ const api = await startApi(t, { PUBLIC_URL: 'http://localhost:0', RATE_LIMIT_PER
 const tenant = await api.tenant()
 const call = (method: string, path: string, body?: unknown, key = tenant.key) => api.call(method, path, { key, body })
 const createLink = async (body: object) => (await call('POST', '/wall-links', body)).body.data
-const pathOf = ({ url }: { url: string }) => new URL(url).pathname
+const toPath = ({ url }: { url: string }) => new URL(url).pathname
 const see = (path: string) => fetch(api.origin + path, { headers: { accept: 'text/html' } })
 
 t.test('POST /wall-links 201 shows the address once, and lists and the database have no token', async t => {
@@ -30,7 +30,7 @@ t.test('The page shows the monitors of the query without ids and addresses, and 
   const shop = await call('POST', '/monitors', { name: 'Shop', type: 'http', url: secret, tags: ['shop'] })
   await call('POST', '/monitors', { name: 'Mail', type: 'http', url: 'https://mail.example.com', tags: ['mail'] })
   const link = await createLink({ name: 'Only the shop', query: 'tag:shop' })
-  const page = await see(pathOf(link))
+  const page = await see(toPath(link))
   t.equal(page.status, 200)
   t.equal(page.headers.get('x-robots-tag'), 'noindex')
   t.equal(page.headers.get('cache-control'), 'no-store')
@@ -41,24 +41,24 @@ t.test('The page shows the monitors of the query without ids and addresses, and 
   t.match(html, /<meta name="robots" content="noindex"/)
   for (const hidden of [secret, 'inside.example.com', shop.body.data.id, tenant.projectId, link.id, 'mail'])
     t.notOk(html.includes(hidden), `the page does not contain ${hidden}`)
-  const { data } = (await (await see(`${pathOf(link)}/data`)).json()) as { data: object }
+  const { data } = (await (await see(`${toPath(link)}/data`)).json()) as { data: object }
   t.match(data, { name: 'Only the shop', total: 1, groups: [{ tag: 'shop', statuses: /^[nu]$/ }], troubles: [] })
   t.match((await call('GET', '/wall-links')).body.data[0], { id: link.id, last_used_at: /^\d{4}-/ })
 })
 
 t.test('DELETE /wall-links/{id} 200 ends the link at the next read, and others get 404', async t => {
   const link = await createLink({ name: 'Kitchen' })
-  t.equal((await see(pathOf(link))).status, 200)
+  t.equal((await see(toPath(link))).status, 200)
   const other = await api.tenant()
   t.equal((await call('DELETE', `/wall-links/${link.id}`, undefined, other.key)).status, 404)
   t.equal((await call('DELETE', '/wall-links/nothing')).status, 404)
   t.same((await call('GET', '/wall-links', undefined, other.key)).body.data, [])
-  t.equal((await see(`${pathOf(link)}/data`)).status, 200)
+  t.equal((await see(`${toPath(link)}/data`)).status, 200)
   t.equal((await call('DELETE', `/wall-links/${link.id}`)).status, 200)
-  const gone = await see(pathOf(link))
+  const gone = await see(toPath(link))
   t.equal(gone.status, 404)
   t.match(await gone.text(), /Page not found/)
-  t.equal((await see(`${pathOf(link)}/data`)).status, 404)
+  t.equal((await see(`${toPath(link)}/data`)).status, 404)
 })
 
 t.test('POST /wall-links 400, 403 and 409: a text of two lines, a read key, and more than 20 links', async t => {
@@ -75,12 +75,12 @@ t.test('POST /wall-links 400, 403 and 409: a text of two lines, a read key, and 
 
 t.test('A network that guesses tokens is refused, and a known link goes on', async t => {
   const link = await createLink({ name: 'Hall' })
-  t.equal((await see(pathOf(link))).status, 200)
+  t.equal((await see(toPath(link))).status, 200)
   const guess = (n: number) => see(`/wall/${String(n).padStart(32, 'A')}/data`)
   const statuses = new Set<number>()
   for (let n = 0; n < 200; n++) statuses.add((await guess(n)).status)
   t.same([...statuses].sort(), [404, 429])
-  t.equal((await see(pathOf(link))).status, 200, 'screens behind the same address go on')
+  t.equal((await see(toPath(link))).status, 200, 'screens behind the same address go on')
 })
 
 t.test('No other host serves a wallboard', async t => {
