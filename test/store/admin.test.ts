@@ -39,7 +39,7 @@ async function run(line: string): Promise<string> {
     : command.runOffline(env, found.rest, () => {})
 }
 
-const countOf = async (table: string) =>
+const countRows = async (table: string) =>
   (await query<{ n: number }>(db, `SELECT count(*)::integer AS n FROM ${table}`))[0]!.n
 
 t.test('Every command has a usage and a summary and is listed', async t => {
@@ -190,15 +190,15 @@ t.test('A confirmed deletion removes an organization with everything in it and n
     'users',
     'mail_addresses',
   ]
-  const before = await Promise.all(tables.map(countOf))
+  const before = await Promise.all(tables.map(countRows))
   await t.rejects(run(`organization delete ${gone.organizationId}`), {
     message: /^this would delete Acme \(1 monitor, 1 status page, 1 member\); add --yes to delete it$/,
   })
-  t.same(await Promise.all(tables.map(countOf)), before)
+  t.same(await Promise.all(tables.map(countRows)), before)
 
   t.match(await run(`organization delete ${gone.organizationId} --yes`), /^deleted: Acme \(1 monitor,/)
   t.same(
-    await Promise.all(tables.map(countOf)),
+    await Promise.all(tables.map(countRows)),
     before.map(count => count - 1),
   )
   const [monitor] = await query(db, 'SELECT name, url, headers, deleted_at FROM monitors WHERE project_id = ?', [
@@ -214,7 +214,7 @@ t.test('A confirmed deletion removes an organization with everything in it and n
     ],
     'the grants of its chats are still to be revoked at the provider',
   )
-  t.equal(await countOf('chat_installations'), 1)
+  t.equal(await countRows('chat_installations'), 1)
   t.notMatch(await run('organization list'), gone.organizationId)
   for (const command of [`organization show ${gone.organizationId}`, `plan set ${gone.organizationId} free`]) {
     await t.rejects(run(command), { message: 'organization not found' }, command)

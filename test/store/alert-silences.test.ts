@@ -120,7 +120,7 @@ t.test(
     const tools = { db, publicUrl: 'https://picket.example', limits: DEFAULT_LIMITS }
     const people = await insertTenant(db)
     const house = createScenario(db, people.projectId)
-    await insertSubscriberOf(people.projectId)
+    await insertSubscriber(people.projectId)
     type Act = 'nothing' | 'acknowledge' | 'internal' | 'public' | 'internal end'
     const rows: { act: Act; sent: string; toSubscribers: string }[] = [
       { act: 'nothing', sent: '', toSubscribers: '' },
@@ -151,7 +151,7 @@ t.test(
 )
 
 /** A confirmed subscriber of a published page. */
-async function insertSubscriberOf(projectId: string): Promise<void> {
+async function insertSubscriber(projectId: string): Promise<void> {
   const pageId = await insertStatusPage(db, projectId, 'acme')
   const channelId = await insertChannel(db, projectId, [])
   const rows = [{ id: pageId, config: '00' }]

@@ -44,7 +44,7 @@ async function insert(clickhouse: Clickhouse, id: string, times: { atMs: number;
   await clickhouse.insert({ table: `results (${columns})`, values, format: 'JSONCompactEachRow' })
 }
 
-async function keptOf(clickhouse: Clickhouse, id: string): Promise<number[]> {
+async function readKeptTimes(clickhouse: Clickhouse, id: string): Promise<number[]> {
   const rows = await select<{ ms: string }>(
     clickhouse,
     'SELECT toUnixTimestamp64Milli(scheduled_at) AS ms FROM results FINAL WHERE monitor_id = {id:UUID} ORDER BY ms',
@@ -114,7 +114,7 @@ t.test('an upgrade loses no result while old ones are copied, tables swapped and
   await Promise.all([migrateClickhouse(url), migrateClickhouse(url)])
   t.notOk(await hasDailyPartitions(clickhouse), 'nothing waits for the copies')
   const wanted = [...hours, nowMs - 30 * DAY_MS + 7].sort((a, b) => a - b)
-  t.equal((await keptOf(clickhouse, old)).length, wanted.length + 1)
+  t.equal((await readKeptTimes(clickhouse, old)).length, wanted.length + 1)
 
   const written: number[] = []
   const writing = new AbortController()
@@ -143,9 +143,9 @@ t.test('an upgrade loses no result while old ones are copied, tables swapped and
 
   startWorker(t, clickhouse, 0)
   await waitFor(async () => (await tables(clickhouse)).length === 1, { ...patient, label: 'the end of the move' })
-  t.same(await keptOf(clickhouse, old), wanted, 'all that is not of another century')
+  t.same(await readKeptTimes(clickhouse, old), wanted, 'all that is not of another century')
   t.same(
-    await keptOf(clickhouse, live),
+    await readKeptTimes(clickhouse, live),
     written.toSorted((a, b) => a - b),
   )
 })

@@ -75,12 +75,12 @@ async function createSource(interval = 60) {
     await endFetches(db, 'one', [buildFetchEnd(done)])
     return false
   }
-  const fetchOf = (children: EvaluatedChild[], at?: Date) => fetch({ children, keys: children.length }, at)
+  const fetchChildren = (children: EvaluatedChild[], at?: Date) => fetch({ children, keys: children.length }, at)
   return {
     ...{ id, projectId, fieldId, child, claim },
-    says: (cells: Record<string, ChildOutcome>, at?: Date) => fetchOf(Object.entries(cells).map(foundAs), at),
+    says: (cells: Record<string, ChildOutcome>, at?: Date) => fetchChildren(Object.entries(cells).map(foundAs), at),
     names: (cells: Record<string, string>) =>
-      fetchOf(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
+      fetchChildren(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
     fails: (isOurFault = false) =>
       fetch({ failure: { code: 'http_status', message: 'the source responded with status 500', isOurFault } }),
     monitors: () =>
@@ -107,7 +107,7 @@ async function createSource(interval = 60) {
   }
 }
 
-const statusesOf = (rows: { key: string; status: string | null }[]) =>
+const toStatuses = (rows: { key: string; status: string | null }[]) =>
   Object.fromEntries(rows.map(({ key, status }) => [key, status]))
 
 t.test('Without a source a process queries every ten seconds', async t => {
@@ -134,7 +134,7 @@ t.test('Without a source a process queries every ten seconds', async t => {
 t.test('A value becomes a monitor with a verdict, an incident, an alert and an explanation', async t => {
   const source = await createSource()
   t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded', d: 'unknown' }))
-  t.same(statusesOf(await source.monitors()), { a: 'up', b: 'down', c: 'degraded', d: null })
+  t.same(toStatuses(await source.monitors()), { a: 'up', b: 'down', c: 'degraded', d: null })
   t.same((await source.events()).sort(), ['monitor.degraded', 'monitor.down'])
   t.match(await source.incidents(), [{ title: 'Cell b is down', status: 'investigating' }])
   const [transition] = await query<{ summary: string; explanation: object }>(
@@ -157,7 +157,7 @@ t.test('A value that is bad and then only degraded is shown as degraded at once,
   const source = await createSource()
   await source.says({ a: 'down' })
   t.ok(await source.says({ a: 'degraded' }))
-  t.same(statusesOf(await source.monitors()), { a: 'degraded' })
+  t.same(toStatuses(await source.monitors()), { a: 'degraded' })
   t.match(await source.incidents(), [{ status: 'investigating' }])
   await source.says({ a: 'up' })
   t.match(await source.incidents(), [{ status: 'resolved' }])
@@ -177,11 +177,11 @@ t.test('An unreachable source makes its monitors unknown and sends no alert', as
   const before = await source.events()
   t.notOk(await source.fails(), 'the first failure is confirmed by a second fetch')
   t.ok(await source.fails())
-  t.same(statusesOf(await source.monitors()), { a: null, b: null, c: null })
+  t.same(toStatuses(await source.monitors()), { a: null, b: null, c: null })
   t.match(await source.incidents(), [{ status: 'investigating' }], 'the open incident stays open')
   t.notOk(await source.fails(), 'nothing has changed since')
   t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded' }))
-  t.same(statusesOf(await source.monitors()), { a: 'up', b: 'down', c: 'degraded' })
+  t.same(toStatuses(await source.monitors()), { a: 'up', b: 'down', c: 'degraded' })
   t.same(await source.events(), before)
   t.equal((await source.incidents()).length, 1, 'it is the same outage')
 })
@@ -245,7 +245,7 @@ t.test('Internal faults do not count as failures of a source', async t => {
   await source.says({ a: 'up' })
   for (let i = 0; i < 4; i++) await source.fails(true)
   t.same(await source.incidents(), [])
-  t.same(statusesOf(await source.monitors()), { a: null })
+  t.same(toStatuses(await source.monitors()), { a: null })
 })
 
 t.test('A name follows the template until a user changes it', async t => {
@@ -265,7 +265,7 @@ t.test('The monitor of a missing key is unknown, archived after a day, and resto
   const source = await createSource()
   await source.says({ a: 'up', b: 'down' })
   await source.says({ a: 'up' })
-  t.same(statusesOf(await source.monitors()), { a: 'up', b: null })
+  t.same(toStatuses(await source.monitors()), { a: 'up', b: null })
   await archiveMissing(tools, source.id, new Date())
   t.notOk((await source.monitors())[1]!.isGone)
   const [, before] = await source.monitors()
@@ -344,7 +344,7 @@ t.test('Documents with new keys leave at most 200 active and 200 archived monito
     [source.projectId],
   )) as [{ count: number }]
   t.equal(count, 401, 'the others are deleted')
-  t.equal(statusesOf(monitors)['4-0'], 'down')
+  t.equal(toStatuses(monitors)['4-0'], 'down')
 })
 
 t.test('A paused monitor does not change, and is evaluated again when it is resumed', async t => {
@@ -389,12 +389,12 @@ t.test('Slots follow the interval and are the same for every process', async t =
   const source = await createSource(30)
   const claimed = await source.claim()
   const at = new Date('2026-08-01T00:00:00Z')
-  const first = buildFetchEnd({ ...fetchOf(claimed), endedAt: at }).nextAt!
+  const first = buildFetchEnd({ ...buildFetch(claimed), endedAt: at }).nextAt!
   t.ok(first > at && first.getTime() - at.getTime() <= 30_000)
-  const second = buildFetchEnd({ ...fetchOf(claimed), endedAt: new Date(first.getTime() + 29_999) }).nextAt!
+  const second = buildFetchEnd({ ...buildFetch(claimed), endedAt: new Date(first.getTime() + 29_999) }).nextAt!
   t.equal(second.getTime() - first.getTime(), 30_000)
 })
 
-const fetchOf = (source: ClaimedSource) => {
+const buildFetch = (source: ClaimedSource) => {
   return { source, result: { children: [], keys: 0 }, startedAt: new Date(), endedAt: new Date(), responseTimeMs: 1 }
 }

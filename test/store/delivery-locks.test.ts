@@ -51,7 +51,7 @@ async function outage(receiverUrl: string, { mailTo, count = 1 }: { mailTo?: str
 }
 
 /** The statuses of its deliveries, each once, as "delivered pending". */
-const statusOf = async (projectId: string) => {
+const readStatuses = async (projectId: string) => {
   const sql = 'SELECT DISTINCT status FROM deliveries WHERE project_id = ? ORDER BY status'
   return (await query<{ status: string }>(db, sql, [projectId])).map(({ status }) => status).join(' ')
 }
@@ -76,10 +76,12 @@ t.test('A channel that a transaction holds locked does not delay the deliveries 
   await query(lock, 'SELECT FROM alert_channels WHERE project_id = ? FOR UPDATE', [held])
   patient.waiting[0]!.end()
   const free = await outage(other.url)
-  await waitFor(async () => (await statusOf(free)) === 'delivered', { label: 'the delivery of the other tenant' })
-  t.equal(await statusOf(held), 'pending')
+  await waitFor(async () => (await readStatuses(free)) === 'delivered', { label: 'the delivery of the other tenant' })
+  t.equal(await readStatuses(held), 'pending')
   await lock.rollback()
-  await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the delivery whose channel was locked' })
+  await waitFor(async () => (await readStatuses(held)) === 'delivered', {
+    label: 'the delivery whose channel was locked',
+  })
   t.equal(patient.waiting.length, 1, 'it was sent once')
 })
 
@@ -93,10 +95,10 @@ t.test(
     const accept = await refuseDeliveries(db, rejected, { on: 'UPDATE', code: '23514' })
     patient.waiting[0]!.end()
     const free = await outage(other.url)
-    await waitFor(async () => (await statusOf(free)) === 'delivered', { label: 'the delivery of the other tenant' })
-    t.equal(await statusOf(rejected), 'pending')
+    await waitFor(async () => (await readStatuses(free)) === 'delivered', { label: 'the delivery of the other tenant' })
+    t.equal(await readStatuses(rejected), 'pending')
     await accept()
-    await waitFor(async () => (await statusOf(rejected)) === 'delivered', { label: 'the rejected result' })
+    await waitFor(async () => (await readStatuses(rejected)) === 'delivered', { label: 'the rejected result' })
     t.equal(patient.waiting.length, 1, 'it was sent once')
   },
 )
@@ -152,12 +154,14 @@ t.test('Counters of mails that a transaction holds locked delay no mail and no w
   projects.push(await outage(receiver.url, { mailTo: 'ben@ops.example' }), await outage(receiver.url))
   startWorker(t, { url, db, secretKey, mailer, metrics })
   for (const id of projects)
-    await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'a delivery while counters are locked' })
+    await waitFor(async () => (await readStatuses(id)) === 'delivered', {
+      label: 'a delivery while counters are locked',
+    })
   t.same(smtp.mails.flatMap(({ to }) => to).sort(), ['ann@ops.example', 'ben@ops.example'])
   t.equal(await uncounted(), 2)
   await lock.rollback()
   const later = await outage(receiver.url, { mailTo: 'ann@ops.example' })
-  await waitFor(async () => (await statusOf(later)) === 'delivered', { label: 'a mail after the lock is gone' })
+  await waitFor(async () => (await readStatuses(later)) === 'delivered', { label: 'a mail after the lock is gone' })
   t.equal(await uncounted(), 2)
   t.equal(await counted(), 3, 'one organization, one address, one installation')
 })
@@ -171,10 +175,10 @@ t.test('The pace of an event that a transaction holds locked delays no other eve
   const free = [await outage(receiver.url), await outage(receiver.url, { count: 12 })]
   startWorker(t, { url, db, secretKey, webhookBurst: 10 })
   for (const id of free)
-    await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'deliveries while a pace is locked' })
-  t.equal(await statusOf(held), 'pending')
+    await waitFor(async () => (await readStatuses(id)) === 'delivered', { label: 'deliveries while a pace is locked' })
+  t.equal(await readStatuses(held), 'pending')
   await lock.rollback()
-  await waitFor(async () => (await statusOf(held)) === 'delivered', { label: 'the event whose pace was locked' })
+  await waitFor(async () => (await readStatuses(held)) === 'delivered', { label: 'the event whose pace was locked' })
   t.equal(receiver.received.length, 25, 'each was sent once')
   const [pace] = await query(db, 'SELECT has_left AS "hasLeft" FROM event_paces WHERE event_id = ?', [event!.id])
   t.same(pace, { hasLeft: 12 }, 'the deferred requests were counted')
@@ -200,7 +204,7 @@ t.test('A delivery whose stored address cannot be decrypted stops no delivery of
   const free = await outage(receiver.url)
   startWorker(t, { url, db, secretKey, mailer })
   for (const id of [free, lost])
-    await waitFor(async () => (await statusOf(id)) === 'delivered', { label: 'both deliveries' })
+    await waitFor(async () => (await readStatuses(id)) === 'delivered', { label: 'both deliveries' })
   t.same(
     smtp.mails.map(({ to }) => to),
     [['ann@ops.example']],

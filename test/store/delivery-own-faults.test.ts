@@ -22,7 +22,7 @@ async function startQueue(t: Test) {
     address.hostname = host
     return queue.channel(address.href, config)
   }
-  const failuresOf = async (channelId: string) => {
+  const readFailures = async (channelId: string) => {
     const sql = 'SELECT consecutive_failures AS failures, is_paused AS "isPaused" FROM alert_channels WHERE id = ?'
     return (await query<{ failures: number; isPaused: boolean }>(queue.db, sql, [channelId]))[0]
   }
@@ -49,13 +49,13 @@ async function startQueue(t: Test) {
       },
       { label: `${count} attempts of each` },
     )
-  return { ...queue, metrics, network, channelTo, failuresOf, untilAttempted }
+  return { ...queue, metrics, network, channelTo, readFailures, untilAttempted }
 }
 
 t.test(
   'What Picket cannot send without a route arrives once when the route is back, in the order of its lane',
   async t => {
-    const { db, network, metrics, channelTo, failuresOf, untilAttempted, send, ended } = await startQueue(t)
+    const { db, network, metrics, channelTo, readFailures, untilAttempted, send, ended } = await startQueue(t)
     const receiver = await startReceiver(t)
     const channelId = await channelTo(receiver.url, 'hooks.example.com')
     await execute(db, 'UPDATE alert_channels SET consecutive_failures = 49 WHERE id = ?', [channelId])
@@ -67,12 +67,12 @@ t.test(
       for (const one of attempts)
         t.match(one, { response_code: null, error: /^Picket's network failed, not the receiver: .*no route/ })
     }
-    t.same(await failuresOf(channelId), { failures: 49, isPaused: false }, 'no failure is counted')
+    t.same(await readFailures(channelId), { failures: 49, isPaused: false }, 'no failure is counted')
     t.match((await metrics.render()).text, /^picket_delivery_own_faults_total\{fault="network"\} [1-9]/m)
     network.resolve = async () => ['127.0.0.1']
     await untilAttempted(ids, 6)
     for (const id of [...ids, next!]) t.equal((await ended(id)).status, 'delivered')
-    t.same(await failuresOf(channelId), { failures: 0, isPaused: false })
+    t.same(await readFailures(channelId), { failures: 0, isPaused: false })
     const arrived = receiver.received.map(one => one.json.delivery_id)
     t.equal(arrived.length, 61, 'each arrived once')
     t.same(arrived.toSorted(), [...ids, next!].toSorted())
@@ -95,7 +95,7 @@ t.test('The next attempt starts by itself, 5 s after the first', async t => {
 })
 
 t.test('Attempts that fail at the receiver count after those that failed in Picket: three are made', async t => {
-  const { network, channelTo, failuresOf, untilAttempted, send, ended } = await startQueue(t)
+  const { network, channelTo, readFailures, untilAttempted, send, ended } = await startQueue(t)
   const receiver = await startReceiver(t)
   receiver.always(503)
   const channelId = await channelTo(receiver.url, 'hooks.example.com')
@@ -111,11 +111,11 @@ t.test('Attempts that fail at the receiver count after those that failed in Pick
     attempts.slice(-3).map(one => one.response_code),
     [503, 503, 503],
   )
-  t.same(await failuresOf(channelId), { failures: 1, isPaused: false })
+  t.same(await readFailures(channelId), { failures: 1, isPaused: false })
 })
 
 t.test('A machine that reaches no DNS server uses up no delivery of its only receiver', async t => {
-  const { network, channelTo, failuresOf, untilAttempted, send, ended } = await startQueue(t)
+  const { network, channelTo, readFailures, untilAttempted, send, ended } = await startQueue(t)
   const receiver = await startReceiver(t)
   const channelId = await channelTo(receiver.url, 'hooks.example.com')
   network.resolve = createResolver({ servers: ['127.0.0.1:1'] })
@@ -124,12 +124,12 @@ t.test('A machine that reaches no DNS server uses up no delivery of its only rec
   network.resolve = async () => ['127.0.0.1']
   await untilAttempted(ids, 5)
   for (const id of ids) t.equal((await ended(id)).status, 'delivered')
-  t.same(await failuresOf(channelId), { failures: 0, isPaused: false })
+  t.same(await readFailures(channelId), { failures: 0, isPaused: false })
   t.equal(receiver.received.length, 2)
 })
 
 t.test('A resolver that fails for all receivers uses up no delivery', async t => {
-  const { network, channelTo, failuresOf, untilAttempted, send, ended } = await startQueue(t)
+  const { network, channelTo, readFailures, untilAttempted, send, ended } = await startQueue(t)
   const receiver = await startReceiver(t)
   network.resolve = async () => {
     throw toResolverFailure('ESERVFAIL')
@@ -140,7 +140,7 @@ t.test('A resolver that fails for all receivers uses up no delivery', async t =>
   network.resolve = async () => ['127.0.0.1']
   await untilAttempted(ids, 7)
   for (const id of ids) t.equal((await ended(id)).status, 'delivered')
-  for (const id of channels) t.same(await failuresOf(id), { failures: 0, isPaused: false })
+  for (const id of channels) t.same(await readFailures(id), { failures: 0, isPaused: false })
   t.equal(receiver.received.length, 4)
 })
 
@@ -161,7 +161,7 @@ t.test('The built-in relay does not count a fault of Picket against the destinat
 })
 
 t.test("A receiver's own fault fails its delivery as before", async t => {
-  const { network, channelTo, failuresOf, send, ended } = await startQueue(t)
+  const { network, channelTo, readFailures, send, ended } = await startQueue(t)
   const closed = await startRawServer(t, () => {})
   const rows: [what: string, host: string, answer: Answer | null, attempts: number][] = [
     ['refused connections', 'refuses.com', null, 3],
@@ -190,7 +190,7 @@ t.test("A receiver's own fault fails its delivery as before", async t => {
       t.equal(end.status, 'failed', what)
       t.equal(end.attempts.length, attempts, what)
       for (const one of end.attempts) t.notMatch(one.error, /Picket's/, what)
-      t.same(await failuresOf(channelId), { failures: 1, isPaused: false }, what)
+      t.same(await readFailures(channelId), { failures: 1, isPaused: false }, what)
     }),
   )
 })

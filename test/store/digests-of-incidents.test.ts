@@ -22,7 +22,7 @@ t.teardown(() => db.destroy())
 const START = Date.parse('2026-11-21T12:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1_000)
 const tools = { db, publicUrl: 'http://picket.test', limits: DEFAULT_LIMITS }
-const namesOf = (received: LoggedDelivery[]) =>
+const listNames = (received: LoggedDelivery[]) =>
   received.map(({ event, data }) => `${event} ${data.changes?.length ?? 1}`)
 
 /** `chat` gets incidents, `mail` and `hook` also monitors. */
@@ -45,7 +45,7 @@ async function scene(count: number) {
 
 const deliverAll = () => execute(db, `UPDATE deliveries SET status = 'delivered' WHERE status = 'pending'`)
 
-async function incidentOf(monitorId: string): Promise<string> {
+async function findIncidentId(monitorId: string): Promise<string> {
   const rows = await query<{ id: string }>(
     db,
     'SELECT id FROM incidents WHERE cause_monitor_id = ? AND resolved_at IS NULL',
@@ -62,8 +62,8 @@ t.test(
     t.same(await listLoggedDeliveries(db, chat), [])
     t.equal((await listLoggedDeliveries(db, hook)).length, 80, 'each monitor and each incident')
     await closeDueDigests(db, at(10))
-    t.same(namesOf(await listLoggedDeliveries(db, chat)), ['monitor.digest 40'])
-    t.same(namesOf(await listLoggedDeliveries(db, mail)), ['monitor.digest 80'], 'rendered as 40 lines')
+    t.same(listNames(await listLoggedDeliveries(db, chat)), ['monitor.digest 40'])
+    t.same(listNames(await listLoggedDeliveries(db, mail)), ['monitor.digest 80'], 'rendered as 40 lines')
     await deliverAll()
     await recover(ids, 200)
     await closeDueDigests(db, at(210))
@@ -90,14 +90,18 @@ t.test('Incidents that people open are sent singly and do not cause a storm, in 
   const open = (title: string) => openIncident(tools, tenant, { title, monitor_ids: ids }, at(0))
   for (let i = 0; i < 20; i++) await open(`Incident ${i}`)
   await fail(ids, 1)
-  t.same(new Set(namesOf(await listLoggedDeliveries(db, chat))), new Set(['incident.created 1']))
+  t.same(new Set(listNames(await listLoggedDeliveries(db, chat))), new Set(['incident.created 1']))
   t.equal((await listLoggedDeliveries(db, chat)).length, 25)
 })
 
 t.test('An update by a person waits behind the digest with its incident, and is sent singly', async t => {
   const { tenant, ids, chat, hook, fail, recover } = await scene(20)
   await fail(ids, 0)
-  const [first, second, third] = [await incidentOf(ids[0]!), await incidentOf(ids[1]!), await incidentOf(ids[2]!)]
+  const [first, second, third] = [
+    await findIncidentId(ids[0]!),
+    await findIncidentId(ids[1]!),
+    await findIncidentId(ids[2]!),
+  ]
   await acknowledgeIncident(tools, tenant, first, at(2))
   await postUpdate(tools, tenant, first, { message: 'A cable.', status: 'identified' }, at(3))
   t.match((await listLoggedDeliveries(db, hook)).slice(-2), [
@@ -107,13 +111,13 @@ t.test('An update by a person waits behind the digest with its incident, and is 
   t.same(await listLoggedDeliveries(db, chat), [])
   await closeDueDigests(db, at(10))
   const expected = ['monitor.digest 20', 'incident.acknowledged 1', 'incident.updated 1']
-  t.same(namesOf(await listLoggedDeliveries(db, chat)), expected)
+  t.same(listNames(await listLoggedDeliveries(db, chat)), expected)
   t.equal(new Set((await listLoggedDeliveries(db, chat)).map(received => received.subject)).size, 1, 'in one lane')
 
   await postUpdate(tools, tenant, second, { message: 'Fixed.', status: 'resolved' }, at(20))
   t.equal((await listLoggedDeliveries(db, chat)).length, 3, 'the digest is still to be sent')
   await closeDueDigests(db, at(70))
-  t.same(namesOf(await listLoggedDeliveries(db, chat)), [...expected, 'incident.resolved 1'], 'without a digest')
+  t.same(listNames(await listLoggedDeliveries(db, chat)), [...expected, 'incident.resolved 1'], 'without a digest')
 
   const digest = (await listLoggedDeliveries(db, chat))[0]!
   await execute(db, `UPDATE deliveries SET status = 'delivered' WHERE id = ?`, [digest.id])
@@ -133,10 +137,10 @@ t.test(
   async t => {
     const { tenant, ids, chat, fail, recover } = await scene(20)
     await fail(ids, 0)
-    await acknowledgeIncident(tools, tenant, await incidentOf(ids[0]!), at(2))
+    await acknowledgeIncident(tools, tenant, await findIncidentId(ids[0]!), at(2))
     await recover(ids.slice(0, 2), 4)
     await closeDueDigests(db, at(10))
-    t.same(namesOf(await listLoggedDeliveries(db, chat)), [
+    t.same(listNames(await listLoggedDeliveries(db, chat)), [
       'monitor.digest 21',
       'incident.acknowledged 1',
       'incident.resolved 1',
@@ -212,14 +216,14 @@ async function say(person: { projectId: string; userId: string }, monitorId: str
 function eventsBySubject(arrived: LoggedDelivery[]): Record<string, string[]> {
   const events: Record<string, string[]> = {}
   for (const { about, event, data } of arrived) {
-    for (const { subject, name } of data.changes?.map(lineOf) ?? [{ subject: about, name: event }]) {
+    for (const { subject, name } of data.changes?.map(toLine) ?? [{ subject: about, name: event }]) {
       events[subject] = [...(events[subject] ?? []), name]
     }
   }
   return Object.fromEntries(Object.entries(events).toSorted())
 }
 
-function lineOf({ url, status }: { url: string; status: string }) {
+function toLine({ url, status }: { url: string; status: string }) {
   const [kind, id] = url.split('/').slice(-2)
   if (kind === 'monitors') return { subject: `monitor:${id}`, name: `monitor.${status}` }
   return { subject: `incident:${id}`, name: status === 'down' ? 'incident.created' : 'incident.resolved' }

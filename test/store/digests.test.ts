@@ -38,7 +38,7 @@ const at = (seconds: number) => new Date(START + seconds * 1_000)
 const down = (monitorIds: string[]): Change[] => monitorIds.map(monitorId => ({ monitorId, status: 'down' }))
 const up = (monitorIds: string[]): Change[] => monitorIds.map(monitorId => ({ monitorId, status: 'up' }))
 const size = ({ data }: LoggedDelivery) => data.changes?.length ?? 1
-const eventsOf = (received: LoggedDelivery[]) => received.map(one => `${one.event} ${size(one)}`)
+const listEvents = (received: LoggedDelivery[]) => received.map(one => `${one.event} ${size(one)}`)
 
 async function scene(count: number) {
   const tenant = await insertTenant(db)
@@ -81,12 +81,12 @@ t.test('Changes up to the threshold are sent one by one, the next ones in digest
   await publish(down(ids.slice(10, 13)), at(20))
   await publish(down(ids.slice(13, 15)), at(25))
   t.same(await closeDueDigests(db, at(30)), null)
-  t.same(eventsOf(await listLoggedDeliveries(db, chat)).slice(10), ['monitor.digest 5'])
+  t.same(listEvents(await listLoggedDeliveries(db, chat)).slice(10), ['monitor.digest 5'])
   await deliverAll()
   await publish(down(ids.slice(15, 16)), at(32))
   t.same(await closeDueDigests(db, at(89)), at(90), 'a minute after the last digest')
   await closeDueDigests(db, at(90))
-  t.same(eventsOf(await listLoggedDeliveries(db, chat)).slice(10), ['monitor.digest 5', 'monitor.digest 1'])
+  t.same(listEvents(await listLoggedDeliveries(db, chat)).slice(10), ['monitor.digest 5', 'monitor.digest 1'])
   await deliverAll()
   await publish(down(ids.slice(16, 17)), at(160))
   t.equal((await listLoggedDeliveries(db, chat)).at(-1)?.event, 'monitor.down', 'the storm is over')
@@ -99,7 +99,7 @@ t.test('A change follows an unsent change of its subject into the digest, or out
   await publish(down(others), at(1))
   await publish(up([first]), at(2))
   t.same(
-    eventsOf(await listLoggedDeliveries(db, chat)),
+    listEvents(await listLoggedDeliveries(db, chat)),
     ['monitor.down 1', 'monitor.up 1'],
     'its first message is still to be sent',
   )
@@ -110,7 +110,7 @@ t.test('A change follows an unsent change of its subject into the digest, or out
   await publish(up([others[1]!]), at(201))
   t.equal((await listLoggedDeliveries(db, chat)).at(-1)?.event, 'monitor.up', 'the digest has arrived')
   await closeDueDigests(db, at(300))
-  t.same(eventsOf(await listLoggedDeliveries(db, chat)).slice(2), [
+  t.same(listEvents(await listLoggedDeliveries(db, chat)).slice(2), [
     'monitor.digest 29',
     'monitor.up 1',
     'monitor.digest 1',
@@ -216,11 +216,11 @@ for (const [title, hold] of HELD_LOCKS) {
     const skip = (error: unknown, projectId: string) => void skipped.push(`${isLockTimeout(error)} ${projectId}`)
     t.same(await closeDueDigests(db, at(11), { skip }), at(10), 'it is still due')
     t.same(skipped, [`true ${held.tenant.projectId}`])
-    t.same(eventsOf(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
+    t.same(listEvents(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
     t.same(await listLoggedDeliveries(db, held.chat), [])
     await holder.rollback()
     t.equal(await closeDueDigests(db, at(11)), null)
-    t.same(eventsOf(await listLoggedDeliveries(db, held.chat)), ['monitor.digest 20'])
+    t.same(listEvents(await listLoggedDeliveries(db, held.chat)), ['monitor.digest 20'])
   })
 }
 
@@ -249,12 +249,12 @@ t.test('A project whose digest cannot be stored delays no other, and sends it wh
   const skip = (error: unknown, projectId: string) => void skipped.push(`${(error as Error).message} ${projectId}`)
   t.same(await closeDueDigests(db, at(11), { skip }), at(10), 'it is still due')
   t.match(skipped.join(), new RegExp(`refused ${broken.tenant.projectId}$`))
-  t.same(eventsOf(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
+  t.same(listEvents(await listLoggedDeliveries(db, free.chat)), ['monitor.digest 20'])
   t.same(await listLoggedDeliveries(db, broken.chat), [])
   await t.rejects(closeDueDigests(db, at(11)), /refused/, 'without a way to skip, the round fails')
   await acceptAgain()
   t.equal(await closeDueDigests(db, at(11)), null)
-  t.same(eventsOf(await listLoggedDeliveries(db, broken.chat)), ['monitor.digest 20'])
+  t.same(listEvents(await listLoggedDeliveries(db, broken.chat)), ['monitor.digest 20'])
 })
 
 t.test('1,000 changes in one transaction need as many statements as 20, for any number of deliveries', async t => {
@@ -262,13 +262,13 @@ t.test('1,000 changes in one transaction need as many statements as 20, for any 
   let statements = 0
   const count = () => statements++
   db.on('query', count)
-  const statementsOf = async (changes: Change[], now: Date) => {
+  const countStatements = async (changes: Change[], now: Date) => {
     statements = 0
     await publishWithoutFanOut(db, tenant, changes, now)
     return statements
   }
-  const few = await statementsOf(down(ids.slice(0, 20)), at(0))
-  const many = await statementsOf(down(ids.slice(20)), at(1))
+  const few = await countStatements(down(ids.slice(0, 20)), at(0))
+  const many = await countStatements(down(ids.slice(20)), at(1))
   db.removeListener('query', count)
   t.ok(few > 5 && few <= 20, `${few} statements are seen`)
   t.ok(many > 5 && many < few, 'where there are many, their deliveries are made afterwards')

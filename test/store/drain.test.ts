@@ -23,7 +23,7 @@ t.teardown(() => db.destroy())
 
 const drain = () => db.transaction(tx => drainOutliers(tx))
 const drained = async () => (await listDrainedProbes(db)).map(({ id }) => id)
-const epochOf = async (region: string) =>
+const readEpoch = async (region: string) =>
   (
     await query<{ epoch: number; probeIds: string[] }>(
       db,
@@ -33,7 +33,7 @@ const epochOf = async (region: string) =>
   )[0]!
 
 /** A region with live probes, each with its capabilities. */
-async function regionOf(region: string, ...capabilities: string[][]): Promise<string[]> {
+async function createRegion(region: string, ...capabilities: string[][]): Promise<string[]> {
   const tokenId = uuidv7()
   const ids = capabilities.map(() => uuidv7())
   await execute(
@@ -72,14 +72,14 @@ const disagree = (region: string, odd: string, other: string, monitors: number, 
 t.test(
   'A probe that often disagrees leaves the live set once, with a new epoch, also with several processes',
   async t => {
-    const [a, b] = (await regionOf('eu-west', ['http'], ['http'])) as [string, string]
+    const [a, b] = (await createRegion('eu-west', ['http'], ['http'])) as [string, string]
     await disagree('eu-west', a, b, 4)
     await drain()
     t.same(await drained(), [], 'four monitors are not enough')
     await disagree('eu-west', a, b, 5)
     await Promise.all([drain(), drain(), drain()])
     t.same(await drained(), [a])
-    const { epoch, probeIds } = await epochOf('eu-west')
+    const { epoch, probeIds } = await readEpoch('eu-west')
     t.ok(epoch > 1)
     t.same(probeIds, [b])
     await disagree('eu-west', b, a, 50)
@@ -96,7 +96,7 @@ t.test(
 )
 
 t.test('Many monitors of one host do not drain a probe, because its firewall may refuse the probe', async t => {
-  const [a, b] = (await regionOf('ap-northeast', ['http'], ['http'])) as [string, string]
+  const [a, b] = (await createRegion('ap-northeast', ['http'], ['http'])) as [string, string]
   const { projectId } = await insertTenant(db)
   const atMs = Date.now() - 1_000
   const contradict = async (host: (i: number) => string) => {
@@ -117,7 +117,7 @@ t.test('Many monitors of one host do not drain a probe, because its firewall may
 })
 
 t.test('A drained probe gets work again after an hour', async t => {
-  const [a, b] = (await regionOf('ap-southeast', ['http'], ['http'])) as [string, string]
+  const [a, b] = (await createRegion('ap-southeast', ['http'], ['http'])) as [string, string]
   // in one transaction, in which no time passes
   const [row] = await db.transaction(async tx => {
     await disagree('ap-southeast', a, b, 5, 599, tx)
@@ -137,16 +137,16 @@ t.test('A drained probe gets work again after an hour', async t => {
 })
 
 t.test('Disagreements older than ten minutes do not count', async t => {
-  const [a, b] = (await regionOf('us-east', ['http'], ['http'])) as [string, string]
+  const [a, b] = (await createRegion('us-east', ['http'], ['http'])) as [string, string]
   await disagree('us-east', a, b, 20, 601)
   await drain()
   t.same(await drained(), [])
 })
 
 t.test('The last probe of a region that can run a type is never drained', async t => {
-  const [alone] = (await regionOf('us-west', ['http'])) as [string]
+  const [alone] = (await createRegion('us-west', ['http'])) as [string]
   await disagree('us-west', alone, uuidv7(), 20)
-  const [pinger, other] = (await regionOf('eu-central', ['http', 'ping'], ['http'])) as [string, string]
+  const [pinger, other] = (await createRegion('eu-central', ['http', 'ping'], ['http'])) as [string, string]
   await disagree('eu-central', pinger, other, 20)
   await drain()
   t.same(await drained(), [])

@@ -186,11 +186,11 @@ t.test(
     // a day less a minute after the last ping
     await execute(db, "UPDATE heartbeats SET due_at = now() + interval '61 minutes' WHERE monitor_id = ?", [early!.id])
     await execute(db, 'UPDATE heartbeats SET run_started_at = now() WHERE monitor_id = ?', [running!.id])
-    const dueOf = async (id: string) => (await readHeartbeat(db, id))!.due_at!.getTime()
-    const before = await Promise.all(ids.map(dueOf))
+    const readDueMs = async (id: string) => (await readHeartbeat(db, id))!.due_at!.getTime()
+    const before = await Promise.all(ids.map(readDueMs))
     await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '40 s'`)
     await recordIntakeAlive(db)
-    const after = await Promise.all(ids.map(dueOf))
+    const after = await Promise.all(ids.map(readDueMs))
     t.ok(after[0]! > Date.now() + 24 * 3_600_000, 'an interval and its grace')
     t.ok(after[1]! > before[1]!)
     t.equal(after[2], before[2], 'it has its time')
@@ -202,7 +202,7 @@ t.test('gaps that repeat do not postpone the deadline of a job that has ended wi
   const ids = [ended!.id, hung!.id, frequent!.id]
   for (const { token } of [ended!, hung!, frequent!]) await beat(token)
   await execute(db, 'UPDATE monitors SET heartbeat_interval = 60 WHERE id = ?', [frequent!.id])
-  const dueOf = async (id: string) => (await readHeartbeat(db, id))!.due_at!.getTime()
+  const readDueMs = async (id: string) => (await readHeartbeat(db, id))!.due_at!.getTime()
   /** A gap while a run of `hung` goes on, and the deadlines of the others are in it. Returns which deadlines it moved. */
   const passGap = async (sinceSuccess: string) => {
     await execute(
@@ -218,9 +218,9 @@ t.test('gaps that repeat do not postpone the deadline of a job that has ended wi
       [hung!.id],
     )
     await execute(db, `UPDATE heartbeat_intake SET listening_at = now() - interval '40 s'`)
-    const before = await Promise.all(ids.map(dueOf))
+    const before = await Promise.all(ids.map(readDueMs))
     await recordIntakeAlive(db)
-    const after = await Promise.all(ids.map(dueOf))
+    const after = await Promise.all(ids.map(readDueMs))
     return after.map((due, i) => due > before[i]!)
   }
   t.same(await passGap('55 minutes'), [true, true, true])

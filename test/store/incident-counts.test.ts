@@ -19,8 +19,8 @@ const random = (below: number) => {
   seed = (seed * 48_271) % 2_147_483_647
   return seed % below
 }
-const oneOf = <T>(values: readonly T[]): T => values[random(values.length)]!
-const anyState = () => ({ status: oneOf(INCIDENT_STATUSES), severity: oneOf(SEVERITIES) })
+const pickOne = <T>(values: readonly T[]): T => values[random(values.length)]!
+const anyState = () => ({ status: pickOne(INCIDENT_STATUSES), severity: pickOne(SEVERITIES) })
 
 const insert = (on: Db, projectId: string, many: number) =>
   execute(
@@ -64,8 +64,8 @@ async function compare(
 t.test('the number of incidents is correct after any changes, and while counts are summed up', async t => {
   for (let round = 0; round < 12; round++) {
     const work = Array.from({ length: 12 }, async () => {
-      const projectId = oneOf(projects)
-      const action = oneOf([
+      const projectId = pickOne(projects)
+      const action = pickOne([
         () => insert(db, projectId, random(5)),
         () => change(db, projectId),
         () => remove(db, projectId),

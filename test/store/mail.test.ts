@@ -20,7 +20,7 @@ const mail: Mail = {
   html: '<p>Shop is <b>down</b>: ü = 100 %</p>',
 }
 
-function mailerOf(t: Teardown, url: string) {
+function startMailer(t: Teardown, url: string) {
   const mailer = createMailer(url, FROM)
   t.teardown(mailer.close)
   return mailer
@@ -28,7 +28,7 @@ function mailerOf(t: Teardown, url: string) {
 
 t.test('A mail arrives with both parts, its sender, its recipients and its references', async t => {
   const server = await startSmtp(t)
-  const mailer = mailerOf(t, server.url)
+  const mailer = startMailer(t, server.url)
   const answer = await mailer.send(mail, TIMEOUT_MS)
   t.match(answer, { code: 250, line: /^250 /, error: null })
   const [taken] = server.mails
@@ -51,7 +51,7 @@ t.test('A mail arrives with both parts, its sender, its recipients and its refer
 
 t.test('The reply of a mail server is returned with its code and line', async t => {
   const server = await startSmtp(t)
-  const mailer = mailerOf(t, server.url)
+  const mailer = startMailer(t, server.url)
   server.replyWith('451 4.3.0 Try again later', '554 5.7.1 Spam')
   t.match(await mailer.send(mail, TIMEOUT_MS), {
     code: 451,
@@ -99,7 +99,7 @@ t.test('A refusal before a recipient is named is a fault of the mail server, a l
     ['.', '554 5.7.1 Spam', undefined, /refused the mail/],
   ]
   for (const [refused, line, isServerFault, error] of rows) {
-    const result = await mailerOf(t, await startRefusing(refused, line)).send(mail, TIMEOUT_MS)
+    const result = await startMailer(t, await startRefusing(refused, line)).send(mail, TIMEOUT_MS)
     t.match(
       result,
       { code: Number(line.slice(0, 3)), line: new RegExp(`^${line.slice(0, 9)}`), error },
@@ -129,7 +129,7 @@ t.test('A mail server that is silent, disconnects or is unreachable fails in tim
   ]
   await Promise.all(
     rows.map(async ([port, timeoutMs, error]) => {
-      const answer = (await mailerOf(t, `smtp://127.0.0.1:${port}`).send(mail, timeoutMs))!
+      const answer = (await startMailer(t, `smtp://127.0.0.1:${port}`).send(mail, timeoutMs))!
       t.match(answer, { code: null, line: null, error })
       t.ok(answer.durationMs >= (error.test('timed out') ? timeoutMs : 0), `${answer.durationMs} ms`)
     }),
@@ -138,7 +138,7 @@ t.test('A mail server that is silent, disconnects or is unreachable fails in tim
 
 t.test('A connection that the mail server closed loses no mail', async t => {
   const server = await startSmtp(t)
-  const mailer = mailerOf(t, server.url)
+  const mailer = startMailer(t, server.url)
   t.match(await mailer.send(mail, TIMEOUT_MS), { code: 250 })
   await server.hangUp()
   t.match(await mailer.send(mail, TIMEOUT_MS), { code: 250 })
@@ -147,7 +147,7 @@ t.test('A connection that the mail server closed loses no mail', async t => {
 
 t.test('Many concurrent mails share ten connections', async t => {
   const server = await startSmtp(t)
-  const mailer = mailerOf(t, server.url)
+  const mailer = startMailer(t, server.url)
   // 50 at a time, because on a busy machine the last of 200 would wait longer for a connection than a mail may
   for (let wave = 0; wave < 4; wave++) {
     const answers = await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail, TIMEOUT_MS)))
@@ -188,7 +188,7 @@ t.test('Connections on which the mail server leaves QUIT unanswered delay no mai
       socket.write(isBody ? '354 go on\r\n' : '250 done\r\n')
     })
   })
-  const mailer = mailerOf(t, `smtp://127.0.0.1:${port}`)
+  const mailer = startMailer(t, `smtp://127.0.0.1:${port}`)
   const answers = await Promise.all(Array.from({ length: 10 }, () => mailer.send(mail, TIMEOUT_MS)))
   t.ok(answers.every(answer => answer?.code === 250))
   await waitFor(() => unanswered === 10, { label: 'idle connections are closed' })
@@ -204,7 +204,7 @@ t.test('The password is sent over TLS, and an untrusted certificate is refused',
   const upgrading = await startSmtp(t, { ...tls, disabledCommands: [] })
   const secure = await startSmtp(t, { ...tls, secure: true })
   const at = (scheme: string, port: number, pass: string, more = '?tls.rejectUnauthorized=false') =>
-    mailerOf(t, `${scheme}://me:${encodeURIComponent(pass)}@localhost:${port}${more}`).send(mail, TIMEOUT_MS)
+    startMailer(t, `${scheme}://me:${encodeURIComponent(pass)}@localhost:${port}${more}`).send(mail, TIMEOUT_MS)
   t.match(await at('smtp', upgrading.port, 'p@ss/word'), { code: 250 })
   t.match(await at('smtps', secure.port, 'p@ss/word'), { code: 250 })
   t.match(
@@ -220,7 +220,7 @@ t.test('The password is sent over TLS, and an untrusted certificate is refused',
   t.match(await at('smtps', secure.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
   t.match(await at('smtp', upgrading.port, 'p@ss/word', ''), { code: null, error: /self-signed/ })
   const plain = await startSmtp(t)
-  t.match(await mailerOf(t, `${plain.url}?requireTLS=true`).send(mail, TIMEOUT_MS), { code: /^5/, error: /./ })
+  t.match(await startMailer(t, `${plain.url}?requireTLS=true`).send(mail, TIMEOUT_MS), { code: /^5/, error: /./ })
 })
 
 type Done = (error: Error | null, response?: { user: string }) => void

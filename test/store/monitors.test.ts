@@ -60,7 +60,7 @@ async function add(...monitors: StoredMonitor[]): Promise<void> {
   await db.transaction(tx => insertMonitors(tx, monitors))
 }
 
-const revisionOf = async (id: string) =>
+const readRevision = async (id: string) =>
   (await query<{ revision: number }>(db, 'SELECT revision FROM monitors WHERE id = ?', [id]))[0]?.revision ?? 0
 
 t.test('A monitor is read as it was written, including bytes, lists and documents', async t => {
@@ -99,9 +99,9 @@ t.test('A change that concerns probes gets a new revision and a notification, ot
     ['deleted_at = now()', true],
   ]
   for (const [change, isNotified] of rows) {
-    const before = { revision: await revisionOf(one.id), notifications }
+    const before = { revision: await readRevision(one.id), notifications }
     await execute(db, `UPDATE monitors SET ${change} WHERE id = ?`, [one.id])
-    t.equal((await revisionOf(one.id)) > before.revision, isNotified, change)
+    t.equal((await readRevision(one.id)) > before.revision, isNotified, change)
     if (isNotified)
       await waitFor(() => notifications === before.notifications + 1, { label: `the notification of ${change}` })
   }
@@ -109,7 +109,7 @@ t.test('A change that concerns probes gets a new revision and a notification, ot
 })
 
 t.test('Monitors since a revision are listed in order, including deleted and paused ones, up to a limit', async t => {
-  const from = await revisionOf((await listMonitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
+  const from = await readRevision((await listMonitorsSince(db, 0, 1_000)).at(-1)?.id ?? '')
   const three = [monitor('A'), monitor('B'), monitor('C')]
   await add(...three)
   await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [three[0]?.id ?? ''])

@@ -32,11 +32,11 @@ async function relayTenant(receiverUrl: string) {
   }
 }
 
-const statusOf = async (id: string) =>
+const readStatus = async (id: string) =>
   (await query<{ status: string }>(db, 'SELECT status FROM deliveries WHERE id = ?', [id]))[0]!.status
 
 const waitForStatus = (id: string, status: string, label: string) =>
-  waitFor(async () => (await statusOf(id)) === status, { label })
+  waitFor(async () => (await readStatus(id)) === status, { label })
 
 /** A webhook receiver that responds on command. */
 async function startPatientReceiver(t: Test) {
@@ -74,7 +74,7 @@ t.test('A relay channel that a transaction holds locked does not delay the relay
   await waitFor(() => patientToo.waiting.length === 2, { label: 'the next message of the other tenant' })
   patientToo.waiting[1]!.end()
   await waitForStatus(next, 'delivered', 'the next result of the other tenant')
-  t.equal(await statusOf(first), 'pending')
+  t.equal(await readStatus(first), 'pending')
   await lock.rollback()
   await waitForStatus(first, 'delivered', 'the result of the locked channel')
   t.equal(patient.waiting.length, 1, 'it was sent once')
@@ -105,7 +105,7 @@ t.test('While a channel and its log are being deleted, the relay sends and ends 
   worker.wakeRelay()
   await waitForStatus(otherOld, 'dead', 'the end of the old message of the other tenant')
   await waitForStatus(otherDue, 'delivered', 'the message of the other tenant')
-  t.same([await statusOf(due), await statusOf(old)], ['pending', 'pending'])
+  t.same([await readStatus(due), await readStatus(old)], ['pending', 'pending'])
   await deletion.rollback()
   await waitForStatus(old, 'dead', 'the end of the old message')
   await waitForStatus(due, 'delivered', 'the message that is due')
@@ -118,19 +118,19 @@ t.test('Waiting for the key of a channel does not count as a failure of its rece
   const worker = startWorker(t, { url, db, secretKey, timing: PATIENT_DELIVERY })
   const id = await failOnce(tenant, 'monitor:a')
   await worker.stop()
-  const stateOf = async () => {
+  const readState = async () => {
     const sql =
       'SELECT failures, lease_owner AS "owner", next_attempt_at AS "dueAt" FROM relay_messages WHERE delivery_id = ?'
     return (await query<{ failures: number; owner: string | null; dueAt: Date }>(db, sql, [id]))[0]!
   }
-  const before = await stateOf()
+  const before = await readState()
   const claiming = { owner: uuidv7(), leaseMs: 30_000, limit: 10, capacity: 10 }
   const tools = { secrets: createSecretCipher(randomBytes(32)), publicUrl: 'http://picket.test' }
   let at = new Date(before.dueAt.getTime() + 1_000)
   for (let round = 1; round <= 3; round++) {
     const { messages } = await db.transaction(tx => claimRelayMessages(tx, claiming, tools, at))
     t.same(messages, [], 'nothing is sent without the key')
-    const { failures, owner, dueAt } = await stateOf()
+    const { failures, owner, dueAt } = await readState()
     t.same({ failures, owner }, { failures: before.failures, owner: null })
     t.ok(dueAt > at, 'another process may claim it later')
     at = new Date(dueAt.getTime() + 1_000)

@@ -16,8 +16,8 @@ const secrets = createSecretCipher(randomBytes(32))
 const { projectId } = await insertTenant(db)
 
 /** Channels as a process of the previous version writes them. Returns their ids. */
-async function insertOldChannels(count: number, configOf: (n: number) => object, by = secrets) {
-  const channels = Array.from({ length: count }, (_, n) => ({ id: uuidv7(), config: configOf(n) }))
+async function insertOldChannels(count: number, buildConfig: (n: number) => object, by = secrets) {
+  const channels = Array.from({ length: count }, (_, n) => ({ id: uuidv7(), config: buildConfig(n) }))
   await execute(
     db,
     `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)

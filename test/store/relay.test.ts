@@ -20,7 +20,7 @@ const { db, tenant } = queue
 type Message = { failures: number; waitMs: number }
 
 /** The relay messages of a channel by due time, with the wait since the last attempt. */
-const messagesOf = (channelId: string) =>
+const readMessages = (channelId: string) =>
   query<Message>(
     db,
     `SELECT m.failures, extract(epoch FROM m.next_attempt_at - d.updated_at) * 1000 AS "waitMs"
@@ -56,7 +56,7 @@ async function startRelay(t: Test, answer: Parameters<Awaited<ReturnType<typeof 
   }
   /** the message after at least this number of failures; on a slow machine there may be more */
   const failed = (times: number) =>
-    waitFor(async () => (await messagesOf(channelId)).slice(0, 1).find(({ failures }) => failures >= times), {
+    waitFor(async () => (await readMessages(channelId)).slice(0, 1).find(({ failures }) => failures >= times), {
       label: `${times} failures`,
     })
   return { receiver, worker, channelId, circuit, makeDue, failed }
@@ -156,7 +156,7 @@ t.test(
     const { receiver, channelId, circuit, makeDue } = await startRelay(t, 503)
     const ids = await queue.send(channelId, ...Array.from({ length: 30 }, (_, i) => `monitor:${i}`))
     await waitFor(async () => (await circuit())?.openedAt, { label: 'an open circuit' })
-    await waitFor(async () => (await messagesOf(channelId)).length === 30, { label: 'no request on its way' })
+    await waitFor(async () => (await readMessages(channelId)).length === 30, { label: 'no request on its way' })
     const before = receiver.received.length
     t.ok(before >= 5 && before <= 24, `${before} requests came before it opened`)
 

@@ -98,17 +98,17 @@ t.test('A picture is compared without locking its baseline, and again when anoth
     read.push(key)
     return get(key)
   }
-  const keyOf = (id: string) => `${projectId}/${monitorId}/${id}.png`
+  const buildKey = (id: string) => `${projectId}/${monitorId}/${id}.png`
   let sending: ReturnType<typeof send> | undefined
   await db.transaction(async tx => {
     await acceptComparisons(tx, monitorId, new Date())
     sending = send(BLACK)
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     await waitFor(async () => (await query(db, waiting)).length > 0, { label: 'the picture to wait for the baseline' })
-    t.same(read, [keyOf(first)], 'it is compared before it waits')
+    t.same(read, [buildKey(first)], 'it is compared before it waits')
   })
   await sending
-  t.same(read, [keyOf(first), keyOf(accepted)])
+  t.same(read, [buildKey(first), buildKey(accepted)])
   t.equal(await counting(), 0, 'it is the same as the accepted one')
 })
 

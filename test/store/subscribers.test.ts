@@ -38,7 +38,7 @@ const open = ({ db, tenant }: SubscriberFixture, title: string, monitorIds: stri
     now,
   )
 
-const deliveriesOf = ({ db }: SubscriberFixture) =>
+const readDeliveries = ({ db }: SubscriberFixture) =>
   query<{ subscriberId: string; status: string; title: string; changes: number }>(
     db,
     `SELECT subscriber_id AS "subscriberId", d.status, e.data->'changes'->0->'incident'->>'title' AS title,
@@ -53,7 +53,7 @@ t.test('More subscribers than one batch receive each incident once, in order', a
   await open(subscribing, 'First', [monitorId])
   await open(subscribing, 'Second', [monitorId])
   await Promise.all([sendAll(subscribing), sendAll(subscribing)])
-  const sent = await deliveriesOf(subscribing)
+  const sent = await readDeliveries(subscribing)
   const titles = new Map(ids.map(id => [id, [] as string[]]))
   for (const { subscriberId, title } of sent) titles.get(subscriberId)?.push(title)
   t.ok([...titles.values()].every(mine => mine.join() === 'First,Second'))
@@ -74,14 +74,14 @@ t.test('Incidents outside the page, or of components without subscribers, are no
   await postUpdate(tools, tenant, incident.id, { message: 'hush', is_internal: true, status: 'resolved' }, new Date())
   await open(subscribing, 'Of everything', [])
   await sendAll(subscribing)
-  const sent = await deliveriesOf(subscribing)
-  const titlesOf = (id: string | undefined) => sent.filter(one => one.subscriberId === id).map(({ title }) => title)
+  const sent = await readDeliveries(subscribing)
+  const listTitles = (id: string | undefined) => sent.filter(one => one.subscriberId === id).map(({ title }) => title)
   t.same(
-    titlesOf(all),
+    listTitles(all),
     ['Of the blog', 'Of the blog', 'Of everything'],
     'the public update, the resolution, and the last one',
   )
-  t.same(titlesOf(chose), titlesOf(all))
+  t.same(listTitles(chose), listTitles(all))
   const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
   t.notMatch(JSON.stringify(stored), 'hush')
 })
@@ -114,7 +114,7 @@ t.test('A deleted component leaves the choices of subscribers; who chose nothing
 
   await open(subscribing, 'Of the blog', [blog.monitorId])
   await sendAll(subscribing)
-  t.same((await deliveriesOf(subscribing)).map(({ subscriberId }) => subscriberId).sort(), [one, both].sort())
+  t.same((await readDeliveries(subscribing)).map(({ subscriberId }) => subscriberId).sort(), [one, both].sort())
 })
 
 t.test('A component that was deleted since the form was shown is not stored in a choice', async t => {
@@ -216,7 +216,7 @@ t.test('The text of a key without a creator is sent, also when outages come just
   t.match(await postUpdate(tools, byKey, incident!.id, update, at(1)), { author_id: null })
   await sendAll(subscribing, at(12))
   t.same(
-    (await deliveriesOf(subscribing)).map(({ changes }) => changes),
+    (await readDeliveries(subscribing)).map(({ changes }) => changes),
     [1, 1, 1, 1],
   )
   const mails = await smtp.waitFor(4)
@@ -233,7 +233,7 @@ t.test('A message about an outage names the component, and not the monitor', asy
   await publishOutages(db, tenant, [{ monitorId, status: 'down' }], now)
   await sendAll(subscribing, new Date(now.getTime() + 10_000))
   t.same(
-    (await deliveriesOf(subscribing)).map(({ title }) => title),
+    (await readDeliveries(subscribing)).map(({ title }) => title),
     ['Checkout is down'],
   )
   const stored = await query<{ data: object }>(db, `SELECT data FROM events WHERE name = 'page.notice'`)
@@ -260,7 +260,7 @@ t.test('An unpublished page sends nothing, and later neither', async t => {
   await open(subscribing, 'Shown', [])
   await sendAll(subscribing)
   t.same(
-    (await deliveriesOf(subscribing)).map(({ title }) => title),
+    (await readDeliveries(subscribing)).map(({ title }) => title),
     ['Shown', 'Shown', 'Shown'],
   )
 })
@@ -271,7 +271,7 @@ t.test(
     const subscribing = await createSubscriberFixture(t)
     const { db, smtp } = subscribing
     const [id] = await subscribing.addSubscribers(1)
-    const stateOf = async () =>
+    const readState = async () =>
       (
         await query<{ failures: number; paused: boolean }>(
           db,
@@ -281,19 +281,19 @@ t.test(
       )[0]
     const ended = (count: number) =>
       waitFor(async () => {
-        const deliveries = await deliveriesOf(subscribing)
+        const deliveries = await readDeliveries(subscribing)
         return deliveries.length === count && deliveries.every(({ status }) => status !== 'pending')
       })
     smtp.replyWith(...Array.from({ length: 9 }, () => '550 5.1.1 No such user'))
     for (let i = 0; i < 9; i++) await open(subscribing, `Incident ${i}`, [])
     await sendAll(subscribing)
     await ended(9)
-    t.same(await stateOf(), { failures: 9, paused: false })
+    t.same(await readState(), { failures: 9, paused: false })
     const unreachable = { responseCode: null, error: 'no connection to the mail server' } as DeliveryOutcome
     const end = { subscriberId: id!, via: 'mail' as const, outcome: unreachable, succeeded: false }
     await db.transaction(async tx => recordSubscriberResults(tx, await lockSubscribers(tx, [end]), [end], new Date()))
     t.same(
-      await stateOf(),
+      await readState(),
       { failures: 9, paused: false },
       'an unreachable mail server is not a failure of the address',
     )
@@ -302,11 +302,11 @@ t.test(
     await open(subscribing, 'The eleventh', [])
     await sendAll(subscribing)
     await ended(11)
-    t.same(await stateOf(), { failures: 10, paused: true })
-    t.same((await deliveriesOf(subscribing)).at(-1)?.status, 'skipped')
+    t.same(await readState(), { failures: 10, paused: true })
+    t.same((await readDeliveries(subscribing)).at(-1)?.status, 'skipped')
     await open(subscribing, 'The twelfth', [])
     await sendAll(subscribing)
-    t.equal((await deliveriesOf(subscribing)).length, 11, 'nothing is queued for it')
+    t.equal((await readDeliveries(subscribing)).length, 11, 'nothing is queued for it')
     t.equal(smtp.mails.length, 0)
   },
 )
@@ -376,7 +376,7 @@ t.test(
     await subscribing.addSubscribers(2)
     await open(subscribing, 'Long ago', [])
     await sendAll(subscribing)
-    await waitFor(async () => (await deliveriesOf(subscribing)).every(({ status }) => status === 'delivered'))
+    await waitFor(async () => (await readDeliveries(subscribing)).every(({ status }) => status === 'delivered'))
     t.equal(await deleteOldDeliveries(db, after(60)), 2)
   },
 )

@@ -71,8 +71,8 @@ async function read(minute: number, on: Db = db, timeoutMs = 30_000, meanwhile =
   await meanwhile()
   return Promise.all(due.map(feed => refreshFeed(feed, tools)))
 }
-const severitiesOf = async (projectId: string, id: string) => (await findDependency(db, projectId, id))?.severities
-const namesOf = async (id: string) => (await listVendorEvents(db, id)).map(({ name }) => name)
+const readSeverities = async (projectId: string, id: string) => (await findDependency(db, projectId, id))?.severities
+const readEventNames = async (id: string) => (await listVendorEvents(db, id)).map(({ name }) => name)
 /** Deletes all dependencies, so that each test begins without due feeds. */
 const deleteAll = () => execute(db, 'DELETE FROM dependencies')
 
@@ -103,7 +103,7 @@ t.test('A feed is read once for all projects and processes, and deleted without 
   site.report(OUTAGE)
   await Promise.all([read(1), read(1, other), read(1), read(1, other)])
   t.equal(site.reads(), 2)
-  for (const id of ids) t.same(await namesOf(id), ['vendor.down'])
+  for (const id of ids) t.same(await readEventNames(id), ['vendor.down'])
   for (const [i, id] of ids.entries()) await deleteDependency(db, projects[i]!.projectId, id)
   await read(2)
   t.equal(site.reads(), 2)
@@ -143,12 +143,12 @@ t.test('An entry without an update ends after a day, also when its feed has not 
   await read(0)
   say(`<item><title>Database outage</title><guid>1</guid><pubDate>${at(1).toUTCString()}</pubDate></item>`)
   await read(1)
-  t.same(await namesOf(id), ['vendor.down'])
+  t.same(await readEventNames(id), ['vendor.down'])
   const isConditional = () => target.requests.at(-1)?.headers['if-none-match'] === '"1"'
   await read(2)
   t.ok(isConditional(), 'a recent entry cannot end by its age, so the request is conditional')
   for (const minute of [1_445, 1_446, 1_447]) await read(minute)
-  t.same(await namesOf(id), ['vendor.down', 'vendor.resolved'])
+  t.same(await readEventNames(id), ['vendor.down', 'vendor.resolved'])
   await deleteAll()
 })
 
@@ -174,7 +174,7 @@ for (const [title, break_, error, timeoutMs] of FAILURES) {
     t.match(await findDependency(db, projectId, id), { lastError: error, failures: 1, severities: ['major'] })
     t.same(await read(3, db, timeoutMs), ['failed'])
     t.same(await read(4), [], 'the interval grows')
-    t.same(await namesOf(id), ['vendor.down'])
+    t.same(await readEventNames(id), ['vendor.down'])
     await deleteAll()
   })
 }
@@ -199,7 +199,7 @@ t.test('A suspended process does not overwrite a later read of another process',
   }
   await refreshFeed(stale!, tools)
   t.match(await findDependency(db, projectId, id), { severities: ['major'], readAt: at(2) })
-  t.same(await namesOf(id), ['vendor.down'])
+  t.same(await readEventNames(id), ['vendor.down'])
   await deleteAll()
 })
 
@@ -268,14 +268,14 @@ t.test('A change of components or feed announces no existing incident', async t 
     changeDependency({ db, checkLiteral }, projectId, id, body, at(minute))
   site.report({ ...OUTAGE, components: [{ name: 'Web,EU' }] })
   await read(0)
-  t.same(await severitiesOf(projectId, id), [])
+  t.same(await readSeverities(projectId, id), [])
   await change({ components: ['Web,EU'] }, 0.2)
-  t.same(await severitiesOf(projectId, id), ['major'])
+  t.same(await readSeverities(projectId, id), ['major'])
   next.report({ id: 'n', name: 'Next', components: [{ name: 'Web,EU' }] })
   await change({ status_url: next.statusUrl }, 0.4)
   t.match(await findDependency(db, projectId, id), { severities: [], feedUrl: `${next.statusUrl}api/v2/summary.json` })
   await read(1)
-  t.same(await severitiesOf(projectId, id), ['major'])
+  t.same(await readSeverities(projectId, id), ['major'])
   t.same(await listVendorEvents(db, id), [])
   await deleteAll()
 })
@@ -294,9 +294,9 @@ t.test(
       t.same(await read(1), ['same'])
       if (!isDuringRead) await change(1.5)
       await read(2, db, 30_000, isDuringRead ? () => change(2) : undefined)
-      t.same(await severitiesOf(projectId, id), isDuringRead ? ['critical'] : [])
+      t.same(await readSeverities(projectId, id), isDuringRead ? ['critical'] : [])
       await read(3)
-      t.same(await severitiesOf(projectId, id), [])
+      t.same(await readSeverities(projectId, id), [])
       t.same(await read(4), ['same'])
       await deleteAll()
     }
@@ -340,7 +340,7 @@ t.test('A feed with hundreds of new incidents stores a limited number', async t 
     id,
   ])
   t.ok(kept!.count <= 500, `${kept!.count} incidents`)
-  t.equal((await namesOf(id)).filter(name => name === 'vendor.down').length, 10)
+  t.equal((await readEventNames(id)).filter(name => name === 'vendor.down').length, 10)
   await deleteAll()
 })
 

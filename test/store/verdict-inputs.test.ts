@@ -10,7 +10,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 const { projectId } = await insertTenant(db)
 
-const policiesOf = (id: string) =>
+const readPolicies = (id: string) =>
   query<object>(
     db,
     `SELECT config_version, streaks_since, regions, retry_count, interval_seconds, timeout_ms, witness, is_paused
@@ -23,13 +23,13 @@ t.test('Each change of a monitor that the rules can see is stored', async t => {
   const update = (assignments: string) => execute(db, `UPDATE monitors SET ${assignments} WHERE id = ?`, [id])
   const first = { config_version: 1, streaks_since: 1, regions: ['us-east'], retry_count: 1, interval_seconds: 30 }
   const row = { ...first, timeout_ms: 5_000, witness: true, is_paused: false }
-  t.same(await policiesOf(id), [row])
+  t.same(await readPolicies(id), [row])
   await update(`status = 'up', name = 'Other', config_version = 2, body = 'a body that rotates'`)
-  t.same(await policiesOf(id), [row], 'a status, a name and a body change no rule')
+  t.same(await readPolicies(id), [row], 'a status, a name and a body change no rule')
   await update('retry_count = 3, config_version = 3')
   await update(`url = 'https://other.example', config_version = 4`)
   await update('is_paused = true')
-  t.same((await policiesOf(id)).slice(1), [
+  t.same((await readPolicies(id)).slice(1), [
     { ...row, retry_count: 3, config_version: 3 },
     { ...row, retry_count: 3, config_version: 4, streaks_since: 4 },
     { ...row, retry_count: 3, config_version: 4, streaks_since: 4, is_paused: true },
@@ -40,10 +40,10 @@ t.test('An upgrade stores the settings of the monitors that exist, once', async 
   const [known, older] = [await insertMonitor(db, projectId), await insertMonitor(db, projectId)]
   await execute(db, 'DELETE FROM monitor_policies WHERE monitor_id = ?', [older])
   await execute(db, `DELETE FROM knex_migrations WHERE name = '0053-first-monitor-policies'`)
-  const before = await policiesOf(known)
+  const before = await readPolicies(known)
   await migratePostgres(url)
-  t.same(await policiesOf(older), before, 'both monitors have the same settings')
-  t.same(await policiesOf(known), before)
+  t.same(await readPolicies(older), before, 'both monitors have the same settings')
+  t.same(await readPolicies(known), before)
 })
 
 t.test('Replaced settings are deleted 35 days later, and so are all but the newest 500', async t => {
@@ -58,7 +58,7 @@ t.test('Replaced settings are deleted 35 days later, and so are all but the newe
   await age(60, 10)
   await age(40, 11)
   await age(20, 12)
-  const versions = async () => (await policiesOf(id)).map(one => (one as { config_version: number }).config_version)
+  const versions = async () => (await readPolicies(id)).map(one => (one as { config_version: number }).config_version)
   t.same(await versions(), [10, 11, 12, 1])
   await execute(db, 'UPDATE monitors SET retry_count = 1, config_version = 2 WHERE id = ?', [id])
   t.same(await versions(), [11, 12, 1, 2], 'the row that applied 35 days ago stays')

@@ -133,15 +133,15 @@ t.test('What the verdict withholds in a silence is listed until it is sent', asy
     (await listWithheldAlerts(db, { projectId, monitorIds: [monitorId], incidentId, now: house.now() }, 50)).map(
       ({ event, reason, is_waiting: isWaiting }) => `${event} ${reason}${isWaiting ? ' waits' : ''}`,
     )
-  const incidentOf = async (monitorId: string) => {
+  const findIncidentId = async (monitorId: string) => {
     const sql = 'SELECT incident_id AS id FROM incident_monitors WHERE monitor_id = ?'
     return (await query<{ id: string }>(db, sql, [monitorId]))[0]!.id
   }
   t.same(await list(lasting, null), ['monitor.down silenced waits'])
-  t.same(await list(lasting, await incidentOf(lasting)), ['monitor.down silenced waits'])
+  t.same(await list(lasting, await findIncidentId(lasting)), ['monitor.down silenced waits'])
   await house.pass(60)
   t.equal(await house.sent(lasting), 'down created')
-  t.same(await list(lasting, await incidentOf(lasting)), [], 'it was sent')
+  t.same(await list(lasting, await findIncidentId(lasting)), [], 'it was sent')
   t.same(await list(brief, null), [])
-  t.same(await list(brief, await incidentOf(brief)), ['monitor.down silenced', 'monitor.up silenced'])
+  t.same(await list(brief, await findIncidentId(brief)), ['monitor.down silenced', 'monitor.up silenced'])
 })

@@ -39,9 +39,10 @@ async function insertFull() {
   return { ...tenant, ids }
 }
 
-const transitionsOf = (projectId: string) => count('FROM transitions WHERE project_id = ?', [projectId])
-const namedOf = (projectId: string) => count(`FROM monitors WHERE project_id = ? AND name <> ''`, [projectId])
-const livingOf = (projectId: string) => count('FROM monitors WHERE project_id = ? AND deleted_at IS NULL', [projectId])
+const countTransitions = (projectId: string) => count('FROM transitions WHERE project_id = ?', [projectId])
+const countNamed = (projectId: string) => count(`FROM monitors WHERE project_id = ? AND name <> ''`, [projectId])
+const countLiving = (projectId: string) =>
+  count('FROM monitors WHERE project_id = ? AND deleted_at IS NULL', [projectId])
 
 /** Locks one row until it is released, so that deletions and changes of it wait. */
 async function hold(db: Db, table: string, id: string) {
@@ -57,16 +58,16 @@ t.test(
     const { key } = await createApiKey(db, { projectId, userId }, { name: 'test', scope: 'admin' })
     const held = await hold(db, 'monitors', ids.at(-1)!)
     const deleting = deleteOrganization(db, organizationId, true)
-    await waitFor(async () => (await livingOf(projectId)) === 200, { label: 'all but the held ones' })
+    await waitFor(async () => (await countLiving(projectId)) === 200, { label: 'all but the held ones' })
     t.equal(await createAuthenticator(db)(key, '192.0.2.1'), null, 'its keys open nothing')
     const other = await insertTenant(db)
     const [mine] = await insertMonitors(db, other.projectId, 1)
     await execute(db, 'UPDATE monitors SET is_paused = true WHERE id = ?', [mine!])
     await held.commit()
     await deleting
-    t.same([await livingOf(projectId), await namedOf(projectId), await transitionsOf(projectId)], [0, 0, 0])
+    t.same([await countLiving(projectId), await countNamed(projectId), await countTransitions(projectId)], [0, 0, 0])
     t.equal(await count('FROM alert_channels WHERE project_id = ?', [projectId]), 0)
-    t.equal(await livingOf(other.projectId), 1)
+    t.equal(await countLiving(other.projectId), 1)
   },
 )
 
@@ -78,14 +79,14 @@ t.test('An interrupted deletion is finished by the role schedule and is once in 
   const held = await hold(db, 'transitions', last!.id)
   const dying = createPostgres(url, 1)
   const broken = t.rejects(deleteOrganization(withAuditActor(dying, OPERATOR_ACTOR), organizationId, true))
-  await waitFor(async () => (await namedOf(projectId)) === 200, { label: 'all but the last ones emptied' })
+  await waitFor(async () => (await countNamed(projectId)) === 200, { label: 'all but the last ones emptied' })
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`
   await waitFor(async () => (await query(db, end)).length > 0, { label: 'the end of its connection' })
   await broken
   await dying.destroy()
   await held.commit()
-  t.ok((await transitionsOf(projectId)) > 0)
+  t.ok((await countTransitions(projectId)) > 0)
   t.same(await count('FROM organizations WHERE id = ? AND emptied_at IS NULL', [organizationId]), 1)
 
   const worker = startDeletionWorker({ db, log: createLog('test', 'silent'), metrics: createMetrics() })
@@ -94,7 +95,7 @@ t.test('An interrupted deletion is finished by the role schedule and is once in 
     worker.wake()
     return (await count('FROM organizations WHERE id = ? AND emptied_at IS NOT NULL', [organizationId])) === 1
   })
-  t.same([await livingOf(projectId), await namedOf(projectId), await transitionsOf(projectId)], [0, 0, 0])
+  t.same([await countLiving(projectId), await countNamed(projectId), await countTransitions(projectId)], [0, 0, 0])
   t.equal(await count('FROM audit_log WHERE resource_id = ?', [organizationId]), 1)
 })
 
@@ -103,7 +104,7 @@ t.test('The same command finishes an interrupted deletion, and then the organiza
   await insertMonitors(db, projectId, 3)
   await execute(db, 'UPDATE organizations SET deleted_at = now() WHERE id = ?', [organizationId])
   t.match(await deleteOrganization(db, organizationId, true), { id: organizationId, name: 'Acme' })
-  t.equal(await namedOf(projectId), 0)
+  t.equal(await countNamed(projectId), 0)
   await t.rejects(deleteOrganization(db, organizationId, true), { message: 'organization not found' })
   await t.rejects(deleteOrganization(db, uuidv7(), true), { message: 'organization not found' })
 })

@@ -36,9 +36,9 @@ async function scene(size: { open: number; resolved: number; updates: number; le
   return { ...page, ids, list: () => listPageIncidents(db, page.projectId, [], daysAgo(90), daysAgo(14)) }
 }
 
-const numbersOf = ({ updates }: PageIncident) => updates.map(({ message }) => Number.parseInt(message, 10))
+const parseNumbers = ({ updates }: PageIncident) => updates.map(({ message }) => Number.parseInt(message, 10))
 const newest = (from: number, count: number) => Array.from({ length: count }, (_, i) => from - i)
-const bytesOf = (incidents: PageIncident[]) =>
+const countBytes = (incidents: PageIncident[]) =>
   incidents
     .flatMap(({ updates, postmortem }) => [...updates.map(({ message }) => message), postmortem?.text ?? ''])
     .reduce((sum, text) => sum + Buffer.byteLength(text), 0)
@@ -46,15 +46,15 @@ const bytesOf = (incidents: PageIncident[]) =>
 t.test('A page has at most 512 KiB of incident texts: the last updates, of open incidents first', async t => {
   const page = await scene({ open: 50, resolved: 10, updates: 100, length: 5_000 })
   const incidents = await page.list()
-  const bytes = bytesOf(incidents)
+  const bytes = countBytes(incidents)
   t.ok(bytes <= 512 * 1024 && bytes > 500 * 1024, `${bytes} bytes`)
   t.equal(incidents.length, 60)
   t.same(
-    incidents.slice(0, 50).map(numbersOf),
+    incidents.slice(0, 50).map(parseNumbers),
     Array.from({ length: 50 }, () => [100]),
   )
   t.same(
-    incidents.slice(50).map(numbersOf),
+    incidents.slice(50).map(parseNumbers),
     Array.from({ length: 10 }, (_, i) => (i < 2 ? [100] : [])),
   )
 })
@@ -72,12 +72,12 @@ t.test(
     const incidents = await page.list()
     t.equal(incidents.flatMap(({ updates }) => updates).length, 1_999)
     t.same(
-      incidents.slice(0, 18).map(numbersOf),
+      incidents.slice(0, 18).map(parseNumbers),
       Array.from({ length: 18 }, () => newest(100, 100)),
     )
-    t.same(numbersOf(incidents[18]!), newest(100, 94))
+    t.same(parseNumbers(incidents[18]!), newest(100, 94))
     t.same(
-      incidents.slice(19).map(numbersOf),
+      incidents.slice(19).map(parseNumbers),
       Array.from({ length: 21 }, () => newest(100, 5)),
     )
     t.equal(incidents.at(-1)?.id, oldest)
@@ -98,7 +98,7 @@ t.test('Post-mortems count as texts of a page', async t => {
     Array.from({ length: 60 }, (_, i) => i < 26),
     'those of the newest incidents',
   )
-  t.ok(bytesOf(incidents) <= 512 * 1024)
+  t.ok(countBytes(incidents) <= 512 * 1024)
 })
 
 /** The blocks of texts of updates that this connection has read so far. A long text is stored in blocks apart from its row. */
@@ -147,8 +147,8 @@ t.test(
     const horizon = { now, recent: daysAgo(14), soon: daysAgo(-14) }
     const described = (periods: { description: string | null }[]) =>
       periods.map(({ description }) => description !== null)
-    const firstOf = (count: number) => Array.from({ length: count }, (_, i) => i < 26)
-    t.same(described(await listPageMaintenance(db, [monitor], horizon)), firstOf(60))
-    t.same(described(await listNoticedMaintenance(db, page.projectId, [monitor], horizon)), firstOf(59))
+    const markFirst = (count: number) => Array.from({ length: count }, (_, i) => i < 26)
+    t.same(described(await listPageMaintenance(db, [monitor], horizon)), markFirst(60))
+    t.same(described(await listNoticedMaintenance(db, page.projectId, [monitor], horizon)), markFirst(59))
   },
 )

@@ -27,7 +27,7 @@ const daysAgo = (days: number, hour = 0) =>
 /** Waits for the history, also on a busy machine. */
 const createReader = (from = clickhouse, clocks = { now: () => now, monotonicMs: () => 0 }) =>
   createViewReader({ db, clickhouse: from, publicUrl: 'http://picket.test', ...clocks, historyTimeoutMs: 60_000 })
-const dateOf = (at: Date) => at.toISOString().slice(0, 10)
+const toDate = (at: Date) => at.toISOString().slice(0, 10)
 
 /** A published page of a separate project, with functions to fill and to read it. */
 async function scene(fields: { show_response_times?: boolean; show_uptime_percentage?: boolean } = {}) {
@@ -40,9 +40,9 @@ async function scene(fields: { show_response_times?: boolean; show_uptime_percen
   }
 }
 
-const componentsOf = (view: LoadedPage['view']): ComponentView[] =>
+const listComponents = (view: LoadedPage['view']): ComponentView[] =>
   view.sections.flatMap(section => (section.kind === 'group' ? [...section.group.components] : [section.component]))
-const dayOf = (component: ComponentView | undefined, date: string) => component?.days?.find(day => day.date === date)
+const findDay = (component: ComponentView | undefined, date: string) => component?.days?.find(day => day.date === date)
 
 t.test(
   'Bars show the time in each state by transitions; time before the creation and paused time are unknown',
@@ -57,7 +57,7 @@ t.test(
       [daysAgo(1, 0), null],
     ])
     await page.component('Shop', monitor)
-    const [component] = componentsOf(await page.view())
+    const [component] = listComponents(await page.view())
     t.equal(component?.days?.length, 90)
     const hours = (up: number, degraded: number, down: number, unknown: number) => ({
       upSeconds: up * 3_600,
@@ -66,12 +66,12 @@ t.test(
       maintenanceSeconds: 0,
       unknownSeconds: unknown * 3_600,
     })
-    t.match(dayOf(component, dateOf(daysAgo(6))), { status: 'unknown', ...hours(0, 0, 0, 24) })
-    t.match(dayOf(component, dateOf(daysAgo(5))), { status: 'operational', ...hours(12, 0, 0, 12) })
-    t.match(dayOf(component, dateOf(daysAgo(4))), { status: 'outage', ...hours(21, 0, 3, 0) })
-    t.match(dayOf(component, dateOf(daysAgo(3))), { status: 'degraded', ...hours(23, 1, 0, 0) })
-    t.match(dayOf(component, dateOf(daysAgo(2))), { status: 'degraded', ...hours(22, 2, 0, 0) })
-    t.match(dayOf(component, dateOf(daysAgo(1))), { status: 'unknown', ...hours(0, 0, 0, 24) })
+    t.match(findDay(component, toDate(daysAgo(6))), { status: 'unknown', ...hours(0, 0, 0, 24) })
+    t.match(findDay(component, toDate(daysAgo(5))), { status: 'operational', ...hours(12, 0, 0, 12) })
+    t.match(findDay(component, toDate(daysAgo(4))), { status: 'outage', ...hours(21, 0, 3, 0) })
+    t.match(findDay(component, toDate(daysAgo(3))), { status: 'degraded', ...hours(23, 1, 0, 0) })
+    t.match(findDay(component, toDate(daysAgo(2))), { status: 'degraded', ...hours(22, 2, 0, 0) })
+    t.match(findDay(component, toDate(daysAgo(1))), { status: 'unknown', ...hours(0, 0, 0, 24) })
     t.equal(component?.uptimePercent, Math.floor((81 / 84) * 1_000_000) / 10_000)
   },
 )
@@ -85,7 +85,7 @@ t.test('A state that began before the 90 days fills them, and every day adds up'
       [daysAgo(120), 'up'],
     ]),
   )
-  const [component] = componentsOf(await page.view())
+  const [component] = listComponents(await page.view())
   const days = component!.days!
   t.ok(days.slice(0, 89).every(day => day.upSeconds === 86_400 && day.status === 'operational'))
   t.ok(days.at(-1)!.upSeconds > 0 && days.at(-1)!.unknownSeconds < 1)
@@ -107,9 +107,9 @@ t.test('Maintenance counts separately, and a component in maintenance shows it',
   await page.maintenance(monitor, 'Later', ago(-5 * DAY_MS), ago(-6 * DAY_MS))
   await page.maintenance(monitor, 'Far off', ago(-30 * DAY_MS), ago(-31 * DAY_MS))
   const view = await page.view()
-  const [component] = componentsOf(view)
+  const [component] = listComponents(view)
   t.equal(component?.status, 'maintenance')
-  t.match(dayOf(component, dateOf(daysAgo(3))), {
+  t.match(findDay(component, toDate(daysAgo(3))), {
     status: 'operational',
     upSeconds: 19 * 3_600,
     downSeconds: 0,
@@ -178,7 +178,7 @@ t.test('A page shows incidents of its components with their public updates, and 
     ['Yesterday'],
   )
   t.notMatch(JSON.stringify(view), /hunter2|not shown/)
-  t.same(dayOf(componentsOf(view)[0], dateOf(daysAgo(20)))?.incidents, [{ id: long, title: 'Long ago' }])
+  t.same(findDay(listComponents(view)[0], toDate(daysAgo(20)))?.incidents, [{ id: long, title: 'Long ago' }])
   t.match(view.overall, { status: 'degraded', sentence: 'There is a minor incident' })
 })
 
@@ -204,15 +204,15 @@ t.test('Response times are daily medians from ClickHouse, only where the page sh
       format: 'JSONEachRow',
     })
   }
-  const [component] = componentsOf(await open.view())
+  const [component] = listComponents(await open.view())
   t.equal(component?.responseTimes?.length, 90)
   t.same(component?.responseTimes?.slice(-4), [
-    { date: dateOf(daysAgo(3)), medianMs: null },
-    { date: dateOf(daysAgo(2)), medianMs: 10 },
-    { date: dateOf(daysAgo(1)), medianMs: 5 },
-    { date: dateOf(daysAgo(0)), medianMs: null },
+    { date: toDate(daysAgo(3)), medianMs: null },
+    { date: toDate(daysAgo(2)), medianMs: 10 },
+    { date: toDate(daysAgo(1)), medianMs: 5 },
+    { date: toDate(daysAgo(0)), medianMs: null },
   ])
-  const [hidden] = componentsOf(await discreet.view())
+  const [hidden] = listComponents(await discreet.view())
   t.match(hidden, { responseTimes: null, uptimePercent: null })
   t.equal(hidden?.days?.length, 90, 'bars are shown all the same')
 })
@@ -290,17 +290,17 @@ t.test('Without ClickHouse a page shows everything else, and its last response t
   const away = createClickhouse('http://127.0.0.1:1/nowhere')
   t.teardown(() => away.close())
   const read = createReader(away)
-  const [component] = componentsOf((await read({ slug: page.slug }, null))!.view)
+  const [component] = listComponents((await read({ slug: page.slug }, null))!.view)
   t.match(component, { status: 'operational', uptimePercent: 100, responseTimes: null })
 
-  const byMonitor = new Map([[monitor, new Map([[dateOf(daysAgo(1)), 12]])]])
+  const byMonitor = new Map([[monitor, new Map([[toDate(daysAgo(1)), 12]])]])
   const before = (await page.read())!
   const known = {
     ...before,
     fingerprint: 'another',
     medians: { byMonitor, ids: new Set([monitor]), loadedMs: Number.NEGATIVE_INFINITY },
   }
-  const [later] = componentsOf((await read({ slug: page.slug }, known))!.view)
+  const [later] = listComponents((await read({ slug: page.slug }, known))!.view)
   t.match(later?.responseTimes?.at(-2), { medianMs: 12 })
 })
 
