@@ -72,17 +72,17 @@ async function openPage(context: BrowserContext, path: string): Promise<Page> {
   return page
 }
 
-const contentOf = (page: Page) => readText(page.locator('#content'))
-const shows = (page: Page, text: RegExp) => async () => text.test(await contentOf(page))
+const readContent = (page: Page) => readText(page.locator('#content'))
+const shows = (page: Page, text: RegExp) => async () => text.test(await readContent(page))
 const DOWN = /Shop Down connection refused/
 
 t.test('While ClickHouse is away, verdicts and votes stay, and the history says that it is missing', async t => {
   const context = await openSignedIn(t)
   const [open, list] = [await openPage(context, `/monitors/${id}`), await openPage(context, '/monitors')]
-  t.match(await contentOf(open), 'There are no checks.')
+  t.match(await readContent(open), 'There are no checks.')
   await clickhouse.cut()
   const page = await openPage(context, `/monitors/${id}`)
-  const text = await contentOf(page)
+  const text = await readContent(page)
   t.match(text, /Shop http https:\/\/shop\.example Down for/)
   t.match(text, '2 of 2 votes are failing')
   t.match(text, /The checks cannot be shown: .+\./)
@@ -94,8 +94,8 @@ t.test('While ClickHouse is away, verdicts and votes stay, and the history says 
     new MutationObserver(() => { window.loading += document.querySelectorAll('.skeleton').length })
       .observe(document.body, { childList: true, subtree: true })`)
   await readUntil(open, shows(open, /The checks are from .+ ago : .+\./), 'old checks on the open page')
-  t.match(await contentOf(open), '2 of 2 votes are failing')
-  t.match(await contentOf(list), DOWN)
+  t.match(await readContent(open), '2 of 2 votes are failing')
+  t.match(await readContent(list), DOWN)
   t.equal(await open.getByRole('alert').count(), 0, 'the server is in contact')
   // an hour later the period of the charts is another one
   for (const [path, later] of [
@@ -105,13 +105,13 @@ t.test('While ClickHouse is away, verdicts and votes stay, and the history says 
     const refusal = page.waitForResponse(answer => answer.url().includes(path) && answer.status() === 503)
     await page.clock.fastForward(later)
     await refusal
-    t.match(await contentOf(page), /The checks cannot be shown: .+\./)
-    t.match(await contentOf(page), /The response times cannot be shown: .+\./)
+    t.match(await readContent(page), /The checks cannot be shown: .+\./)
+    t.match(await readContent(page), /The response times cannot be shown: .+\./)
     t.equal(await page.evaluate('window.loading'), 0)
   }
   await clickhouse.restore()
   for (const one of [page, open])
-    await readUntil(one, async () => !/cannot be shown|are from/.test(await contentOf(one)), 'the history is back')
+    await readUntil(one, async () => !/cannot be shown|are from/.test(await readContent(one)), 'the history is back')
 })
 
 t.test('While PostgreSQL is away, open pages keep what they have with its age, and recover by themselves', async t => {
@@ -125,17 +125,21 @@ t.test('While PostgreSQL is away, open pages keep what they have with its age, a
   await postgres.cut()
   for (const page of [overview, list]) {
     await readUntil(page, shows(page, /The monitors are from .+ ago : .+\./), 'the age of the monitors')
-    t.match(await contentOf(page), DOWN)
+    t.match(await readContent(page), DOWN)
   }
   await readUntil(monitor, shows(monitor, /The votes are from .+ ago : .+\./), 'the age of the votes')
-  t.match(await contentOf(monitor), 'Down for')
+  t.match(await readContent(monitor), 'Down for')
   const fresh = await context.newPage()
   const answer = await fresh.goto(`${origin}/monitors`)
   t.equal(answer?.status(), 503)
   t.match(await readText(fresh.locator('body')), /try again/i)
   await postgres.restore()
   for (const page of [overview, list, monitor])
-    await readUntil(page, async () => !/are from|cannot be shown/.test(await contentOf(page)), 'the page has recovered')
+    await readUntil(
+      page,
+      async () => !/are from|cannot be shown/.test(await readContent(page)),
+      'the page has recovered',
+    )
   await waitFor(async () => (await fresh.reload())?.status() === 200, { label: 'a new page' })
 })
 
@@ -145,9 +149,9 @@ t.test('When the first read of an open page fails, what the server sent stays, w
   await context.route('**/monitors/board*', route => route.fulfill({ status: 503, json: { error } }))
   const page = await openPage(context, '/monitors')
   await readUntil(page, shows(page, /The monitors are from .+ : not now \./), 'the reason')
-  t.match(await contentOf(page), DOWN)
+  t.match(await readContent(page), DOWN)
   await context.unroute('**/monitors/board*')
-  await readUntil(page, async () => !/are from/.test(await contentOf(page)), 'the page has recovered')
+  await readUntil(page, async () => !/are from/.test(await readContent(page)), 'the page has recovered')
 })
 
 t.test('While NATS is away, open pages say since when no results are read, and go on when it is back', async t => {
@@ -176,11 +180,11 @@ t.test('While NATS is away, open pages say since when no results are read, and g
   const says = /Results of checks have not been read since .+: statuses are from then\./
   for (const page of pages) {
     await readUntil(page, shows(page, says), 'since when results are not read')
-    t.match(await contentOf(page), 'Down')
+    t.match(await readContent(page), 'Down')
   }
   await link.restore()
-  for (const page of pages) await readUntil(page, async () => !says.test(await contentOf(page)), 'results are read')
-  t.match(await contentOf(list), DOWN)
+  for (const page of pages) await readUntil(page, async () => !says.test(await readContent(page)), 'results are read')
+  t.match(await readContent(list), DOWN)
 })
 
 t.test('When the server is stopped, an open page says since when, and goes on when it is back', async t => {
@@ -194,7 +198,7 @@ t.test('When the server is stopped, an open page says since when, and goes on wh
     await readText(notice),
     /^No contact with the server since \d\d:\d\d:\d\d\. What you see is from that time\.$/,
   )
-  t.match(await contentOf(page), DOWN)
+  t.match(await readContent(page), DOWN)
   await api.db.raw(`UPDATE monitors SET status = 'up', status_changed_at = now() WHERE id = ?`, [id])
   await http.restore()
   await readUntil(page, shows(page, /Shop Up/), 'what changed in the meantime')
@@ -209,7 +213,7 @@ t.test('When the session ends, the page keeps its content, and goes on after sig
   const notice = page.locator('.notice.session')
   await readUntil(page, () => notice.isVisible(), 'the notice')
   t.match(await readText(notice), 'Your session has ended.')
-  t.match(await contentOf(page), 'Shop')
+  t.match(await readContent(page), 'Shop')
   t.equal(await page.getByLabel('Filter').inputValue(), 'shop')
   const opened = context.waitForEvent('page')
   await notice.getByRole('link').click()

@@ -45,7 +45,7 @@ async function count(condition: string): Promise<number> {
 /** A change can be undone for 30 s, which a busy machine needs for the next step: the time of the page does not go on. */
 const stopTime = (page: Page) => page.clock.setFixedTime(Date.now())
 
-const selectionOf = (page: Page) => page.locator('.bulk-bar [role="status"]')
+const locateSelection = (page: Page) => page.locator('.bulk-bar [role="status"]')
 
 t.test('Of 10,000 monitors, all that a filter matches are selected, changed, and changed back', async t => {
   const { page, complaints } = await openPage(await openContext(t), '/monitors')
@@ -60,7 +60,7 @@ t.test('Of 10,000 monitors, all that a filter matches are selected, changed, and
     .waitFor()
   await page.locator('tr[data-id] input').first().click()
   await page.getByRole('button', { name: `Select all ${matching} that match` }).click()
-  t.equal(await readText(selectionOf(page)), `${matching} monitors selected`)
+  t.equal(await readText(locateSelection(page)), `${matching} monitors selected`)
   await page.getByRole('button', { name: 'Pause' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(`${matching} monitors change.`).waitFor()
@@ -114,7 +114,7 @@ t.test('A person finds, pauses and resumes monitors, and opens one, with the key
   await keyboard.press('x')
   await keyboard.press('j')
   await keyboard.press('x')
-  t.equal(await readText(selectionOf(page)), '2 monitors selected')
+  t.equal(await readText(locateSelection(page)), '2 monitors selected')
   await keyboard.press('p')
   await page.getByRole('dialog').getByText('2 monitors change.').waitFor()
   await tabTo('Pause 2 monitors')

@@ -64,7 +64,7 @@ async function reach(id: string, statuses: string, failure: object | null, regio
 }
 
 /** The row of a monitor in a list. */
-const rowOf = (page: Page, id: string) => page.locator(`tr[data-id="${id}"]`)
+const locateRow = (page: Page, id: string) => page.locator(`tr[data-id="${id}"]`)
 
 t.test('A target dies and comes back: row, page and title change without a reload', async t => {
   const id = await insertMonitor(api.db, projectId, { name: 'Shop', ...WATCHED })
@@ -77,16 +77,16 @@ t.test('A target dies and comes back: row, page and title change without a reloa
   ]
   for (const { page } of [overview, list, monitor]) await page.evaluate('window.mark = 1')
   t.equal(await overview.page.title(), 'The monitor is up · Picket')
-  t.match(await readText(rowOf(list.page, id)), /Shop\s+Up/)
+  t.match(await readText(locateRow(list.page, id)), /Shop\s+Up/)
   t.match(await readText(monitor.page.locator('.sentence')), /^Up for/)
 
   await reach(id, 'up down', refused(), REGIONS.slice(0, 2))
   const isTitle = (page: Page, title: string) => async () => (await page.title()) === title
   await readUntil(overview.page, isTitle(overview.page, '1 down · Picket'), 'the title of the overview')
   t.match(await readText(overview.page.locator('h1')), '1 down')
-  t.match(await readText(rowOf(overview.page, id)), /Shop\s+Down\s+connection refused/)
-  await readUntil(list.page, async () => /Down/.test(await readText(rowOf(list.page, id))), 'the row')
-  const strip = rowOf(list.page, id).getByRole('img', { name: /^Votes/ })
+  t.match(await readText(locateRow(overview.page, id)), /Shop\s+Down\s+connection refused/)
+  await readUntil(list.page, async () => /Down/.test(await readText(locateRow(list.page, id))), 'the row')
+  const strip = locateRow(list.page, id).getByRole('img', { name: /^Votes/ })
   t.equal(await strip.getAttribute('aria-label'), 'Votes: us-east failing, eu-west failing, ap-southeast ok')
   const isStatus = (status: string) => async () =>
     (await readText(monitor.page.locator('.sentence'))).startsWith(status)
@@ -100,7 +100,7 @@ t.test('A target dies and comes back: row, page and title change without a reloa
   await reach(id, 'up down up', null)
   await readUntil(overview.page, isTitle(overview.page, 'The monitor is up · Picket'), 'the title of the overview')
   t.equal(await overview.page.locator('#trouble').count(), 0, 'nothing that is not up')
-  await readUntil(list.page, async () => /Up/.test(await readText(rowOf(list.page, id))), 'the row')
+  await readUntil(list.page, async () => /Up/.test(await readText(locateRow(list.page, id))), 'the row')
   await readUntil(monitor.page, isStatus('Up'), 'the page of the monitor')
   await readUntil(monitor.page, async () => (await monitor.page.locator('.because').count()) === 0, 'no reason')
   for (const { page, complaints } of [overview, list, monitor]) {
@@ -117,19 +117,19 @@ t.test('A monitor that fails stays where it is in the list, which says so and so
   ]
   for (const id of [first, last]) await reach(id, 'up', null)
   const { page, complaints } = await openPage('/monitors?q=Order')
-  const idsOf = () => page.locator('tr[data-id]').evaluateAll(rows => rows.map(row => row.getAttribute('data-id')))
-  t.same(await idsOf(), [first, last])
+  const readIds = () => page.locator('tr[data-id]').evaluateAll(rows => rows.map(row => row.getAttribute('data-id')))
+  t.same(await readIds(), [first, last])
   // the order to keep is that of the first read in the browser, whose names the row then has
   const renamed = await api.call('PUT', `/monitors/${first}`, { key: person.key, body: { name: 'Order 1 renamed' } })
   t.equal(renamed.status, 200)
-  await readUntil(page, async () => /renamed/.test(await readText(rowOf(page, first))), 'the first read')
+  await readUntil(page, async () => /renamed/.test(await readText(locateRow(page, first))), 'the first read')
   await reach(last, 'up down', refused())
-  await readUntil(page, async () => /Down/.test(await readText(rowOf(page, last))), 'the row')
-  t.same(await idsOf(), [first, last], 'no row moves under the pointer')
+  await readUntil(page, async () => /Down/.test(await readText(locateRow(page, last))), 'the row')
+  t.same(await readIds(), [first, last], 'no row moves under the pointer')
   t.match(await readText(page.locator('.old-order')), 'The order has changed')
   t.same(await findAccessibilityProblems(page), [])
   await page.getByRole('button', { name: 'Sort again' }).click()
-  await readUntil(page, async () => (await idsOf())[0] === last, 'the current order')
+  await readUntil(page, async () => (await readIds())[0] === last, 'the current order')
   t.equal(await page.locator('.old-order p').count(), 0)
   t.same(complaints, [])
   await page.close()

@@ -76,7 +76,7 @@ async function openMonitor(t: Teardown, search = '', options: object = {}, token
   return watched
 }
 
-const addressOf = (page: Page) => new URL(page.url()).searchParams
+const getSearchParams = (page: Page) => new URL(page.url()).searchParams
 const slider = (page: Page) => page.getByRole('slider', { name: 'Time in the charts' })
 
 t.test('A check opens at the side with an address of its own, and Escape leads back to its row', async t => {
@@ -88,7 +88,7 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   await drawer.getByText('Cause', { exact: true }).waitFor()
   t.match(await drawer.textContent(), /down in us-east.*Error.*the connection was refused \(connection_refused\)/)
   t.match(await drawer.textContent(), PROBE)
-  t.match([...addressOf(page).keys()], ['region', 'range', 'check', 'at'])
+  t.match([...getSearchParams(page).keys()], ['region', 'range', 'check', 'at'])
   t.equal(await page.evaluate('document.activeElement.id'), 'check-title')
   t.same(await findAccessibilityProblems(page), [])
   const shared = page.url()
@@ -101,7 +101,7 @@ t.test('A check opens at the side with an address of its own, and Escape leads b
   await page.keyboard.press('Escape')
   await drawer.waitFor({ state: 'detached' })
   t.same(
-    [...addressOf(page)],
+    [...getSearchParams(page)],
     [
       ['region', 'us-east'],
       ['range', '30d'],
@@ -146,9 +146,9 @@ t.test('All charts have one cursor, and a range that is chosen by dragging or by
   t.equal(await page.locator('.chart .dragged').count(), 3)
   await page.mouse.up()
   await page.waitForURL(/from=/)
-  const [from, to] = ['from', 'to'].map(name => addressOf(page).get(name)!)
+  const [from, to] = ['from', 'to'].map(name => getSearchParams(page).get(name)!)
   t.ok(Date.parse(`${to}Z`) - Date.parse(`${from}Z`) > 60 * MINUTE_MS)
-  t.equal(addressOf(page).get('region'), 'eu-west', 'the filter of the checks stays')
+  t.equal(getSearchParams(page).get('region'), 'eu-west', 'the filter of the checks stays')
   t.equal(await page.getByLabel('From (UTC)').inputValue(), from)
 
   const times = (ms: number) => new Date(ms).toISOString().slice(0, 16)
@@ -156,12 +156,12 @@ t.test('All charts have one cursor, and a range that is chosen by dragging or by
   await page.getByLabel('To (UTC)').fill(times(Math.floor(nowMs / 300_000) * 300_000))
   await page.getByRole('button', { name: 'Show', exact: true }).click()
   await page.waitForURL(url => url.searchParams.get('from') !== from)
-  t.equal(addressOf(page).get('region'), 'eu-west')
+  t.equal(getSearchParams(page).get('region'), 'eu-west')
   await slider(page).waitFor()
   await page.getByRole('link', { name: '7 days' }).click()
   await page.waitForURL(/range=7d/)
   t.same(
-    [...addressOf(page)],
+    [...getSearchParams(page)],
     [
       ['region', 'eu-west'],
       ['range', '7d'],

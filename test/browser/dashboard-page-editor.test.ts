@@ -27,7 +27,7 @@ const field = (page: Page, name: string) => page.getByLabel(name, { exact: true 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const preview = (page: Page) => page.frameLocator('iframe[title="Preview of the page"]')
 /** The order of a page, as the server has it. */
-const orderOf = async (id: string) => {
+const readOrder = async (id: string) => {
   const lists = await Promise.all(['components', 'groups'].map(kind => call('GET', `/status-pages/${id}/${kind}`)))
   const items = lists.flatMap(({ body }) => body.data as { name: string; display_order: number; group_id?: string }[])
   return items
@@ -72,7 +72,7 @@ t.test(
     await page.getByRole('button', { name: 'Move Core up' }).press('Enter')
     await page.getByText('Core is now 2 of 3.').waitFor()
     t.equal(await page.evaluate('document.activeElement.textContent'), '↑Move Core up', 'the focus stays at the button')
-    t.same(await orderOf(id), ['Website', 'Core', 'Mail <b>'])
+    t.same(await readOrder(id), ['Website', 'Core', 'Mail <b>'])
     await page.getByRole('button', { name: 'Edit Website' }).click()
     const component = page.getByRole('region', { name: 'Components' })
     await component.getByText('Name', { exact: true }).click()
@@ -94,7 +94,7 @@ t.test(
     t.teardown(() => visitor.close())
     const published = await visitor.newPage()
     const address = `${origin}/status/acme-cloud`
-    const isOf = (template: string, html: string) => html.includes(`class="page ${template}"`)
+    const hasTemplate = (template: string, html: string) => html.includes(`class="page ${template}"`)
     for (const template of ['minimal', 'brand', 'terminal', 'modern', 'clean', 'developer']) {
       await field(page, 'Template').selectOption(template)
       // by the form, which would follow a record that another person has changed
@@ -103,9 +103,9 @@ t.test(
       await waitFor(
         async () => {
           // a page is loaded only when it has the template; it may still come from the browser's cache
-          if (!isOf(template, await (await fetch(address)).text())) return false
+          if (!hasTemplate(template, await (await fetch(address)).text())) return false
           await published.goto(address)
-          return isOf(template, await published.content())
+          return hasTemplate(template, await published.content())
         },
         { label: `${template} is published` },
       )
@@ -168,10 +168,10 @@ t.test('Components are dragged into a group, and a file that is not an image is 
   const row = (name: string) => page.locator('.page-item', { hasText: name }).first()
   await row('Mail').dragTo(row('Core'))
   await page.getByText('Mail is now 1 of 1 in Core.').waitFor()
-  t.same(await orderOf(id), ['Search', 'Core'])
+  t.same(await readOrder(id), ['Search', 'Core'])
   await row('Core').dragTo(row('Search'), { targetPosition: { x: 5, y: 2 } })
   await page.getByText('Core is now 1 of 2.').waitFor()
-  t.same(await orderOf(id), ['Core', 'Search'])
+  t.same(await readOrder(id), ['Core', 'Search'])
   await page.getByRole('button', { name: 'Edit Search' }).click()
   await button(page, 'Delete the component').click()
   await button(page, 'Delete it').click()
@@ -218,11 +218,11 @@ t.test('All components of a long page are ordered, by keys and by dragging', asy
     })
   await move('Component 230', 'up').press('Home')
   await page.getByText('Component 230 is now 1 of 243.').waitFor()
-  t.equal((await orderOf(id))[0], 'Component 230')
+  t.equal((await readOrder(id))[0], 'Component 230')
   await hasFocus('↓Move Component 230 down')
   await move('Component 101', 'down').press('End')
   await page.getByText('Component 101 is now 243 of 243.').waitFor()
-  t.equal((await orderOf(id)).at(-1), 'Component 101')
+  t.equal((await readOrder(id)).at(-1), 'Component 101')
   await move('Component 101', 'up').click()
   await page.getByText('Component 101 is now 242 of 243.').waitFor()
 
@@ -251,7 +251,7 @@ t.test('All components of a long page are ordered, by keys and by dragging', asy
   const row = (name: string) => page.locator('.page-item').filter({ has: page.getByText(name, { exact: true }) })
   await row('Component 220').dragTo(row('Component 218'), { targetPosition: { x: 5, y: 2 } })
   await page.getByText(/Component 220 is now \d+ of 243\./).waitFor()
-  const order = await orderOf(id)
+  const order = await readOrder(id)
   t.equal(order.indexOf('Component 220') + 1, order.indexOf('Component 218'))
   await waitFor(async () => (await preview(page).locator('.component').count()) === 242, {
     label: 'the preview has all components',

@@ -29,7 +29,7 @@ async function openAs(t: Teardown, token: string | null, options: object = {}, s
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true })
 const main = (page: Page) => page.locator('main')
 /** Addresses of the installation name its PUBLIC_URL. */
-const pathOf = (text: string | null) => new URL(text!).pathname
+const toPath = (text: string | null) => new URL(text!).pathname
 
 t.test('A person is invited by a link, sees everything as a viewer and can change nothing', async t => {
   const { page, complaints } = await openAs(t, owner.token)
@@ -46,14 +46,14 @@ t.test('A person is invited by a link, sees everything as a viewer and can chang
   t.match(complaints.splice(-1), [/dialog: Leave this page\?/], 'the link would be lost')
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.reload()
-  t.equal(await page.getByText(pathOf(link)).count(), 0, 'the link is shown once')
+  t.equal(await page.getByText(toPath(link)).count(), 0, 'the link is shown once')
   t.same(
     complaints.filter(text => !/status of 400/.test(text)),
     [],
   )
 
   const viewer = await openAs(t, null)
-  await viewer.page.goto(origin + pathOf(link))
+  await viewer.page.goto(origin + toPath(link))
   await viewer.page.getByLabel('Password', { exact: false }).first().fill(PERSON_PASSWORD)
   await viewer.page.locator('main button').click()
   await viewer.page.waitForURL(url => !url.pathname.startsWith('/claim'))
@@ -151,7 +151,7 @@ t.test(
     await page.getByText('is: accepts up, down').waitFor()
     await field(page, 'Monitors').fill('')
     await page.getByRole('button', { name: 'Create the link' }).click()
-    const path = pathOf(await page.locator('.secret code').textContent())
+    const path = toPath(await page.locator('.secret code').textContent())
     await page.getByRole('button', { name: 'I have copied it' }).click()
 
     const wall = await openAs(t, null, { viewport: { width: 1_280, height: 720 } })

@@ -22,7 +22,7 @@ const DESKTOP = { width: 1280, height: 900 }
 const site = await startPageSite(t)
 const { newContext } = await openBrowser(t)
 
-const overflowOf = (page: Page) =>
+const measureOverflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
 /** Waits until the page is drawn and its events have arrived. */
@@ -31,7 +31,7 @@ const settled = (page: Page) =>
 
 const openAll = (page: Page) => page.evaluate('for (const d of document.querySelectorAll("details")) d.open = true')
 
-const pageOf = (template: (typeof TEMPLATE_NAMES)[number]) =>
+const showPage = (template: (typeof TEMPLATE_NAMES)[number]) =>
   site.show(ordinaryView({ template, logoUrl: '/status/northwind/logo?v=1', staleSince: NOW }))
 
 t.test('Every template fits phones and desktops with and without modules, and is accessible on phones', async t => {
@@ -41,13 +41,13 @@ t.test('Every template fits phones and desktops with and without modules, and is
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATE_NAMES) {
     for (const query of ['?bare', '']) {
-      await page.goto(pageOf(template) + query)
+      await page.goto(showPage(template) + query)
       for (const size of [DESKTOP, PHONE]) {
         await page.setViewportSize(size)
         const look = `${template}${query}, ${size.width} px`
-        t.equal(await overflowOf(page), 0, `${look}: no horizontal scrolling`)
+        t.equal(await measureOverflow(page), 0, `${look}: no horizontal scrolling`)
         await openAll(page)
-        t.equal(await overflowOf(page), 0, `${look}: no horizontal scrolling with all details open`)
+        t.equal(await measureOverflow(page), 0, `${look}: no horizontal scrolling with all details open`)
       }
     }
     t.same(await findAccessibilityProblems(page), [], `${template}: axe finds nothing`)
@@ -86,8 +86,8 @@ t.test('Every template works without JavaScript, and its days can be reached by 
   t.teardown(() => context.close())
   const { page, complaints } = await openWatchedPage(context, site.origin)
   for (const template of TEMPLATE_NAMES) {
-    await page.goto(pageOf(template))
-    t.equal(await overflowOf(page), 0, `${template}: no horizontal scrolling`)
+    await page.goto(showPage(template))
+    t.equal(await measureOverflow(page), 0, `${template}: no horizontal scrolling`)
     const days = page.locator('.days').first()
     await days.locator('summary').focus()
     await page.keyboard.press('Enter')
@@ -110,7 +110,7 @@ t.test('An empty page is accessible', async t => {
   for (const template of TEMPLATE_NAMES) {
     await page.goto(site.show(emptyView({ template })))
     t.same(await findAccessibilityProblems(page), [], template)
-    t.equal(await overflowOf(page), 0, template)
+    t.equal(await measureOverflow(page), 0, template)
   }
   t.same(complaints, [])
 })
@@ -127,7 +127,7 @@ t.test('Hostile texts have no effect in any field of any template', async t => {
     t.equal(await page.evaluate('window.hit'), undefined, template)
     t.equal(await page.locator('script').count(), 1, `${template}: only the script of the page`)
     t.equal(await page.locator('iframe, base, form, main img, [onerror], [onload]').count(), 0, template)
-    t.equal(await overflowOf(page), 0, `${template}: no horizontal scrolling with long words`)
+    t.equal(await measureOverflow(page), 0, `${template}: no horizontal scrolling with long words`)
   }
   t.same(complaints, [])
 })
@@ -165,11 +165,11 @@ t.test('Custom CSS overrides the template and cannot cover content outside the p
   const page = await (await newContext({ viewport: DESKTOP })).newPage()
   t.teardown(() => page.close())
   await page.goto(site.show(ordinaryView({ customCss: 'css' in made ? made.css : '' })))
-  const styleOf = (selector: string, name: string) =>
+  const readStyle = (selector: string, name: string) =>
     page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${name}`)
-  t.equal(await styleOf('h1', 'color'), 'rgb(1, 2, 3)')
-  t.equal(await styleOf('.page', 'paddingTop'), '77px')
-  t.equal(await styleOf('.page', 'contain'), 'layout paint', 'an element of any position stays inside the page')
+  t.equal(await readStyle('h1', 'color'), 'rgb(1, 2, 3)')
+  t.equal(await readStyle('.page', 'paddingTop'), '77px')
+  t.equal(await readStyle('.page', 'contain'), 'layout paint', 'an element of any position stays inside the page')
 })
 
 t.test('An open page shows changes without a reload and keeps the other parts', async t => {
