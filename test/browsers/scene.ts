@@ -70,7 +70,7 @@ export async function startScene(t: Test, start: StartBrowser): Promise<Scene> {
     ...{ picket, db, driver, tab, target, receiver, proxy, postgres, clickhouse, origin, open },
     call: async (method, path, body) => (await picket.api[method](path, body as never)).body.data,
     async createStranger(email) {
-      const person = await createPerson({ origin: picket.origin, call: callOf(picket) }, email)
+      const person = await createPerson({ origin: picket.origin, call: createCaller(picket) }, email)
       return { projectId: (await createApi(picket.origin, person.key).get('/me')).body.data.project.id }
     },
     async signIn(email, path, other = tab) {
@@ -86,7 +86,7 @@ export async function startScene(t: Test, start: StartBrowser): Promise<Scene> {
   }
 }
 
-const callOf =
+const createCaller =
   (picket: Picket) =>
   (method: string, path: string, { key = picket.apiKey, body }: RequestOptions = {}) =>
     createApi(picket.origin, key)[method.toLowerCase() as 'post'](path, body)

@@ -13,7 +13,7 @@ const PROGRAM = '/usr/bin/firefox-esr'
 const EMPTY_PAGE = 'data:text/html,'
 
 /** The look that pages are asked for, and no requests of the browser itself. */
-const preferencesOf = (look: 'light' | 'dark') => ({
+const buildPreferences = (look: 'light' | 'dark') => ({
   'layout.css.prefers-color-scheme.content-override': look === 'dark' ? 0 : 1,
   'ui.prefersReducedMotion': 1,
   // a window without a screen has the focus, which shows where the focus in its page is
@@ -28,7 +28,9 @@ const preferencesOf = (look: 'light' | 'dark') => ({
 export const startFirefox = (t: Teardown): StartBrowser => {
   return async look => {
     const profile = mkdtempSync(join(tmpdir(), 'firefox-'))
-    const lines = Object.entries(preferencesOf(look)).map(pair => `user_pref(${pair.map(one => JSON.stringify(one))});`)
+    const lines = Object.entries(buildPreferences(look)).map(
+      pair => `user_pref(${pair.map(one => JSON.stringify(one))});`,
+    )
     writeFileSync(join(profile, 'user.js'), lines.join('\n'))
     const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', EMPTY_PAGE]
     const browser = spawn(PROGRAM, args, { stdio: ['ignore', 'ignore', 'pipe'] })

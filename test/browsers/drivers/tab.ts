@@ -46,16 +46,16 @@ export type Tab = {
 
 /** The elements in the page that a person can use, those with exactly this text first. */
 const LIST = `(selector, text, isField) => {
-  const nameOf = element => {
+  const readName = element => {
     if (!isField) return element.textContent
     return element.ariaLabel ?? [...(element.labels ?? [])].map(label => label.textContent).join(' ')
   }
-  const rankOf = element => {
-    const name = nameOf(element).replace(/\\s+/g, ' ').trim()
+  const computeRank = element => {
+    const name = readName(element).replace(/\\s+/g, ' ').trim()
     if (!element.checkVisibility() || element.disabled) return 0
     return name === text ? 2 : (isField ? name.startsWith(text) : name.includes(text)) ? 1 : 0
   }
-  const ranked = [...document.querySelectorAll(selector)].map(element => [element, rankOf(element)])
+  const ranked = [...document.querySelectorAll(selector)].map(element => [element, computeRank(element)])
   return ranked.filter(([, rank]) => rank > 0).sort((a, b) => b[1] - a[1]).map(([element]) => element)
 }`
 
@@ -63,13 +63,13 @@ const LIST = `(selector, text, isField) => {
 const FIND = `async (selector, text, isField) => {
   for (const found of (${LIST})(selector, text, isField).slice(0, 5)) {
     found.scrollIntoView({ block: 'center', behavior: 'instant' })
-    const pointOf = () => {
+    const readPoint = () => {
       const { left, top, width, height } = found.getClientRects()[0] ?? found.getBoundingClientRect()
       return [Math.round(left + width / 2), Math.round(top + height / 2)]
     }
-    const before = pointOf()
+    const before = readPoint()
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
-    const point = pointOf()
+    const point = readPoint()
     const hit = document.elementFromPoint(...point)
     if (point.join() === before.join() && hit && (found.contains(hit) || hit.contains(found))) return point
   }
@@ -101,7 +101,7 @@ const WATCH = `(() => {
 
 const MAY_LEAVE = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`
 const FIELDS = 'input, textarea'
-const argsOf = (...args: unknown[]) => args.map(one => JSON.stringify(one)).join(', ')
+const formatArguments = (...args: unknown[]) => args.map(one => JSON.stringify(one)).join(', ')
 
 export function createTab(driver: DriverTab): Tab {
   const read = async <T>(expression: string): Promise<T> =>
@@ -118,7 +118,7 @@ export function createTab(driver: DriverTab): Tab {
   const sendKeys = (actions: object[]) => driver.perform([{ type: 'key', id: 'keyboard', actions }])
   const type = (text: string) => sendKeys([...text].flatMap(value => press([value])))
   const clickAt = async (selector: string, text: string, isField: boolean) => {
-    const find = () => read<[number, number] | null>(`(${FIND})(${argsOf(selector, text, isField)})`)
+    const find = () => read<[number, number] | null>(`(${FIND})(${formatArguments(selector, text, isField)})`)
     const [x, y] = await waitFor(find, { label: `${selector} "${text}"` })
     const pointer = { type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' } }
     const actions = [
@@ -130,7 +130,7 @@ export function createTab(driver: DriverTab): Tab {
   }
   const waitUntil = async (expression: string, label = expression) =>
     void (await waitFor(() => read<boolean>(`Boolean(${expression})`), { label }))
-  const listOf = (selector: string, text: string) => `(${LIST})(${argsOf(selector, text, false)})`
+  const buildListExpression = (selector: string, text: string) => `(${LIST})(${formatArguments(selector, text, false)})`
   const shows = (pattern: RegExp) => `${pattern}.test(document.body.innerText.replace(/\\s+/g, ' '))`
   return {
     read,
@@ -141,12 +141,17 @@ export function createTab(driver: DriverTab): Tab {
       await read(WATCH)
     },
     expectNoFaults,
-    readText: selector => read(`document.querySelector(${argsOf(selector)})?.innerText.replace(/\\s+/g, ' ').trim()`),
+    readText: selector =>
+      read(`document.querySelector(${formatArguments(selector)})?.innerText.replace(/\\s+/g, ' ').trim()`),
     click: (selector, text = '') => clickAt(selector, text, false),
     clickField: label => clickAt(FIELDS, label, true),
     focus: (selector, text) =>
-      waitUntil(`(element => (element?.focus(), element))(${listOf(selector, text)}[0])`, `${selector} "${text}"`),
-    waitForElement: (selector, text) => waitUntil(`${listOf(selector, text)}.length > 0`, `${selector} "${text}"`),
+      waitUntil(
+        `(element => (element?.focus(), element))(${buildListExpression(selector, text)}[0])`,
+        `${selector} "${text}"`,
+      ),
+    waitForElement: (selector, text) =>
+      waitUntil(`${buildListExpression(selector, text)}.length > 0`, `${selector} "${text}"`),
     async fill(label, text) {
       const select = async () => {
         await clickAt(FIELDS, label, true)
@@ -158,9 +163,11 @@ export function createTab(driver: DriverTab): Tab {
       await (text === '' ? sendKeys(press([KEYS.Delete!])) : type(text))
     },
     choose: async (label, option) =>
-      void (await waitFor(() => read(`(${CHOOSE})(${argsOf(label, option)})`), { label: `${label}: ${option}` })),
+      void (await waitFor(() => read(`(${CHOOSE})(${formatArguments(label, option)})`), {
+        label: `${label}: ${option}`,
+      })),
     async upload(selector, path) {
-      await waitUntil(`document.querySelector(${argsOf(`${selector}:enabled`)})`)
+      await waitUntil(`document.querySelector(${formatArguments(`${selector}:enabled`)})`)
       await driver.setFile(selector, path)
     },
     press: keys => sendKeys(press(keys.split('+').map(key => KEYS[key] ?? key))),

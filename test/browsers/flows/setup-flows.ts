@@ -41,13 +41,13 @@ export const SETUP_FLOWS: Flows = {
     await tab.waitForText(/Every visitor of/)
     // without the minutes at which it was made, and what the script of the page adds
     const varying = '/<time [^>]*>[^<]*<.time>|<div class="tip"[^>]*><.div>/g'
-    const htmlOf = (root: string) => `${root}.querySelector('.page').outerHTML.replace(${varying}, '')`
+    const buildHtmlExpression = (root: string) => `${root}.querySelector('.page').outerHTML.replace(${varying}, '')`
     await waitFor(async () => (await fetch(`${picket.origin}/status/acme-cloud`)).status === 200, {
       label: 'published',
     })
-    const shown = await tab.read(htmlOf(preview))
+    const shown = await tab.read(buildHtmlExpression(preview))
     await tab.open(`${origin}/status/acme-cloud`)
-    t.equal(await tab.read(htmlOf('document')), shown, 'the preview equals the page')
+    t.equal(await tab.read(buildHtmlExpression('document')), shown, 'the preview equals the page')
     await open(`/pages/${id}`)
     await tab.click('summary', 'Custom CSS')
     await tab.fill('Custom CSS', '@import "x";')
