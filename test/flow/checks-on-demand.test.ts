@@ -29,41 +29,41 @@ async function watched(page: string) {
   const rest = { timeout_ms: 60_000, retry_count: 0 }
   const body = { name: page, type: 'http', url: target.url(page), regions: ['us-east'], ...rest }
   const id = await createHourly(api, body)
-  await waitFor(async () => (await checksOf(id)).length === 1, { label: `the first check of ${page}` })
+  await waitFor(async () => (await readChecks(id)).length === 1, { label: `the first check of ${page}` })
   return id
 }
 
-const checksOf = async (id: string): Promise<Shown[]> =>
+const readChecks = async (id: string): Promise<Shown[]> =>
   (await api.get(`/monitors/${id}/checks?per_page=100`)).body.data
 const check = (id: string, key = '') =>
   api.post(`/monitors/${id}/check`, undefined, key ? { 'idempotency-key': key } : {})
-const requestsOf = (page: string) => target.seen.filter(({ path }) => path === `/${page}`)
+const listRequests = (page: string) => target.seen.filter(({ path }) => path === `/${page}`)
 
 const PAGES = ['history', 'many', 'idempotent', 'before', 'draining'] as const
 const ids = new Map(await Promise.all(PAGES.map(async page => [page, await watched(page)] as const)))
-const idOf = (page: (typeof PAGES)[number]) => ids.get(page)!
+const getId = (page: (typeof PAGES)[number]) => ids.get(page)!
 
 t.test('A check on demand is in the history with its trigger', async t => {
-  const id = idOf('history')
+  const id = getId('history')
   const { status, body } = await check(id)
   t.equal(status, 200)
   const [answered] = body.data.results
   t.match(answered, { region: 'us-east', status: 'up', trigger: 'run_now' })
-  const kept = await waitFor(async () => (await checksOf(id)).find(({ trigger }) => trigger === 'run_now'))
+  const kept = await waitFor(async () => (await readChecks(id)).find(({ trigger }) => trigger === 'run_now'))
   t.same(kept, answered, 'the same check')
 })
 
 t.test('Concurrent requests are all answered, with one check each at most', async t => {
-  const id = idOf('many')
-  const before = requestsOf('many').length
+  const id = getId('many')
+  const before = listRequests('many').length
   const answers = await Promise.all(Array.from({ length: 30 }, () => check(id)))
   const answered: Shown[] = answers.map(({ body }) => body.data.results[0])
   t.same(new Set(answered.map(({ status, trigger }) => `${status} ${trigger}`)), new Set(['up run_now']))
-  const requests = requestsOf('many').length - before
+  const requests = listRequests('many').length - before
   t.ok(requests <= 30, `${requests} requests`)
   const kept = await waitFor(
     async () => {
-      const asked = (await checksOf(id)).filter(({ trigger }) => trigger === 'run_now')
+      const asked = (await readChecks(id)).filter(({ trigger }) => trigger === 'run_now')
       return asked.length >= answered.length ? asked : null
     },
     { label: 'all of them in the history' },
@@ -73,17 +73,17 @@ t.test('Concurrent requests are all answered, with one check each at most', asyn
 })
 
 t.test('A repeated request with the same Idempotency-Key gets the first response and no new check', async t => {
-  const id = idOf('idempotent')
+  const id = getId('idempotent')
   const first = await check(id, 'once')
-  const before = requestsOf('idempotent').length
+  const before = listRequests('idempotent').length
   const again = await check(id, 'once')
   t.equal(again.headers.get('idempotent-replayed'), 'true')
   t.same(again.body, first.body)
-  t.equal(requestsOf('idempotent').length, before)
+  t.equal(listRequests('idempotent').length, before)
 })
 
 t.test('A changed monitor is checked with its current settings', async t => {
-  const id = idOf('before')
+  const id = getId('before')
   for (let i = 0; i < 5; i++) {
     const sent = target.seen.length
     await api.put(`/monitors/${id}`, { url: target.url(`after-${i}`) })
@@ -124,7 +124,7 @@ t.test('POST /monitors/test 200 runs a check and stores nothing', async t => {
   t.same((await query(db, 'SELECT count(*)::int AS count FROM monitors'))[0], before)
 
   const id = await watched('after-the-test')
-  t.equal((await checksOf(id)).length, 1, 'later results are recorded')
+  t.equal((await readChecks(id)).length, 1, 'later results are recorded')
   const known = (await query<{ id: string }>(db, 'SELECT id FROM monitors')).map(row => row.id)
   const recorded = await select<{ id: string }>(
     clickhouse,
@@ -143,11 +143,11 @@ t.test('POST /monitors/test 200 runs a check and stores nothing', async t => {
 })
 
 t.test('While a probe drains, the other one checks its monitors', async t => {
-  const id = idOf('draining')
-  const owner = picket.probes.find(({ pid }) => pid === requestsOf('draining')[0]?.pid)!
+  const id = getId('draining')
+  const owner = picket.probes.find(({ pid }) => pid === listRequests('draining')[0]?.pid)!
   target.delay('draining', 3_000)
   const running = check(id)
-  await waitFor(() => requestsOf('draining').length === 2, { label: 'a running check' })
+  await waitFor(() => listRequests('draining').length === 2, { label: 'a running check' })
   const stopped = owner.stop()
   await owner.untilEvent('draining')
   const { body } = await check(id)

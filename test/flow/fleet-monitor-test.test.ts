@@ -18,18 +18,18 @@ await probe.ready()
 
 const SHOP = { name: 'Shop', type: 'http', url: 'https://shop.example.com', regions: ['eu-west'], timeout_ms: 60_000 }
 
-const upOf = (run: RunNow) => resultOfRun(run, { configVersion: 0 })
-const busyOf = (run: RunNow) =>
+const buildUpResult = (run: RunNow) => resultOfRun(run, { configVersion: 0 })
+const buildBusyResult = (run: RunNow) =>
   resultOfRun(run, {
     configVersion: 0,
     outcome: Outcome.UNKNOWN,
     error: { source: FailureSource.INTERNAL, code: 'probe_busy', message: 'the probe is stopping' },
   })
 
-const runsOf = (of: TestProbe) => all(of, 'runNow')
+const listRuns = (of: TestProbe) => all(of, 'runNow')
 
 /** Answers the next requested run as a probe would. */
-const answer = (of: TestProbe, toResult = upOf) => answerRun(of, runsOf(of).length, toResult)
+const answer = (of: TestProbe, toResult = buildUpResult) => answerRun(of, listRuns(of).length, toResult)
 
 t.test('POST /monitors/test 200: one result for each region, and nothing is stored or sent in plain text', async t => {
   const account = await api.account()
@@ -104,13 +104,13 @@ t.test('POST /monitors/test 401 and 403: a test needs a write key', async t => {
 t.test('POST /monitors/test 200: another probe is asked when a probe drains or is full', async t => {
   const account = await api.account()
   const asked = account.call('POST /monitors/test', SHOP)
-  const refused = await answer(probe, busyOf)
+  const refused = await answer(probe, buildBusyResult)
   const run = await answer(probe)
   t.not(refused.runId, run.runId)
   t.match((await asked).body.data.results, [{ status: 'up' }])
 
   const again = account.call('POST /monitors/test', { ...SHOP, timeout_ms: 5_000 })
-  await answer(probe, busyOf)
+  await answer(probe, buildBusyResult)
   t.match(
     (await again).body.data.results,
     [{ status: 'unknown', error: { code: 'probe_busy' } }],
@@ -127,22 +127,22 @@ t.test('A test is sent to any probe of the region that can run it', async t => {
 
   const newer = connectProbe(t, port, token, { name: 'b', capabilities: ['http', 'tcp'] })
   await newer.ready()
-  const before = runsOf(probe).length
+  const before = listRuns(probe).length
   for (let i = 0; i < 5; i++) await Promise.all([account.call('POST /monitors/test', tcp), answer(newer)])
-  t.equal(runsOf(probe).length, before)
-  const seen = { a: runsOf(probe).length, b: runsOf(newer).length }
-  const either = () => runsOf(probe).length + runsOf(newer).length
+  t.equal(listRuns(probe).length, before)
+  const seen = { a: listRuns(probe).length, b: listRuns(newer).length }
+  const either = () => listRuns(probe).length + listRuns(newer).length
   // the probe is selected at random: with so many runs it is practically never always the same one
   for (let i = 0; i < 24; i++) {
     const [sum, asked] = [either(), account.call('POST /monitors/test', SHOP)]
     await waitFor(() => either() === sum + 1)
     for (const of of [probe, newer]) {
-      const run = runsOf(of).at(-1)!
-      of.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: upOf(run) } })
+      const run = listRuns(of).at(-1)!
+      of.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: buildUpResult(run) } })
     }
     t.equal((await asked).status, 200)
   }
-  t.ok(runsOf(probe).length > seen.a && runsOf(newer).length > seen.b, 'both were selected')
+  t.ok(listRuns(probe).length > seen.a && listRuns(newer).length > seen.b, 'both were selected')
   newer.send({ $case: 'draining', value: {} })
   await waitFor(async () => (await fleet.epoch()).probeIds.length === 1, { label: 'the end of b' })
 })
@@ -150,8 +150,8 @@ t.test('A test is sent to any probe of the region that can run it', async t => {
 t.test(
   'A client of NATS cannot make probes check other targets: a check is decrypted only with the key and for its run',
   async t => {
-    const before = runsOf(probe).length
-    const spec = { ...(runsOf(probe)[0]!.spec as NonNullable<RunNow['spec']>), url: 'https://stolen.example.com' }
+    const before = listRuns(probe).length
+    const spec = { ...(listRuns(probe)[0]!.spec as NonNullable<RunNow['spec']>), url: 'https://stolen.example.com' }
     const hint = { monitorId: fleet.projectId, trigger: Trigger.RUN_NOW, scheduledAtMs: 1 }
     const send = (runId: string, sealedSpec: string) =>
       fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify({ ...hint, runId, sealedSpec }))
@@ -161,7 +161,7 @@ t.test(
     send('run-3', 'nonsense')
     const account = await api.account()
     await Promise.all([account.call('POST /monitors/test', SHOP), answer(probe)])
-    t.equal(runsOf(probe).length, before + 1, 'only the genuine one arrived')
+    t.equal(listRuns(probe).length, before + 1, 'only the genuine one arrived')
   },
 )
 
@@ -169,9 +169,9 @@ t.test(
   'POST /monitors/test 429: over ten concurrent tests or the tests a minute of a project, with the time to wait',
   async t => {
     const account = await api.account()
-    const before = runsOf(probe).length
+    const before = listRuns(probe).length
     const running = Array.from({ length: 10 }, () => account.call('POST /monitors/test', SHOP))
-    await waitFor(() => runsOf(probe).length === before + 10)
+    await waitFor(() => listRuns(probe).length === before + 10)
     const tooMany = await account.call('POST /monitors/test', SHOP)
     t.equal(tooMany.status, 429)
     t.match(tooMany.body.error, {
@@ -182,8 +182,8 @@ t.test(
     const elsewhere = await api.account()
     const [other] = await Promise.all([elsewhere.call('POST /monitors/test', SHOP), answer(probe)])
     t.equal(other.status, 200, 'another project has its own limit')
-    for (const run of runsOf(probe).slice(before, before + 10))
-      probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: upOf(run) } })
+    for (const run of listRuns(probe).slice(before, before + 10))
+      probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: '', result: buildUpResult(run) } })
     t.same(
       (await Promise.all(running)).map(({ status, body }) => [status, body.data.results[0].status]),
       Array(10).fill([200, 'up']),

@@ -15,7 +15,7 @@ import { answerRun, resultOfRun, startOnDemandFleet } from '../support/on-demand
 import { insertMonitor, insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const resultOf = (run: RunNow) =>
+const buildResult = (run: RunNow) =>
   resultOfRun(run, {
     startedAtMs: run.scheduledAtMs + 5,
     outcome: Outcome.DOWN,
@@ -23,7 +23,7 @@ const resultOf = (run: RunNow) =>
     statusCode: 503,
     error: { source: FailureSource.TARGET, code: 'status', message: 'status 503' },
   })
-const answer = (probe: TestProbe) => answerRun(probe, 0, resultOf)
+const answer = (probe: TestProbe) => answerRun(probe, 0, buildResult)
 
 t.test('A check on demand runs in every region', async t => {
   const { api, fleet, port, token } = await startOnDemandFleet(t, 30)
@@ -114,7 +114,7 @@ t.test('A check on demand runs in every region', async t => {
   const hintFor = (monitorId: string, runId = newId()): RunHint => ({
     ...{ runId, monitorId, trigger: Trigger.RUN_NOW, scheduledAtMs: Date.now() },
   })
-  const runsOf = (asked: TestProbe, monitorId: string) =>
+  const listRuns = (asked: TestProbe, monitorId: string) =>
     all(asked, 'runNow').filter(run => run.monitorId === monitorId)
 
   await t.test('Many checks that are requested at the same time all reach the probe', async t => {
@@ -122,12 +122,12 @@ t.test('A check on demand runs in every region', async t => {
     await waitFor(() => probe.assigned.has(id))
     const hints = Array.from({ length: 500 }, () => hintFor(id))
     for (const hint of hints) fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
-    await waitFor(() => runsOf(probe, id).length >= hints.length, { label: 'every check' })
+    await waitFor(() => listRuns(probe, id).length >= hints.length, { label: 'every check' })
     t.same(
-      runsOf(probe, id).map(({ runId }) => runId),
+      listRuns(probe, id).map(({ runId }) => runId),
       hints.map(({ runId }) => runId),
     )
-    t.ok(runsOf(probe, id).every(({ spec }) => spec === undefined))
+    t.ok(listRuns(probe, id).every(({ spec }) => spec === undefined))
   })
 
   await t.test('A repeated hint causes one check, and its answer is repeated', async t => {
@@ -141,13 +141,13 @@ t.test('A check on demand runs in every region', async t => {
     const ask = () => fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(hint))
     ask()
     ask()
-    const run = await waitFor(() => runsOf(probe, id)[0], { label: 'the check' })
-    probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: resultOf(run) } })
+    const run = await waitFor(() => listRuns(probe, id)[0], { label: 'the check' })
+    probe.send({ $case: 'runDone', value: { runId: run.runId, probeId: 'another', result: buildResult(run) } })
     await waitFor(() => answers.length === 1, { label: 'the answer' })
     ask()
     await waitFor(() => answers.length === 2, { label: 'the answer again' })
     t.same(answers[1], answers[0])
-    t.equal(runsOf(probe, id).length, 1)
+    t.equal(listRuns(probe, id).length, 1)
     listening.unsubscribe()
   })
 
@@ -158,7 +158,7 @@ t.test('A check on demand runs in every region', async t => {
     const id = await insert({ regions: ['us-east'] })
     await waitFor(() => brief.assigned.has(id))
     const asking = account.call(`POST /monitors/${id}/check`)
-    await waitFor(() => runsOf(brief, id).length === 1, { label: 'the check' })
+    await waitFor(() => listRuns(brief, id).length === 1, { label: 'the check' })
     brief.cut()
     const back = connectProbe(t, port, token, { name: 'c', instanceId: 'instance-2' })
     await answer(back)

@@ -21,7 +21,7 @@ function file(name: string, text: string): string {
   return path
 }
 
-const tlsOf = ({ key, cert }: KeyPair, clientCa: string | null) => ({
+const toTls = ({ key, cert }: KeyPair, clientCa: string | null) => ({
   key: Buffer.from(key),
   cert: Buffer.from(cert),
   clientCa: clientCa === null ? null : Buffer.from(clientCa),
@@ -29,7 +29,7 @@ const tlsOf = ({ key, cert }: KeyPair, clientCa: string | null) => ({
 const server = authority.issue('127.0.0.1', -1, 1)
 
 t.test('A probe connects only to a control plane whose certificate it can verify', async t => {
-  const { port } = await fleet.start(PATIENT, tlsOf(server, null))
+  const { port } = await fleet.start(PATIENT, toTls(server, null))
   const token = await fleet.token()
   const run = (env: Record<string, string>) =>
     startProbe(t, `127.0.0.1:${port}`, { PROBE_TOKEN: token, PROBE_NAME: Object.keys(env).join(), ...env })
@@ -51,7 +51,7 @@ t.test('A probe connects only to a control plane whose certificate it can verify
 })
 
 t.test('With a client authority, a probe without a client certificate is refused', async t => {
-  const { port } = await fleet.start(PATIENT, tlsOf(server, authority.ca))
+  const { port } = await fleet.start(PATIENT, toTls(server, authority.ca))
   const env = { PROBE_TOKEN: await fleet.token(), FLEET_TLS_CA: file('ca.pem', authority.ca) }
   const withPair = (name: string, { key, cert }: KeyPair) => ({
     ...env,

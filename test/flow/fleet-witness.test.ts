@@ -14,7 +14,7 @@ import { readMetric } from '../support/rounds.ts'
 import { insertMonitors } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
-const resultOf = (run: RunNow, changes: Partial<Result> = {}) =>
+const buildResult = (run: RunNow, changes: Partial<Result> = {}) =>
   resultOfRun(run, {
     // a witness has neither the config version of the monitor nor its epoch
     ...{ configVersion: 0, epoch: 0, startedAtMs: run.scheduledAtMs + 5, outcome: Outcome.DOWN, statusCode: 0 },
@@ -50,7 +50,7 @@ t.test('A witness of another region', async t => {
     fleet.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint(changes)))
   const runs = () => all(elsewhere, 'runNow')
   const done = (run: RunNow, changes?: Partial<Result>): RunDone => ({
-    ...{ runId: run.runId, probeId: 'anybody', result: resultOf(run, changes) },
+    ...{ runId: run.runId, probeId: 'anybody', result: buildResult(run, changes) },
   })
 
   await t.test('checks the monitor once, and its result is published under its own id', async t => {
@@ -141,7 +141,7 @@ t.test('A silent witness of one region does not hide the result of another regio
     [silent!, well!].map(probe => waitFor(() => all(probe, 'runNow')[0], { label: 'a check at each region' })),
   )
   t.not(atSilent!.runId, atWell!.runId)
-  const result = resultOf(atWell!, { outcome: Outcome.UP, statusCode: 200, error: undefined })
+  const result = buildResult(atWell!, { outcome: Outcome.UP, statusCode: 200, error: undefined })
   well!.send({ $case: 'runDone', value: { runId: atWell!.runId, probeId: 'anybody', result } })
   await waitFor(() => taken[0], { label: 'the result of the other region' })
   t.match(taken, [{ region: 'ap-southeast', witnessed: { monitorId, outcome: Outcome.UP } }])

@@ -35,9 +35,9 @@ async function createScene(name: string) {
     return { receiver, alert_channel_id: channel.id }
   }
   const [incidents, vendors, rules] = [await subscribe(), await subscribe(), await subscribe()]
-  await call('POST /alerts/project-channels', { ...idOf(incidents), alert_type: 'incident' })
-  await call('POST /alerts/project-channels', { ...idOf(vendors), alert_type: 'dependency_incident' })
-  await call('POST /alerts/rules', { monitor_id: monitor.id, ...idOf(rules) })
+  await call('POST /alerts/project-channels', { ...pickChannelId(incidents), alert_type: 'incident' })
+  await call('POST /alerts/project-channels', { ...pickChannelId(vendors), alert_type: 'dependency_incident' })
+  await call('POST /alerts/rules', { monitor_id: monitor.id, ...pickChannelId(rules) })
   const check = async (checks: string, statuses: string) => {
     await run(nats, monitor.id, checks)
     await waitFor(async () => (await readStatuses(api.db, monitor.id)) === statuses, { label: statuses })
@@ -48,7 +48,7 @@ async function createScene(name: string) {
   return { call, monitor, projectId, userId, incidents, vendors, rules, check, incidentsNow, receivedEvents }
 }
 
-const idOf = ({ alert_channel_id }: { alert_channel_id: string }) => ({ alert_channel_id })
+const pickChannelId = ({ alert_channel_id }: { alert_channel_id: string }) => ({ alert_channel_id })
 
 t.test('An incident that people handle reaches the subscribed channels in order, with all fields', async t => {
   const { call, monitor, userId, incidents, vendors, rules, check } = await createScene('Shop')

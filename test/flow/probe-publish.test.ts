@@ -47,8 +47,8 @@ for (const { title, lateAfterMs, isLate } of [
     })
     const welcome = { probeId: 'p1', region: 'eu-west', natsUrl: nats.url, natsCredentials: '' }
     const intervals = { heartbeatIntervalMs: 3000, deadAfterMs: 10_000, epoch: 1 }
-    const lateOf = new Set<string>()
-    const onLate = (monitorId: string) => lateOf.add(monitorId)
+    const lateMonitorIds = new Set<string>()
+    const onLate = (monitorId: string) => lateMonitorIds.add(monitorId)
     const post = openResultTransport(config, { ...welcome, ...intervals }, onLate, createLog('test', 'silent'))
     t.teardown(async () => {
       await post.close()
@@ -65,7 +65,7 @@ for (const { title, lateAfterMs, isLate } of [
       (await collector.results(stream)).map(result => result.scheduledAtMs),
       slots,
     )
-    t.same([...lateOf], isLate ? [longResult(0).monitorId] : [], 'the probe knows whose results do not count')
+    t.same([...lateMonitorIds], isLate ? [longResult(0).monitorId] : [], 'the probe knows whose results do not count')
     await waitFor(() => post.spoolBytes() === 0, { label: 'an empty spool' })
     t.equal(post.droppedResults(), 0)
     post.publish(longResult(1_000_000))

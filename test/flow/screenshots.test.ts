@@ -90,13 +90,13 @@ t.test(
 
     const { id: shot } = list.data[0]
     const sign = createSigner(key, 'screenshot links')
-    const linkOf = (expires: number) =>
+    const buildLink = (expires: number) =>
       `${origin}/screenshots/${shot}?expires=${expires}&signature=${signScreenshotLink({ id: shot }, expires, sign)}`
     const soon = Math.floor(Date.now() / 1000) + 60
-    const good = linkOf(soon)
+    const good = buildLink(soon)
     const rows: [string, string, number][] = [
       ['a valid link', good, 200],
-      ['an expired link', linkOf(soon - 120), 403],
+      ['an expired link', buildLink(soon - 120), 403],
       ['a link with a later expiry', good.replace(/expires=\d+/, `expires=${soon + 1}`), 404],
       ['a link to another screenshot', good.replace(shot, list.data[1].id), 404],
       ['a link without a signature', good.replace(/&.*/, ''), 404],

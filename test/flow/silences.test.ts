@@ -52,7 +52,7 @@ const received = () =>
   receiver.received.flatMap(({ json }) =>
     json.event.startsWith('monitor.') ? `${json.event.slice(8)} ${json.data.monitor.name}` : [],
   )
-const receivedOf = (names: string[]) => received().filter(one => names.includes(one.split(' ')[1]!))
+const listReceived = (names: string[]) => received().filter(one => names.includes(one.split(' ')[1]!))
 const page = (name: string, status: number) => target.behaveAt(`/${name}`, { kind: 'answer', status })
 
 t.test(
@@ -88,7 +88,7 @@ t.test(
     await reach([router, ...children], 'up')
     await waitFor(() => received().includes('up router'), { label: 'the recovery of the router' })
     await receiver.waitFor(1, { match: ({ json }) => json.event === 'incident.resolved' })
-    t.same(receivedOf(['router', ...names]), ['down router', 'up router'])
+    t.same(listReceived(['router', ...names]), ['down router', 'up router'])
     const incidents = receiver.received.filter(({ json }) => json.event.startsWith('incident.'))
     t.same(
       incidents.map(({ json }) => json.event),
@@ -120,7 +120,7 @@ t.test('A child that goes down alone is reported when its parent has been checke
     target.requests.some(({ path, atMs }) => path === '/gateway' && atMs >= sinceMs),
     'the parent was checked for it',
   )
-  t.same(receivedOf(['gateway', 'shop']), ['down shop'])
+  t.same(listReceived(['gateway', 'shop']), ['down shop'])
 })
 
 t.test('After maintenance, an outage that continues is sent, and one that has ended is not', async t => {
@@ -140,7 +140,7 @@ t.test('After maintenance, an outage that continues is sent, and one that has en
   page('brief', 200)
   await check([brief])
   await reach([brief], 'up')
-  t.same(receivedOf(['brief', 'lasting']), [])
+  t.same(listReceived(['brief', 'lasting']), [])
   // by the time that a busy machine reads it, its end may be over
   const end = () => api.put(`/maintenance-windows/${id}`, { ends_at: new Date(Date.now() + 1_500).toISOString() })
   await waitFor(async () => (await end()).status === 200, { label: 'a window that ends soon' })
@@ -148,7 +148,7 @@ t.test('After maintenance, an outage that continues is sent, and one that has en
   page('lasting', 200)
   await check([lasting])
   await waitFor(() => received().includes('up lasting'), { label: 'its end' })
-  t.same(receivedOf(['brief', 'lasting']), ['down lasting', 'up lasting'])
+  t.same(listReceived(['brief', 'lasting']), ['down lasting', 'up lasting'])
   const { data } = (await api.get(`/analytics/uptime?monitor_id=${brief}`)).body
   t.equal(data.seconds.down, 0, 'an outage in maintenance does not count')
   t.ok(data.maintenance_seconds > 1)
@@ -175,14 +175,14 @@ t.test(
     await reach([calm, ended], 'down')
     const votes = async () => (await api.get(`/monitors/${ended}/votes`)).body.data
     t.match(await votes(), { alerts_withheld: true, silenced_by: [{ kind: 'silenced', id: early, name: 'Move' }] })
-    t.same(receivedOf(['ended']), [])
+    t.same(listReceived(['ended']), [])
     const incidents = (await api.get(`/incidents?monitor_id=${ended}`)).body.data
     t.match(incidents, [{ status: 'investigating' }], 'its incident is open')
 
     await picket.addControlPlane()
     await picket.controlPlane.kill9()
     await picket.restartControlPlane()
-    t.same(receivedOf(['calm', 'ended']), [], 'also after a restart, with two processes')
+    t.same(listReceived(['calm', 'ended']), [], 'also after a restart, with two processes')
     // from here on, a short one
     await silence(calm, 2_000)
     await api.delete(`/silences/${first}`)
@@ -203,7 +203,7 @@ t.test(
     for (const name of ['calm', 'ended']) page(name, 200)
     await check([calm, ended])
     await waitFor(() => received().includes('up calm') && received().includes('up ended'), { label: 'the recoveries' })
-    t.same(receivedOf(['calm']), ['down calm', 'up calm'])
-    t.same(receivedOf(['ended']), ['down ended', 'up ended'])
+    t.same(listReceived(['calm']), ['down calm', 'up calm'])
+    t.same(listReceived(['ended']), ['down ended', 'up ended'])
   },
 )

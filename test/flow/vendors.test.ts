@@ -26,7 +26,7 @@ const isRead = (id: string) =>
   waitFor(async () => (await read(`/dependencies/${id}`)).last_checked_at, {
     label: 'the first read',
   })
-const eventsOf = (name: string) => ({
+const matchVendor = (name: string) => ({
   match: (hook: { json: { data: { vendor?: { name: string } } } }) => hook.json.data.vendor?.name === name,
 })
 
@@ -42,7 +42,7 @@ t.test('Two processes read a feed once and announce an incident once', async t =
   // large enough for the worker thread
   const components = Array.from({ length: 3_000 }, (_, i) => ({ name: `Storage ${i}` }))
   vendor.report({ id: 'o', name: 'Storage is down', components })
-  const [hook] = await receiver.waitFor(1, eventsOf('Acme'))
+  const [hook] = await receiver.waitFor(1, matchVendor('Acme'))
   t.match(hook?.json, {
     event: 'vendor.down',
     data: {
@@ -70,7 +70,7 @@ t.test('A feed that hangs does not delay other feeds and shows an error', async 
   const slowId = await track('Slow', slow.statusUrl)
   await waitFor(() => slow.reads() > 0, { label: 'the first read' })
   vendor.report()
-  const hooks = await receiver.waitFor(2, eventsOf('Acme'))
+  const hooks = await receiver.waitFor(2, matchVendor('Acme'))
   t.equal(hooks[1]?.json.event, 'vendor.resolved')
   const failed = await waitFor(
     async () => {

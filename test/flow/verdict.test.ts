@@ -28,21 +28,21 @@ const tools = { db, publicUrl: 'https://picket.example' }
 const verdict = await startVerdictProcess(t, url, server.url)
 await waitFor(async () => (await verdict.metric('picket_verdict_partitions_owned')) === 16, { label: '16 partitions' })
 
-const incidentsOf = (id: string) =>
+const readIncidents = (id: string) =>
   query<{ title: string; severity: string; status: string }>(
     db,
     'SELECT title, severity, status FROM incidents WHERE cause_monitor_id = ? ORDER BY id',
     [id],
   )
 
-const deliveriesOf = async (id: string) =>
+const readDeliveries = async (id: string) =>
   (
     await query<{ name: string }>(db, 'SELECT event_name AS name FROM deliveries WHERE subject = ? ORDER BY seq', [
       `monitor:${id}`,
     ])
   ).map(({ name }) => name)
 
-const eventsOf = (id: string) =>
+const readEvents = (id: string) =>
   query<{
     name: string
     data: { down_duration: string | null; incident: { status: string } | null; dashboard_url: string }
@@ -53,13 +53,13 @@ t.test('An outage causes one transition, one incident, one event and one deliver
   await insertChannel(db, projectId, [id])
   await run(nats, id, '+--')
   await reaches(id, 'up down')
-  t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'investigating' }])
-  t.same(await deliveriesOf(id), ['monitor.down'], 'the first verdict, up, is not sent')
+  t.same(await readIncidents(id), [{ title: 'Shop is down', severity: 'major', status: 'investigating' }])
+  t.same(await readDeliveries(id), ['monitor.down'], 'the first verdict, up, is not sent')
   await run(nats, id, '++')
   await reaches(id, 'up down up')
-  t.same(await incidentsOf(id), [{ title: 'Shop is down', severity: 'major', status: 'resolved' }])
-  t.same(await deliveriesOf(id), ['monitor.down', 'monitor.up'])
-  const [down, up] = await eventsOf(id)
+  t.same(await readIncidents(id), [{ title: 'Shop is down', severity: 'major', status: 'resolved' }])
+  t.same(await readDeliveries(id), ['monitor.down', 'monitor.up'])
+  const [down, up] = await readEvents(id)
   t.match(down, { data: { down_duration: null, incident: { status: 'investigating' } } })
   t.match(up, {
     data: {
@@ -81,9 +81,9 @@ t.test('A whole outage inside one message is published in order', async t => {
     [...'+-+-'].map(check => createNextResult(id, { up: check === '+' })),
   )
   await reaches(id, 'up down up down')
-  t.same(await deliveriesOf(id), ['monitor.down', 'monitor.up', 'monitor.down'])
+  t.same(await readDeliveries(id), ['monitor.down', 'monitor.up', 'monitor.down'])
   t.same(
-    (await incidentsOf(id)).map(({ status }) => status),
+    (await readIncidents(id)).map(({ status }) => status),
     ['resolved', 'investigating'],
   )
 })
@@ -176,7 +176,7 @@ t.test(
     await run(nats, id, '--')
     const resumed = await resumeMonitor(tools, projectId, id, new Date())
     t.match(resumed, { isPaused: false, status: null, configVersion: 2 })
-    t.match(await incidentsOf(id), [{ status: 'resolved' }])
+    t.match(await readIncidents(id), [{ status: 'resolved' }])
     t.match(
       await query(
         db,
@@ -188,7 +188,7 @@ t.test(
     await run(nats, id, '-')
     await run(nats, id, '+', { configVersion: 2 })
     await reaches(id, 'down null up')
-    t.same(await deliveriesOf(id), ['monitor.down'])
+    t.same(await readDeliveries(id), ['monitor.down'])
   },
 )
 
@@ -202,7 +202,7 @@ t.test('Deleting a monitor that is down resolves its incident, and later results
   await run(nats, other, '+')
   await reaches(other, 'up')
   t.equal(await readStatuses(db, id), 'down null')
-  t.match(await incidentsOf(id), [{ status: 'resolved' }])
+  t.match(await readIncidents(id), [{ status: 'resolved' }])
   await t.rejects(deleteMonitor(tools, projectId, id, new Date()), { message: 'monitor not found' })
 })
 
