@@ -38,12 +38,14 @@ async function readSeries(operators: string[]): Promise<Series[]> {
   return lines.map(line => ({ name: line.split(' ')[0]!, value: Number(line.split(' ')[1]) }))
 }
 
-const sumOf = (series: Series[], name: string) =>
+const sumSeries = (series: Series[], name: string) =>
   series.filter(one => one.name === name).reduce((sum, { value }) => sum + value, 0)
 
 const OUTCOMES = ['reported', 'late', 'twice', 'missed', 'unmeasured']
-const outcomesOf = (series: Series[]) =>
-  OUTCOMES.map(name => sumOf(series, `picket_canary_outages_total{region="us-east",kind="status",outcome="${name}"}`))
+const sumOutcomes = (series: Series[]) =>
+  OUTCOMES.map(name =>
+    sumSeries(series, `picket_canary_outages_total{region="us-east",kind="status",outcome="${name}"}`),
+  )
 
 t.test('A planned failure is measured by stages and counted once, with a kill -9 during it', async t => {
   const key = randomBytes(32)
@@ -91,20 +93,20 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   const series = await waitFor(
     async () => {
       const all = await readSeries([picket.operator, `http://127.0.0.1:${operator_port}`])
-      return outcomesOf(all).some(count => count > 0) ? all : null
+      return sumOutcomes(all).some(count => count > 0) ? all : null
     },
     { everyMs: 500, label: 'the measured failure' },
   )
-  t.same(outcomesOf(series), [1, 0, 0, 0, 0])
+  t.same(sumOutcomes(series), [1, 0, 0, 0, 0])
   const kept = 'picket_canary_guarantees_total{region="us-east",kind="status",guarantee="kept"}'
-  t.equal(sumOf(series, kept), 1, 'detected and reported within the guarantee')
-  const secondsOf = (turn: string, stage: string) => {
+  t.equal(sumSeries(series, kept), 1, 'detected and reported within the guarantee')
+  const getSeconds = (turn: string, stage: string) => {
     const labels = `{region="us-east",kind="status",turn="${turn}",stage="${stage}"}`
-    t.equal(sumOf(series, `picket_canary_detection_seconds_count${labels}`), 1, `${turn} ${stage} is counted once`)
-    return sumOf(series, `picket_canary_detection_seconds_sum${labels}`)
+    t.equal(sumSeries(series, `picket_canary_detection_seconds_count${labels}`), 1, `${turn} ${stage} is counted once`)
+    return sumSeries(series, `picket_canary_detection_seconds_sum${labels}`)
   }
-  const [result, down, alertDown] = ['result', 'status', 'alert'].map(stage => secondsOf('down', stage))
-  const [up, alertUp] = ['status', 'alert'].map(stage => secondsOf('up', stage))
+  const [result, down, alertDown] = ['result', 'status', 'alert'].map(stage => getSeconds('down', stage))
+  const [up, alertUp] = ['status', 'alert'].map(stage => getSeconds('up', stage))
   t.ok(result! <= down! && down! <= alertDown!, `failing ${result}, down ${down}, alert ${alertDown}`)
   t.ok(up! <= alertUp!, `up ${up}, alert ${alertUp}`)
   t.match(await picket.admin('canaries', 'list'), /\tfailed \S+ \(status\): reported$/)

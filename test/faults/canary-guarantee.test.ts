@@ -28,7 +28,7 @@ import { waitFor } from '../support/wait.ts'
 const FOR_SECONDS = 120
 
 /** A schedule whose first failure is soon, and begins long enough before a check for a slow machine. */
-function scheduleOf(canary: Canary, kind: FailureKind, now: Date) {
+function findSchedule(canary: Canary, kind: FailureKind, now: Date) {
   const { phaseMs, intervalMs } = computeSlots(canary.monitorId, canary.region, CANARY_INTERVAL_SECONDS)
   const schedules = Array.from({ length: 86_400 - 600 }, (_, i) => {
     const schedule = { region: canary.region, everySeconds: 600 + i, forSeconds: FOR_SECONDS, kinds: [kind] }
@@ -69,7 +69,7 @@ t.test('An outage of each kind is detected and reported within the guarantee of 
   }
   for (const [i, canary] of canaries.entries()) {
     const now = new Date()
-    const schedule = scheduleOf(canary, FAILURE_KINDS[i]!, now)
+    const schedule = findSchedule(canary, FAILURE_KINDS[i]!, now)
     await db.transaction(async tx => {
       const url = buildTargetUrl(picket.origin, schedule, tools.sign)
       await changeMonitor({ ...tools, db: tx }, caller, canary.monitorId, { url }, now)

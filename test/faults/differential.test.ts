@@ -224,7 +224,7 @@ function firstOnly({ key, cert }: KeyPair): KeyPair {
 }
 
 /** The module of the row; otherwise as close to Picket's behaviour as it can be configured. */
-function moduleOf({ module = {}, spec }: HostileCheck, timeoutMs: number): BlackboxModule {
+function buildModule({ module = {}, spec }: HostileCheck, timeoutMs: number): BlackboxModule {
   const given = module as Partial<BlackboxModule>
   const prober = given.prober ?? 'http'
   const shared = { preferred_ip_protocol: 'ip4', ...(given[prober] as object) }
@@ -236,16 +236,16 @@ t.test('The same targets are checked by blackbox_exporter and by Picket', async 
   const resolver = async (name: string) => (name === 'localhost' ? ['127.0.0.1'] : [])
   const egress = createEgress({ allow: ['127.0.0.0/8'], resolver, trust: [authority.ca] })
   const asked = await Promise.all(ROWS.map(([, , start]) => start()))
-  const timeoutOf = (isUp: boolean) => (isUp ? PATIENT_MS : TIMEOUT_MS)
+  const chooseTimeout = (isUp: boolean) => (isUp ? PATIENT_MS : TIMEOUT_MS)
   const modules = ROWS.map(([, is, , becauseWeDiffer], i) => {
     const isUpForThem = (is === 'up') === (becauseWeDiffer === undefined)
-    return [`row${i}`, moduleOf(asked[i]!, timeoutOf(isUpForThem))]
+    return [`row${i}`, buildModule(asked[i]!, chooseTimeout(isUpForThem))]
   })
   const blackbox = await startBlackbox(t, Object.fromEntries(modules))
   for (const [i, [what, is, , becauseWeDiffer]] of ROWS.entries()) {
     const { spec, target = spec.url } = asked[i]!
     const [ours, theirs] = await Promise.all([
-      runCheck(createCheckSpec({ timeoutMs: timeoutOf(is === 'up'), ...spec }), egress),
+      runCheck(createCheckSpec({ timeoutMs: chooseTimeout(is === 'up'), ...spec }), egress),
       blackbox(`row${i}`, target),
     ])
     const { error } = ours.observation

@@ -9,8 +9,8 @@ import { waitFor } from '../support/wait.ts'
 
 const picket: Picket = await startPicket(t, { regions: ['us-east', 'eu-west'], probeEnv: IDENTIFIED })
 const { api } = picket
-const pidOf = (region: string) => picket.probes.find(probe => probe.region === region)!.pid
-const [us, eu] = [pidOf('us-east'), pidOf('eu-west')]
+const findPid = (region: string) => picket.probes.find(probe => probe.region === region)!.pid
+const [us, eu] = [findPid('us-east'), findPid('eu-west')]
 const hosts = await startManyHosts(t)
 const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
@@ -39,8 +39,8 @@ const body = (host: number) => ({
 const ids = new Map<number, string>()
 const { monitors } = (await api.post('/monitors/bulk', { monitors: [...ALL, ...OF_BOTH_REGIONS].map(body) })).body
 for (const [i, host] of [...ALL, ...OF_BOTH_REGIONS].entries()) ids.set(host, monitors[i].id)
-const idsOf = (some: readonly number[]) => some.map(host => ids.get(host)!)
-const hostOf = (monitorId: string) => [...ids].find(([, id]) => id === monitorId)?.[0]
+const listIds = (some: readonly number[]) => some.map(host => ids.get(host)!)
+const findHost = (monitorId: string) => [...ids].find(([, id]) => id === monitorId)?.[0]
 
 type Vote = { doubt?: { settled_by: string; witness: { region: string; status_code: number } | null } }
 type Row = { id: string; explanation: { votes: Vote[]; decided_by: { attempt: number } }; summary: string }
@@ -51,18 +51,18 @@ const downs = (some: readonly number[], sinceMs: number) =>
     db,
     `SELECT monitor_id AS id, explanation, summary FROM transitions
      WHERE to_status <> 'up' AND at > ? AND monitor_id = ANY (CAST(? AS uuid[])) ORDER BY at`,
-    [new Date(sinceMs), idsOf(some)],
+    [new Date(sinceMs), listIds(some)],
   )
 /** Numbers only, so that a failure is readable. */
 const hostsDown = async (some: readonly number[], sinceMs: number) =>
-  (await downs(some, sinceMs)).map(({ id }) => hostOf(id))
+  (await downs(some, sinceMs)).map(({ id }) => findHost(id))
 const lostBy = (pid: number, host: number, sinceMs: number) =>
   hosts.seen.filter(one => one.pid === pid && one.host === host && one.isLost && one.atMs >= sinceMs).length
 const arrivedAt = (host: number, sinceMs: number) =>
   hosts.seen.some(one => one.pid === us && one.host === host && !one.isLost && one.atMs >= sinceMs)
 
 t.test('a host that fails alone is down with its last re-check, without a doubt', async t => {
-  const everyone = idsOf([...ALL, ...OF_BOTH_REGIONS])
+  const everyone = listIds([...ALL, ...OF_BOTH_REGIONS])
   const up = () => query(db, `SELECT FROM monitors WHERE status = 'up' AND id = ANY (CAST(? AS uuid[]))`, [everyone])
   await waitFor(async () => (await up()).length === everyone.length, { label: 'all up' })
   const sinceMs = Date.now()

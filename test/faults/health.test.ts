@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts'
 // takes about 45 s
 
 /** The output of the command, and its exit code. */
-function answerOf(command: Promise<string>): Promise<{ code: number; words: string }> {
+function readAnswer(command: Promise<string>): Promise<{ code: number; words: string }> {
   return command.then(
     words => ({ code: 0, words }),
     ({ code, stdout }) => ({ code, words: stdout }),
@@ -26,7 +26,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
   const untilSaid = (code: number, ...said: RegExp[]) => {
     let last = ''
     const condition = async () => {
-      const answer = await answerOf(picket.admin('health'))
+      const answer = await readAnswer(picket.admin('health'))
       last = answer.words
       return answer.code === code && said.every(text => text.test(answer.words)) && answer.words
     }
@@ -81,7 +81,7 @@ t.test('Engines that accept connections and do not answer are named, and the com
   await new Promise(resolve => silent.once('listening', resolve))
   const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`
   const env = { DATABASE_URL: `postgres://${host}/x`, NATS_URL: `nats://${host}`, CLICKHOUSE_URL: `http://${host}` }
-  const { code, words } = await answerOf(runAdmin(env, ['health']))
+  const { code, words } = await readAnswer(runAdmin(env, ['health']))
   t.equal(code, 1)
   for (const engine of ['PostgreSQL', 'NATS', 'ClickHouse']) t.match(words, `${engine} does not answer`)
 })

@@ -40,8 +40,8 @@ t.test(
     const { monitors } = (await api.post('/monitors/bulk', { monitors: Array.from({ length: 20 }, () => HEARTBEAT) }))
       .body
     const ids: string[] = monitors.map((monitor: { id: string }) => monitor.id)
-    const pathOf = (monitor: { ping_url: string }) => new URL(monitor.ping_url).pathname
-    const paths: string[] = monitors.map(pathOf)
+    const getPingPath = (monitor: { ping_url: string }) => new URL(monitor.ping_url).pathname
+    const paths: string[] = monitors.map(getPingPath)
     await picket.nats.kill9()
 
     const acknowledged = ids.map(() => 0)

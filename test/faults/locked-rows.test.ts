@@ -50,7 +50,7 @@ function saw(id: string, fingerprint: string, days: number) {
   return createNextResult(id, { up: true, certificate })
 }
 
-const endOf = async (id: string) => (await readExpiryDates(db, id)).ssl
+const readSslExpiry = async (id: string) => (await readExpiryDates(db, id)).ssl
 
 const count = async (table: string, column: string, id: string) =>
   (await query(db, `SELECT FROM ${table} WHERE ${column} = ?`, [id])).length
@@ -161,12 +161,12 @@ t.test(
     const process = await startVerdictProcess(t, url, server.url)
     const lock = await hold('monitors', [heldId])
     await publish(nats, [saw(heldId, 'aa', 20), saw(freeId, 'aa', 20)])
-    await waitFor(async () => await endOf(freeId), { label: 'the certificate of the free monitor' })
-    t.equal(await endOf(heldId), null)
+    await waitFor(async () => await readSslExpiry(freeId), { label: 'the certificate of the free monitor' })
+    t.equal(await readSslExpiry(heldId), null)
     await lock.rollback()
     await publish(nats, [saw(heldId, 'bb', 90)])
-    await waitFor(async () => await endOf(heldId), { label: 'the certificate of the monitor that was locked' })
-    t.same(await endOf(heldId), endsIn(20), 'another machine behind the name still has it')
+    await waitFor(async () => await readSslExpiry(heldId), { label: 'the certificate of the monitor that was locked' })
+    t.same(await readSslExpiry(heldId), endsIn(20), 'another machine behind the name still has it')
     await process.stop()
 
     async function insertWatched() {

@@ -36,7 +36,7 @@ const api = await createResourceApi(
 const relay = relays[0]!
 const HOOK = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/a' } }
 const INSERT = 'INSERT INTO alert_channels'
-const countOf = async ({ call }: Account) => (await call('GET /alerts/channels')).body.meta.total
+const countChannels = async ({ call }: Account) => (await call('GET /alerts/channels')).body.meta.total
 
 t.test('A write whose commit succeeded without an answer succeeds, and is carried out once', async t => {
   const account = await api.account()
@@ -44,14 +44,14 @@ t.test('A write whose commit succeeded without an answer succeeds, and is carrie
   relay.lose('answer', INSERT)
   const made = await account.call('POST /alerts/channels', HOOK, headers)
   t.match(made, { status: 201, body: { data: { name: 'Ops' } } })
-  t.equal(await countOf(account), 1)
+  t.equal(await countChannels(account), 1)
   const again = await account.call('POST /alerts/channels', HOOK, headers)
   t.match(again, { status: 201, headers: { 'idempotent-replayed': 'true' } })
   t.same(again.body, made.body)
-  t.equal(await countOf(account), 1)
+  t.equal(await countChannels(account), 1)
   relay.lose('answer', INSERT)
   t.equal((await account.call('POST /alerts/channels', HOOK)).status, 201, 'without a key as well')
-  t.equal(await countOf(account), 2)
+  t.equal(await countChannels(account), 2)
 })
 
 t.test('A write whose commit never arrived is 503, and a repetition with the same key carries it out once', async t => {
@@ -62,9 +62,9 @@ t.test('A write whose commit never arrived is 503, and a repetition with the sam
     status: 503,
     body: { error: { code: 'unavailable' } },
   })
-  t.equal(await countOf(account), 0)
+  t.equal(await countChannels(account), 0)
   t.equal((await account.call('POST /alerts/channels', HOOK, headers)).status, 201)
-  t.equal(await countOf(account), 1)
+  t.equal(await countChannels(account), 1)
 })
 
 t.test('A request that failed after a commit is not carried out again with the same key', async t => {
@@ -104,7 +104,7 @@ t.test('A request whose process crashed after its commit is not carried out agai
   await api.db('idempotency_marks').where(mine).update({ claimed_at: at })
   const again = await account.call('POST /alerts/channels', HOOK, headers)
   t.match(again, { status: 409, body: { error: { message: /carried out, but its answer was lost/ } } })
-  t.equal(await countOf(account), 1)
+  t.equal(await countChannels(account), 1)
 })
 
 t.test('The outcome of a transaction comes from the database, and is unknown until the transaction ends', async t => {

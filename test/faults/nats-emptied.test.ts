@@ -19,18 +19,18 @@ t.test('NATS that starts again without its files needs no operator: outages and 
     retry_count: 0,
   }
   const { id } = (await api.post('/monitors', body)).body.data
-  const statusOf = async () => (await api.get(`/monitors/${id}`)).body.data.status
+  const readStatus = async () => (await api.get(`/monitors/${id}`)).body.data.status
   const checks = async () => (await api.get(`/monitors/${id}/checks?per_page=100`)).body.data as { status: string }[]
-  await waitFor(async () => (await statusOf()) === 'up', { label: 'up' })
+  await waitFor(async () => (await readStatus()) === 'up', { label: 'up' })
 
   await picket.nats.empty()
   target.behave({ kind: 'answer', status: 500 })
-  await waitFor(async () => (await statusOf()) === 'down', { label: 'the outage' })
+  await waitFor(async () => (await readStatus()) === 'down', { label: 'the outage' })
   await waitFor(async () => (await checks()).some(({ status }) => status === 'down'), {
     label: 'its check in the history',
   })
   target.behave({ kind: 'answer' })
-  await waitFor(async () => (await statusOf()) === 'up', { label: 'the recovery' })
+  await waitFor(async () => (await readStatus()) === 'up', { label: 'the recovery' })
   t.ok(
     await picket.controlPlane.untilEvent('streams_created'),
     'the control plane that was running created the streams',

@@ -30,14 +30,14 @@ async function open(t: Teardown, url: string): Promise<Nats> {
 }
 
 /** The replicas of each stream, by the server that leads it. */
-async function replicasOf({ manager }: Nats, names = FILE_STREAMS): Promise<number[]> {
+async function readReplicas({ manager }: Nats, names = FILE_STREAMS): Promise<number[]> {
   const found = await Promise.all(names.map(name => manager.streams.info(name)))
   return found.map(({ config }) => config.num_replicas)
 }
 
 /** A cluster first moves a stream, and then says how many replicas it has. */
 const untilEachHas = (nats: Nats, replicas: number) =>
-  waitFor(async () => (await replicasOf(nats, [...FILE_STREAMS, CLOCK_STREAM])).every(one => one === replicas), {
+  waitFor(async () => (await readReplicas(nats, [...FILE_STREAMS, CLOCK_STREAM])).every(one => one === replicas), {
     label: `${replicas} replicas of each stream`,
   })
 
@@ -100,7 +100,7 @@ t.test(
     await server.restart()
     const after = await open(t, url)
     t.same(
-      await replicasOf(after),
+      await readReplicas(after),
       FILE_STREAMS.map(() => 1),
     )
   },

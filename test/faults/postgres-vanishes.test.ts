@@ -56,7 +56,7 @@ async function startControlPlane(databaseUrl: string, roles: string) {
   return { program, origin, operator }
 }
 
-const countOf = async (ids: string[], status: string) => {
+const countMonitors = async (ids: string[], status: string) => {
   const sql = 'SELECT count(DISTINCT monitor_id) AS n FROM transitions WHERE monitor_id = ANY(?) AND to_status = ?'
   return (await query<{ n: number }>(db, sql, [ids, status]))[0]!.n
 }
@@ -73,12 +73,12 @@ t.test(
         ids.map(id => createNextResult(id, { up })),
       )
     await fire(true)
-    await waitFor(async () => (await countOf(ids, 'up')) === MONITORS, { label: 'every monitor up' })
+    await waitFor(async () => (await countMonitors(ids, 'up')) === MONITORS, { label: 'every monitor up' })
 
     relay.abandon()
     const vanishedAt = new Date()
     await fire(false)
-    await waitFor(async () => (await countOf(ids, 'down')) === MONITORS, { label: 'every monitor down' })
+    await waitFor(async () => (await countMonitors(ids, 'down')) === MONITORS, { label: 'every monitor down' })
     const late =
       'SELECT extract(epoch FROM max(created_at) - CAST(? AS timestamptz)) AS seconds FROM incidents WHERE cause_monitor_id = ANY(?)'
     const seconds = Number((await query<{ seconds: string }>(db, late, [vanishedAt, ids]))[0]!.seconds)
@@ -94,18 +94,21 @@ t.test('processes survive an outage of PostgreSQL of any length, and continue af
   const { program, origin, operator } = await startControlPlane(relay.url, 'api,fleet,verdict,record,deliver,schedule')
   const [id] = await insertMonitors(db, projectId, 1)
   await publish(nats, [createNextResult(id!, { up: true })])
-  await waitFor(async () => (await countOf([id!], 'up')) === 1, { label: 'the monitor up' })
+  await waitFor(async () => (await countMonitors([id!], 'up')) === 1, { label: 'the monitor up' })
 
   // nothing answers, not even new connections: each round takes as long as its timeouts allow
   relay.swallow()
   const text = async () => (await fetch(`${operator}/metrics`)).text()
-  const failedOf = (metrics: string, loop: string) =>
+  const parseFailedRounds = (metrics: string, loop: string) =>
     Number(new RegExp(`picket_loop_rounds_total\\{loop="${loop}",outcome="failed"\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
   await waitFor(
     async () => {
       const metrics = await text()
       const others = ['fleet_links', 'deliver', 'heartbeats-overdue', 'heartbeats-listening']
-      return failedOf(metrics, 'verdict-ownership') >= 6 && others.every(loop => failedOf(metrics, loop) >= 2)
+      return (
+        parseFailedRounds(metrics, 'verdict-ownership') >= 6 &&
+        others.every(loop => parseFailedRounds(metrics, loop) >= 2)
+      )
     },
     { label: 'six failed rounds of one loop, two of the others', everyMs: 1_000 },
   )
@@ -118,7 +121,7 @@ t.test('processes survive an outage of PostgreSQL of any length, and continue af
 
   await publish(nats, [createNextResult(id!, { up: false })])
   await relay.restore()
-  await waitFor(async () => (await countOf([id!], 'down')) === 1, { label: 'the monitor down' })
+  await waitFor(async () => (await countMonitors([id!], 'down')) === 1, { label: 'the monitor down' })
   t.notOk(program.lines.some(({ event }) => event === 'stuck'))
   t.equal(await program.stop(), 0)
 })

@@ -23,7 +23,7 @@ const db = createPostgres(picket.databaseUrl, 2)
 t.teardown(() => db.destroy())
 const target = await startTargetByProbe(t)
 const pages = Array.from({ length: 10 }, (_, i) => `page-${i}`)
-const probesOf = (region: string) => picket.probes.filter(probe => probe.region === region)
+const listProbes = (region: string) => picket.probes.filter(probe => probe.region === region)
 const seenBy = (page: string, pid: number | undefined) =>
   target.seen.filter(one => one.path === `/${page}` && one.pid === pid).map(({ atMs }) => atMs)
 
@@ -47,7 +47,7 @@ const operator = createApi(picket.origin, key)
 type Shown = CheckTimes & { probe_id: string }
 
 /** The checks of a page in a region, when both probes have made some. */
-async function checksOf(page: string, region: string): Promise<Shown[]> {
+async function waitForChecks(page: string, region: string): Promise<Shown[]> {
   const path = `/monitors/${ids.get(page)}/checks?per_page=100&region=${region}`
   return waitFor(
     async () => {
@@ -68,7 +68,7 @@ async function followMove(region: string, left: number, heir: number) {
   const missed = new Map<string, number[]>()
   for (const page of moved) {
     const slots = computeSlots(ids.get(page)!, region, INTERVAL_S)
-    missed.set(page, findUncheckedSlots(slots, await checksOf(page, region)))
+    missed.set(page, findUncheckedSlots(slots, await waitForChecks(page, region)))
   }
   return { missed: [...missed.values()], heirFromMs: Math.min(...moved.map(page => seenBy(page, heir)[0]!)) }
 }
@@ -85,8 +85,8 @@ async function readMove(region: string): Promise<{ movedMs: number; silentMs: nu
   return { movedMs: row!.at.getTime(), silentMs: row!.at.getTime() - row!.lastSeenAt.getTime() }
 }
 
-const [killed, survivor] = probesOf('us-east')
-const [stopped, heir] = probesOf('eu-west')
+const [killed, survivor] = listProbes('us-east')
+const [stopped, heir] = listProbes('eu-west')
 const [killedPid, stoppedPid] = [killed!.pid, stopped!.pid]
 const killedMs = Date.now()
 await killed!.kill9()

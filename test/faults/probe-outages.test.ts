@@ -46,7 +46,7 @@ async function snapshot(fleet: FleetServer, url: string, monitorIds: string[], r
 }
 
 /** The probe's own port, set by `METRICS_ADDRESS`. */
-async function operationsOf(probe: Program) {
+async function connectToOperations(probe: Program) {
   const origin = `http://127.0.0.1:${(await probe.untilEvent('metrics')).address.port}`
   const ask = (path: string, method = 'GET') => fetch(origin + path, { method })
   const readiness = async () => {
@@ -69,7 +69,7 @@ async function operationsOf(probe: Program) {
   }
 }
 
-const slotsOf = (results: Result[]) => results.map(result => result.scheduledAtMs)
+const listSlots = (results: Result[]) => results.map(result => result.scheduledAtMs)
 /** Distinct, in the order of their slots. */
 const bySlot = (results: Result[]) =>
   [...new Map(results.map(result => [result.scheduledAtMs, result])).values()].sort(
@@ -103,7 +103,7 @@ t.test(
     t.ok(m1.at(-1)!.scheduledAtMs <= first!.scheduledAtMs, 'what a snapshot does not name is dropped')
     const m2 = await collector.atLeast(1, 'm2')
     t.ok(isUnbroken(m2), 'no slot was left out')
-    t.same(slotsOf(m2), slotsOf(bySlot(m2)), 'none was checked twice')
+    t.same(listSlots(m2), listSlots(bySlot(m2)), 'none was checked twice')
   },
 )
 
@@ -136,7 +136,7 @@ t.test('A probe serves its readiness, its problems and its metrics on its own po
   t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
   const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
   const { nats, fleet, target, collector, probe } = await startParts(t, env, NOTICED_SOON)
-  const { ask, becomes, figure } = await operationsOf(probe)
+  const { ask, becomes, figure } = await connectToOperations(probe)
   const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
   const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
   const notReady = (dependencies: object, ...problems: string[]) => ({
@@ -222,9 +222,9 @@ t.test(
       young.some(result => result.scheduledAtMs < restartedAtMs),
       'the young ones count',
     )
-    t.same(slotsOf(live), slotsOf(bySlot(live)), 'nothing is sent twice')
+    t.same(listSlots(live), listSlots(bySlot(live)), 'nothing is sent twice')
     t.ok(
-      slotsOf(late).every(slot => !slotsOf(live).includes(slot)),
+      listSlots(late).every(slot => !listSlots(live).includes(slot)),
       'what was sent in time is not sent as late again',
     )
     t.equal(fleet.heartbeats.at(-1)!.droppedResults, 0)

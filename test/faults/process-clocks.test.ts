@@ -36,12 +36,15 @@ t.test('an alert is sent once even if the clock of one of two sending processes 
   // it finds lanes whose lease has 30 s left, and by its own clock ended 10 s ago
   other.thaw()
 
-  const countOf = async (status: string) => {
+  const countDeliveries = async (status: string) => {
     const sql = 'SELECT count(*) AS count FROM deliveries WHERE status = ?'
     return (await query<{ count: number }>(db, sql, [status]))[0]!.count
   }
-  await waitFor(async () => (await countOf('delivered')) === DELIVERIES, { ...LONG_WAIT, label: 'all deliveries' })
-  t.equal(await countOf('pending'), 0)
+  await waitFor(async () => (await countDeliveries('delivered')) === DELIVERIES, {
+    ...LONG_WAIT,
+    label: 'all deliveries',
+  })
+  t.equal(await countDeliveries('pending'), 0)
   t.equal(receiver.received.length, DELIVERIES, 'each was sent once')
   t.match(
     other.lines

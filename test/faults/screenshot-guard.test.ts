@@ -203,7 +203,7 @@ function startPictureIn(url: string) {
 function statusesOfBrowsers(rootPid: number): string[] {
   const all = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
-    .map(statusOf)
+    .map(readStatus)
   const parents = new Map(all.map(status => [field(status, 'Pid'), field(status, 'PPid')]))
   const isBelow = (pid: number): boolean => {
     const parent = parents.get(pid) ?? 0
@@ -214,11 +214,11 @@ function statusesOfBrowsers(rootPid: number): string[] {
 
 const isBrowser = (status: string) => /^Name:\s+chrom/m.test(status) && !/^State:\s+Z/m.test(status)
 
-const hasEnded = (status: string) => !isBrowser(statusOf(String(field(status, 'Pid'))))
+const hasEnded = (status: string) => !isBrowser(readStatus(String(field(status, 'Pid'))))
 
 const field = (status: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
 
-const statusOf = (pid: string) => read(`/proc/${pid}/status`)
+const readStatus = (pid: string) => read(`/proc/${pid}/status`)
 
 function read(path: string): string {
   try {

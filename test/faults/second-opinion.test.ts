@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts'
 
 const REGIONS = ['us-east', 'eu-west']
 const picket: Picket = await startPicket(t, { regions: REGIONS, probesPerRegion: 2, probeEnv: IDENTIFIED })
-const pidsOf = (region: string) => picket.probes.filter(probe => probe.region === region).map(({ pid }) => pid)
+const listPids = (region: string) => picket.probes.filter(probe => probe.region === region).map(({ pid }) => pid)
 const target = await startTargetByProbe(t)
 const { api } = picket
 const db = createPostgres(picket.databaseUrl, 2)
@@ -29,13 +29,13 @@ async function watched(
     : ((await api.post('/monitors', { ...body, interval_seconds: 30 })).body.data.id as string)
   await waitFor(async () => (await api.get(`/monitors/${id}`)).body.data.status === 'up', { label: `${page} up` })
   const [us, eu] = REGIONS.map(
-    region => target.seen.find(({ path, pid }) => path === `/${page}` && pidsOf(region).includes(pid ?? 0))?.pid,
+    region => target.seen.find(({ path, pid }) => path === `/${page}` && listPids(region).includes(pid ?? 0))?.pid,
   )
   return { id, us: us!, eu: eu! }
 }
 
 const check = (id: string, headers = {}) => api.post(`/monitors/${id}/check`, undefined, headers)
-const transitionsOf = async (id: string) => (await api.get(`/monitors/${id}/transitions`)).body.data
+const readTransitions = async (id: string) => (await api.get(`/monitors/${id}/transitions`)).body.data
 const seenBy = (page: string, pid: number, sinceMs: number) =>
   target.seen.filter(one => one.path === `/${page}` && one.pid === pid && one.atMs >= sinceMs)
 
@@ -44,7 +44,7 @@ async function disagreements(): Promise<number> {
   return Number(/^picket_verdict_disagreements_total (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-async function stateOf(id: string, region: string): Promise<string> {
+async function readState(id: string, region: string): Promise<string> {
   const [row] = await query<{ state: { cells: { region: string; state: string }[] } }>(
     db,
     'SELECT state FROM verdict_states WHERE monitor_id = ?',
@@ -64,12 +64,12 @@ t.test('a failure that only one probe of a region sees does not make the region 
     { region: 'eu-west', status: 'up' },
   ])
   await waitFor(async () => (await disagreements()) > before, { label: 'the disagreement' })
-  const [other] = pidsOf('us-east').filter(pid => pid !== us)
+  const [other] = listPids('us-east').filter(pid => pid !== us)
   t.equal(seenBy('one-sided', other!, sinceMs).length, 1, 'the other probe looked once')
   t.equal(seenBy('one-sided', us, sinceMs).length, 3, 'the first one had its re-checks')
-  t.equal(await stateOf(id, 'us-east'), 'ok')
+  t.equal(await readState(id, 'us-east'), 'ok')
   t.same(
-    (await transitionsOf(id)).map(({ to }: { to: string }) => to),
+    (await readTransitions(id)).map(({ to }: { to: string }) => to),
     ['up'],
   )
   const triggersIn = async () => {
@@ -88,7 +88,7 @@ t.test('a failure that only one probe of a region sees does not make the region 
 
   target.fail('one-sided', 'all')
   await check(id)
-  await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down' })
+  await waitFor(async () => (await readTransitions(id))[0].to === 'down', { label: 'down' })
   t.pass('it goes down with the next checks when the other probe fails too')
 })
 
@@ -99,7 +99,7 @@ t.test('an outage is decided as fast as with one probe for each region', async t
   target.fail('dead', 'all')
   const startedMs = Date.now()
   await check(id)
-  const down = await waitFor(async () => (await transitionsOf(id)).find(({ to }: { to: string }) => to === 'down'), {
+  const down = await waitFor(async () => (await readTransitions(id)).find(({ to }: { to: string }) => to === 'down'), {
     label: 'down',
   })
   const tookMs = Date.parse(down.at) - startedMs
@@ -118,7 +118,7 @@ t.test('a probe that disagrees often is drained with an operator incident, and w
   const monitors = await Promise.all(
     pages.map((page, i) => watched(page, { isHourly: true, host: `127.0.0.${10 + i}` })),
   )
-  const [one, two] = pidsOf('us-east').map(pid => ({ pid, count: monitors.filter(({ us }) => us === pid).length }))
+  const [one, two] = listPids('us-east').map(pid => ({ pid, count: monitors.filter(({ us }) => us === pid).length }))
   const liar = one!.count > two!.count ? one! : two!
   const name = `us-east-${picket.probes.findIndex(({ pid }) => pid === liar.pid) + 1}`
   type Listed = { id: string; name: string; load: { assignments: number }; [field: string]: unknown }
@@ -144,7 +144,7 @@ t.test('a probe that disagrees often is drained with an operator incident, and w
     status: 'investigating',
   })
   for (const { id } of monitors) {
-    const [last, ...before] = await transitionsOf(id)
+    const [last, ...before] = await readTransitions(id)
     t.same(before, [], `the last change of monitor ${id}: to ${last.to}, ${last.summary}`)
   }
 
@@ -162,9 +162,9 @@ t.test('an outage of NATS loses hints and blocks nothing: results wait, and deci
     label: 'the re-checks of a region',
   })
   await picket.nats.restart()
-  await waitFor(async () => (await transitionsOf(id))[0].to === 'down', { label: 'down' })
+  await waitFor(async () => (await readTransitions(id))[0].to === 'down', { label: 'down' })
   // each region reports when its probe has connected again, so one of the two may be failing alone for a moment
-  const outcome = (await transitionsOf(id))
+  const outcome = (await readTransitions(id))
     .map(({ to }: { to: string }) => to)
     .filter((to: string) => to !== 'degraded')
   t.same(outcome, ['down', 'up'])

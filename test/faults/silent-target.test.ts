@@ -31,22 +31,22 @@ async function createSpread(page: string, intervalS: number): Promise<string> {
   }
 }
 
-const statusOf = async (id: string) => (await api.get(`/monitors/${id}`)).body.data.status
+const readStatus = async (id: string) => (await api.get(`/monitors/${id}`)).body.data.status
 
 type Check = { region: string; status: string; trigger: string; started_at: string; response_time_ms: number }
-const startOf = (check: Check) => Date.parse(check.started_at)
-const endOf = (check: Check) => startOf(check) + check.response_time_ms
+const getStartMs = (check: Check) => Date.parse(check.started_at)
+const getEndMs = (check: Check) => getStartMs(check) + check.response_time_ms
 
 t.test('Other regions check a hanging target while the first attempt is still silent', async t => {
   const id = await createSpread('shop', 90)
-  await waitFor(async () => (await statusOf(id)) === 'up', { label: 'up' })
+  await waitFor(async () => (await readStatus(id)) === 'up', { label: 'up' })
   // both regions have checked, and no check is running
   await waitFor(() => pids.every(pid => target.seen.some(one => one.pid === pid)), { label: 'both regions' })
   target.delay('shop', HOUR_MS)
-  await waitFor(async () => (await statusOf(id)) === 'down', { label: 'down', everyMs: 200 })
+  await waitFor(async () => (await readStatus(id)) === 'down', { label: 'down', everyMs: 200 })
   const failed = async (): Promise<Check[]> => {
     const checks: Check[] = (await api.get(`/monitors/${id}/checks?per_page=100&status=down`)).body.data
-    return checks.sort((a, b) => startOf(a) - startOf(b))
+    return checks.sort((a, b) => getStartMs(a) - getStartMs(b))
   }
   const checks = await waitFor(
     async () => {
@@ -58,14 +58,14 @@ t.test('Other regions check a hanging target while the first attempt is still si
 
   const [first] = checks
   const other = checks.find(({ region }) => region !== first!.region)!
-  const laterMs = startOf(other) - startOf(first!)
+  const laterMs = getStartMs(other) - getStartMs(first!)
   t.equal(first!.trigger, 'schedule')
   t.equal(other.trigger, 'second_opinion')
   t.ok(laterMs > SILENCE_MS - 500, `the other region checked ${laterMs} ms later, because of the silence`)
-  t.ok(startOf(other) < endOf(first!), 'and before the first attempt failed')
+  t.ok(getStartMs(other) < getEndMs(first!), 'and before the first attempt failed')
   for (const name of REGIONS) {
     const [attempt, , last] = checks.filter(({ region }) => region === name)
-    t.ok(startOf(last!) < endOf(attempt!), 'the re-checks begin before the first attempt of the region failed')
+    t.ok(getStartMs(last!) < getEndMs(attempt!), 'the re-checks begin before the first attempt of the region failed')
   }
   const [transition] = (await api.get(`/monitors/${id}/transitions`)).body.data
   t.match(transition, { from: 'up', to: 'down' })
@@ -74,10 +74,10 @@ t.test('Other regions check a hanging target while the first attempt is still si
 t.test('A target that answers slowly, but in time, stays up', async t => {
   const id = await createSpread('slow', 30)
   target.delay('slow', SILENCE_MS + 2_000)
-  await waitFor(async () => (await statusOf(id)) === 'up', { label: 'up' })
+  await waitFor(async () => (await readStatus(id)) === 'up', { label: 'up' })
   const before = target.seen.length
   await waitFor(() => target.seen.length >= before + 5, { label: 'five more requests' })
-  t.equal(await statusOf(id), 'up')
+  t.equal(await readStatus(id), 'up')
   const { body } = await api.get(`/monitors/${id}/checks?per_page=50`)
   t.ok(
     body.data.every((check: Check) => check.status === 'up'),

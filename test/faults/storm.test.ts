@@ -69,7 +69,7 @@ const sendDigests = () =>
   )
 /** the monitors in a message */
 const namesIn = (text: string) => [...new Set(text.match(/Shop [0-9a-f]{12}/g) ?? [])].sort()
-const namesOf = (ids: string[]) => ids.map(id => `Shop ${id.slice(-12)}`).sort()
+const toNames = (ids: string[]) => ids.map(id => `Shop ${id.slice(-12)}`).sort()
 
 t.test('In a storm a webhook gets each monitor, and a chat and a mailbox get one message', async t => {
   const ids = await monitorsOfOnePartition(45)
@@ -85,13 +85,13 @@ t.test('In a storm a webhook gets each monitor, and a chat and a mailbox get one
   t.same(new Set(singles.map(one => one.json.data.monitor.id)), new Set(storm))
   const [first] = await chat.waitFor(1)
   const mails = await smtp.waitFor(1)
-  t.same(namesIn(first!.rawBody), namesOf(storm), 'ten seconds later the chat gets all 40')
-  t.same(namesIn(mails[0]!.text ?? ''), namesOf(storm), 'so is the mailbox')
+  t.same(namesIn(first!.rawBody), toNames(storm), 'ten seconds later the chat gets all 40')
+  t.same(namesIn(mails[0]!.text ?? ''), toNames(storm), 'so is the mailbox')
   const incidents = await ofIncidents.hook.waitFor(40)
   t.same(new Set(incidents.map(one => one.json.event)), new Set(['incident.created']))
   t.equal(new Set(incidents.map(one => one.json.data.incident.id)).size, 40)
   const [outages] = await ofIncidents.chat.waitFor(1)
-  t.same(namesIn(outages!.rawBody), namesOf(storm), 'so does a chat that gets incidents only')
+  t.same(namesIn(outages!.rawBody), toNames(storm), 'so does a chat that gets incidents only')
   t.match(outages!.json.text, /^40 monitors of .+ changed: 40 down/)
 
   // however long this took, the storm goes on
@@ -101,19 +101,19 @@ t.test('In a storm a webhook gets each monitor, and a chat and a mailbox get one
   await hook.waitFor(45)
   await sendDigests()
   const [, second] = await chat.waitFor(2)
-  t.same(namesIn(second!.rawBody), namesOf(trickle), 'those that follow are in the next')
+  t.same(namesIn(second!.rawBody), toNames(trickle), 'those that follow are in the next')
 
   await recover(ids)
   await hook.waitFor(90)
   await sendDigests()
   const [, , third] = await chat.waitFor(3)
-  t.same(namesIn(third!.rawBody), namesOf(ids))
+  t.same(namesIn(third!.rawBody), toNames(ids))
   t.match(third!.json.text, /45 up/)
   t.equal((await smtp.waitFor(3)).length, 3)
   const ends = (await ofIncidents.chat.waitFor(3)).slice(2)
   t.same(
     ends.map(end => namesIn(end.rawBody)),
-    [namesOf(ids)],
+    [toNames(ids)],
     'the end of the incidents too',
   )
 

@@ -42,15 +42,15 @@ const publishing = setInterval(async () => {
 }, 500)
 t.teardown(() => clearInterval(publishing))
 
-const statusOf = async (id: string) =>
+const readStatus = async (id: string) =>
   (await query<{ status: string | null }>(db, 'SELECT status FROM monitors WHERE id = ?', [id]))[0]!.status
 const is = (id: string, status: string | null) =>
-  waitFor(async () => (await statusOf(id)) === status, { label: `${status}` })
-const eventsOf = async (id: string) =>
+  waitFor(async () => (await readStatus(id)) === status, { label: `${status}` })
+const readEventNames = async (id: string) =>
   (await query<{ name: string }>(db, 'SELECT name FROM events WHERE subject = ? ORDER BY id', [`monitor:${id}`])).map(
     ({ name }) => name,
   )
-const deliveriesOf = (id: string) =>
+const readDeliveries = (id: string) =>
   query(db, `SELECT event_name AS name FROM deliveries WHERE subject = ? ORDER BY id`, [`monitor:${id}`])
 /** The region states that probes received, as `<monitor> pending`. */
 const received = new Set<string>()
@@ -80,13 +80,13 @@ t.test('while NATS is available', async t => {
     t.comment(`the status was lost ${last!.lostMs} ms after the last check`)
     await waitFor(() => received.has(`${id} pending`), { label: 'the hint that the region begins as a new one' })
     t.ok(last!.lostMs >= LIFETIME_MS - 1_000, 'the time since the last check is unknown')
-    t.same(await eventsOf(id), ['monitor.unchecked'])
-    t.same(await deliveriesOf(id), [{ name: 'monitor.unchecked' }])
+    t.same(await readEventNames(id), ['monitor.unchecked'])
+    t.same(await readDeliveries(id), [{ name: 'monitor.unchecked' }])
 
     checked.set(id, true)
     await is(id, 'up')
     t.equal(await path(id), 'null>up up>null null>up')
-    t.same(await eventsOf(id), ['monitor.unchecked'])
+    t.same(await readEventNames(id), ['monitor.unchecked'])
   })
 
   t.test(
@@ -109,7 +109,7 @@ t.test('while NATS is available', async t => {
       checked.set(id, true)
       await is(id, 'up')
       t.equal(await incident(), 'resolved')
-      t.same(await eventsOf(id), ['monitor.down', 'monitor.unchecked', 'monitor.up'])
+      t.same(await readEventNames(id), ['monitor.down', 'monitor.unchecked', 'monitor.up'])
       t.equal(await path(id), 'null>down down>null null>up')
     },
   )
@@ -122,7 +122,7 @@ t.test('while NATS is available', async t => {
     await is(id, null)
     checked.set(id, false)
     await is(id, 'down')
-    t.same(await eventsOf(id), ['monitor.down', 'monitor.unchecked'])
+    t.same(await readEventNames(id), ['monitor.down', 'monitor.unchecked'])
     t.equal(await path(id), 'null>down down>null null>down')
   })
 
@@ -134,7 +134,7 @@ t.test('while NATS is available', async t => {
     await is(id, null)
     checked.set(id, false)
     await is(id, 'down')
-    t.same(await eventsOf(id), ['monitor.unchecked', 'monitor.down'])
+    t.same(await readEventNames(id), ['monitor.unchecked', 'monitor.down'])
   })
 
   t.test('paused monitors and heartbeats never become unchecked', async t => {
@@ -152,9 +152,9 @@ t.test('while NATS is available', async t => {
     await is(late, 'up')
     checked.delete(late)
     await is(late, null)
-    t.equal(await statusOf(heartbeat), 'up')
-    t.equal(await statusOf(paused), 'up')
-    t.same(await eventsOf(paused), [])
+    t.equal(await readStatus(heartbeat), 'up')
+    t.equal(await readStatus(paused), 'up')
+    t.same(await readEventNames(paused), [])
   })
 
   t.test('a monitor in maintenance loses its status, and its owner is notified afterwards', async t => {
@@ -169,10 +169,10 @@ t.test('while NATS is available', async t => {
     )
     checked.delete(id)
     await is(id, null)
-    t.same(await eventsOf(id), [])
+    t.same(await readEventNames(id), [])
     await execute(db, 'DELETE FROM silences WHERE monitor_id = ?', [id])
-    await waitFor(async () => (await eventsOf(id)).length === 1, { label: 'the event' })
-    t.same(await eventsOf(id), ['monitor.unchecked'])
+    await waitFor(async () => (await readEventNames(id)).length === 1, { label: 'the event' })
+    t.same(await readEventNames(id), ['monitor.unchecked'])
   })
 })
 
@@ -184,14 +184,14 @@ t.test('no monitor loses its status while NATS is unavailable, nor within three 
   await server.stop()
   const stoppedMs = Date.now()
   await waitFor(() => Date.now() - stoppedMs > 2 * LIFETIME_MS, { label: 'a time without NATS' })
-  t.equal(await statusOf(id), 'up')
-  t.equal(await statusOf(others), 'up')
+  t.equal(await readStatus(id), 'up')
+  t.equal(await readStatus(others), 'up')
   const backMs = Date.now()
   await server.restart()
   await is(id, null)
   const afterMs = Date.now() - backMs
   t.comment(`${afterMs} ms after NATS was back`)
   t.ok(afterMs >= LIFETIME_MS, `${afterMs} ms`)
-  t.equal(await statusOf(others), 'up')
-  t.same(await eventsOf(others), [])
+  t.equal(await readStatus(others), 'up')
+  t.same(await readEventNames(others), [])
 })

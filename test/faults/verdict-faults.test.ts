@@ -21,13 +21,13 @@ import { waitFor } from '../support/wait.ts'
 
 const { url, server, db, nats, projectId, reaches } = await startVerdictEngines(t)
 
-const countOf = async (table: string, where: string, values: string[]) =>
+const countRows = async (table: string, where: string, values: string[]) =>
   (await query<{ n: number }>(db, `SELECT count(*) AS n FROM ${table} WHERE ${where}`, values))[0]!.n
 
 const INCIDENTS = 'SELECT id FROM incidents WHERE cause_monitor_id = ?'
 
 /** Everything that the verdict has stored for a monitor, to compare before and after. */
-const writtenOf = async (id: string) => [
+const readWrittenRows = async (id: string) => [
   await query(db, 'SELECT * FROM transitions WHERE monitor_id = ? ORDER BY id', [id]),
   await query(db, 'SELECT * FROM incidents WHERE cause_monitor_id = ? ORDER BY id', [id]),
   await query(db, `SELECT * FROM incident_updates WHERE incident_id IN (${INCIDENTS}) ORDER BY id`, [id]),
@@ -40,7 +40,7 @@ const writtenOf = async (id: string) => [
   await query(db, 'SELECT * FROM deliveries WHERE subject = ? ORDER BY seq', [`monitor:${id}`]),
 ]
 
-const cellsOf = async (id: string) => {
+const readCells = async (id: string) => {
   const [row] = await query<{ cells: { failures: number; better: number }[] }>(
     db,
     `SELECT state->'cells' AS cells FROM verdict_states WHERE monitor_id = ?`,
@@ -61,7 +61,7 @@ const counts = (process: VerdictProcess, results: number) =>
 const isCaughtUp = async (id: string) => {
   const subject = resultSubject(computePartition(id), 'us-east')
   const newest = await nats.manager.streams.getMessage(RESULTS_STREAM, { last_by_subj: subject })
-  return (await countOf('partitions', 'id = ? AND position >= ?', [computePartition(id), newest!.seq] as never)) === 1
+  return (await countRows('partitions', 'id = ? AND position >= ?', [computePartition(id), newest!.seq] as never)) === 1
 }
 
 t.test('A restart during a failing streak continues the streak', async t => {
@@ -117,8 +117,8 @@ t.test('After a kill another process decides within ten seconds, each decision o
   t.ok(seconds <= 10, `a lease of ${lease!.seconds.toFixed(1)} s and ${more} rounds of 1.5 s`)
   await run(nats, id, '-')
   await reaches(id, 'up down')
-  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
-  t.equal(await countOf('deliveries', 'subject = ?', [`monitor:${id}`]), 1)
+  t.equal(await countRows('incidents', 'cause_monitor_id = ?', [id]), 1)
+  t.equal(await countRows('deliveries', 'subject = ?', [`monitor:${id}`]), 1)
 })
 
 t.test('The older of two owners of a partition cannot store anything', async t => {
@@ -139,7 +139,7 @@ t.test('The older of two owners of a partition cannot store anything', async t =
   await reaches(id, 'up down')
   const seconds = (performance.now() - takenMs) / 1_000
   t.ok(seconds > 4, `decided after ${seconds.toFixed(1)} s, when the other owner's lease had run out`)
-  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+  t.equal(await countRows('incidents', 'cause_monitor_id = ?', [id]), 1)
   await old.stop()
 })
 
@@ -154,7 +154,7 @@ t.test('A process that disappears during a decision delays it for some seconds o
   await query(blocker, 'SELECT FROM verdict_states WHERE monitor_id = ? FOR UPDATE', [id])
   await run(nats, id, '-')
   const isOurs = 'datname = current_database() AND wait_event_type = ?'
-  await waitFor(async () => (await countOf('pg_stat_activity', isOurs, ['Lock'])) > 0, { label: 'a lock' })
+  await waitFor(async () => (await countRows('pg_stat_activity', isOurs, ['Lock'])) > 0, { label: 'a lock' })
   relay.hold()
   await blocker.rollback()
   const heldMs = performance.now()
@@ -164,7 +164,7 @@ t.test('A process that disappears during a decision delays it for some seconds o
   await relay.restore()
   await vanishing.stop()
   await next.stop()
-  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+  t.equal(await countRows('incidents', 'cause_monitor_id = ?', [id]), 1)
 })
 
 t.test('Processes that start and stop share the partitions evenly and decide everything once', async t => {
@@ -198,7 +198,7 @@ t.test('Processes that start and stop share the partitions evenly and decide eve
   await settles('8 8')
   await third.stop()
   await fire(true)
-  await waitFor(async () => (await countOf('transitions', 'monitor_id = ANY(?)', [ids] as never)) === 64 * 5)
+  await waitFor(async () => (await countRows('transitions', 'monitor_id = ANY(?)', [ids] as never)) === 64 * 5)
   await second.stop()
   for (const id of ids) t.equal(await readStatuses(db, id), 'up down up down up')
 })
@@ -211,7 +211,7 @@ t.test('Reading all results again changes nothing', async t => {
   await reaches(id, 'up down up down up')
   await counts(before, 12)
   await before.stop()
-  const written = await writtenOf(id)
+  const written = await readWrittenRows(id)
   await execute(db, 'UPDATE partitions SET position = 0, position_taken_at = NULL')
 
   const after = await startVerdictProcess(t, url, server.url)
@@ -219,7 +219,7 @@ t.test('Reading all results again changes nothing', async t => {
   t.ok(state.messages > 12)
   await run(nats, id, '+')
   await waitFor(() => isCaughtUp(id), { label: 'all of it read' })
-  t.same(await writtenOf(id), written)
+  t.same(await readWrittenRows(id), written)
   await after.stop()
 })
 
@@ -238,7 +238,7 @@ t.test('A stream that was created again is read from its beginning', async t => 
   await run(nats, id, '+')
   const next = await startVerdictProcess(t, url, server.url)
   await reaches(id, 'up down up')
-  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 1)
+  t.equal(await countRows('incidents', 'cause_monitor_id = ?', [id]), 1)
   await next.stop()
 })
 
@@ -259,7 +259,7 @@ t.test('Verdicts wait while PostgreSQL is unavailable, and catch up in order', a
   await waitFor(async () => (await process.metric('picket_verdict_partition_restarts_total')) > 2)
   await switchTo(true)
   await reaches(id, 'up down up down')
-  t.equal(await countOf('incidents', 'cause_monitor_id = ?', [id]), 2)
+  t.equal(await countRows('incidents', 'cause_monitor_id = ?', [id]), 2)
   await process.stop()
 })
 
@@ -272,7 +272,7 @@ t.test('An outage of NATS loses nothing', async t => {
   await server.restart()
   await waitFor(() => run(nats, id, '-').then(() => true), { label: 'NATS' })
   await reaches(id, 'up down')
-  t.match(await cellsOf(id), [{ failures: 2 }])
+  t.match(await readCells(id), [{ failures: 2 }])
   await process.stop()
 })
 

@@ -33,7 +33,7 @@ async function startVerdict(t: Teardown, natsUrl: string): Promise<Verdict> {
   return Object.assign(program, { metric })
 }
 
-const ownersOf = () =>
+const readOwners = () =>
   query<{ id: number; owner: string | null; epoch: number; isLive: boolean }>(
     db,
     'SELECT id, owner, epoch, coalesce(lease_until > clock_timestamp(), false) AS "isLive" FROM partitions ORDER BY id',
@@ -42,7 +42,7 @@ const ownersOf = () =>
 /** How many partitions each owner has, with live leases only: "8 8". */
 async function split(): Promise<string> {
   const counts = new Map<string, number>()
-  for (const { owner, isLive } of await ownersOf()) {
+  for (const { owner, isLive } of await readOwners()) {
     if (owner !== null && isLive) counts.set(owner, (counts.get(owner) ?? 0) + 1)
   }
   return [...counts.values()].sort((a, b) => a - b).join(' ')
@@ -106,7 +106,7 @@ t.test('Owners keep their partitions and memory while NATS is unavailable for al
   await settles('8 8')
   await fire(ids, true)
   await all(ids, 'up')
-  const before = (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch }))
+  const before = (await readOwners()).map(({ owner, epoch }) => ({ owner, epoch }))
 
   await server.kill9()
   await waitFor(async () => (await split()) === '', { label: 'no lease' })
@@ -119,7 +119,7 @@ t.test('Owners keep their partitions and memory while NATS is unavailable for al
     await waitFor(async () => (await rounds(process)) > first + 4, { label: 'four more rounds' })
   }
   t.same(
-    (await ownersOf()).map(({ owner, epoch }) => ({ owner, epoch })),
+    (await readOwners()).map(({ owner, epoch }) => ({ owner, epoch })),
     before,
     'the same owners in the same epochs',
   )
