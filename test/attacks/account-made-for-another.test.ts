@@ -15,8 +15,8 @@ const api = await startApi(t, {
 const PASSWORD = 'correct horse battery'
 const SUSPENDED = { status: 401, body: { error: { code: 'api_key_suspended', message: /suspended/ } } }
 
-const pathOf = (url: string) => new URL(url).pathname
-const statusOf = async (key: string, path = '/members') => (await api.call('GET', path, { key })).status
+const toPath = (url: string) => new URL(url).pathname
+const readStatus = async (key: string, path = '/members') => (await api.call('GET', path, { key })).status
 const makeKey = async (key: string, scope: string) =>
   (await api.call('POST', '/api-keys', { key, body: { name: `${scope} key`, scope } })).body.data.key as string
 
@@ -34,7 +34,7 @@ async function hijack(email: string) {
   const body = { email: `accomplice-of-${email}`, role: 'admin' }
   const invited = await api.call('POST', '/agent/invite', { key, body })
   const accomplice = createVisitor(api.origin)
-  await accomplice.post(pathOf(invited.body.data.claim_url), { password: PASSWORD })
+  await accomplice.post(toPath(invited.body.data.claim_url), { password: PASSWORD })
   const founderId = made.body.data.user_id as string
   const accompliceId = invited.body.data.user_id as string
   return { keys, claimUrl, organizationId, founderId, accomplice, accompliceId }
@@ -46,10 +46,10 @@ t.test(
     const email = 'victim@example.com'
     const { keys, claimUrl, organizationId, accomplice, accompliceId } = await hijack(email)
     const thief = createVisitor(api.origin)
-    await thief.post(pathOf(claimUrl), { password: PASSWORD })
-    for (const key of keys) t.equal(await statusOf(key, '/project'), 200, 'before')
+    await thief.post(toPath(claimUrl), { password: PASSWORD })
+    for (const key of keys) t.equal(await readStatus(key, '/project'), 200, 'before')
     const wall = await api.call('POST', '/wall-links', { key: keys[0]!, body: { name: 'left behind' } })
-    const readWall = () => fetch(`${api.origin}${pathOf(wall.body.data.url)}/data`)
+    const readWall = () => fetch(`${api.origin}${toPath(wall.body.data.url)}/data`)
     t.equal((await readWall()).status, 200)
     t.match((await accomplice.get('/account')).text, 'Victim Ltd')
     const again = await api.call('POST', '/agent/bootstrap', { key: null, body: { email } })
@@ -62,7 +62,7 @@ t.test(
     const invited = await api.call('POST', '/agent/invite', { key: keys[2]!, body: { email: 'other@example.com' } })
     t.match(invited, SUSPENDED)
     for (const key of keys) {
-      await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'the key is refused' })
+      await waitFor(async () => (await readStatus(key, '/project')) === 401, { label: 'the key is refused' })
       for (const path of ['/members', '/export', '/monitors', '/audit-log', '/api-keys']) {
         t.match(await api.call('GET', path, { key }), SUSPENDED, path)
       }
@@ -80,7 +80,7 @@ t.test(
     const kept = await query<{ id: string }>(api.db, `SELECT id FROM api_keys WHERE name = 'admin key'`, [])
     const row = rows.find(({ id }) => id === kept[0]!.id)!
     t.equal((await owner.post('/account/access', { ...row, choice: 'keep' })).status, 303)
-    t.equal(await statusOf(keys[2]!), 200, 'a kept key works again immediately')
+    t.equal(await readStatus(keys[2]!), 200, 'a kept key works again immediately')
     await owner.post('/account/access', {
       organization_id: organizationId,
       kind: 'everything',
@@ -111,7 +111,7 @@ t.test(
     const email = 'mailed@example.com'
     const { claimUrl } = await hijack(email)
     const thief = createVisitor(api.origin)
-    await thief.post(pathOf(claimUrl), { password: PASSWORD })
+    await thief.post(toPath(claimUrl), { password: PASSWORD })
     await createVisitor(api.origin).post('/forgot-password', { email })
     const link = await mailedLink(smtp, email, 1)
     const passwords: [string, string] = [PASSWORD, 'another horse battery']
@@ -121,7 +121,7 @@ t.test(
       statuses.push((await thief.post('/account/password', { old, password })).status)
     }
     t.same(statuses, [303, 303, 303, 303, 303, 400, 400, 400])
-    t.equal((await createVisitor(api.origin).get(pathOf(link))).status, 200, 'the link of the owner works')
+    t.equal((await createVisitor(api.origin).get(toPath(link))).status, 200, 'the link of the owner works')
   },
 )
 
@@ -166,7 +166,7 @@ t.test('No key can demote or remove the founder before the address is proven, so
 
   const { location } = await proveAddress(api.origin, smtp, email)
   t.equal(location, '/account/access')
-  for (const key of keys) await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'refused' })
+  for (const key of keys) await waitFor(async () => (await readStatus(key, '/project')) === 401, { label: 'refused' })
   t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
 })
 
@@ -179,7 +179,7 @@ t.test('A founder who was demoted by an earlier version becomes an admin with th
 
   const { owner, location } = await proveAddress(api.origin, smtp, email)
   t.equal(location, '/account/access')
-  for (const key of keys) await waitFor(async () => (await statusOf(key, '/project')) === 401, { label: 'refused' })
+  for (const key of keys) await waitFor(async () => (await readStatus(key, '/project')) === 401, { label: 'refused' })
   t.notMatch((await accomplice.get('/account')).text, 'Victim Ltd')
   const everything = { organization_id: organizationId, kind: 'everything', id: 'all' }
   await owner.post('/account/access', { ...everything, choice: 'end' })

@@ -48,10 +48,10 @@ const actsIn = async (organization: Account): Promise<string[]> => {
   return body.data.map(({ action }: { action: string }) => action).reverse()
 }
 
-const accountPageOf = async (cookie: string) =>
+const readAccountPage = async (cookie: string) =>
   (await fetch(`${api.origin}/account`, { headers: { cookie }, redirect: 'manual' })).text()
 
-const memberOf = async (organization: Account, email: string) => {
+const findMember = async (organization: Account, email: string) => {
   const { body } = await api.call('GET', '/members', { key: organization.key })
   return body.data.find((member: { email: string }) => member.email === email)
 }
@@ -68,15 +68,15 @@ t.test(
 
     t.match(await invite(company, email, 'admin'), { status: 200, body: { data: { is_new_account: false } } })
     t.equal(await enter(stolen, company), 404, 'not the company')
-    t.match(await memberOf(company, email), { awaits_proof: true, role: 'admin' })
-    const link = await api.call('POST', `/members/${(await memberOf(company, email)).id}/claim-link`, {
+    t.match(await findMember(company, email), { awaits_proof: true, role: 'admin' })
+    const link = await api.call('POST', `/members/${(await findMember(company, email)).id}/claim-link`, {
       key: company.key,
     })
     t.equal(link.status, 409, 'the company cannot take over the account either')
 
     const own = await claim(await mailedLink(smtp, email, 2), 'ann herself chose this')
     t.equal(await enter(own, company), 303, 'Ann reads the email and gets access')
-    t.match(await memberOf(company, email), { awaits_proof: false })
+    t.match(await findMember(company, email), { awaits_proof: false })
     t.equal(await enter(stolen, stranger), 303, 'the stranger’s session has ended')
     t.match((await fetch(`${api.origin}/account`, { headers: { cookie: stolen }, redirect: 'manual' })).status, 303)
     const after = await send('/sign-in', { email, password: PASSWORD })
@@ -92,11 +92,11 @@ t.test('An unclaimed account is deleted with its last membership, so no other or
   t.equal((await fetch(`${api.origin}${new URL(shown).pathname}`)).status, 404, 'its link does not work')
   t.match(await invite(stranger, email), { body: { data: { is_new_account: true } } })
   await claim(
-    (await api.call('POST', `/members/${(await memberOf(stranger, email)).id}/claim-link`, { key: stranger.key })).body
-      .data.claim_url,
+    (await api.call('POST', `/members/${(await findMember(stranger, email)).id}/claim-link`, { key: stranger.key }))
+      .body.data.claim_url,
   )
   await invite(company, email)
-  t.match(await memberOf(company, email), { awaits_proof: true, is_claimed: true })
+  t.match(await findMember(company, email), { awaits_proof: true, is_claimed: true })
 })
 
 t.test('An admin whose address is not proven does not count as the remaining admin', async t => {
@@ -152,7 +152,7 @@ t.test('An organization does not see when a person signs in before the person ha
   await invite(company, email)
   await claim(await mailedLink(smtp, email, 1))
   t.match(await invite(stranger, email, 'viewer'), { body: { data: { is_new_account: false } } })
-  t.match(await memberOf(stranger, email), { awaits_proof: false }, 'a member at once')
+  t.match(await findMember(stranger, email), { awaits_proof: false }, 'a member at once')
 
   const cookie = await signIn(email)
   const changed = await send('/account/password', { old: PASSWORD, password: 'eva chose another one' }, cookie)
@@ -183,12 +183,12 @@ t.test('A session opens the organization whose link was used, not the one that i
   await execute(api.db, 'UPDATE organizations SET name = ? WHERE id = ?', ['Fay and Sons', company.organizationId])
   await invite(company, email)
   const own = await claim(await mailedLink(smtp, email, 2), 'fay herself chose this')
-  t.match(await accountPageOf(own), /<dd>Fay and Sons<\/dd>/)
+  t.match(await readAccountPage(own), /<dd>Fay and Sons<\/dd>/)
   t.equal((await actsIn(stranger)).length, 1, 'only the claim by the stranger')
   t.same(await actsIn(company), ['password_changed'])
-  const { id } = await memberOf(company, email)
+  const { id } = await findMember(company, email)
   t.equal((await api.call('DELETE', `/members/${id}`, { key: company.key })).status, 200)
-  t.match(await accountPageOf(own), /None\. Choose one below/, 'nor the other one when that ends')
+  t.match(await readAccountPage(own), /None\. Choose one below/, 'nor the other one when that ends')
 })
 
 t.test('After a proof by a reset link a member of several organizations chooses which one to open', async t => {
@@ -199,7 +199,7 @@ t.test('After a proof by a reset link a member of several organizations chooses 
   await execute(api.db, 'DELETE FROM password_attempts')
   await send('/forgot-password', { email })
   const own = await claim(await mailedLink(smtp, email, 3), 'gus himself chose this')
-  t.match(await accountPageOf(own), /None\. Choose one below.*name="organization_id"/s)
+  t.match(await readAccountPage(own), /None\. Choose one below.*name="organization_id"/s)
   t.same([await actsIn(stranger), await actsIn(company)], [[], []])
   t.equal(await enter(own, company), 303)
   await signIn(email, 'gus himself chose this')
@@ -227,30 +227,30 @@ t.test('A proof by the link of one organization confirms the address for no othe
 t.test('An invitation replaces only an older link of its own organization', async t => {
   const [stranger, company] = [await api.tenant(), await api.tenant()]
   const email = 'ida@company.example'
-  const statusOf = async (link: string) => (await fetch(`${api.origin}${new URL(link).pathname}`)).status
+  const readStatus = async (link: string) => (await fetch(`${api.origin}${new URL(link).pathname}`)).status
   const { user_id: id } = (await invite(company, email)).body.data
   const first = await mailedLink(smtp, email, 1)
   await invite(stranger, email)
   const others = await mailedLink(smtp, email, 2)
-  t.same([await statusOf(first), await statusOf(others)], [200, 200])
+  t.same([await readStatus(first), await readStatus(others)], [200, 200])
   await api.call('DELETE', `/members/${id}`, { key: company.key })
   await invite(company, email)
   const second = await mailedLink(smtp, email, 3)
-  t.same([await statusOf(first), await statusOf(others), await statusOf(second)], [404, 200, 200])
+  t.same([await readStatus(first), await readStatus(others), await readStatus(second)], [404, 200, 200])
 
   const publicUrl = 'http://localhost:8080'
   const ofOperator = await api.db.transaction(tx => replacePasswordLinks(tx, id, publicUrl))
-  t.same([await statusOf(others), await statusOf(second), await statusOf(ofOperator)], [404, 404, 200])
+  t.same([await readStatus(others), await readStatus(second), await readStatus(ofOperator)], [404, 404, 200])
   const links: string[] = []
   for (let n = 0; n < 22; n++) {
     const sender = { purpose: 'claim', provesEmail: true, organizationId: crypto.randomUUID(), publicUrl } as const
     links.push(await api.db.transaction(tx => createPasswordLink(tx, id, sender)))
   }
-  const statuses = await Promise.all(links.map(statusOf))
+  const statuses = await Promise.all(links.map(readStatus))
   t.same(statuses, [404, 404, ...Array(20).fill(200)], 'the newest of organizations')
-  t.equal(await statusOf(ofOperator), 200, 'and that of the operator')
+  t.equal(await readStatus(ofOperator), 200, 'and that of the operator')
   const reset = { purpose: 'reset', provesEmail: true, publicUrl } as const
   const makeReset = () => api.db.transaction(tx => createPasswordLink(tx, id, reset))
   const [old, fresh] = [await makeReset(), await makeReset()]
-  t.same([await statusOf(old), await statusOf(fresh)], [404, 200], 'a new reset link replaces the old one')
+  t.same([await readStatus(old), await readStatus(fresh)], [404, 200], 'a new reset link replaces the old one')
 })

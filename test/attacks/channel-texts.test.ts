@@ -34,23 +34,23 @@ function messagesWith(type: (typeof KINDS)[number], text: string): ChannelMessag
 }
 
 type Json = { [key: string]: Json } & Json[] & string
-const bodyOf = (message: ChannelMessage) => JSON.parse(message.body.toString('utf8')) as Json
-const allOf = (type: (typeof KINDS)[number]) => HOSTILE.flatMap(text => messagesWith(type, text)).map(bodyOf)
+const parseBody = (message: ChannelMessage) => JSON.parse(message.body.toString('utf8')) as Json
+const listBodies = (type: (typeof KINDS)[number]) => HOSTILE.flatMap(text => messagesWith(type, text)).map(parseBody)
 
 t.test('Text from users mentions and formats nothing in chat_a', async t => {
-  for (const body of allOf('chat_a')) t.same(markupInChatA(body), [])
+  for (const body of listBodies('chat_a')) t.same(markupInChatA(body), [])
 })
 
 t.test('In chat_b all markup is escaped and mentions are disabled', async t => {
-  for (const body of allOf('chat_b')) t.same(markupInChatB(body), [])
+  for (const body of listBodies('chat_b')) t.same(markupInChatB(body), [])
 })
 
 t.test('In chat_c text from users is in text runs, which have no markup', async t => {
-  for (const body of allOf('chat_c')) t.same(markupInChatC(body), [])
+  for (const body of listBodies('chat_c')) t.same(markupInChatC(body), [])
 })
 
 t.test('An email contains no tag, attribute or header from users', async t => {
-  for (const body of allOf('email')) {
+  for (const body of listBodies('email')) {
     const { html, subject, text, message_id: id, references } = body as unknown as MailContent
     t.notMatch(html, /<script|<img|<[^>]*\son\w+=|<at>|<b>|<!channel/i)
     const tags = new Set([...html.matchAll(/<\/?([a-z0-9!]+)/gi)].map(match => match[1]!.toLowerCase()))
@@ -72,7 +72,7 @@ const OUR_TAGS = '!doctype html head meta title style body div table tr td span 
 t.test('No message exceeds the limits of its receiver', async t => {
   for (const unit of ['x', '<', '_', '東', '😀', '"', '\\']) {
     const text = unit.repeat(12_000 / unit.length)
-    for (const body of messagesWith('chat_a', text).map(bodyOf)) {
+    for (const body of messagesWith('chat_a', text).map(parseBody)) {
       t.ok(body.blocks!.length <= 50)
       for (const { keys, text } of listTexts(body)) {
         const isHeader = keys[0] === 'blocks' && body.blocks![Number(keys[1])]!.type === 'header'
@@ -82,7 +82,7 @@ t.test('No message exceeds the limits of its receiver', async t => {
         )
       }
     }
-    for (const body of messagesWith('chat_b', text).map(bodyOf)) {
+    for (const body of messagesWith('chat_b', text).map(parseBody)) {
       const { title, description, fields } = body.embeds![0] as Json
       t.ok(
         title!.length <= 256 &&

@@ -15,7 +15,7 @@ const channel = { name: 'Operations', type: 'webhook', config: { url: 'https://h
 const channelId = (await api.call('POST', '/alerts/channels', { key: owner.key, body: channel })).body.data.id
 const { incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
 
-const idOf = (path: string) =>
+const getId = (path: string) =>
   path.startsWith('/log') ? deliveryId : path.startsWith('/settings') ? channelId : incidentId
 
 type Sent = { cookie?: string | null; headers?: Record<string, string>; fields?: Record<string, string> }
@@ -49,7 +49,7 @@ async function readState() {
 const before = await readState()
 
 for (const { path } of FORMS) {
-  const own = path.replace(':id', idOf(path))
+  const own = path.replace(':id', getId(path))
   t.test(`POST ${path} is refused from another site, without a session, for viewers and for other tenants`, async t => {
     const foreign: Record<string, string>[] = [
       {},

@@ -45,7 +45,7 @@ const screenshots = startScreenshotRecorder(tools)
 t.teardown(() => Promise.all([recorder.stop(), screenshots.stop()]))
 
 const everything = { regions: null, statuses: null, fromMs: 0, toMs: null }
-const checksOf = async (id: string) =>
+const readChecks = async (id: string) =>
   (await listChecks(clickhouse, id, everything, { limit: 50, offset: 0 })).rows.map(
     row => `${row.region} ${row.outcome}`,
   )
@@ -78,13 +78,13 @@ t.test('A probe cannot write the history of a monitor that its region does not c
   await publishAs('us-east', 'eu-west', [createNextResult(id, { up: false })])
   await publishAs('us-east', 'us-east', [createNextResult(id, { up: false, configVersion: 99 })])
   await allRecorded()
-  t.same(await checksOf(id), ['eu-west 0'])
+  t.same(await readChecks(id), ['eu-west 0'])
   t.equal(await refused('us-east', 'result'), before + 4)
   await publishAs('us-east', 'us-east', [createNextResult(id, { up: false })], true)
   await waitFor(async () => (await refused('us-east', 'result')) === before + 5, {
     label: 'the late one to be refused',
   })
-  t.same(await checksOf(id), ['eu-west 0'])
+  t.same(await readChecks(id), ['eu-west 0'])
 })
 
 t.test('A new region of a monitor counts immediately, and a removed one keeps its history', async t => {
@@ -101,7 +101,7 @@ t.test('A new region of a monitor counts immediately, and a removed one keeps it
   const laterMs = Date.now() + 600_000
   await publish(nats, [createNextResult(id, { up: false, scheduledAtMs: laterMs, startedAtMs: laterMs })], 'us-east')
   await allRecorded()
-  t.same((await checksOf(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
+  t.same((await readChecks(id)).sort(), ['us-east 0', 'us-east 0', 'us-west 0'])
   t.equal(
     await refused('us-east', 'result'),
     before,
@@ -125,7 +125,7 @@ t.test('A region removed more than a week ago cannot change the history', async 
     const atMs = leftAtMs - 60_000
     await publish(nats, [createNextResult(id, { up: false, scheduledAtMs: atMs, startedAtMs: atMs })], 'us-east')
     await allRecorded()
-    checks.push(await checksOf(id))
+    checks.push(await readChecks(id))
   }
   t.same(checks, [[], ['us-east 1']], 'a probe keeps results for a week')
   t.equal(await setAside('left_region'), aside + 1)
@@ -154,18 +154,18 @@ async function send(
   await waitFor(() => isEmpty(SCREENSHOTS_STREAM, 'screenshots'), { label: 'the screenshot to be handled' })
   return id
 }
-const shotsOf = async (id: string): Promise<ListedScreenshot[]> =>
+const readScreenshots = async (id: string): Promise<ListedScreenshot[]> =>
   (await listScreenshots(db, projectId, id, { limit: 10, offset: 0 })).rows
 
 t.test('A probe cannot set the baseline or the difference of another region', async t => {
   const id = await insertMonitor(db, projectId, { regions: ['eu-west'] })
   const before = await refused('us-east', 'comparison')
   await send('us-east', { monitorId: id })
-  t.same(await shotsOf(id), [], 'it did not become the baseline')
+  t.same(await readScreenshots(id), [], 'it did not become the baseline')
   const own = await send('eu-west', { monitorId: id })
   await send('us-east', { monitorId: id }, 0)
   await send('us-east', { monitorId: id, region: 'us-east' }, 0)
-  t.match(await shotsOf(id), [{ id: own, isBaseline: true, difference: null }])
+  t.match(await readScreenshots(id), [{ id: own, isBaseline: true, difference: null }])
   t.same(await query(db, 'SELECT region, difference FROM screenshot_baselines WHERE monitor_id = ?', [id]), [
     { region: 'eu-west', difference: null },
   ])
@@ -179,7 +179,7 @@ t.test('A screenshot of a failure in another region is stored only from the requ
   const order = { monitorId: id, region: 'eu-west', scheduledAtMs: Date.now(), attempt: 2, kind: FAILURE }
   const permit = createPermit({ probeId, order }, secrets)
   const asked = await send('us-east', { ...order, permit }, 0, probeId)
-  t.match(await shotsOf(id), [{ id: asked, region: 'eu-west', takenIn: 'us-east' }])
+  t.match(await readScreenshots(id), [{ id: asked, region: 'eu-west', takenIn: 'us-east' }])
   await send('us-east', order, 0, probeId)
   await send('us-east', { ...order, permit }, 0)
   await send('us-east', { ...order, permit, attempt: 3 }, 0, probeId)
@@ -190,7 +190,7 @@ t.test('A screenshot of a failure in another region is stored only from the requ
     probeId,
   )
   await send('us-east', { ...order, permit, kind: COMPARISON }, 0, probeId)
-  t.equal((await shotsOf(id)).length, 1)
+  t.equal((await readScreenshots(id)).length, 1)
   t.equal(await refused('us-east', 'screenshot'), before + 4)
 })
 

@@ -22,7 +22,7 @@ const inTurn = [...operations.filter(one => !isDeletion(one)), ...operations.fil
 
 type Asked = { id: string | null; query: Record<string, unknown>; body: unknown }
 
-function requestsOf(operation: Operation, records: Records) {
+function buildRequests(operation: Operation, records: Records) {
   const ids: KnownIds = records
   const own = getPathId(operation, records)
   const somebodysId = fc.oneof(fc.uuid(), fc.string({ maxLength: 20 })).map(encodeURIComponent)
@@ -63,7 +63,7 @@ t.test('No random request makes an operation fail or answer outside /openapi.jso
         throw new Error(`${operation.name} answered ${status} ${JSON.stringify(body)} ${JSON.stringify(differences)}`)
       }
     }
-    const property = fc.asyncProperty(requestsOf(operation, records), ask)
+    const property = fc.asyncProperty(buildRequests(operation, records), ask)
     const { failed, counterexample, errorInstance } = await fc.check(property, {
       numRuns: RUNS,
       seed: SEED,

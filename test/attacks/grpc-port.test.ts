@@ -17,7 +17,8 @@ function openSockets(count: number, port: number): Socket[] {
   })
   return sockets
 }
-const openOf = (sockets: Socket[]) => sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open')
+const listOpen = (sockets: Socket[]) =>
+  sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open')
 
 t.test('Silent and non-gRPC connections are closed, and a working probe stays connected', async t => {
   const { port, metrics } = await fleet.start({ ...PATIENT, firstCallTimeoutMs: 3_000 })
@@ -30,7 +31,7 @@ t.test('Silent and non-gRPC connections are closed, and a working probe stays co
   await waitFor(() => sockets.every(isDone), { label: 'all of them connected' })
   for (const socket of preface) socket.write(PREFACE)
   for (const socket of sockets) socket.resume()
-  await waitFor(() => openOf(sockets).length === 0, { label: 'all of them closed' })
+  await waitFor(() => listOpen(sockets).length === 0, { label: 'all of them closed' })
   t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="silent"\} 3\d\d/)
   t.ok(
     silent.every(({ bytesRead }) => bytesRead === 0),
@@ -47,11 +48,11 @@ t.test('One address cannot use all connections', async t => {
   })
   const sockets = openSockets(200, port)
   for (const socket of sockets) socket.resume()
-  await waitFor(() => openOf(sockets).length === 50 && sockets.filter(one => one.destroyed).length === 150, {
+  await waitFor(() => listOpen(sockets).length === 50 && sockets.filter(one => one.destroyed).length === 150, {
     label: 'all but fifty closed',
   })
   t.match((await metrics.render()).text, /picket_fleet_connections_refused_total\{why="full"\} 150/)
-  for (const socket of openOf(sockets)) socket.destroy()
+  for (const socket of listOpen(sockets)) socket.destroy()
   // the server may not have noticed the close yet
   const isLetIn = async () => {
     const [tried] = openSockets(1, port)

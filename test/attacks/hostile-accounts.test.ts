@@ -66,16 +66,16 @@ t.test('An unrequested email contains no header, link or markup from a name', as
 })
 
 t.test('The page that confirms an address shows the name of the organization as text', async t => {
-  const pageOf = async (name: string) => {
+  const readMailedPage = async (name: string) => {
     const mail = (await sendEmails(name)).find(({ to }) => to.some(one => one.startsWith('asked')))!
     const link = new URL(/http:\/\/picket\.test\/\S+/.exec(mail.text ?? '')![0])
     const answer = await fetch(`${api.origin}${link.pathname}${link.search}`)
     t.equal(answer.status, 200, link.pathname)
     return parser.parse(await answer.text())
   }
-  const known = await pageOf('Plain words')
+  const known = await readMailedPage('Plain words')
   for (const [what, name] of NAMES) {
-    const { elements, links } = await pageOf(name)
+    const { elements, links } = await readMailedPage(name)
     t.same([elements, links.length], [known.elements, known.links.length], what)
   }
 })

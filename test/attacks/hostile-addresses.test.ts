@@ -61,7 +61,7 @@ const fields = operations
     ),
   )
 
-const kindOf = ({ place }: Field) => KINDS[place.slice(-2).join('.')] ?? KINDS[String(place.at(-1))]
+const getKind = ({ place }: Field) => KINDS[place.slice(-2).join('.')] ?? KINDS[String(place.at(-1))]
 
 async function send({ operation, body, place }: Field, text: string): Promise<Answer> {
   const isFile = operation.path === '/import'
@@ -84,7 +84,7 @@ t.test('Every field of the document with an address is on the list', t => {
   t.ok(fields.length > 25, `${fields.length} fields`)
   t.same(
     fields
-      .filter(field => kindOf(field) === undefined)
+      .filter(field => getKind(field) === undefined)
       .map(({ operation, place }) => `${operation.name} ${toPlaceName(place)}`),
     [],
   )
@@ -96,7 +96,7 @@ t.test('No write accepts an internal address in any spelling, and nothing is sto
   const complaints: string[] = []
   const web = INNER_LITERALS.map(host => `https://${host}:${port}/x`)
   const texts = { 'a web address': [...web, ...NO_WEB_ADDRESSES(port)], 'a name': INNER_LITERALS, 'no address': [] }
-  const rows = fields.flatMap(field => texts[kindOf(field) ?? 'a web address'].map(text => [field, text] as const))
+  const rows = fields.flatMap(field => texts[getKind(field) ?? 'a web address'].map(text => [field, text] as const))
   await forEachRow(rows, CONCURRENCY, async ([field, text]) => {
     const complaint = complaintAbout(await send(field, text), field)
     if (complaint) complaints.push(`${field.operation.name} ${toPlaceName(field.place)} ${text}: ${complaint}`)

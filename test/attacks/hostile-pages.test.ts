@@ -38,7 +38,7 @@ async function get(path: string): Promise<Got> {
   return { status: answer.status, headers: own, text: await answer.text() }
 }
 
-const pathOf = ({ slug }: HostilePage, path: string) => `/status/${slug}${path}`
+const buildPath = ({ slug }: HostilePage, path: string) => `/status/${slug}${path}`
 /** Values that differ between pages: ids, times, colours of days. */
 const notNew = (seen: Iterable<string>, known: Iterable<string>) => {
   const set = new Set(known)
@@ -70,7 +70,7 @@ t.test('In HTML no text becomes an element, an attribute, a link or a script', a
   const known = { elements: new Set<string>(), code: new Set<string>(), headers: new Set<string>() }
   for (const scene of plainScenes) {
     for (const path of DOCUMENTS.html(scene, PLAIN)) {
-      const { text, headers } = await get(pathOf(scene, path))
+      const { text, headers } = await get(buildPath(scene, path))
       const parsed = await browser.parse(text)
       for (const one of parsed.elements) known.elements.add(one)
       for (const one of parsed.code) known.code.add(one)
@@ -80,7 +80,7 @@ t.test('In HTML no text becomes an element, an attribute, a link or a script', a
   for (const [what, scene] of scenes) {
     const text = HOSTILE_TEXTS[what]!
     for (const path of DOCUMENTS.html(scene, encoded(text))) {
-      const got = await get(pathOf(scene, path))
+      const got = await get(buildPath(scene, path))
       const parsed = await browser.parse(got.text)
       const name = `${path.split('?')[0]} with ${what}`
       t.same(notNew(parsed.elements, known.elements), [], `${name}: elements`)
@@ -97,7 +97,7 @@ t.test('Feeds and badges stay well-formed, and no text becomes an element or an 
   const known = { elements: new Set<string>(), attributes: new Set<string>() }
   for (const scene of plainScenes) {
     for (const path of DOCUMENTS.xml(scene, encoded(PLAIN))) {
-      const names = parseNames((await get(pathOf(scene, path))).text)
+      const names = parseNames((await get(buildPath(scene, path))).text)
       for (const one of names.elements) known.elements.add(one)
       for (const one of names.attributes) known.attributes.add(one)
     }
@@ -105,7 +105,7 @@ t.test('Feeds and badges stay well-formed, and no text becomes an element or an 
   for (const [what, scene] of scenes) {
     const text = HOSTILE_TEXTS[what]!
     for (const path of DOCUMENTS.xml(scene, encoded(text))) {
-      const got = await get(pathOf(scene, path))
+      const got = await get(buildPath(scene, path))
       t.equal(got.status, 200, path)
       const names = parseNames(got.text)
       t.same(notNew(names.elements, known.elements), [], `${path} with ${what}`)
@@ -117,7 +117,7 @@ t.test('Feeds and badges stay well-formed, and no text becomes an element or an 
 t.test('The HTML in a feed contains only paragraphs', async t => {
   for (const [what, scene] of scenes) {
     for (const path of ['/feed.rss', '/feed.atom']) {
-      const { text } = await get(pathOf(scene, path))
+      const { text } = await get(buildPath(scene, path))
       // the first description in RSS is that of the feed, and plain text
       const [, ...ofEntries] = [...parseTexts(text, 'description', 'subtitle', 'content')]
       t.ok(ofEntries.length >= 2, path)
@@ -131,11 +131,11 @@ t.test('The HTML in a feed contains only paragraphs', async t => {
 t.test('Programs get each text unchanged', async t => {
   for (const [what, scene] of scenes) {
     for (const path of DOCUMENTS.json(scene, '')) {
-      const { text, status } = await get(pathOf(scene, path))
+      const { text, status } = await get(buildPath(scene, path))
       t.equal(status, 200)
       t.ok(JSON.parse(text), `${path} with ${what}`)
     }
-    const { incidents } = JSON.parse((await get(pathOf(scene, '/api/v2/incidents.json'))).text)
+    const { incidents } = JSON.parse((await get(buildPath(scene, '/api/v2/incidents.json'))).text)
     const messages = incidents.flatMap((one: { incident_updates: { body: string }[] }) => one.incident_updates)
     t.ok(
       messages.some(({ body }: { body: string }) => body === HOSTILE_TEXTS[what]),

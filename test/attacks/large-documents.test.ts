@@ -56,14 +56,14 @@ t.test('Reading a document of 5 MiB does not block other work', async t => {
 
 t.test('Reading a short document that is costly for its fields does not block other work', async t => {
   const egress = createEgress({ allow: [] })
-  const fieldsOf = (given: Partial<FieldDefinition>): FieldDefinition[] =>
+  const buildFields = (given: Partial<FieldDefinition>): FieldDefinition[] =>
     Array.from({ length: 50 }, (_, i) => ({ ...definition, ...given, id: String(i) }))
   const ones = Array.from({ length: 8_000 }, (_, i) => `"${i.toString(36)}":1`)
   const wide = `{${ones.join(',')}}`
   const inRule = { ruleType: 'in', ruleConfig: { values: Array(1_000).fill({}) } } as const
   const cases: [name: string, text: string, fields: FieldDefinition[]][] = [
-    ['many keys', `{"${'\\ud800'.repeat(190)}":${wide}}`, fieldsOf({ path: '*.*', ruleType: 'http_ok' })],
-    ['many values in a rule', wide, fieldsOf({ path: '$', ...inRule })],
+    ['many keys', `{"${'\\ud800'.repeat(190)}":${wide}}`, buildFields({ path: '*.*', ruleType: 'http_ok' })],
+    ['many values in a rule', wide, buildFields({ path: '$', ...inRule })],
   ]
   for (const [name, text, fields] of cases) {
     const { answer, turns } = await countTurns(() =>

@@ -30,11 +30,11 @@ const subscribe = (key: string, id: string) =>
   api.call('POST', '/alerts/project-channels', { key, body: { alert_channel_id: id, alert_type: 'incident' } })
 const openIncident = (key: string, title = PHISHING) => api.call('POST', '/incidents', { key, body: { title } })
 const test = (key: string, id: string) => api.call('POST', `/alerts/channels/${id}/test`, { key })
-const logOf = async (key: string) => (await api.call('GET', '/alerts/log', { key })).body.data
+const readLog = async (key: string) => (await api.call('GET', '/alerts/log', { key })).body.data
 const endedLog = (key: string, count: number) =>
   waitFor(
     async () => {
-      const entries = await logOf(key)
+      const entries = await readLog(key)
       return entries.length >= count && entries.every((one: { status: string }) => one.status !== 'pending')
         ? entries
         : null
@@ -43,7 +43,7 @@ const endedLog = (key: string, count: number) =>
   )
 const mailsTo = (address: string) => smtp.mails.filter(mail => mail.to.includes(address))
 /** Waits for the confirmation to an address, and returns the link in it. */
-async function confirmationOf(address: string): Promise<string> {
+async function waitForConfirmationLink(address: string): Promise<string> {
   const mail = await waitFor(() => mailsTo(address).at(-1) ?? null, { label: `a mail to ${address}` })
   return /https?:\/\/\S+\/confirm-address\/[\w-]+/.exec(mail.text ?? '')?.[0] ?? ''
 }
@@ -84,7 +84,7 @@ t.test('An address gets alerts after its owner confirmed it by the link, which w
     { address: 'ann@ops.example', status: 'unconfirmed', confirmation_sent_at: /^20/ },
     { address: 'ben@ops.example', status: 'unconfirmed' },
   ])
-  const link = await confirmationOf('ann@ops.example')
+  const link = await waitForConfirmationLink('ann@ops.example')
   const page = await open(link)
   const html = await page.text()
   t.equal(page.status, 200)
@@ -113,7 +113,7 @@ t.test(
   async t => {
     const { key } = await api.tenant('free')
     const { data } = await addChannel(key, ['cat@ops.example'])
-    const first = await confirmationOf('cat@ops.example')
+    const first = await waitForConfirmationLink('cat@ops.example')
     await test(key, data.id)
     const sql = `UPDATE mail_addresses SET asked_at = asked_at - interval '11 minutes' WHERE address = 'cat@ops.example'`
     await execute(api.db, sql)
@@ -123,7 +123,7 @@ t.test(
     const isPosted = async () => (await query(api.db, 'SELECT FROM account_mails')).length === 0
     await waitFor(isPosted, { label: 'all confirmations to leave' })
     t.equal(mailsTo('cat@ops.example').length, 2)
-    const second = await confirmationOf('cat@ops.example')
+    const second = await waitForConfirmationLink('cat@ops.example')
     t.not(second, first)
     t.equal((await open(first)).status, 404, 'the link before it works no more')
     t.equal((await open(second)).status, 200)

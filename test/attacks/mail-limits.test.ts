@@ -10,18 +10,18 @@ import { waitFor } from '../support/wait.ts'
 
 await awayFromMidnight()
 
-type Scene = Awaited<ReturnType<typeof sceneOf>>
+type Scene = Awaited<ReturnType<typeof createScene>>
 type Entry = { id: string; status: string; attempts: { error: string | null }[] }
 
 /** Starts an installation with a mail server and these limits. */
-async function sceneOf(t: Teardown, limits: Record<string, string>) {
+async function createScene(t: Teardown, limits: Record<string, string>) {
   const smtp = await startSmtp(t)
   const api = await startApi(t, { ROLES: 'api,deliver', SMTP_URL: smtp.url, ...limits })
-  return { api, smtp, account: (to: string[]) => accountOf(api, to) }
+  return { api, smtp, account: (to: string[]) => createAccount(api, to) }
 }
 
 /** Creates an account with one email channel whose addresses are confirmed. */
-async function accountOf(api: ApiServer, to: string[]) {
+async function createAccount(api: ApiServer, to: string[]) {
   const tenant = await api.tenant('free')
   const { key } = tenant
   await confirmAddresses(api.db, tenant.organizationId, ...to)
@@ -43,7 +43,7 @@ const tests = async (account: Awaited<ReturnType<Scene['account']>>, count: numb
 }
 
 t.test('An email above the daily limit of an organization is skipped with the reason and can be replayed', async t => {
-  const { account, api, smtp } = await sceneOf(t, { MAILS_PER_ORGANIZATION: '3' })
+  const { account, api, smtp } = await createScene(t, { MAILS_PER_ORGANIZATION: '3' })
   const one = await account(['ann@ops.example', 'ben@ops.example'])
   const [first, second, third] = await tests(one, 3)
   t.match(first, { status: 'delivered', attempts: [{ error: null }] })
@@ -70,7 +70,7 @@ t.test('An email above the daily limit of an organization is skipped with the re
 })
 
 t.test('The limit of an address applies to one organization; another one cannot use it up', async t => {
-  const { account } = await sceneOf(t, { MAILS_PER_RECIPIENT: '2' })
+  const { account } = await createScene(t, { MAILS_PER_RECIPIENT: '2' })
   const noisy = await account(['ann@ops.example', 'ben@ops.example'])
   const entries = await tests(noisy, 3)
   t.same(
@@ -82,7 +82,7 @@ t.test('The limit of an address applies to one organization; another one cannot 
 })
 
 t.test('Above the limit of the installation each organization still sends its first thousand alerts', async t => {
-  const { account, api } = await sceneOf(t, { MAILS_PER_INSTALLATION: '1' })
+  const { account, api } = await createScene(t, { MAILS_PER_INSTALLATION: '1' })
   const one = await account(['ann@ops.example'])
   t.same(
     (await tests(one, 2)).map(({ status }) => status),
@@ -94,7 +94,7 @@ t.test('Above the limit of the installation each organization still sends its fi
 })
 
 t.test('Attempts of one delivery count once, and the second attempt goes to the same addresses', async t => {
-  const { account, smtp } = await sceneOf(t, { MAILS_PER_ORGANIZATION: '3' })
+  const { account, smtp } = await createScene(t, { MAILS_PER_ORGANIZATION: '3' })
   const one = await account(['ann@ops.example', 'ben@ops.example'])
   smtp.replyWith('451 4.3.0 Later')
   t.match(await one.test(), { status: 'delivered', attempts: [{ response_code: 451 }, { response_code: 250 }] })
@@ -107,17 +107,17 @@ t.test('Attempts of one delivery count once, and the second attempt goes to the 
 })
 
 t.test('A monitor that flaps all day does not suppress the outage of another one', async t => {
-  const { account, api } = await sceneOf(t, { MAILS_PER_RECIPIENT: '3' })
+  const { account, api } = await createScene(t, { MAILS_PER_RECIPIENT: '3' })
   const { id: channelId, projectId, test } = await account(['ann@ops.example'])
   await test()
   const [event] = await query<{ id: string }>(api.db, 'SELECT id FROM events')
   const notify = async (subject: string) => {
     const delivery = { projectId, channelId, eventId: event!.id, eventName: 'monitor.down', subject }
     const [id] = await api.db.transaction(tx => enqueueDeliveries(tx, [delivery], new Date()))
-    const statusOf = () => query<{ status: string }>(api.db, 'SELECT status FROM deliveries WHERE id = ?', [id!])
+    const readStatus = () => query<{ status: string }>(api.db, 'SELECT status FROM deliveries WHERE id = ?', [id!])
     return waitFor(
       async () => {
-        const [{ status } = { status: 'pending' }] = await statusOf()
+        const [{ status } = { status: 'pending' }] = await readStatus()
         return status === 'pending' ? null : status
       },
       { label: `the end of ${subject}` },

@@ -6,12 +6,12 @@ const sink = await startMailSink(0, () => {})
 t.teardown(sink.stop)
 const { port, pathname } = new URL(sink.pageUrl)
 
-const statusOf = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+const readStatus = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   (await rawAsk(`http://127.0.0.1:${port}`, path, { headers, method })).status
 
 t.test('The mail page opens only at the address that npm start printed', async t => {
-  for (const path of [pathname, `${pathname}/`]) t.equal(await statusOf(path), 200, path)
-  t.equal(await statusOf(pathname, { host: `localhost:${port}` }), 200)
+  for (const path of [pathname, `${pathname}/`]) t.equal(await readStatus(path), 200, path)
+  t.equal(await readStatus(pathname, { host: `localhost:${port}` }), 200)
   const guesses = [
     '/',
     '/mails/1',
@@ -22,7 +22,7 @@ t.test('The mail page opens only at the address that npm start printed', async t
     '//',
     '/..',
   ]
-  for (const path of guesses) t.equal(await statusOf(path), 403, path)
+  for (const path of guesses) t.equal(await readStatus(path), 403, path)
 })
 
 t.test('The mail page refuses other web pages, and other names of this machine', async t => {
@@ -36,7 +36,7 @@ t.test('The mail page refuses other web pages, and other names of this machine',
     { origin: 'null' },
   ]
   for (const headers of refused) {
-    t.equal(await statusOf(pathname, headers), 403, JSON.stringify(headers))
-    t.equal(await statusOf(pathname, headers, 'POST'), 403, JSON.stringify(headers))
+    t.equal(await readStatus(pathname, headers), 403, JSON.stringify(headers))
+    t.equal(await readStatus(pathname, headers, 'POST'), 403, JSON.stringify(headers))
   }
 })

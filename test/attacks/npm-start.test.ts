@@ -17,7 +17,7 @@ async function startPicket() {
 
 /** TCP ports on which the processes of an installation listen. */
 function listeningPorts(dataDir: string): number[] {
-  const sockets = new Set(listProcesses(dataDir).flatMap(socketsOf))
+  const sockets = new Set(listProcesses(dataDir).flatMap(listSockets))
   return ['tcp', 'tcp6']
     .flatMap(file => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
     .map(line => line.trim().split(/\s+/))
@@ -25,7 +25,7 @@ function listeningPorts(dataDir: string): number[] {
     .map(fields => Number.parseInt(fields[1]!.split(':').at(-1)!, 16))
 }
 
-function socketsOf(pid: number): string[] {
+function listSockets(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map(fd => {
       try {
@@ -41,7 +41,7 @@ function socketsOf(pid: number): string[] {
 
 const [picket, other] = await Promise.all([startPicket(), startPicket()])
 /** The printed URL of the operator's endpoints. */
-const operatorOf = ({ output }: typeof picket) =>
+const parseOperatorOrigin = ({ output }: typeof picket) =>
   /(http:\/\/127\.0\.0\.1:\d+)\/internal\/health/.exec(output())?.[1] ?? ''
 
 t.test('Two simultaneous npm start use different ports', async t => {
@@ -108,7 +108,7 @@ t.test('A webhook of a visitor cannot reach this machine', async t => {
   // a name is resolved when the confirmation is sent
   t.equal((await subscribe(`http://localhost:${target.port}/`)).status, 200)
   await waitFor(
-    () => fetch(`${operatorOf(picket)}/metrics`).then(async answer => isRefused.test(await answer.text())),
+    () => fetch(`${parseOperatorOrigin(picket)}/metrics`).then(async answer => isRefused.test(await answer.text())),
     {
       label: 'the end of the confirmation',
     },
@@ -128,7 +128,7 @@ t.test('The API refuses host names that a web page points at this machine', asyn
     t.equal(await statusAt(host, '/api/v1/agent/bootstrap', 'POST'), 421, host)
     for (const path of paths) t.equal(await statusAt(host, path), 421, `${host} ${path}`)
     for (const path of ['/metrics', '/readyz', '/internal/health']) {
-      t.equal(await statusAt(host, path, 'GET', operatorOf(picket)), 421, `${host} ${path}`)
+      t.equal(await statusAt(host, path, 'GET', parseOperatorOrigin(picket)), 421, `${host} ${path}`)
       t.equal(await statusAt('localhost', path), 404, `${path} is not on the API's port`)
     }
     t.equal(await statusAt(host, '/healthz'), 200, host)

@@ -50,9 +50,9 @@ t.test('Values of a body are counted as in JSON', async t => {
 })
 
 t.test('A body with the maximum number of values is accepted, one more value is refused', async t => {
-  const listOf = (items: number) => Buffer.from(JSON.stringify(Array.from({ length: items }, () => 1)))
-  t.equal((parseBody(listOf(49_999)) as unknown[]).length, 49_999)
-  t.throws(() => parseBody(listOf(50_000)), { message: 'the body must have at most 50000 values' })
+  const buildList = (items: number) => Buffer.from(JSON.stringify(Array.from({ length: items }, () => 1)))
+  t.equal((parseBody(buildList(49_999)) as unknown[]).length, 49_999)
+  t.throws(() => parseBody(buildList(50_000)), { message: 'the body must have at most 50000 values' })
 })
 
 t.test('Every open route refuses a body that is too long before it is sent', async t => {

@@ -10,40 +10,40 @@ import { rawAsk } from '../support/raw-ask.ts'
 
 const OPERATOR_PATHS = ['/readyz', '/metrics', '/internal/health', '/internal/tls-check?domain=status.example.com']
 
-const statusOf = async (origin: string, path: string, headers: Record<string, string> = {}) =>
+const readStatus = async (origin: string, path: string, headers: Record<string, string> = {}) =>
   (await rawAsk(origin, path, { headers })).status
 
 t.test('The public port serves no operator endpoint', async t => {
   const api = await startApi(t)
   for (const path of OPERATOR_PATHS) {
     for (const spelling of [path, path.replace('/', '//'), path.replace('e', '%65'), `/.${path}`]) {
-      t.equal(await statusOf(api.origin, spelling), 404, spelling)
+      t.equal(await readStatus(api.origin, spelling), 404, spelling)
     }
   }
-  t.equal(await statusOf(api.origin, '/healthz'), 200)
-  t.equal(await statusOf(api.operator, '/healthz'), 200)
+  t.equal(await readStatus(api.origin, '/healthz'), 200)
+  t.equal(await readStatus(api.operator, '/healthz'), 200)
   for (const path of OPERATOR_PATHS.slice(0, 3)) {
-    t.not(await statusOf(api.operator, path), 404, `${path} is on the operator's port`)
+    t.not(await readStatus(api.operator, path), 404, `${path} is on the operator's port`)
   }
-  t.equal(await statusOf(api.operator, '/api/v1/project'), 404, 'and the API is not')
-  t.equal(await statusOf(api.operator, '/'), 404)
+  t.equal(await readStatus(api.operator, '/api/v1/project'), 404, 'and the API is not')
+  t.equal(await readStatus(api.operator, '/'), 404)
 })
 
 t.test('A page of another site cannot read the operator port by DNS rebinding', async t => {
   const api = await startApi(t)
   const { port } = new URL(api.operator)
   for (const host of ['attacker.example', `attacker.example:${port}`, 'localhost.attacker.example', 'x.10.0.0.1']) {
-    t.equal(await statusOf(api.operator, '/metrics', { host }), 421, host)
+    t.equal(await readStatus(api.operator, '/metrics', { host }), 421, host)
   }
   for (const host of ['localhost', `localhost:${port}`, '127.0.0.1', `[::1]:${port}`]) {
-    t.equal(await statusOf(api.operator, '/metrics', { host }), 200, host)
+    t.equal(await readStatus(api.operator, '/metrics', { host }), 200, host)
   }
 })
 
 t.test('Off loopback the operator port accepts any host', async t => {
   const api = await startApi(t, { OPERATOR_HOST: '0.0.0.0' })
   for (const host of ['cp1.example.com:8081', 'picket.monitoring.svc.cluster.local', '10.0.0.7:8081']) {
-    t.equal(await statusOf(api.operator, '/metrics', { host }), 200, host)
+    t.equal(await readStatus(api.operator, '/metrics', { host }), 200, host)
   }
 })
 

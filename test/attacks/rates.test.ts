@@ -5,7 +5,7 @@ const api = await startApi(t, { RATE_LIMIT_PER_MINUTE: '40', RATE_LIMIT_PER_PROJ
 
 const send = (key: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => api.call('GET', '/project', { key })))
-const statusesOf = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))].sort()
+const listStatuses = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))].sort()
 
 t.test(
   'Many keys of a project cannot exceed the limit of the project; other projects on the network are not limited',
@@ -25,12 +25,13 @@ t.test(
     const shown = ['limit', 'remaining', 'reset'].map(name => refused[0]?.headers.get(`ratelimit-${name}`))
     t.same(shown, ['100', '0', refused[0]?.headers.get('retry-after')], 'the headers show the limit that refused')
     const others = await Promise.all(Array.from({ length: 4 }, () => api.tenant()))
-    for (const { key } of others) t.same(statusesOf(await send(key, 40)), [200], 'a network of valid keys has no limit')
+    for (const { key } of others)
+      t.same(listStatuses(await send(key, 40)), [200], 'a network of valid keys has no limit')
   },
 )
 
 t.test('A key that sends too many requests is limited, and the other keys of its project are not', async t => {
   const tenant = await api.tenant()
-  t.same(statusesOf(await send(tenant.key, 300)), [200, 429])
-  t.same(statusesOf(await send(await api.createKey(tenant, 'read'), 20)), [200])
+  t.same(listStatuses(await send(tenant.key, 300)), [200, 429])
+  t.same(listStatuses(await send(await api.createKey(tenant, 'read'), 20)), [200])
 })

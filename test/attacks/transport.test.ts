@@ -35,17 +35,17 @@ t.test('NATS on another machine needs operator mode', async t => {
     t.equal(readConfig({ ...NEEDED_ENV, NATS_URL }).natsOperator, null, NATS_URL)
 })
 
-const hstsOf = async (origin: string, path: string, headers: Record<string, string> = {}) =>
+const readHsts = async (origin: string, path: string, headers: Record<string, string> = {}) =>
   (await fetch(`${origin}${path}`, { headers, redirect: 'manual' })).headers.get('strict-transport-security')
 
 t.test('A browser that used https does not return over http', async t => {
   const paths = ['/sign-in', '/api/v1/monitors', '/status/none', '/nothing', '/openapi.json']
   const api = await startApi(t, { PUBLIC_URL: 'https://picket.example' })
-  for (const path of paths) t.equal(await hstsOf(api.origin, path), 'max-age=15552000', path)
-  t.equal(await hstsOf(api.origin, '/', { 'x-forwarded-host': 'status.customer.example' }), 'max-age=15552000')
+  for (const path of paths) t.equal(await readHsts(api.origin, path), 'max-age=15552000', path)
+  t.equal(await readHsts(api.origin, '/', { 'x-forwarded-host': 'status.customer.example' }), 'max-age=15552000')
   const plain = await startApi(t, { TRUSTED_PROXIES: '127.0.0.1' })
-  for (const path of paths) t.equal(await hstsOf(plain.origin, path), null, path)
-  t.equal(await hstsOf(plain.origin, '/sign-in', { 'x-forwarded-proto': 'https' }), 'max-age=15552000')
+  for (const path of paths) t.equal(await readHsts(plain.origin, path), null, path)
+  t.equal(await readHsts(plain.origin, '/sign-in', { 'x-forwarded-proto': 'https' }), 'max-age=15552000')
 })
 
 t.test('A client that aborts its request is not logged as an error', async t => {

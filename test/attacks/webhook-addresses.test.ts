@@ -29,13 +29,13 @@ const [read, write] = [await api.createKey(tenant, 'read'), await api.createKey(
 const body = { name: 'Hook', type: 'webhook', config: { url: address } }
 const channel = (await api.call('POST', '/alerts/channels', { key, body })).body.data
 const log = async (id: string, as = write) => (await api.call('GET', `/alerts/log/${id}`, { key: as })).body.data
-const endOf = (id: string, attempts: number) =>
+const waitForEnd = (id: string, attempts: number) =>
   waitFor(async () => {
     const entry = await log(id)
     return entry.status === 'failed' && entry.attempts.length === attempts ? entry : null
   })
 const delivery = (await api.call('POST', `/alerts/channels/${channel.id}/test`, { key })).body.data
-const failed = await endOf(delivery.id, 1)
+const failed = await waitForEnd(delivery.id, 1)
 
 t.test('A read key sees the host of a webhook, and none of the secrets in its address', async t => {
   const paths = [
@@ -105,7 +105,7 @@ t.test('A replay sends the same body to the same address', async t => {
   const [first] = receiver.received
   const replay = await api.call('POST', `/alerts/log/${delivery.id}/retry`, { key: write })
   t.equal(replay.status, 200)
-  await endOf(delivery.id, 2)
+  await waitForEnd(delivery.id, 2)
   const [, second] = receiver.received
   t.equal(second?.path, `${PATH}?token=${TOKEN}&more=1`)
   t.equal(second?.path, first?.path)

@@ -126,7 +126,7 @@ const withReceiver = async (t: Test, script: (receiver: Receiver) => void) => {
   script(receiver)
   return { receiver, ...(await deliverTo(open, receiver.url)) }
 }
-const codesOf = (entry: { attempts: { response_code: number | null }[] }) =>
+const listCodes = (entry: { attempts: { response_code: number | null }[] }) =>
   entry.attempts.map(one => one.response_code)
 
 t.test('Deliveries to receivers that misbehave follow the retry rules', async t => {
@@ -152,7 +152,7 @@ t.test('Deliveries to receivers that misbehave follow the retry rules', async t 
     rows.map(async ([what, script, status, codes]) => {
       const { entry, receiver, channel } = await withReceiver(t, script)
       t.equal(entry.status, status, `one that ${what}: ${status}`)
-      t.same(codesOf(entry), codes, `one that ${what}: ${codes.length} attempts`)
+      t.same(listCodes(entry), codes, `one that ${what}: ${codes.length} attempts`)
       t.equal(receiver.received.length, codes.length, `one that ${what}: as many requests`)
       t.equal(new Set(receiver.received.map(({ rawBody }) => rawBody)).size, 1, `one that ${what} gets the same body`)
       t.equal(channel.consecutive_failures, status === 'failed' ? 1 : 0, `one that ${what}: deliveries are counted`)
