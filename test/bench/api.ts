@@ -35,7 +35,7 @@ export async function benchApi(t: Teardown, _engines: Engines): Promise<Figure[]
     const own = { url: `${picket.origin}/api/v1${path}`, headers, pid: picket.controlPlane.pid }
     const { body } = await picket.api.get(path)
     const bare = { ...(await startBare(t, picket, ask, JSON.stringify(body))), headers: '' }
-    figures.push(...figuresOf(what, await compare(own, bare)))
+    figures.push(...buildFigures(what, await compare(own, bare)))
   }
   const [p50, p95] = [percentile(bulks, 0.5), percentile(bulks, 0.95)]
   return [
@@ -71,7 +71,7 @@ async function compare(own: Server, bare: Server): Promise<Pair[]> {
   return pairs
 }
 
-function figuresOf(what: string, pairs: Pair[]): Figure[] {
+function buildFigures(what: string, pairs: Pair[]): Figure[] {
   const middle = (of: (pair: Pair) => number) => percentile(pairs.map(of), 0.5)
   const share = middle(({ own, bare }) => own.perSecond / bare.perSecond)
   const rate = (key: keyof Pair) => Math.round(middle(pair => pair[key].perSecond)).toLocaleString('en')

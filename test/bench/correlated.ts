@@ -54,7 +54,7 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
     )
   const processes = [picket.controlPlane.pid, postgres, clickhouse, picket.nats.pid]
   const cpu = () => processes.reduce((sum, pid) => sum + treeCpuUs(pid), 0)
-  const priceOf = async (waves: () => Promise<void>): Promise<Cost> => {
+  const measureCost = async (waves: () => Promise<void>): Promise<Cost> => {
     const [startedUs, startedMs] = [cpu(), monotonicMs()]
     await waves()
     return { cpuMs: (cpu() - startedUs) / 1_000, ms: monotonicMs() - startedMs }
@@ -74,14 +74,14 @@ export async function benchCorrelated(t: Teardown, { postgres, clickhouse }: Eng
   await slots()
   const [steady, failing, recovering]: Cost[][] = [[], [], []]
   for (let round = 0; round < ROUNDS; round++) {
-    steady!.push(await priceOf(slots))
-    failing!.push(await priceOf(chain))
-    recovering!.push(await priceOf(slots))
+    steady!.push(await measureCost(slots))
+    failing!.push(await measureCost(chain))
+    recovering!.push(await measureCost(slots))
     await slots()
   }
   await chain()
   slotMs += SLOT_MS
-  const answered = await priceOf(async () => {
+  const answered = await measureCost(async () => {
     for (const other of REGIONS.slice(1)) await send(ups(), other)
   })
   const median = (costs: Cost[], of: keyof Cost) =>

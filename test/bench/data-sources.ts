@@ -36,7 +36,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
   const { pid } = picket.controlPlane
   await pause(5_000)
-  const idle = await shareOf(() => cpuUs(pid), IDLE_S)
+  const idle = await measureShare(() => cpuUs(pid), IDLE_S)
   await createSources(picket.databaseUrl, url)
   const fetched = async () => {
     const outcomes = ['same', 'changed'].map(outcome => `picket_data_source_fetches_total{outcome="${outcome}"}`)
@@ -48,7 +48,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
   // the first fetches of all sources are finished
   await pause(INTERVAL_S * 1_000)
   const before = await fetched()
-  const busy = await shareOf(() => cpuUs(pid), MEASURED_S)
+  const busy = await measureShare(() => cpuUs(pid), MEASURED_S)
   const rate = ((await fetched()) - before) / MEASURED_S
   const bare = await bareShare(url, rate)
   const added = busy - idle
@@ -66,7 +66,7 @@ export async function benchDataSources(t: Teardown): Promise<Figure[]> {
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`
 
 /** CPU time per second, measured over `seconds`. */
-async function shareOf(spentUs: () => number, seconds: number): Promise<number> {
+async function measureShare(spentUs: () => number, seconds: number): Promise<number> {
   const [beforeUs, startedMs] = [spentUs(), performance.now()]
   await pause(seconds * 1_000)
   return (spentUs() - beforeUs) / 1_000 / (performance.now() - startedMs)
@@ -81,9 +81,9 @@ async function bareShare(url: string, perSecond: number): Promise<number> {
     const { user, system } = process.cpuUsage()
     return user + system
   }
-  const idle = await shareOf(spentUs, IDLE_S)
+  const idle = await measureShare(spentUs, IDLE_S)
   const timer = setInterval(() => void fetchDocument(egress, source, headers), 1_000 / perSecond)
-  const share = await shareOf(spentUs, BARE_S)
+  const share = await measureShare(spentUs, BARE_S)
   clearInterval(timer)
   return share - idle
 }

@@ -63,10 +63,10 @@ export async function benchDetection(t: Teardown): Promise<Figure[]> {
         .map(({ json, atMs }) => [json.data.monitor.id as string, atMs]),
     )
   await waitFor(() => arrivals().size === total, { timeoutMs: 300_000, label: 'the webhooks of all outages' })
-  return cells.map(cell => figureOf(cell, arrivals(), brokenMs))
+  return cells.map(cell => buildFigure(cell, arrivals(), brokenMs))
 }
 
-function figureOf(
+function buildFigure(
   { name, ids }: { name: string; ids: string[] },
   arrivals: Map<string, number>,
   brokenMs: number,

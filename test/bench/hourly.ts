@@ -30,18 +30,20 @@ export async function benchHourly(t: Teardown, { clickhouse: pid }: Engines): Pr
   const clickhouse = createClickhouse(url)
   t.teardown(() => clickhouse.close())
   const dayMs = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS
-  for (let i = 0; i < INSERTS; i++) await clickhouse.command({ query: insertOf(i), query_params: { dayMs } })
+  for (let i = 0; i < INSERTS; i++) await clickhouse.command({ query: buildInsert(i), query_params: { dayMs } })
 
   const portions: number[] = []
   for (let i = 0; i < ROUNDS; i++) {
     portions.push(
-      await msOf(pid, () => computeNextMonitors(clickhouse, { dayMs, after: FIRST_MONITOR_ID, limit: MONITORS }, null)),
+      await measureCpuMs(pid, () =>
+        computeNextMonitors(clickhouse, { dayMs, after: FIRST_MONITOR_ID, limit: MONITORS }, null),
+      ),
     )
   }
   const searches: number[] = []
   for (let i = 0; i < SEARCHES; i++) {
     searches.push(
-      await msOf(pid, async () => {
+      await measureCpuMs(pid, async () => {
         const { nowMs } = await loadHourlyProgress(clickhouse)
         await findLateDays(clickhouse, { fromMs: nowMs + DAY_MS, toMs: nowMs + 2 * DAY_MS }, dayMs)
       }),
@@ -63,7 +65,7 @@ export async function benchHourly(t: Teardown, { clickhouse: pid }: Engines): Pr
 }
 
 /** Inserts a part of the day for all monitors. Response times have a realistic distribution. */
-const insertOf = (part: number) => `
+const buildInsert = (part: number) => `
   INSERT INTO results (monitor_id, region, scheduled_at, attempt, probe_id, epoch, status, started_at, total_us, status_code)
   SELECT toUUID(concat('0192f000-0000-7000-8000-', substring(lower(hex(cityHash64(series % ${MONITORS}))), 1, 12))) AS monitor_id,
     concat('region-', toString(intDiv(series, ${MONITORS}))) AS region,
@@ -76,7 +78,7 @@ const insertOf = (part: number) => `
   )`
 
 /** CPU time of ClickHouse, which does not depend on other load. */
-async function msOf(pid: number, work: () => Promise<unknown>): Promise<number> {
+async function measureCpuMs(pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = cpuUs(pid)
   await work()
   return (cpuUs(pid) - before) / 1_000

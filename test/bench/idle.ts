@@ -44,8 +44,8 @@ export async function benchIdle(t: Teardown): Promise<Figure[]> {
   const kuma = computeKumaUse(checks / SECONDS)
   const thousand = `${MONITORS.toLocaleString('en')} monitors at ${INTERVAL_S} s in one region`
   return [
-    ...figuresOf('`npm start`, nothing to check', idle, 2, 450),
-    ...figuresOf(`the same with ${thousand} (${(checks / SECONDS).toFixed(0)} checks a second)`, busy, 8, 550, kuma),
+    ...buildFigures('`npm start`, nothing to check', idle, 2, 450),
+    ...buildFigures(`the same with ${thousand} (${(checks / SECONDS).toFixed(0)} checks a second)`, busy, 8, 550, kuma),
     figure('  Uptime Kuma with nothing to check', 'not measured'),
   ]
 }
@@ -90,7 +90,7 @@ async function measure(pid: number): Promise<ResourceUse[]> {
   return computeUseByProgram(before, readPrograms(pid), performance.now() - startedMs)
 }
 
-function figuresOf(
+function buildFigures(
   what: string,
   uses: ResourceUse[],
   mostPercent: number,

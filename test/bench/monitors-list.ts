@@ -27,7 +27,7 @@ export async function benchMonitorsList(t: Teardown, engines: Engines): Promise<
   const ids = await seedMonitors(picket.databaseUrl, MONITORS, { tags: ['shop', 'eu'] })
   await writeHistory(picket.clickhouseUrl, ids)
   const client = fork(import.meta.filename, ['ask'])
-  const bare = fork(import.meta.filename, ['bare', await answerOf(picket)])
+  const bare = fork(import.meta.filename, ['bare', await readAnswer(picket)])
   t.teardown(() => [client, bare].map(child => child.kill()))
   const [port] = await once(bare, 'message')
 
@@ -88,7 +88,7 @@ async function writeHistory(url: string, ids: string[]): Promise<void> {
   await clickhouse.close()
 }
 
-async function answerOf({ api }: Picket): Promise<string> {
+async function readAnswer({ api }: Picket): Promise<string> {
   const { status, body } = await api.get('/monitors')
   const checked = body.data?.filter((monitor: { last_checked_at: string | null }) => monitor.last_checked_at !== null)
   if (status !== 200 || checked.length !== 25)

@@ -61,7 +61,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
   const total = each.reduce((sum, us) => sum + us, 0)
   const messages = after.stream.messages - before.stream.messages
   await pause(5_000)
-  const history = await historyOf(picket, before.atMs, after.atMs)
+  const history = await readHistory(picket, before.atMs, after.atMs)
   const stored = await storedBytes(picket)
   const rssMb = (pids: number[]) => Math.max(...pids.map(residentMb))
   return [
@@ -100,7 +100,7 @@ export async function benchScale(t: Teardown, engines: Engines): Promise<Figure[
 
 type History = { rows: number; missed: number; p50: number; p99: number }
 
-async function historyOf(picket: Picket, fromMs: number, toMs: number): Promise<History> {
+async function readHistory(picket: Picket, fromMs: number, toMs: number): Promise<History> {
   const [row] = await ask<History>(
     picket,
     `SELECT toUInt32(count()) AS rows, toUInt32(countIf(status = 'missed')) AS missed,

@@ -51,7 +51,7 @@ export async function seedMonitors(
 export async function seedVerdicts(databaseUrl: string, ids: string[], regions: readonly string[]): Promise<void> {
   const shots = regions.flatMap(region => [region, region])
   const policy = { ...POLICY, regions }
-  const stateOf = (id: string) => {
+  const buildState = (id: string) => {
     let state = createMonitorState(id, 1)
     for (const [i, region] of shots.entries())
       state = decide(state, { ...UP, region, scheduledAtMs: i }, policy, i).state
@@ -61,7 +61,7 @@ export async function seedVerdicts(databaseUrl: string, ids: string[], regions: 
     for (let from = 0; from < ids.length; from += ROWS_A_STATEMENT) {
       const some = ids.slice(from, from + ROWS_A_STATEMENT)
       await db.transaction(async tx => {
-        await storeStates(tx, some.map(stateOf), new Date())
+        await storeStates(tx, some.map(buildState), new Date())
         await storeStatuses(
           tx,
           some.map(id => ({ id, status: 'up', at: new Date() })),

@@ -31,7 +31,7 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
   const picket = await startPicket(t, { regions: [] })
   await picket.controlPlane.stop()
   const none = await verdictHeap(picket, async () => {})
-  const noneFleet = await heapOf(picket, 'fleet', async () => {})
+  const noneFleet = await measureHeap(picket, 'fleet', async () => {})
   const ids = await seedMonitors(picket.databaseUrl, MONITORS, { regions: [...REGIONS] })
   await seedVerdicts(picket.databaseUrl, ids, REGIONS)
   const nats = await connectBench(t, picket)
@@ -52,8 +52,8 @@ export async function benchSnapshot(t: Teardown): Promise<Figure[]> {
     for (let slot = 0; slot < 2; slot++) await publish({ ids, atMs: Date.now() + slot })
     await counted(operator, 2 * MONITORS * REGIONS.length)
   })
-  const fullFleet = await heapOf(picket, 'fleet', async () => {})
-  return figuresOf({ starts, snapshots, verdict: { none, full }, fleet: { none: noneFleet, full: fullFleet } })
+  const fullFleet = await measureHeap(picket, 'fleet', async () => {})
+  return buildFigures({ starts, snapshots, verdict: { none, full }, fleet: { none: noneFleet, full: fullFleet } })
 }
 
 /** `cpuMs`: CPU time of the process until it was ready. Other load does not change it. */
@@ -68,7 +68,7 @@ type Measured = {
   fleet: Grown
 }
 
-function figuresOf({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
+function buildFigures({ starts, snapshots, verdict, fleet }: Measured): Figure[] {
   const median = (values: number[]) => percentile(values, 0.5)
   const seconds = (values: number[]) => (median(values) / 1_000).toFixed(1)
   const readyMs = starts.map(start => start.readyMs)
@@ -142,7 +142,7 @@ async function takeSnapshots(t: Teardown, picket: Picket): Promise<{ ms: number;
 
 /** The same for the role verdict, after it owns all partitions and `work` is done. */
 function verdictHeap(picket: Picket, work: (operator: string) => Promise<unknown>): Promise<Memory> {
-  return heapOf(picket, 'verdict', async operator => {
+  return measureHeap(picket, 'verdict', async operator => {
     const owned = async () => (await readMetric(operator, 'picket_verdict_partitions_owned')) === PARTITIONS
     await waitFor(owned, { timeoutMs: 60_000, label: 'all partitions' })
     await work(operator)
@@ -150,7 +150,11 @@ function verdictHeap(picket: Picket, work: (operator: string) => Promise<unknown
 }
 
 /** Measures the heap of a process with one role after its start and `work`, without garbage, and the cost of its start. */
-async function heapOf(picket: Picket, role: string, work: (operator: string) => Promise<unknown>): Promise<Memory> {
+async function measureHeap(
+  picket: Picket,
+  role: string,
+  work: (operator: string) => Promise<unknown>,
+): Promise<Memory> {
   const program = await picket.addControlPlane({ ROLES: role, ...READABLE_MEMORY })
   const { operator_port } = await program.untilEvent('ready')
   const cpuMs = cpuUs(program.pid) / 1_000

@@ -140,11 +140,11 @@ function fetchCompressed(url: string): Promise<Packed> {
       socket.destroy()
       resolve({ bytes: all.subarray(end), contentType: header('content-type'), lengthWithHead: all.length })
     })
-    socket.write(requestOf(url))
+    socket.write(buildRequest(url))
   })
 }
 
-const requestOf = (url: string) => {
+const buildRequest = (url: string) => {
   const { host, pathname } = new URL(url)
   return `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip, br\r\n\r\n`
 }
@@ -155,7 +155,7 @@ type Served = { perSecond: number; cpuUs: number }
 
 /** Measures the answers of a process over persistent connections. All have the length of the first, so bytes are counted. */
 async function serve(url: string, pid: number): Promise<Served> {
-  const request = requestOf(url)
+  const request = buildRequest(url)
   const { lengthWithHead } = await fetchCompressed(url)
   let answered = 0
   const sockets = Array.from({ length: CONNECTIONS }, () => {
