@@ -273,7 +273,7 @@ export function createDatabase(time: Time) {
         }
       })
     },
-    liveOf(region: string): RegionLiveSet {
+    getLiveSet(region: string): RegionLiveSet {
       check()
       const spans = rows.live.get(region) ?? new Map<string, EpochSpan[]>()
       return { epoch: rows.epochs.get(region)?.epoch ?? 0, spans: structuredClone(spans) }

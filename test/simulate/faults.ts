@@ -59,7 +59,7 @@ const partial: Begin = ({ place, size, fromMs }, { activeFaults, random }) => {
 
 const getDurationMs = ({ fromMs, toMs }: SimulatedFault) => toMs - fromMs
 const regionDead: Begin = (fault, { installation, probes }) => {
-  for (const name of installation.probesOf(fault.place)) probes.end(name, getDurationMs(fault), true)
+  for (const name of installation.listProbes(fault.place)) probes.end(name, getDurationMs(fault), true)
   return undefined
 }
 
@@ -101,7 +101,7 @@ const BEGIN_FAULT: Record<SimulatedFaultKind, Begin> = {
     return undefined
   },
   'probes-redeployed'({ fromMs, toMs }, { time, installation, probes }) {
-    const names = installation.regions.flatMap(installation.probesOf)
+    const names = installation.regions.flatMap(installation.listProbes)
     const everyMs = (toMs - fromMs) / names.length
     for (const [i, name] of names.entries()) time.after(i * everyMs, () => probes.redeploy(name))
     return undefined

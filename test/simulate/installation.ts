@@ -28,7 +28,7 @@ export type SimulatedMonitor = {
 
 export type SimulatedInstallation = {
   monitors: SimulatedMonitor[]
-  probesOf: (region: string) => string[]
+  listProbes: (region: string) => string[]
   regions: readonly string[]
   /** the intervals that monitors begin with, in turn, and that customers change them to */
   intervalsS: readonly number[]
@@ -57,7 +57,7 @@ export function createInstallation(
   return {
     regions: REGIONS,
     intervalsS,
-    probesOf: region => Array.from({ length: probesPerRegion }, (_, i) => `${region}-${i + 1}`),
+    listProbes: region => Array.from({ length: probesPerRegion }, (_, i) => `${region}-${i + 1}`),
     monitors: Array.from({ length: monitors }, (_, index) => {
       const count = REGION_COUNTS[index % REGION_COUNTS.length]!
       const round = Math.floor(index / REGION_COUNTS.length)

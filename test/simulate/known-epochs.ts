@@ -50,7 +50,7 @@ export function followEpochs(host: Host, database: Database, stream: JetStream, 
     for (const { region, epoch } of database.epochs()) {
       const known = sets.get(region)?.epoch ?? 0
       if (known > epoch) database.saveEpoch(region, database.liveSet(region), known)
-      if (known !== epoch) sets.set(region, database.liveOf(region))
+      if (known !== epoch) sets.set(region, database.getLiveSet(region))
     }
     return true
   }

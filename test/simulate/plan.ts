@@ -168,14 +168,14 @@ export function createSimulationPlan(
   const faults = kinds
     .filter(kind => !isClickhouseFault(kind))
     .flatMap(kind =>
-      placesOf(installation, kind).flatMap(place =>
-        times(count(RATES[kind].aYear), () => faultOf(random, kind, place, moment())),
+      listPlaces(installation, kind).flatMap(place =>
+        times(count(RATES[kind].aYear), () => planFault(random, kind, place, moment())),
       ),
     )
   faults.sort((a, b) => a.fromMs - b.fromMs)
   const afterFault = () => (faults.length > 0 ? random.pick(faults).fromMs + random.between(0, MIN) : moment())
   const alone = installation.monitors.flatMap(({ index }) =>
-    outagesOf(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
+    planOutages(random, index, count(OUTAGES_A_YEAR), correlate ? afterFault : moment),
   )
   const shared = regionalShared(
     seededRandom(seed ^ 0x5a4ed),
@@ -216,7 +216,7 @@ export function spread(random: Random, shortestMs: number, longestMs: number): n
 }
 
 /** Outages that do not overlap, with time for recovery between them. */
-function outagesOf(random: Random, index: number, amount: number, moment: () => number): SimulatedOutage[] {
+function planOutages(random: Random, index: number, amount: number, moment: () => number): SimulatedOutage[] {
   const outages: SimulatedOutage[] = []
   for (const fromMs of Array.from({ length: amount }, moment).sort((a, b) => a - b)) {
     const before = outages.at(-1)
@@ -256,19 +256,19 @@ const regionalShared = (random: Random, { regions }: SimulatedInstallation, outa
     return random.chance(REGIONAL_SHARED_SHARE) ? { ...outage, regions: seen } : outage
   })
 
-function placesOf(installation: SimulatedInstallation, kind: SimulatedFaultKind): string[] {
-  if (kind.startsWith('probe-')) return installation.regions.flatMap(installation.probesOf)
+function listPlaces(installation: SimulatedInstallation, kind: SimulatedFaultKind): string[] {
+  if (kind.startsWith('probe-')) return installation.regions.flatMap(installation.listProbes)
   if (kind.startsWith('region-')) return [...installation.regions]
   if (kind === 'fleet-killed') return ['a', 'b']
   return ['']
 }
 
-function faultOf(random: Random, kind: SimulatedFaultKind, place: string, fromMs: number): SimulatedFault {
+function planFault(random: Random, kind: SimulatedFaultKind, place: string, fromMs: number): SimulatedFault {
   const { shortestMs, longestMs } = RATES[kind]
-  return { kind, place, fromMs, toMs: fromMs + spread(random, shortestMs, longestMs), size: sizeOf(random, kind) }
+  return { kind, place, fromMs, toMs: fromMs + spread(random, shortestMs, longestMs), size: chooseSize(random, kind) }
 }
 
-function sizeOf(random: Random, kind: SimulatedFaultKind): number {
+function chooseSize(random: Random, kind: SimulatedFaultKind): number {
   if (kind.endsWith('clock-set')) return (random.chance(0.5) ? 1 : -1) * spread(random, S, 10 * MIN)
   // the ms of commits that the standby lacks
   if (kind === 'postgres-restored') return random.between(1, 10) * S

@@ -38,7 +38,7 @@ export function createProbes({
   }
 
   for (const region of installation.regions)
-    for (const name of installation.probesOf(region)) {
+    for (const name of installation.listProbes(region)) {
       ids.set(name, newUuid(random))
       regions.set(name, region)
       start(name)

@@ -176,7 +176,7 @@ function toRecordedFault(
   installation: SimulatedInstallation,
 ): RecordedFault {
   const region =
-    installation.regions.find(name => place === name || installation.probesOf(name).includes(place)) ?? null
+    installation.regions.find(name => place === name || installation.listProbes(name).includes(place)) ?? null
   return { kind, fromMs, toMs, place, region, size }
 }
 

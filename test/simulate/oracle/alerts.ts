@@ -35,7 +35,7 @@ const LINGERS_MS = 120_000
 
 /** Compares what was sent with the committed changes and with maintenance (docs/design/suppression.md). */
 export function evaluateAlerts(chronicle: Chronicle): { figures: AlertFigures; findings: AlertFinding[] } {
-  const timesOf = createMaintenanceTimes(chronicle)
+  const findTimes = createMaintenanceTimes(chronicle)
   const index = createFaultIndex({
     ...chronicle,
     faults: chronicle.faults.filter(({ kind }) => DELAYS_REVIEWS.test(kind)),
@@ -52,7 +52,7 @@ export function evaluateAlerts(chronicle: Chronicle): { figures: AlertFigures; f
     ).length
     const pauses = listPauses(monitor, chronicle.faults)
     const { endMs } = chronicle
-    const scope: Scope = { notifications, later, transitions, times: timesOf(monitor.id), index, pauses, endMs }
+    const scope: Scope = { notifications, later, transitions, times: findTimes(monitor.id), index, pauses, endMs }
     for (const { what, atMs, details } of [...findWronglySent(scope), ...findUnknownStatuses(scope)]) {
       const { regions } = monitor.settings.findLast(({ fromMs }) => fromMs <= atMs) ?? monitor.settings[0]!
       const faults = index.all(atMs - LINGERS_MS, atMs)

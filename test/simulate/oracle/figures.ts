@@ -96,11 +96,11 @@ function computeSpreads(detections: readonly Detection[]): Spread[] {
     ({ outage, settings: { intervalS, timeoutMs, retryCount } }) =>
       `${outage.kind}, every ${intervalS} s, timeout ${timeoutMs / 1000} s, ${retryCount} re-checks`,
   ]
-  return groups.flatMap(nameOf => {
+  return groups.flatMap(formatName => {
     const named = new Map<string, Detection[]>()
     for (const one of detections) {
       if (one.delayMs === null) continue
-      named.set(nameOf(one), [...(named.get(nameOf(one)) ?? []), one])
+      named.set(formatName(one), [...(named.get(formatName(one)) ?? []), one])
     }
     return [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, ones]) => computeSpread(group, ones))
   })
