@@ -16,12 +16,12 @@ export function checkHistory(
   messages: readonly AcknowledgedMessage[],
   { history, historyTwice, monitors }: StoredRecords,
 ): CheckOutcome[] {
-  const regionsOf = new Map(monitors.map(({ id, regions }) => [id, regions]))
+  const regionsByMonitor = new Map(monitors.map(({ id, regions }) => [id, regions]))
   const acknowledged = new Map<string, string>()
   for (const { subject, batch, takenAtMs } of messages) {
     const isRecordable = (result: Result) =>
       hasMatchingRegion(subject, batch) &&
-      (regionsOf.get(result.monitorId)?.includes(batch.region) ?? true) &&
+      (regionsByMonitor.get(result.monitorId)?.includes(batch.region) ?? true) &&
       result.trigger !== Trigger.WITNESS &&
       findRejectReason(result, takenAtMs) === null &&
       result.outcome in STATUS_OF_OUTCOME
@@ -48,9 +48,9 @@ export function checkHistory(
   ]
 }
 
-const timeOf = (ms: number) => new Date(ms).toISOString().slice(11, 23)
+const formatTime = (ms: number) => new Date(ms).toISOString().slice(11, 23)
 const print = (one: { from: string | null; to: string | null; atMs: number; quorum: string }) =>
-  `${timeOf(one.atMs)} ${one.from} to ${one.to} (${one.quorum})`
+  `${formatTime(one.atMs)} ${one.from} to ${one.to} (${one.quorum})`
 
 /**
  * Compares monitors, statuses, times, quorum and order. Monitors with a region that had no probe for some time are left out:
@@ -93,14 +93,14 @@ export function checkNotifications(
   const { incidents, transitions, deliveries } = records
   const spans = listOutageSpans(records)
   const list = (items: { monitorId: string; ms: number }[]) =>
-    items.map(({ monitorId, ms }) => `${monitorId} ${timeOf(ms)}`).sort()
+    items.map(({ monitorId, ms }) => `${monitorId} ${formatTime(ms)}`).sort()
   const outages = list(spans.map(({ monitorId, fromMs }) => ({ monitorId, ms: fromMs })))
   const opened = list(incidents.map(({ monitorId, startedMs }) => ({ monitorId, ms: startedMs })))
   const expected = listExpectedNotifications(transitions).map(
-    ({ monitorId, to, atMs }) => `${monitorId} monitor.${to} ${timeOf(atMs)}`,
+    ({ monitorId, to, atMs }) => `${monitorId} monitor.${to} ${formatTime(atMs)}`,
   )
   const sent = deliveries.filter(({ event }) => event.startsWith('monitor.'))
-  const queued = sent.map(({ monitorId, event, occurredMs }) => `${monitorId} ${event} ${timeOf(occurredMs)}`)
+  const queued = sent.map(({ monitorId, event, occurredMs }) => `${monitorId} ${event} ${formatTime(occurredMs)}`)
   return [
     { statement: 'every outage has one incident', violations: listDifferences(outages, opened) },
     {
@@ -187,16 +187,19 @@ export function checkOutageReports(
   monitorIds: readonly string[],
   isShort: boolean,
 ): CheckOutcome[] {
-  const idOf = ({ monitor }: { monitor: number }) => monitorIds[monitor]!
+  const getMonitorId = ({ monitor }: { monitor: number }) => monitorIds[monitor]!
   const spans = listOutageSpans(records)
   const listReportedIn = ({ monitor, fromMs, toMs }: ActualOutage) =>
     spans.filter(
       span =>
-        span.monitorId === idOf({ monitor }) && span.fromMs >= fromMs && span.fromMs <= (toMs ?? fromMs) + AFTERMATH_MS,
+        span.monitorId === getMonitorId({ monitor }) &&
+        span.fromMs >= fromMs &&
+        span.fromMs <= (toMs ?? fromMs) + AFTERMATH_MS,
     )
-  const show = (outage: ActualOutage) => `${idOf(outage)} from ${timeOf(outage.fromMs)} to ${timeOf(outage.toMs ?? 0)}`
+  const show = (outage: ActualOutage) =>
+    `${getMonitorId(outage)} from ${formatTime(outage.fromMs)} to ${formatTime(outage.toMs ?? 0)}`
   const real = new Set(outages.flatMap(listReportedIn))
-  const broken = new Set(outages.map(({ monitor }) => idOf({ monitor })))
+  const broken = new Set(outages.map(({ monitor }) => getMonitorId({ monitor })))
   const changes = records.transitions.filter(({ monitorId, to }) => !broken.has(monitorId) && to !== 'up')
   return [
     {
@@ -209,11 +212,11 @@ export function checkOutageReports(
     },
     {
       statement: 'every reported outage is real',
-      violations: spans.filter(span => !real.has(span)).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
+      violations: spans.filter(span => !real.has(span)).map(one => `${one.monitorId} ${formatTime(one.fromMs)}`),
     },
     {
       statement: 'every outage has ended',
-      violations: spans.filter(span => !span.isOver).map(one => `${one.monitorId} ${timeOf(one.fromMs)}`),
+      violations: spans.filter(span => !span.isOver).map(one => `${one.monitorId} ${formatTime(one.fromMs)}`),
     },
     {
       statement: 'a target that never fails is always up',

@@ -30,18 +30,18 @@ export async function prepareContext(
   const body = { name: 'Ops', type: 'webhook', config: { url: webhook.receiver.url }, is_default: true }
   const channel = await api.post('/alerts/channels', body)
   await api.post('/alerts/project-channels', { alert_channel_id: channel.body.data.id, alert_type: 'incident' })
-  const made = await api.post('/monitors/bulk', { monitors: monitorsOf(scale, system) })
+  const made = await api.post('/monitors/bulk', { monitors: buildMonitors(scale, system) })
   const monitorIds: string[] = made.body.monitors.map((monitor: { id: string }) => monitor.id)
   const customers = startCustomers(t, api, { affectedId: monitorIds[0]!, askedIds: scale.isShort ? monitorIds : [] })
   await waitForStatuses(system, monitorIds, 'up')
   return { scale, system, ledger, webhook, customers, monitorIds }
 }
 
-const monitorsOf = ({ monitors, regions, isShort }: ChaosScale, { targets }: System) =>
+const buildMonitors = ({ monitors, regions, isShort }: ChaosScale, { targets }: System) =>
   Array.from({ length: monitors }, (_, i) => ({
     name: `Shop ${i}`,
     type: 'http',
-    url: targets.urlOf(i),
+    url: targets.getUrl(i),
     interval_seconds: 30,
     // a short run shares its machine with other tests, and its outages last until they are reported
     timeout_ms: isShort ? 15_000 : 5_000,

@@ -113,8 +113,8 @@ export async function applyFaults(
 
 async function freeze({ programs, engines }: System, { what, lastsMs }: PlannedFault): Promise<void> {
   // a program that cannot reach an engine at its start exits and is restarted
-  const pidOf = async () => (await programs.get(what)?.waitUntilRunning()) ?? engines.byName[what]!.pid
-  const pid = await waitFor(async () => stopProcess(await pidOf()), { label: `${what} to freeze` })
+  const findPid = async () => (await programs.get(what)?.waitUntilRunning()) ?? engines.byName[what]!.pid
+  const pid = await waitFor(async () => stopProcess(await findPid()), { label: `${what} to freeze` })
   await pause(lastsMs)
   process.kill(pid, 'SIGCONT')
 }

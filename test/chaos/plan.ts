@@ -118,14 +118,14 @@ function planFaults(random: Random, scale: ChaosScale, lastsMs: number): Planned
   const spacingMs = (lastsMs - FIRST_MS - scale.longestMs) / scale.faults
   return kinds.slice(0, scale.faults).map((wanted, i) => {
     const atMs = Math.round(FIRST_MS + spacingMs * i + random.between(0, spacingMs))
-    const freeOf = (kind: ChaosFaultKind) => {
+    const listFree = (kind: ChaosFaultKind) => {
       const isFree = (what: string) => listAffectedParts(kind, what).every(part => (busyUntil.get(part) ?? 0) <= atMs)
       return KINDS[kind].of(scale).filter(isFree)
     }
-    const kind = [wanted, ...possible].find(kind => freeOf(kind).length > 0) ?? 'redelivery'
+    const kind = [wanted, ...possible].find(kind => listFree(kind).length > 0) ?? 'redelivery'
     const [shortestMs, longestMs] = KINDS[kind].lastsMs
     const lastsMs = random.between(shortestMs, Math.max(shortestMs, Math.min(longestMs, scale.longestMs)))
-    const free = freeOf(kind)
+    const free = listFree(kind)
     const what = free.length > 0 ? random.pick(free) : RESULTS_STREAM
     for (const part of listAffectedParts(kind, what)) busyUntil.set(part, atMs + lastsMs + SETTLE_MS)
     return { atMs, kind, what, lastsMs, seed: random.between(0, 1_000_000) }

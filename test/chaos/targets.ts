@@ -10,7 +10,7 @@ export type ChaosTargets = {
   port: number
   /** a URL that never answers, with all paths below it */
   hangingUrl: string
-  urlOf(monitor: number): string
+  getUrl(monitor: number): string
   break(outage: PlannedOutage): void
   restore(monitor: number): void
   /** ordered by their beginning */
@@ -28,18 +28,18 @@ export async function startChaosTargets(t: Teardown): Promise<ChaosTargets> {
   const outages: ActualOutage[] = []
   const hanging = await startTarget(t)
   hanging.behave({ kind: 'hang', after: 'connect' })
-  const pathOf = (monitor: number) => `/shop/${monitor}`
+  const toPath = (monitor: number) => `/shop/${monitor}`
   return {
     port: target.port,
     outages,
     hangingUrl: hanging.url,
-    urlOf: monitor => new URL(pathOf(monitor), target.url).href,
+    getUrl: monitor => new URL(toPath(monitor), target.url).href,
     break({ monitor, mode }) {
-      target.behaveAt(pathOf(monitor), FAILURE_MODES[mode])
+      target.behaveAt(toPath(monitor), FAILURE_MODES[mode])
       outages.push({ monitor, fromMs: Date.now(), toMs: null })
     },
     restore(monitor) {
-      target.behaveAt(pathOf(monitor), { kind: 'answer' })
+      target.behaveAt(toPath(monitor), { kind: 'answer' })
       const outage = outages.findLast(one => one.monitor === monitor && one.toMs === null)
       if (outage) outage.toMs = Date.now()
     },

@@ -42,17 +42,17 @@ export function createWrongMessages(random: Random, { stream, regions, monitorId
     ...NO_DETAILS,
     ...changes,
   })
-  const subjectOf = (partition: number | string, of = region) => `${stream}.${partition}.${of}`
+  const buildSubject = (partition: number | string, of = region) => `${stream}.${partition}.${of}`
   const encode = (results: Result[], of = region) =>
     ResultBatch.encode({ probeId: PROBE_ID, region: of, results }).finish()
   /** a message on its correct subject */
   const single = (one: Result, of = region): WrongMessage => ({
-    subject: subjectOf(computePartition(one.monitorId), of),
+    subject: buildSubject(computePartition(one.monitorId), of),
     data: encode([one], of),
   })
   const atMs = (ms: number) => ({ scheduledAtMs: ms, startedAtMs: ms })
   const whole = encode([result(known), result(unknownId())])
-  const somewhere = subjectOf(random.between(0, PARTITIONS - 1))
+  const somewhere = buildSubject(random.between(0, PARTITIONS - 1))
   const times = [-1, 0, 1, nowMs - YEAR_MS, nowMs - HOUR_MS, nowMs + HOUR_MS, nowMs + YEAR_MS, Number.MAX_SAFE_INTEGER]
   const unknownIds = Array.from({ length: MANY }, unknownId)
   return [
@@ -61,9 +61,9 @@ export function createWrongMessages(random: Random, { stream, regions, monitorId
     ...[1, 20, 5_000].map(count => ({ subject: somewhere, data: bytes(count) })),
     { subject: somewhere, data: whole.subarray(0, random.between(1, whole.length - 1)) },
     // wrong subjects
-    { subject: subjectOf(computePartition(known)), data: encode([result(known)], 'another-region') },
-    { subject: subjectOf((computePartition(known) + 1) % PARTITIONS), data: encode([result(known)]) },
-    ...[PARTITIONS, -1, 'x'].map(partition => ({ subject: subjectOf(partition), data: encode([result(known)]) })),
+    { subject: buildSubject(computePartition(known)), data: encode([result(known)], 'another-region') },
+    { subject: buildSubject((computePartition(known) + 1) % PARTITIONS), data: encode([result(known)]) },
+    ...[PARTITIONS, -1, 'x'].map(partition => ({ subject: buildSubject(partition), data: encode([result(known)]) })),
     single(result(known), 'unknown-region'),
     // impossible times
     ...times.flatMap(ms => [single(result(known, atMs(ms))), single(result(unknownId(), atMs(ms)))]),
