@@ -25,7 +25,7 @@ type Row = { cells: string[]; missing: string | null }
 type Table = { title: string; head: string[]; rows: Row[] }
 
 /** Builds tables of everything that the published interface lists, each row with its place. */
-export function coverageOf(facts: Facts): Table[] {
+export function buildCoverage(facts: Facts): Table[] {
   return [
     {
       title: 'Operations',
@@ -42,7 +42,7 @@ export function coverageOf(facts: Facts): Table[] {
 }
 
 /** What the published interface requires and is missing. */
-export const missingOf = (tables: Table[]): string[] =>
+export const listMissing = (tables: Table[]): string[] =>
   tables.flatMap(({ rows }) => rows.flatMap(({ missing }) => missing ?? []))
 
 export function toMarkdown(tables: Table[]): string {
@@ -60,17 +60,17 @@ function operationRows({ operations }: Facts): Row[] {
     if (!operation) return { cells: [`\`${name}\``, '–', '–'], missing: `${name}: no route` }
     const undocumented = statuses.filter(status => !(status in operation.answers))
     const missing = undocumented.length > 0 ? `${name} does not document ${undocumented.join(', ')}` : null
-    return { cells: cellsOf(operation), missing }
+    return { cells: buildCells(operation), missing }
   })
 }
 
 /** Operations in addition to the published interface. */
 function otherRows({ operations }: Facts): Row[] {
   const others = Object.values(operations).filter(({ name }) => !OPERATIONS[name])
-  return others.map(operation => ({ cells: cellsOf(operation), missing: null }))
+  return others.map(operation => ({ cells: buildCells(operation), missing: null }))
 }
 
-const cellsOf = (operation: Facts['operations'][string]) => [
+const buildCells = (operation: Facts['operations'][string]) => [
   `\`${operation.name}\``,
   operation.operationId,
   listDemandedStatuses(operation).join(', '),
@@ -80,17 +80,17 @@ const otherEventRows = (): Row[] =>
   EVENT_NAMES.filter(name => !(name in EVENTS)).map(name => ({ cells: [`\`${name}\``], missing: null }))
 
 function fieldRows({ operations }: Facts): Row[] {
-  const bodyOf = (name?: string) => (name ? (operations[name]?.body ?? null) : null)
+  const findBody = (name?: string) => (name ? (operations[name]?.body ?? null) : null)
   return RESOURCES.flatMap(({ name, create, update, answer }) =>
-    namesOf({ name, create, update, answer }).map(field => {
+    listNames({ name, create, update, answer }).map(field => {
       const isRequired = create?.required.includes(field) === true
       const created =
-        create?.fields[field] && faultOfField(bodyOf(create.operation), field, create.fields[field], isRequired)
+        create?.fields[field] && faultOfField(findBody(create.operation), field, create.fields[field], isRequired)
       const updated =
-        update?.fields[field] && faultOfField(bodyOf(update.operation), field, update.fields[field], false)
+        update?.fields[field] && faultOfField(findBody(update.operation), field, update.fields[field], false)
       const isRefused = update?.refuses?.includes(field) === true
       const refused =
-        isRefused && bodyOf(update.operation)?.properties?.[field] ? 'is accepted by the update' : undefined
+        isRefused && findBody(update.operation)?.properties?.[field] ? 'is accepted by the update' : undefined
       const isAnswered = answer?.fields.includes(field) === true
       const answered =
         isAnswered && !isInAnswer(operations[answer.operation], field) ? 'is not in the answer' : undefined
@@ -107,7 +107,7 @@ function fieldRows({ operations }: Facts): Row[] {
   )
 }
 
-const namesOf = ({ create, update, answer }: Resource) => [
+const listNames = ({ create, update, answer }: Resource) => [
   ...new Set([...Object.keys(create?.fields ?? {}), ...Object.keys(update?.fields ?? {}), ...(answer?.fields ?? [])]),
 ]
 

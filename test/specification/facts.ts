@@ -15,7 +15,7 @@ export async function readFacts(): Promise<Facts> {
   return {
     operations: Object.fromEntries(operations.map(operation => [operation.name, operation])),
     deliveries: Object.fromEntries(
-      filesBelow(SAMPLES).map(path => [path.split('/').at(-1)!.replace('.json', ''), sampleOf(path)]),
+      filesBelow(SAMPLES).map(path => [path.split('/').at(-1)!.replace('.json', ''), readSample(path)]),
     ),
     headers: Object.keys(buildSignatureHeaders({ ...REPLAY, now: new Date(0) })),
     tests: filesBelow('test')
@@ -24,7 +24,7 @@ export async function readFacts(): Promise<Facts> {
   }
 }
 
-function sampleOf(path: string) {
+function readSample(path: string) {
   const text = readFileSync(join(ROOT, path), 'utf8')
   return { body: JSON.parse(text).body }
 }

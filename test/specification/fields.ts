@@ -16,23 +16,26 @@ const flag = { type: 'boolean' }
 const object = { type: 'object' }
 const list = { type: 'array' }
 const orNull = (schema: Schema) => ({ ...schema, nullable: true })
-const oneOf = (...values: string[]) => ({ ...text, enum: values })
+const createEnum = (...values: string[]) => ({ ...text, enum: values })
 const sized = (minLength: number, maxLength: number) => ({ ...text, minLength, maxLength })
 const between = (minimum: number, maximum: number) => ({ ...integer, minimum, maximum })
 
 const name = sized(1, 100)
 const timeout = between(1_000, 60_000)
-const severity = oneOf('minor', 'major', 'critical')
-const incidentStatus = oneOf('investigating', 'identified', 'monitoring', 'resolved')
-const template = oneOf('minimal', 'brand', 'terminal', 'modern', 'clean', 'developer')
+const severity = createEnum('minor', 'major', 'critical')
+const incidentStatus = createEnum('investigating', 'identified', 'monitoring', 'resolved')
+const template = createEnum('minimal', 'brand', 'terminal', 'modern', 'clean', 'developer')
 const brand_color = { ...text, pattern: '^#[0-9a-fA-F]{6}$' }
-const regions = { ...list, items: oneOf('us-east', 'us-west', 'eu-west', 'eu-central', 'ap-southeast', 'ap-northeast') }
-const method = oneOf('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
-const keyword_type = oneOf('contains', 'not_contains', 'regex')
+const regions = {
+  ...list,
+  items: createEnum('us-east', 'us-west', 'eu-west', 'eu-central', 'ap-southeast', 'ap-northeast'),
+}
+const method = createEnum('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
+const keyword_type = createEnum('contains', 'not_contains', 'regex')
 const interval_seconds = between(30, 3_600)
 const retry_count = between(0, 5)
 const tags = { ...list, items: { ...text, maxLength: 50 } }
-const type = oneOf('http', 'ping', 'tcp', 'dns', 'keyword', 'heartbeat')
+const type = createEnum('http', 'ping', 'tcp', 'dns', 'keyword', 'heartbeat')
 
 const monitor = {
   name,
@@ -45,7 +48,7 @@ const monitor = {
   timeout_ms: { ...timeout, default: 30_000 },
   regions: { ...regions, default: ['us-east'] },
   assertions: { ...list, items: { ...object, required: ['type', 'operator', 'value'], additionalProperties: false } },
-  auth_type: oneOf('basic', 'bearer', 'header'),
+  auth_type: createEnum('basic', 'bearer', 'header'),
   auth_config: object,
   keyword: text,
   keyword_type: { ...keyword_type, default: 'contains' },
@@ -64,7 +67,7 @@ const field = {
   id: text,
   path: text,
   name_template: text,
-  rule_type: oneOf('equals', 'in', 'diff_lte', 'truthy', 'http_ok'),
+  rule_type: createEnum('equals', 'in', 'diff_lte', 'truthy', 'http_ok'),
   rule_config: object,
   degraded_rule_config: orNull(object),
   display_order: {},
@@ -77,7 +80,7 @@ const source = {
   name: { ...text, minLength: 1 },
   description: orNull(text),
   url: text,
-  method: oneOf('GET', 'POST'),
+  method: createEnum('GET', 'POST'),
   headers: orNull(object),
   body: orNull(text),
   auth_type: orNull(text),
@@ -175,7 +178,12 @@ export const RESOURCES: Resource[] = [
     create: {
       operation: 'POST /alerts/channels',
       required: ['name', 'type', 'config'],
-      fields: { name, type: oneOf('chat_a', 'chat_b', 'webhook', 'chat_c', 'email'), config: object, is_default: flag },
+      fields: {
+        name,
+        type: createEnum('chat_a', 'chat_b', 'webhook', 'chat_c', 'email'),
+        config: object,
+        is_default: flag,
+      },
     },
     answer: { operation: 'POST /alerts/channels', fields: ['name', 'type', 'config', 'is_default', 'signing_secret'] },
   },
@@ -200,7 +208,7 @@ export const RESOURCES: Resource[] = [
     create: {
       operation: 'POST /alerts/project-channels',
       required: ['alert_channel_id', 'alert_type'],
-      fields: { alert_channel_id: text, alert_type: oneOf('incident', 'dependency_incident') },
+      fields: { alert_channel_id: text, alert_type: createEnum('incident', 'dependency_incident') },
     },
   },
   {
@@ -208,7 +216,7 @@ export const RESOURCES: Resource[] = [
     create: {
       operation: 'POST /data-sources',
       required: ['name', 'url'],
-      fields: { ...source, auth_type: orNull(oneOf('basic', 'bearer', 'api_key')) },
+      fields: { ...source, auth_type: orNull(createEnum('basic', 'bearer', 'api_key')) },
     },
     update: { operation: 'PUT /data-sources/{id}', fields: source },
     answer: { operation: 'GET /data-sources', fields: Object.keys(source) },
@@ -240,7 +248,7 @@ export const RESOURCES: Resource[] = [
     create: {
       operation: 'POST /agent/invite',
       required: ['email'],
-      fields: { email: text, name: text, role: { ...oneOf('admin', 'editor', 'viewer'), default: 'editor' } },
+      fields: { email: text, name: text, role: { ...createEnum('admin', 'editor', 'viewer'), default: 'editor' } },
     },
     answer: { operation: 'POST /agent/invite', fields: ['user_id', 'email', 'role', 'is_new_account', 'claim_url'] },
   },

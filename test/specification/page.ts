@@ -1,4 +1,4 @@
-import { coverageOf, missingOf, toMarkdown } from './coverage.ts'
+import { buildCoverage, listMissing, toMarkdown } from './coverage.ts'
 import { readFacts } from './facts.ts'
 
 const HEAD = `# Coverage of the API
@@ -9,6 +9,6 @@ missing.`
 
 /** Builds the text of docs/api-coverage.md, and the list of what is missing. */
 export async function makePage(): Promise<{ text: string; missing: string[] }> {
-  const tables = coverageOf(await readFacts())
-  return { text: `${HEAD}\n\n${toMarkdown(tables)}\n`, missing: missingOf(tables) }
+  const tables = buildCoverage(await readFacts())
+  return { text: `${HEAD}\n\n${toMarkdown(tables)}\n`, missing: listMissing(tables) }
 }
