@@ -1,6 +1,6 @@
 import t from 'tap'
-import { isDomain, roleOf, roomOf } from './rooms.ts'
-import { at, type Import, importsOf, places, sources } from './source.ts'
+import { findRole, findRoom, isDomain } from './rooms.ts'
+import { at, type Import, parseImports, places, sources } from './source.ts'
 
 const files = sources('control-plane/dashboard')
 /** The files that read data for a page, and send it. */
@@ -8,7 +8,7 @@ const EFFECTS = /^control-plane\/dashboard\/(routes|form-routes|load-actions|wal
 const show = (found: Import[]) => found.map(({ file, line, target }) => at(file, line, `imports ${target}`))
 
 t.test('the dashboard does I/O in its routes, its reads and its browser part only', async t => {
-  const withRole = files.map(({ path }) => path).filter(path => roleOf(path) !== null)
+  const withRole = files.map(({ path }) => path).filter(path => findRole(path) !== null)
   t.same(
     withRole.filter(path => !EFFECTS.test(path)),
     [],
@@ -16,19 +16,19 @@ t.test('the dashboard does I/O in its routes, its reads and its browser part onl
   t.equal(withRole.length, 4)
   const found = files
     .filter(({ path }) => !EFFECTS.test(path))
-    .flatMap(importsOf)
+    .flatMap(parseImports)
     .filter(({ target, isRelative, isType }) => {
       if (isType) return false
       if (!isRelative) return target.startsWith('node:')
-      const room = roomOf(target)
-      return room === 'foundation/platform' || (isDomain(room) && roleOf(target) !== null)
+      const room = findRoom(target)
+      return room === 'foundation/platform' || (isDomain(room) && findRole(target) !== null)
     })
   t.same(show(found), [])
 })
 
 t.test('what browsers load contains neither the server nor modules of Node', async t => {
   const byPath = new Map(
-    sources('control-plane', 'shared').map(file => [file.path, importsOf(file).filter(({ isType }) => !isType)]),
+    sources('control-plane', 'shared').map(file => [file.path, parseImports(file).filter(({ isType }) => !isType)]),
   )
   const reached = new Set(['browser/main.tsx', 'wall/browser/main.tsx'].map(name => `control-plane/dashboard/${name}`))
   for (const path of reached)
@@ -37,7 +37,7 @@ t.test('what browsers load contains neither the server nor modules of Node', asy
   const ALLOWED =
     /^(control-plane\/dashboard\/(browser|core|parts|screens|wall)\/|deploy\/client\/|shared\/(checks\/|assertions\/names\.ts$|secret-names\.ts$|group-by\.ts$|storable-text\.ts$|json-path\.ts$)|control-plane\/foundation\/web\/(html\/(mail-layout|text-lines|contrast)|validation\/(date-time|time-zone|visible-text))\.tsx?$)/
   const shown = [...reached].filter(path => !ALLOWED.test(path))
-  const pure = shown.filter(path => isDomain(roomOf(path)) && roleOf(path) === null)
+  const pure = shown.filter(path => isDomain(findRoom(path)) && findRole(path) === null)
   t.same(
     shown.filter(path => !pure.includes(path)),
     [],

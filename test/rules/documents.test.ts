@@ -12,7 +12,7 @@ const code = sources('control-plane', 'probe-agent', 'shared', 'deploy', 'tools'
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 /** The anchors of a Markdown file, made of its headings as GitHub makes them. */
-function anchorsOf(path: string): Set<string> {
+function readAnchors(path: string): Set<string> {
   const headings = [...read(path).matchAll(/^#{1,6} +(.+)$/gm)].map(([, text = '']) => text)
   return new Set(headings.map(toAnchor))
 }
@@ -29,7 +29,7 @@ function findBrokenLink(target: string): string | null {
   const [path = '', anchor] = target.split('#')
   if (!existsSync(join(ROOT, path))) return `${path} does not exist`
   if (anchor === undefined || !path.endsWith('.md')) return null
-  return anchorsOf(path).has(anchor) ? null : `${path} has no heading for #${anchor}`
+  return readAnchors(path).has(anchor) ? null : `${path} has no heading for #${anchor}`
 }
 
 t.test('the map of the README has each area with its rooms, in import order', async t => {

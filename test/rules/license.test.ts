@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ROOT } from './source.ts'
 
-const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const readText = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** The full texts, as their authors publish them. */
@@ -25,9 +25,9 @@ const LICENSES = [
 
 for (const { folder, name, begin, digest } of LICENSES) {
   t.test(`${join(folder, 'LICENSE')} is the full text of ${name}, which package.json names`, async t => {
-    const text = textOf(join(folder, 'LICENSE'))
+    const text = readText(join(folder, 'LICENSE'))
     t.ok(text.trimStart().startsWith(begin))
     t.equal(sha256(text), digest)
-    t.equal(JSON.parse(textOf(join(folder, 'package.json'))).license, name)
+    t.equal(JSON.parse(readText(join(folder, 'package.json'))).license, name)
   })
 }

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { importsOf, sources } from './source.ts'
+import { parseImports, sources } from './source.ts'
 
 t.test('the oracle of the simulation imports nothing of what it judges', async t => {
   const files = sources('test/simulate/oracle')
   t.ok(files.length > 0)
-  const found = files.flatMap(importsOf).filter(({ target }) => !target.startsWith('test/simulate/oracle/'))
+  const found = files.flatMap(parseImports).filter(({ target }) => !target.startsWith('test/simulate/oracle/'))
   t.same(
     found.map(({ file, line, target }) => `${file}:${line} ${target}`),
     [],
@@ -18,7 +18,7 @@ t.test('no code that decides a status reads ClickHouse or maintenance', async t 
   t.ok(reached.size > 10, `${reached.size} files`)
   for (const path of reached) {
     const source = all.get(path)
-    const imports = source === undefined ? [] : importsOf(source).filter(({ isType }) => !isType)
+    const imports = source === undefined ? [] : parseImports(source).filter(({ isType }) => !isType)
     for (const { target } of imports) reached.add(target)
   }
   t.ok(reached.size > 30, `${reached.size} files and packages`)

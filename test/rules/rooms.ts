@@ -65,14 +65,14 @@ export const OPEN_ROLES = ['actions', 'store', 'judge']
 export const isWiring = (path: string) => WIRING.test(path)
 
 /** The room of a path like `control-plane/monitoring/monitors/store.ts`; null for wiring, other programs and unknown folders. */
-export function roomOf(path: string): string | null {
+export function findRoom(path: string): string | null {
   if (isWiring(path)) return null
   return ROOMS.find(room => path.startsWith(`control-plane/${room}/`)) ?? null
 }
 
 /** The role that lets a file do I/O: the last word of its name or of one of its folders below the room. Null: pure. */
-export function roleOf(path: string): string | null {
-  const below = path.slice(`control-plane/${roomOf(path) ?? ''}/`.length)
+export function findRole(path: string): string | null {
+  const below = path.slice(`control-plane/${findRoom(path) ?? ''}/`.length)
   const words = below
     .replace(/\.tsx?$/, '')
     .split('/')

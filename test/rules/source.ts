@@ -40,7 +40,7 @@ export function filesBelow(folder: string): string[] {
 const IMPORT =
   /^[ \t]*(?:import|export)\s+(type\s+)?([^'"();]*?)\s*from\s*['"]([^'"]+)['"]|^[ \t]*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
 
-export function importsOf({ path, code }: SourceFile): Import[] {
+export function parseImports({ path, code }: SourceFile): Import[] {
   return [...code.matchAll(IMPORT)].map(match => {
     const specifier = match[3] ?? match[4] ?? match[5] ?? ''
     const isRelative = specifier.startsWith('.')
@@ -84,26 +84,30 @@ export function functionsIn({ code }: Pick<SourceFile, 'code'>): FunctionSpan[] 
 const opensTemplate = (line: string) => line.split('`').length % 2 === 0
 const startsWithCloser = (line: string) => /^\s*[)}\]]/.test(line)
 /** A branch of a conditional expression closes below its first word. */
-const indentOf = (line: string) => /^\s*(?:[?:] )?/.exec(line)![0].length
+const countIndent = (line: string) => /^\s*(?:[?:] )?/.exec(line)![0].length
 
 function findHeadStart(lines: string[], end: number): number {
-  const indent = indentOf(lines[end]!)
+  const indent = countIndent(lines[end]!)
   let start = end
   while (start > 0 && startsWithCloser(lines[start]!)) {
     do start--
-    while (start > 0 && (lines[start]!.trim() === '' || indentOf(lines[start]!) > indent))
+    while (start > 0 && (lines[start]!.trim() === '' || countIndent(lines[start]!) > indent))
   }
   return start
 }
 
 function findEnd(lines: string[], headEnd: number): number {
-  const indent = indentOf(lines[headEnd]!)
+  const indent = countIndent(lines[headEnd]!)
   // an expression on the lines below has no closing line
   const isOpen = lines[headEnd]!.endsWith('=>')
   let end = headEnd + 1
   while (end < lines.length) {
     const line = lines[end]!
-    if (isOpen ? line.trim() !== '' && indentOf(line) <= indent : indentOf(line) === indent && startsWithCloser(line))
+    if (
+      isOpen
+        ? line.trim() !== '' && countIndent(line) <= indent
+        : countIndent(line) === indent && startsWithCloser(line)
+    )
       break
     end++
   }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import t from 'tap'
-import { filesBelow, importsOf, sources } from './source.ts'
+import { filesBelow, parseImports, sources } from './source.ts'
 
 const PROGRAMS = ['control-plane', 'probe-agent', 'shared', 'deploy', 'tools']
 const isGenerated = (path: string) => path.includes('/gen/')
@@ -34,7 +34,7 @@ const hasElementsFor = (path: string, user: string) => path.endsWith('.tsx') && 
 
 t.test('a small file has more than one user', async t => {
   const users = new Map<string, Set<string>>()
-  for (const { file, target } of sources(...PROGRAMS).flatMap(importsOf))
+  for (const { file, target } of sources(...PROGRAMS).flatMap(parseImports))
     users.set(target, (users.get(target) ?? new Set()).add(file))
   const small = sources('control-plane', 'probe-agent', 'shared').filter(
     ({ path, text }) => text.split('\n').length - 1 <= MAX_SMALL_LINES && !MAY_BE_SMALL.test(path),
@@ -55,7 +55,7 @@ t.test('no files import each other in a circle, types included', async t => {
       .filter(({ path }) => !isGenerated(path))
       .map(file => [
         file.path,
-        importsOf(file)
+        parseImports(file)
           .filter(({ isRelative }) => isRelative)
           .map(({ target }) => target),
       ]),
