@@ -5,12 +5,16 @@ import { filesBelow, places, ROOT, type SourceFile, sources } from './source.ts'
 
 const files = sources('control-plane', 'probe-agent', 'shared', 'deploy', 'tools')
 
-/** JavaScript of the tools. */
-const scripts = ['deploy', 'tools', 'probe-agent'].flatMap(filesBelow).flatMap(path => {
-  if (!path.endsWith('.mjs')) return []
-  const code = readFileSync(join(ROOT, path), 'utf8')
-  return [{ path, text: code, code }]
-})
+/** JavaScript below these folders. */
+function readScripts(...folders: string[]): SourceFile[] {
+  return folders.flatMap(filesBelow).flatMap(path => {
+    if (!path.endsWith('.mjs')) return []
+    const code = readFileSync(join(ROOT, path), 'utf8')
+    return [{ path, text: code, code }]
+  })
+}
+
+const scripts = readScripts('deploy', 'tools', 'probe-agent')
 
 /** Words that say nothing to a reader who does not know this project; the comment names what to write instead. */
 const UNWANTED = [
@@ -76,7 +80,7 @@ const GIVEN = [
 
 t.test('functions are named by verbs and values by nouns: no name ends in "Of"', async t => {
   t.same(
-    [...files, ...scripts].flatMap(file =>
+    [...files, ...sources('test'), ...scripts, ...readScripts('test')].flatMap(file =>
       places(file, /(?<!['"`-])\b[A-Za-z]\w*[a-z]Of\b/g).filter(
         place => !GIVEN.includes(place.split(' ').at(-1) ?? ''),
       ),

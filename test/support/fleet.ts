@@ -219,14 +219,16 @@ const heartbeat = (seq: number, connectivityOk: boolean): NonNullable<ProbeMessa
 })
 
 type Kind = NonNullable<FleetMessage['body']>['$case']
-type BodyOf<K extends Kind> = Extract<NonNullable<FleetMessage['body']>, { $case: K }>
+type FleetBody<K extends Kind> = Extract<NonNullable<FleetMessage['body']>, { $case: K }>
 
-const find = <K extends Kind>(probe: TestProbe, kind: K): BodyOf<K> | undefined =>
-  probe.messages.find((body): body is BodyOf<K> => body.$case === kind)
+const find = <K extends Kind>(probe: TestProbe, kind: K): FleetBody<K> | undefined =>
+  probe.messages.find((body): body is FleetBody<K> => body.$case === kind)
 
 /** Everything received of one kind. */
-export const all = <K extends Kind>(probe: TestProbe, kind: K): BodyOf<K>['value'][] =>
-  probe.messages.filter((body): body is BodyOf<K> => body.$case === kind).map(body => body.value as BodyOf<K>['value'])
+export const all = <K extends Kind>(probe: TestProbe, kind: K): FleetBody<K>['value'][] =>
+  probe.messages
+    .filter((body): body is FleetBody<K> => body.$case === kind)
+    .map(body => body.value as FleetBody<K>['value'])
 
 function apply(probe: TestProbe, message: Assignments, named: Set<string>): void {
   for (const upsert of message.upserts) {
