@@ -9,7 +9,10 @@ import { PLOT, type Span, toX } from './plot.ts'
 type Heatmap = OperationResponse<'readAnalyticsHeatmap'>
 type Step = Heatmap['data'][number]
 
-/** How many checks took how long: the darker a cell, the more. Failed checks are a row of their own at the top. */
+/**
+ * How many checks took how long: the stronger the tone of a cell, the more. Failed checks are a row of their own at the top. Outages
+ * and maintenance are behind the cells, so that they hardly change the tones.
+ */
 export function HeatMap({ heatmap, span, marks }: { heatmap: Heatmap; span: Span; marks: readonly Mark[] }) {
   const { data: steps, meta } = heatmap
   const used = countUsedBounds(steps)
@@ -31,10 +34,11 @@ export function HeatMap({ heatmap, span, marks }: { heatmap: Heatmap; span: Span
   return (
     <figure>
       <figcaption>
-        Distribution <span class="soft">darker is more checks, the top row is failed checks</span>
+        Distribution <span class="soft">a stronger tone is more checks, the top row is failed checks</span>
       </figcaption>
       <svg class="chart" viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} role="img" aria-label={describe(steps)}>
         <Axes span={span} max={rows} format={row => formatRow(row, used, bounds)} />
+        <Marks span={span} marks={marks.filter(({ kind }) => kind !== 'change')} />
         {steps.map(({ at, counts, failed }) => {
           const atMs = Date.parse(at)
           const x = Math.max(PLOT.left, toX(span, atMs))
@@ -54,7 +58,7 @@ export function HeatMap({ heatmap, span, marks }: { heatmap: Heatmap; span: Span
               />
             ))
         })}
-        <Marks span={span} marks={marks} />
+        <Marks span={span} marks={marks.filter(({ kind }) => kind === 'change')} />
         <CursorMark span={span} />
       </svg>
       <ChartTable rows={steps} columns={columns} getKey={({ at }) => at} />
