@@ -13,7 +13,7 @@ const [backup = '', newMachine = '', restorePostgres = '', restoreClickhouse = '
 const DOCKER = `#!/bin/sh
 echo "$*" >> calls
 case "$*" in *"$FAILS"*) exit 1;; esac
-case "$*" in *pg_dump*) echo dump;; *"cat /var/lib"*) echo archive;; esac
+case "$*" in *pg_dump*) echo dump;; *"cat /var/lib"*) tar -cf - calls;; esac
 `
 
 type Run = { status: number | null; calls: string[] }
@@ -32,11 +32,12 @@ function createFolder(t: Test) {
     exists: (name: string) => existsSync(path(name)),
     readMode: (name: string) => statSync(path(name)).mode & 0o777,
     remove: (name: string) => rmSync(path(name)),
+    write: (name: string, text: string) => writeFileSync(path(name), text),
     run(commands: string, fails = 'nothing fails'): Run {
-      rmSync(path('calls'), { force: true })
+      writeFileSync(path('calls'), '')
       const env = { PATH: `${path('bin')}:${process.env.PATH}`, FAILS: fails }
       const { status } = spawnSync('sh', ['-c', commands], { cwd: folder, env, encoding: 'utf8' })
-      return { status, calls: readFileSync(path('calls'), 'utf8').trim().split('\n') }
+      return { status, calls: readFileSync(path('calls'), 'utf8').trim().split('\n').filter(Boolean) }
     },
   }
 }
@@ -45,7 +46,7 @@ t.test('A backup keeps the rights of files, and a step that fails leaves the ear
   const folder = createFolder(t)
   t.equal(folder.run(backup).status, 0)
   t.equal(folder.read('backups/picket.dump'), 'dump')
-  t.equal(folder.read('backups/picket.tar'), 'archive')
+  t.match(folder.read('backups/picket.tar'), /^calls/, 'a tar archive')
   for (const name of ['backups', 'keys']) t.equal(folder.readMode(name), 0o700, name)
   t.equal(folder.readMode('keys/files/domain-connect.pem'), 0o644, 'user 1000 of the containers can read it')
   for (const [step, file] of [
@@ -72,7 +73,7 @@ t.test('Control planes start only after every step of a restore', async t => {
   const folder = createFolder(t)
   folder.run(backup)
   const steps = [
-    [restorePostgres, ['dropdb', 'pg_restore', 'vacuumdb']],
+    [restorePostgres, ['createdb', 'pg_restore', 'vacuumdb', 'ALTER DATABASE']],
     [restoreClickhouse, ['cat > backups']],
   ] as const
   for (const [commands, names] of steps) {
@@ -86,6 +87,21 @@ t.test('Control planes start only after every step of a restore', async t => {
       t.notOk(failed.calls.includes('compose up -d'), name)
     }
   }
+})
+
+t.test('A restore from a damaged backup replaces nothing', async t => {
+  const folder = createFolder(t)
+  folder.run(backup)
+  const failed = folder.run(restorePostgres, 'pg_restore')
+  t.not(failed.status, 0)
+  const dropped = failed.calls.flatMap(call =>
+    [...call.matchAll(/dropdb -U picket --force --if-exists (\w+)/g)].map(([, name]) => name),
+  )
+  t.same(dropped, ['picket_restored'], 'only the remains of an earlier restore')
+  folder.write('backups/picket.tar', 'half an archive')
+  const { status, calls } = folder.run(restoreClickhouse)
+  t.not(status, 0)
+  t.same(calls, [], 'nothing was stopped or dropped')
 })
 
 t.test('The commands name services of compose.yaml', async t => {
