@@ -109,7 +109,11 @@ t.test('The entry of a project file has what is stored, the changes of the form 
       { dependencies: [{ id: ID, slug: 'github', overrides: [{ channel: 'c1', on_degraded: false }] }] },
     ],
     [call('createIncident', { body: { title: 'Slow' } as never }), null, null],
-    [call('updateMonitorParents', { path: { id: ID }, body: { parent_ids: [] } }), null, null],
+    [
+      call('updateMonitorParents', { path: { id: ID }, body: { parent_ids: ['m1'] } }),
+      { id: ID, name: 'Shop' },
+      { monitors: [{ id: ID, name: 'Shop', parents: ['m1'] }] },
+    ],
   ]
   for (const [query, stored, section] of rows) {
     const entry = toProjectEntry(query)

@@ -24,6 +24,7 @@ const SECTIONS: Record<string, FileSection> = {
   Monitor: 'monitors',
   Monitors: 'monitors',
   MonitorBoard: 'monitors',
+  MonitorParents: 'monitors',
   MaintenanceWindow: 'maintenance_windows',
   MaintenanceWindows: 'maintenance_windows',
   DataSource: 'data_sources',
@@ -86,10 +87,11 @@ const FILE_SETTINGS = ['is_digest_enabled', 'digest_threshold']
 function toFileFields(section: FileSection, body: Record<string, unknown>): Record<string, unknown> {
   if (section === 'alert_settings')
     return Object.fromEntries(Object.entries(body).filter(([name]) => FILE_SETTINGS.includes(name)))
-  const { monitor_ids: monitors, overrides, ...fields } = body
+  const { monitor_ids: monitors, parent_ids: parents, overrides, ...fields } = body
   return {
     ...fields,
     ...(monitors !== undefined && { monitors }),
+    ...(parents !== undefined && { parents }),
     ...(overrides !== undefined && toOverrides(overrides)),
   }
 }
