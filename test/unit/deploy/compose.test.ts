@@ -307,7 +307,8 @@ t.test('The chapter on backups has a command for each data store, and names all 
   const { CLICKHOUSE_DB } = compose.services.clickhouse.environment
   t.match(backups, `pg_dump -U ${POSTGRES_USER} -Fc ${POSTGRES_DB} >`)
   t.match(backups, `createdb -U ${POSTGRES_USER} ${POSTGRES_DB}`)
-  t.match(backups, `pg_restore -U ${POSTGRES_USER} -d ${POSTGRES_DB} `)
+  t.match(backups, `pg_restore -U ${POSTGRES_USER} -d ${POSTGRES_DB}_restored `)
+  t.match(backups, `ALTER DATABASE ${POSTGRES_DB}_restored RENAME TO ${POSTGRES_DB}`)
   t.match(backups, `BACKUP DATABASE ${CLICKHOUSE_DB} TO File(`)
   t.match(backups, `RESTORE DATABASE ${CLICKHOUSE_DB} FROM File(`)
   // the image allows backups in this folder of the data
