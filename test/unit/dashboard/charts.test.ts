@@ -73,6 +73,14 @@ t.test('Outages, maintenance and changes of settings are marked at their times, 
       name,
     )
   }
+  const distribution = figures.get('Distribution')!
+  const order = ['outage', 'heat', 'change'].map(kind => distribution.indexOf(` class="${kind}"`))
+  t.same(
+    order,
+    order.toSorted((a, b) => a - b),
+    'periods are behind the cells, changes in front',
+  )
+  t.notOk(order.includes(-1))
   t.match(figures.get('90'), '<rect class="change"')
   t.end()
 })

@@ -47,9 +47,9 @@ export function isFailureRechecked(state: MonitorState, policy: Policy, nowMs: n
 }
 
 /**
- * Whether the check began after `dueMs`. The slot of a re-check does not show when it began: after the attempt before it.
- * A slot that is later than the time at which the result was taken is of a clock that has been set back since, so it does
- * not show it either.
+ * Whether the check began after `dueMs`. A re-check begins after the attempt before it, whatever its slot. A slot that is
+ * later than the time at which JetStream took the result comes from a clock that has been set back since, so it does not
+ * show when the check began.
  */
 function beganAfter({ attempt, scheduledAtMs }: VerdictResult, dueMs: number, takenAtMs: number): boolean {
   return attempt > 1 || (scheduledAtMs > dueMs && scheduledAtMs <= takenAtMs + DEFAULT_TOLERANCE.futureMs)
