@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { type Clickhouse, createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   encodeOrigin,
@@ -12,6 +12,7 @@ import { findAnswerDifferences } from '../support/answers.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { insertPeriod } from '../support/history-rows.ts'
+import { insertLines } from '../support/insert-lines.ts'
 import { readOperations } from '../support/operations.ts'
 import { buildArrival, createResult } from '../support/results.ts'
 

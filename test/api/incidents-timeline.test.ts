@@ -1,7 +1,7 @@
 import t from 'tap'
 import { v7 as uuidv7 } from 'uuid'
 import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
-import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { type Clickhouse, createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   encodeOrigin,
@@ -19,6 +19,7 @@ import {
 import { FailureSource, Outcome, type Result } from '../../shared/checks/result.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { unwrapData } from '../support/client.ts'
+import { insertLines } from '../support/insert-lines.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { buildArrival, createResult } from '../support/results.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { migrateClickhouse } from '../../control-plane/foundation/migrations/clickhouse/index.ts'
-import { type Clickhouse, createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { type Clickhouse, createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { connectNats, ensureStreams } from '../../control-plane/foundation/platform/nats/client.ts'
 import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
@@ -14,6 +14,7 @@ import { FailureSource, Outcome, type Result } from '../../shared/checks/result.
 import { computeSlots, findSlotFrom } from '../../shared/checks/slots.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { unwrapData } from '../support/client.ts'
+import { insertLines } from '../support/insert-lines.ts'
 import { startNats } from '../support/nats.ts'
 import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { buildArrival, createResult } from '../support/results.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   encodeOrigin,
@@ -9,6 +9,7 @@ import {
 import { summaryRoutes } from '../../control-plane/insight/analytics/summary/summary-routes.ts'
 import { startApi } from '../support/api-server.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
+import { insertLines } from '../support/insert-lines.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 import { buildArrival } from '../support/results.ts'
 import { countMostAtOnce } from '../support/statements-at-once.ts'

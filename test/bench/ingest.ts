@@ -6,6 +6,7 @@
 import { createClient } from '@clickhouse/client'
 import { Client } from 'pg'
 import { createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { createLineBuffer } from '../../control-plane/insight/analytics/recording/line-buffer.ts'
 import {
   encodeOrigin,
   RESULT_LINE_COLUMNS,
@@ -116,14 +117,14 @@ async function bareLoop(messages: Uint8Array[], url: string): Promise<number> {
   await clickhouse.command({ query: 'CREATE TABLE bare AS results' })
   const started = performance.now()
   for (let i = 0; i < messages.length; i += 500) {
-    const lines = messages.slice(i, i + 500).flatMap(data => {
+    const lines = createLineBuffer()
+    for (const data of messages.slice(i, i + 500)) {
       const batch = ResultBatch.decode(data)
       const origin = encodeOrigin(batch)
-      return batch.results.map(result =>
-        toResultLine(result, origin, { takenAtMs: result.startedAtMs, sequence: 1, isLate: false }),
-      )
-    })
-    await insertLines(clickhouse, `bare (${RESULT_LINE_COLUMNS})`, lines)
+      for (const result of batch.results)
+        lines.add(toResultLine(result, origin, { takenAtMs: result.startedAtMs, sequence: 1, isLate: false }))
+    }
+    await insertLines(clickhouse, `bare (${RESULT_LINE_COLUMNS})`, lines.slice(0, lines.count()))
   }
   const ms = performance.now() - started
   await clickhouse.close()

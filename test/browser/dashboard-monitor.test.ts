@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { createClickhouse, insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
+import { createClickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
 import {
   encodeOrigin,
   RESULT_LINE_COLUMNS,
@@ -11,6 +11,7 @@ import { startApi } from '../support/api-server.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
 import { createClickhouseDatabase } from '../support/clickhouse.ts'
 import { addSession, readOverflow, readText } from '../support/dashboard-browser.ts'
+import { insertLines } from '../support/insert-lines.ts'
 import { startNats } from '../support/nats.ts'
 import { createPerson } from '../support/person.ts'
 import { openAnsweredRegions } from '../support/requested-checks.ts'

@@ -41,12 +41,14 @@ export function createClickhouseModel({ time, activeFaults, random, onRows }: Pa
         time.after(STORED_AFTER_MS, () => {
           if (clickhouse.away > 0) return
           isStored = true
-          onRows(lines.map(line => buildRowKey(table, line)))
+          onRows(splitLines(lines).map(line => buildRowKey(table, line)))
         })
         if (clickhouse.answersLost === 0) answer(ANSWERED_AFTER_MS)
         else answer(random.chance(RESET_SHARE) ? ANSWERED_AFTER_MS + 1 : REQUEST_TIMEOUT_MS)
       })
 }
+
+const splitLines = (lines: Buffer) => lines.toString().split('\n').slice(0, -1)
 
 /** The number of columns at the beginning of a line that make a row unique (docs/design/history.md#data). */
 const KEY_COLUMNS = { results: 6, witness_checks: 5 }

@@ -1,5 +1,4 @@
 import type { Clickhouse } from '../../control-plane/foundation/platform/clickhouse.ts'
-import { insertLines } from '../../control-plane/foundation/platform/clickhouse.ts'
 import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import {
   encodeOrigin,
@@ -7,6 +6,7 @@ import {
   toResultLine,
 } from '../../control-plane/insight/analytics/recording/result-line.ts'
 import type { Result } from '../../shared/checks/result.ts'
+import { insertLines } from './insert-lines.ts'
 import { buildArrival } from './results.ts'
 
 /** Transitions of each monitor, as the verdict stores them: when, and to which status. */

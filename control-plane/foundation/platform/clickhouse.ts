@@ -160,13 +160,13 @@ export async function pingClickhouse(clickhouse: Clickhouse, timeoutMs: number):
 export async function insertLines(
   clickhouse: Clickhouse,
   table: string,
-  lines: string[],
+  lines: Buffer,
   outer?: AbortSignal,
 ): Promise<void> {
   await withDeadline(REQUEST_TIMEOUT_MS, outer, async signal => {
     const { stream } = await clickhouse.exec({
       query: `INSERT INTO ${table} FORMAT JSONCompactEachRow`,
-      values: Readable.from([Buffer.from(lines.join(''))], { objectMode: false }),
+      values: Readable.from([lines], { objectMode: false }),
       abort_signal: signal,
     })
     try {

@@ -4,25 +4,25 @@ export type RejectedItem = { index: number; error: Error }
 const MAX_REJECTIONS = 128
 
 /**
- * Inserts the items together. A rejected insert is retried in halves, down to single items. Returns the items that were
+ * Inserts `count` items together. A rejected insert is retried in halves, down to single items. Returns the items that were
  * rejected alone. Halves of one size come before smaller ones, so a bad range does not hide that the others are
  * accepted. Throws errors for which `mayHalve` is false, and the last error when nothing is accepted, unless
  * `isPatient`.
  */
-export async function insertBisecting<T>(
-  items: T[],
-  insert: (items: T[]) => Promise<void>,
+export async function insertBisecting(
+  count: number,
+  insert: (from: number, to: number) => Promise<void>,
   mayHalve: (error: unknown) => boolean,
   isPatient: (error: unknown) => boolean,
 ): Promise<RejectedItem[]> {
   const rejected: RejectedItem[] = []
-  const queue = [{ from: 0, to: items.length }]
+  const queue = [{ from: 0, to: count }]
   let failures = 0
   let isAnyAccepted = false
   for (const { from, to } of queue) {
     if (from === to) continue
     try {
-      await insert(from === 0 && to === items.length ? items : items.slice(from, to))
+      await insert(from, to)
       isAnyAccepted = true
     } catch (error) {
       failures++

@@ -3,15 +3,16 @@ import { decodeResultBatch } from '../../../../shared/checks/result-batch.ts'
 import { LATE_STREAM, WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
 import { type CheckedRegions, classifyReport } from '../../../monitoring/monitors/report-regions/checked-regions.ts'
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
+import { createLineBuffer, type LineBuffer } from './line-buffer.ts'
 import { encodeOrigin, findRejectReason, type MessageArrival, toResultLine, toWitnessLine } from './result-line.ts'
 
 /** The rows of messages for ClickHouse. */
 export type MessageLines = {
-  lines: string[]
+  lines: LineBuffer
   /** for each message, the number of lines up to its last one */
   ends: number[]
   /** rows of checks by witnesses, which have a table of their own */
-  witnesses: string[]
+  witnesses: LineBuffer
   /** the same as `ends`, for `witnesses` */
   witnessEnds: number[]
   /** the number of results that are set aside, by reason */
@@ -32,7 +33,7 @@ type Monitors = { of(monitorId: string): CheckedRegions | undefined }
 
 /** @param monitors null: the regions of monitors are not known, so results of every region are accepted */
 export function toMessageLines(messages: readonly Message[], monitors: Monitors | null): MessageLines {
-  const rows = { lines: [], ends: [], witnesses: [], witnessEnds: [] }
+  const rows = { lines: createLineBuffer(), ends: [], witnesses: createLineBuffer(), witnessEnds: [] }
   const read: MessageLines = { ...rows, refused: {}, foreign: new Map(), isSure: true }
   for (const message of messages) {
     try {
@@ -40,8 +41,8 @@ export function toMessageLines(messages: readonly Message[], monitors: Monitors 
     } catch {
       reject(read, 'unreadable', 1)
     }
-    read.ends.push(read.lines.length)
-    read.witnessEnds.push(read.witnesses.length)
+    read.ends.push(read.lines.count())
+    read.witnessEnds.push(read.witnesses.count())
   }
   return read
 }
@@ -72,7 +73,7 @@ function addBatch(read: MessageLines, { subject, data, info }: Message, monitors
     const reason = findRejectReason(result, arrivedAtMs)
     if (reason !== null) reject(read, reason, 1)
     else if (isAccepted(read, monitors, { region, probeId, arrivedAtMs }, result))
-      read.lines.push(toResultLine(result, origin, arrival))
+      read.lines.add(toResultLine(result, origin, arrival))
   }
 }
 
@@ -82,7 +83,7 @@ function addWitness(read: MessageLines, batch: ResultBatch, arrival: MessageArri
   const isWitness = witnessed?.trigger === Trigger.WITNESS
   const reason = isWitness ? findRejectReason(witnessed, arrival.takenAtMs) : 'unreadable'
   if (reason !== null) reject(read, reason, 1)
-  else read.witnesses.push(toWitnessLine(witnessed!, encodeOrigin(batch), arrival))
+  else read.witnesses.add(toWitnessLine(witnessed!, encodeOrigin(batch), arrival))
 }
 
 function isAccepted(

@@ -5,6 +5,7 @@ import type { ForeignReportRecorder } from '../../../monitoring/monitors/report-
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
 import { insertBisecting, type RejectedItem } from './bisecting-insert.ts'
 import { ATTEMPTS_BEFORE_ISOLATION, classifyInsertError, MAX_ATTEMPTS, type RetryTracker } from './insert-errors.ts'
+import type { LineBuffer } from './line-buffer.ts'
 import { type MessageLines, toMessageLines } from './message-lines.ts'
 import type { RecorderMetrics } from './recorder-metrics.ts'
 import { groupBySize } from './size-groups.ts'
@@ -33,8 +34,8 @@ export type RecorderTools = {
   tries: RetryTracker
   monitors: Pick<CheckedRegionsCache, 'of' | 'refresh'>
   note: ForeignReportRecorder
-  /** Resolves when ClickHouse has stored the lines. */
-  insert(table: 'results' | 'witness_checks', lines: string[]): Promise<void>
+  /** Resolves when ClickHouse has stored the lines, which are UTF-8. */
+  insert(table: 'results' | 'witness_checks', lines: Buffer): Promise<void>
   /** False for an error by which ClickHouse rejected the data or the query. */
   isAway(error: unknown): boolean
 }
@@ -97,7 +98,7 @@ function nakWithDelay(messages: FetchedMessage[], tries: RetryTracker): void {
 }
 
 /** Rows of messages for one table. `ends`: for each message, the number of lines up to its last one. */
-type TableRows = { table: 'results' | 'witness_checks'; lines: string[]; ends: number[] }
+type TableRows = { table: 'results' | 'witness_checks'; lines: LineBuffer; ends: number[] }
 
 async function recordBatch(messages: FetchedMessage[], stream: string, tools: RecorderTools): Promise<void> {
   const { tries, meters } = tools
@@ -122,7 +123,7 @@ async function recordBatch(messages: FetchedMessage[], stream: string, tools: Re
     }
   }
   await reportRefusedResults(decoded, stream, tools)
-  meters.recorded.inc({ stream }, lines.length - rejected.length)
+  meters.recorded.inc({ stream }, lines.count() - rejected.length)
   if (stream === LATE_STREAM) countLate(messages, ends, meters)
 }
 
@@ -134,10 +135,10 @@ function insertRows(
 ): Promise<RejectedItem[]> {
   const isLastAttempt = messages.some(message => tries.getCount(getMessageKey(message)) >= MAX_ATTEMPTS)
   return insertBisecting(
-    lines,
-    async some => {
-      await insert(table, some)
-      tries.accept(some.length)
+    lines.count(),
+    async (from, to) => {
+      await insert(table, lines.slice(from, to))
+      tries.accept(to - from)
     },
     error => !isAway(error) && (isLastAttempt || classifyInsertError(error as Error) !== 'server'),
     error => isLastAttempt || classifyInsertError(error as Error) === 'rows',
@@ -168,7 +169,7 @@ function reportRejectedRows(
     if (classifyInsertError(error) !== 'rows' && tries.getCount(getMessageKey(message)) < ATTEMPTS_BEFORE_ISOLATION)
       retried.add(message)
     else {
-      const [monitorId, region, scheduledAtMs] = JSON.parse(lines[index]!)
+      const [monitorId, region, scheduledAtMs] = JSON.parse(lines.slice(index, index + 1).toString())
       const { stream, streamSequence: sequence } = message.info
       const result = { table, monitorId, region, scheduledAtMs, stream, sequence }
       log.error({ err: error, ...result }, 'ClickHouse rejected a result; it is set aside')
