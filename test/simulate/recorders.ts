@@ -44,6 +44,7 @@ export function startRecorders({ time, random, database, consumer, createInsert 
       ...{ log, meters, monitors, tries: createRetryTracker(), insert: createInsert(host) },
       note: () => Promise.resolve(),
       isAway: () => true,
+      yieldPoint: null,
     }
     const source = consumer.openSource(host, () => state.round.signal)
     while (!state.isStopping) {

@@ -43,7 +43,7 @@ const buildMessage = (data: Uint8Array, streamSequence: number) => ({
 t.test('Both readers accept what probes send', async t => {
   for (const [title, data, count] of ACCEPTED) {
     t.equal(decodeBatch(subject, data).results.length, count, title)
-    t.equal(toMessageLines([buildMessage(data, 1)], null).lines.count(), count, title)
+    t.equal((await toMessageLines([buildMessage(data, 1)], null, null)).lines.count(), count, title)
   }
 })
 
@@ -52,7 +52,7 @@ t.test('Both readers refuse a message with too many bytes, results or fields, an
     t.throws(() => decodeBatch(subject, data), /the message has/, title)
     const neighbour = encode([result()])
     const messages = [neighbour, data, neighbour].map((one, i) => buildMessage(one, i + 1))
-    const { lines, ends, refused } = toMessageLines(messages, null)
+    const { lines, ends, refused } = await toMessageLines(messages, null, null)
     t.same({ lines: lines.count(), ends, refused }, { lines: 2, ends: [1, 1, 2], refused: { unreadable: 1 } }, title)
   }
 })

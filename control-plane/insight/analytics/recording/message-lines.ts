@@ -1,6 +1,7 @@
 import { type Result, type ResultBatch, Trigger } from '../../../../shared/checks/result.ts'
 import { decodeResultBatch } from '../../../../shared/checks/result-batch.ts'
 import { LATE_STREAM, WITNESS_REGION } from '../../../../shared/nats/subjects.ts'
+import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
 import { type CheckedRegions, classifyReport } from '../../../monitoring/monitors/report-regions/checked-regions.ts'
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
 import { createLineBuffer, type LineBuffer } from './line-buffer.ts'
@@ -31,11 +32,21 @@ type Message = {
 /** The regions of monitors; undefined: the monitor does not exist, so its results cannot be read. */
 type Monitors = { of(monitorId: string): CheckedRegions | undefined }
 
-/** @param monitors null: the regions of monitors are not known, so results of every region are accepted */
-export function toMessageLines(messages: readonly Message[], monitors: Monitors | null): MessageLines {
+/**
+ * Decodes messages. A fetch can have 250,000 results, which would hold up alerts of the same process.
+ *
+ * @param monitors null: the regions of monitors are not known, so results of every region are accepted
+ * @param yieldPoint null: never yields to other work
+ */
+export async function toMessageLines(
+  messages: readonly Message[],
+  monitors: Monitors | null,
+  yieldPoint: YieldPoint | null,
+): Promise<MessageLines> {
   const rows = { lines: createLineBuffer(), ends: [], witnesses: createLineBuffer(), witnessEnds: [] }
   const read: MessageLines = { ...rows, refused: {}, foreign: new Map(), isSure: true }
   for (const message of messages) {
+    if (yieldPoint) await yieldPoint()
     try {
       addBatch(read, message, monitors)
     } catch {

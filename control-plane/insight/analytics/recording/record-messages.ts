@@ -1,5 +1,6 @@
 import { LATE_STREAM } from '../../../../shared/nats/subjects.ts'
 import type { Log } from '../../../../shared/process/log.ts'
+import type { YieldPoint } from '../../../foundation/platform/time/clock.ts'
 import type { CheckedRegionsCache } from '../../../monitoring/monitors/report-regions/checked-regions-actions.ts'
 import type { ForeignReportRecorder } from '../../../monitoring/monitors/report-regions/foreign-report-actions.ts'
 import { DATA_SOURCE_REGION } from '../../../monitoring/monitors/types.ts'
@@ -34,6 +35,8 @@ export type RecorderTools = {
   tries: RetryTracker
   monitors: Pick<CheckedRegionsCache, 'of' | 'refresh'>
   note: ForeignReportRecorder
+  /** null: decoding never yields to other work */
+  yieldPoint: YieldPoint | null
   /** Resolves when ClickHouse has stored the lines, which are UTF-8. */
   insert(table: 'results' | 'witness_checks', lines: Buffer): Promise<void>
   /** False for an error by which ClickHouse rejected the data or the query. */
@@ -184,15 +187,16 @@ function reportRejectedRows(
  * again, because the cache may be outdated. If PostgreSQL does not answer, the results are recorded
  * (docs/design/history.md#whose-results).
  */
-async function decodeMessages(messages: FetchedMessage[], { log, monitors }: RecorderTools): Promise<MessageLines> {
-  const decoded = toMessageLines(messages, monitors)
+async function decodeMessages(messages: FetchedMessage[], tools: RecorderTools): Promise<MessageLines> {
+  const { log, monitors, yieldPoint } = tools
+  const decoded = await toMessageLines(messages, monitors, yieldPoint)
   if (decoded.isSure) return decoded
   try {
     await monitors.refresh()
-    return toMessageLines(messages, monitors)
+    return await toMessageLines(messages, monitors, yieldPoint)
   } catch (error) {
     log.warn({ err: error }, 'the regions of monitors could not be read; results are recorded unchecked')
-    return toMessageLines(messages, null)
+    return toMessageLines(messages, null, yieldPoint)
   }
 }
 

@@ -13,7 +13,7 @@ import {
   waitForMessages,
 } from '../../../foundation/platform/nats/durable-consumer.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { startTimer } from '../../../foundation/platform/time/clock.ts'
+import { createYieldPoint, startTimer } from '../../../foundation/platform/time/clock.ts'
 import { type LoopTools, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { createCheckedRegionsCache } from '../../../monitoring/monitors/report-regions/checked-regions-actions.ts'
 import { createForeignReportRecorder } from '../../../monitoring/monitors/report-regions/foreign-report-actions.ts'
@@ -70,6 +70,7 @@ export function startRecorder(
     tries: createRetryTracker(),
     monitors,
     note: createForeignReportRecorder(context),
+    yieldPoint: createYieldPoint(),
     isAway: isClickhouseAway,
   }
   const monitorLoop = startLoop('record-monitors', REFRESH_INTERVAL_MS, context, () => monitors.refresh())

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { createYieldPoint } from '../../../../control-plane/foundation/platform/time/clock.ts'
 import { createRetryTracker } from '../../../../control-plane/insight/analytics/recording/insert-errors.ts'
+import { toMessageLines } from '../../../../control-plane/insight/analytics/recording/message-lines.ts'
 import {
   type FetchedMessage,
   type RecorderTools,
@@ -48,6 +50,7 @@ function createRecorder(code: string) {
     monitors: { of: () => undefined, refresh: () => Promise.resolve() },
     note: () => Promise.resolve(),
     isAway: () => false,
+    yieldPoint: null,
   }
   const deliver = async (): Promise<string[]> => {
     const outcomes: string[] = []
@@ -79,4 +82,21 @@ t.test('A check of a witness that is rejected for an unknown reason is set aside
   t.same(await recorder.deliver(), ['1 stored', '2 stored', '3 stored'])
   t.same([...recorder.stored].sort(), NEIGHBOURS)
   t.equal(await recorder.countSetAside(), 1)
+})
+
+t.test('Other work of the process runs while a large fetch of results is decoded', async t => {
+  const results = Array.from({ length: 500 }, () => createResult(toId(1), nowMs))
+  const data = ResultBatch.encode({ probeId: 'probe-1', region: 'eu-west', results }).finish()
+  const messages = Array.from({ length: 300 }, (_, i) => ({ ...createMessage(i, false, []), data }))
+  let turns = 0
+  let isOver = false
+  const countTurns = () => {
+    turns++
+    if (!isOver) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  const { lines } = await toMessageLines(messages, null, createYieldPoint())
+  isOver = true
+  t.equal(lines.count(), 150_000)
+  t.ok(turns >= 5, `${turns} turns of the event loop`)
 })
