@@ -101,7 +101,15 @@ t.test('An invalid status page is refused with 400 and the path of the field', a
     [{ name: 'Acme', slug: 'x'.repeat(51) }, 'slug'],
     [{ name: 'Acme', slug: 'a', template: 'loud' }, 'template'],
     [{ name: 'Acme', slug: 'a', brand_color: 'red' }, 'brand_color'],
-    [{ name: 'Acme', slug: 'a', is_published: true }, 'is_published'],
+    [{ name: 'Acme', slug: 'a', is_published: 'yes' }, 'is_published'],
+    [{ name: 'Acme', slug: 'a', custom_css: '' }, 'custom_css'],
+    [{ name: 'Acme', slug: 'a', components: [{ monitor_id: UNKNOWN }] }, 'components[0].name'],
+    [{ name: 'Acme', slug: 'a', components: [{ name: 'A', group_id: UNKNOWN }] }, 'components[0].group_id'],
+    [{ name: 'Acme', slug: 'a', components: Array(501).fill({ name: 'A' }) }, 'components'],
+    [
+      { name: 'Acme', slug: 'a', components: [{ name: 'A' }, { name: 'B', monitor_id: UNKNOWN, status: 'outage' }] },
+      'components[1].status',
+    ],
   ]
   for (const [body, path] of creates) {
     const answer = await call('POST /status-pages', body)
@@ -125,6 +133,30 @@ t.test('An invalid status page is refused with 400 and the path of the field', a
     t.match(answer, { status: 400, body: { error: { code: 'validation_error', details: [{ path }] } } }, path)
   }
   t.match((await call(`GET /status-pages/${id}`)).body.data, { name: 'Acme', custom_css: null, logo_url: null })
+})
+
+t.test('POST /status-pages creates a published page with its components, or nothing', async t => {
+  const [mine, other] = [await api.account(), await api.account()]
+  const monitor = await addMonitor(mine.call)
+  const components = [
+    { name: 'Shop', monitor_id: monitor.toUpperCase() },
+    { name: 'Mail', description: 'Incoming', status: 'degraded' },
+    { name: 'Shop again', monitor_id: monitor },
+  ]
+  const body = { name: 'Acme', slug: newSlug(), is_published: true, components }
+  for (const monitor_id of [UNKNOWN, await addMonitor(other.call), 'shop'])
+    t.equal((await mine.call('POST /status-pages', { ...body, components: [{ name: 'A', monitor_id }] })).status, 404)
+  t.equal((await mine.call('GET /status-pages')).body.meta.total, 0, 'a refused page is not there')
+
+  const created = await mine.call('POST /status-pages', body)
+  t.match(created, { status: 201, body: { data: { is_published: true, component_count: 3 } } })
+  const { id } = created.body.data
+  t.same((await mine.call(`GET /status-pages/${id}`)).body, created.body)
+  t.match((await mine.call(`GET /status-pages/${id}/components`)).body.data, [
+    { name: 'Shop', monitor_id: monitor, description: null, status: 'unknown', group_id: null },
+    { name: 'Mail', monitor_id: null, description: 'Incoming', status: 'degraded' },
+    { name: 'Shop again', monitor_id: monitor },
+  ])
 })
 
 t.test('POST /status-pages 409 for a slug in use by any project, also with concurrent requests', async t => {

@@ -93,6 +93,45 @@ t.test('Domain Connect sets the records, and the progress leads to the certifica
   t.same(complaints, [])
 })
 
+t.test('A published page with five monitors takes nine steps, and the records of its domain four more', async t => {
+  const names = ['Shop', 'Search', 'Login', 'Mail', 'Files']
+  for (const name of [...names, 'Inside only']) await call('POST', '/monitors', { name, type: 'heartbeat' })
+  const { page, complaints } = await openAt(t, '/')
+  let steps = 0
+  const click = async (role: 'link' | 'button', name: string | RegExp) => {
+    steps++
+    await page.getByRole(role, { name, exact: true }).first().click()
+  }
+  const fill = async (label: string, text: string) => {
+    steps++
+    await page.getByLabel(label, { exact: true }).fill(text)
+  }
+  await click('link', 'Pages')
+  await click('link', /^(New status page|Create the first one)$/)
+  await fill('Name', 'Acme Five')
+  for (const name of names) await click('button', `Add ${name}`)
+  await page.getByText('5 monitors', { exact: false }).first().waitFor()
+  t.same(await findAccessibilityProblems(page), [])
+  steps++
+  await page.getByLabel('Publish it at once').check()
+  t.equal(steps, 9)
+  await click('button', 'Create the page')
+  await page.getByText('Every visitor of').waitFor()
+  await click('link', 'Domain')
+  await fill('Domain', 'five.acme.com')
+  await click('button', 'Set the domain')
+  await page.getByText('five.acme.com points here: not yet').waitFor()
+  t.equal(await page.getByText('not found', { exact: true }).count(), 2, 'both records to create are shown')
+  t.equal(steps, 13)
+  const visible = await (await fetch(`${api.origin}/status/acme-five`)).text()
+  t.same(
+    names.filter(name => !visible.includes(name)),
+    [],
+  )
+  t.notMatch(visible, 'Inside only')
+  t.same(complaints, [])
+})
+
 t.test('A domain of another page is refused with a reason, and verified once that page gives it up', async t => {
   const other = await api.tenant('pro')
   const rival = await insertStatusPage(api.db, other.projectId, 'rival')

@@ -12,6 +12,7 @@ import { findPage, insertPage, updatePage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 import type { ImageKind } from '../core/types.ts'
 import { cancelPageNotices } from '../subscribers/notice-store.ts'
+import { assertNoManualStatus, insertComponents } from './components/component-actions.ts'
 import { assertImageUrl } from './image-actions.ts'
 import { withLockedPage } from './page-lock-actions.ts'
 import { getImageUrl } from './responses.ts'
@@ -28,8 +29,8 @@ export type PageTools = {
 const IMAGE_KINDS: readonly ImageKind[] = ['logo', 'favicon']
 
 /**
- * Creates an unpublished page (docs/design/status-pages.md#data). Throws 402 at the limit of the plan, 409 when the
- * slug is in use.
+ * Creates a page with its components, or nothing (docs/design/status-pages.md#data). Throws 402 at the limit of the
+ * plan, 409 when the slug is in use, 404 for an unknown monitor, 400 for a status together with a monitor.
  */
 export async function createPage(
   { db, limits }: PageTools,
@@ -37,6 +38,9 @@ export async function createPage(
   body: PageCreate,
   now: Date,
 ): Promise<StoredPage> {
+  const { components = [] } = body
+  for (const [i, component] of components.entries())
+    assertNoManualStatus(component.monitor_id != null, component, `components[${i}].`)
   const page: StoredPage = {
     id: newId(),
     projectId: caller.projectId,
@@ -47,14 +51,14 @@ export async function createPage(
     customCss: null,
     seoTitle: null,
     seoDescription: null,
-    isPublished: false,
+    isPublished: body.is_published ?? false,
     showResponseTimes: true,
     showUptimePercentage: true,
     customDomain: null,
     customDomainVerifiedAt: null,
     logo: null,
     favicon: null,
-    componentCount: 0,
+    componentCount: components.length,
     createdAt: now,
     updatedAt: now,
   }
@@ -62,6 +66,7 @@ export async function createPage(
     await db.transaction(async tx => {
       await assertWithinLimit(tx, caller.organizationId, 'statusPages', 1, limits)
       await insertPage(tx, page)
+      if (components.length > 0) await insertComponents(tx, page, components, now)
     })
   } catch (error) {
     if (!isUniqueViolation(error, 'status_pages_slug')) throw error

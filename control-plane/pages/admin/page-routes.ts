@@ -48,11 +48,11 @@ function writeRoutes(app: App, tools: PageTools): void {
   createRoute(app, '/status-pages', {
     version: PAGE_VERSION,
     summary: 'Create a status page',
-    description: 'The new page is unpublished.',
+    description: 'With all its components, or not at all. The new page is unpublished unless `is_published` is true.',
     tags,
     body: PageCreate,
     record: PageRecord,
-    errors: [400, 402, 409],
+    errors: [400, 402, 404, 409],
     create: async request => {
       const page = await createPage(withActor(tools, request), getCaller(request), request.body, now())
       return toPageResponse(page, publicUrl)

@@ -30,12 +30,37 @@ const Problem = nullable(
 export const DEFAULT_TEMPLATE = 'minimal'
 export const DEFAULT_COLOR = '#2563eb'
 
+const Description = Type.String({ maxLength: 1_000 })
+const DisplayOrder = Type.Integer({
+  minimum: 0,
+  maximum: 1_000_000,
+  description: 'Ascending. Defaults to the end of the page.',
+})
+const component = {
+  description: Type.Optional(nullable(Description)),
+  monitor_id: Type.Optional(nullable(Type.String())),
+  group_id: Type.Optional(nullable(Type.String())),
+  display_order: Type.Optional(DisplayOrder),
+  status: Type.Optional(stringEnum(COMPONENT_STATUSES)),
+}
+const manualStatus = { description: '`status` can only be set without `monitor_id`.' }
+
+/** A page is loaded as a whole. */
+export const MAX_COMPONENTS = 500
+
+const { group_id: _group, display_order: _order, ...placedByPage } = component
+const PageComponent = strictObject({ name: Name, ...placedByPage }, manualStatus)
+
 export const PageCreate = strictObject(
   {
     name: Name,
     slug: Type.String({ minLength: 1, maxLength: 50, pattern: '^[a-z0-9-]+$' }),
     template: Type.Optional(stringEnum(TEMPLATE_NAMES, { default: DEFAULT_TEMPLATE })),
     brand_color: Type.Optional(BrandColor({ default: DEFAULT_COLOR })),
+    is_published: Type.Optional(Type.Boolean({ default: false })),
+    components: Type.Optional(
+      Type.Array(PageComponent, { maxItems: MAX_COMPONENTS, description: 'In the order of the page, without groups.' }),
+    ),
   },
   { title: 'StatusPageCreate', examples: [{ name: 'Acme', slug: 'acme', brand_color: '#2563eb' }] },
 )
@@ -88,21 +113,6 @@ export const PageRecord = Type.Object(
   },
   { title: 'StatusPage' },
 )
-
-const Description = Type.String({ maxLength: 1_000 })
-const DisplayOrder = Type.Integer({
-  minimum: 0,
-  maximum: 1_000_000,
-  description: 'Ascending. Defaults to the end of the page.',
-})
-const component = {
-  description: Type.Optional(nullable(Description)),
-  monitor_id: Type.Optional(nullable(Type.String())),
-  group_id: Type.Optional(nullable(Type.String())),
-  display_order: Type.Optional(DisplayOrder),
-  status: Type.Optional(stringEnum(COMPONENT_STATUSES)),
-}
-const manualStatus = { description: '`status` can only be set without `monitor_id`.' }
 
 export const ComponentCreate = strictObject({ name: Name, ...component }, manualStatus)
 export type ComponentCreate = Static<typeof ComponentCreate>

@@ -76,8 +76,9 @@ export async function lockPage(tx: Tx, projectId: string, id: string): Promise<S
 export async function insertPage(tx: Tx, page: StoredPage): Promise<void> {
   await execute(
     tx,
-    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, created_at, updated_at)
-     VALUES (:id, :projectId, :name, :slug, :template, :brandColor, :createdAt, :updatedAt)`,
+    `INSERT INTO status_pages (id, project_id, name, slug, template, brand_color, is_published, created_at,
+       updated_at)
+     VALUES (:id, :projectId, :name, :slug, :template, :brandColor, :isPublished, :createdAt, :updatedAt)`,
     page,
   )
 }

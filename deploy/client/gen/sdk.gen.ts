@@ -1419,7 +1419,7 @@ export class Picket extends HeyApiClient {
     /**
      * Create a status page
      *
-     * The new page is unpublished.
+     * With all its components, or not at all. The new page is unpublished unless `is_published` is true.
      */
     public createStatusPage<ThrowOnError extends boolean = false>(options: Options<CreateStatusPageData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateStatusPageResponses, CreateStatusPageErrors, ThrowOnError>({

@@ -2088,6 +2088,16 @@ export type StatusPageCreate = {
     slug: string;
     template?: 'minimal' | 'brand' | 'terminal' | 'modern' | 'clean' | 'developer';
     brand_color?: string;
+    is_published?: boolean;
+    /**
+     * In the order of the page, without groups.
+     */
+    components?: Array<{
+        name: string;
+        description?: string | null;
+        monitor_id?: string | null;
+        status?: 'operational' | 'degraded' | 'outage' | 'unknown';
+    }>;
 };
 
 export type StatusPageUpdate = {
@@ -8987,6 +8997,10 @@ export type CreateStatusPageErrors = {
      * The scope of the key or the plan does not allow this
      */
     403: Error;
+    /**
+     * The record does not exist, or it belongs to another project
+     */
+    404: Error;
     /**
      * The request conflicts with the current state
      */

@@ -108,6 +108,13 @@ t.test('The entry of a project file has what is stored, the changes of the form 
       { id: ID, slug: 'github' },
       { dependencies: [{ id: ID, slug: 'github', overrides: [{ channel: 'c1', on_degraded: false }] }] },
     ],
+    [
+      call('createStatusPage', {
+        body: { name: 'Acme', slug: 'acme', components: [{ name: 'Shop', monitor_id: 'm1' }] },
+      }),
+      null,
+      { status_pages: [{ name: 'Acme', slug: 'acme', components: [{ name: 'Shop', monitor: 'm1' }] }] },
+    ],
     [call('createIncident', { body: { title: 'Slow' } as never }), null, null],
     [
       call('updateMonitorParents', { path: { id: ID }, body: { parent_ids: ['m1'] } }),

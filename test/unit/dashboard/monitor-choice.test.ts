@@ -6,10 +6,11 @@ import { findElement, fire } from '../../support/elements.ts'
 import { runHook } from '../../support/run-hook.ts'
 
 t.test('A failed read is not shown as a list without monitors', async t => {
-  const none = { isRead: false, isFailed: false, areAllChosen: false }
+  const none = { isRead: false, isFailed: false, areAllChosen: false, isAll: false }
   t.equal(describeNone(none), 'Reading the monitors …')
   t.match(describeNone({ ...none, isFailed: true }), 'The monitors cannot be read now.')
   t.equal(describeNone({ ...none, isRead: true }), 'No monitor matches.')
+  t.equal(describeNone({ ...none, isRead: true, isAll: true }), 'There is no monitor yet.')
   t.equal(describeNone({ ...none, isRead: true, areAllChosen: true }), 'All of them are chosen.')
 })
 

@@ -15,6 +15,7 @@ export function MonitorChoice({
   hint,
   max,
   exceptId = null,
+  isListOpen = false,
   ids,
   errors,
   onChange,
@@ -27,9 +28,12 @@ export function MonitorChoice({
   max: number
   /** a monitor that cannot be chosen */
   exceptId?: string | null
+  /** lists monitors also while nothing is typed */
+  isListOpen?: boolean
   ids: readonly string[]
   errors: FormErrors
-  onChange(ids: readonly string[]): void
+  /** `names`: by id, of all monitors */
+  onChange(ids: readonly string[], names: ReadonlyMap<string, string>): void
 }) {
   const { nowMs, isInteractive } = useFrame()
   const id = `field-${path}`
@@ -40,14 +44,17 @@ export function MonitorChoice({
   const matching = (all ?? []).filter(query.matches)
   const open = matching.filter(({ id }) => !chosen.has(id) && id !== exceptId)
   const names = new Map((all ?? []).map(({ id, name }) => [id, name]))
-  const add = (more: readonly string[]) => onChange([...new Set([...ids, ...more])].slice(0, max))
+  const change = (next: readonly string[]) => onChange(next, names)
+  const add = (more: readonly string[]) => change([...new Set([...ids, ...more])].slice(0, max))
   const addOpen = () => add(open.map(({ id }) => id))
   // a part that is not understood is ignored, so more would match than is meant
   const isUnderstood = query.problems.length === 0
+  const isAll = text.trim() === ''
+  const none = describeNone({ isRead: all !== null, isFailed, areAllChosen: matching.length > 0, isAll })
   return (
     <fieldset class="monitor-choice" id={id} disabled={!isInteractive} aria-describedby={`${id}-error`}>
       <legend>{legend}</legend>
-      <Chosen ids={ids} names={names} onChange={onChange} />
+      <Chosen ids={ids} names={names} onChange={change} />
       <div class="joined">
         <input
           type="search"
@@ -62,25 +69,15 @@ export function MonitorChoice({
             if (event.key !== 'Enter') return
             event.preventDefault()
             // all monitors are added by the button only, which says so
-            if (isUnderstood && text.trim() !== '') addOpen()
+            if (isUnderstood && !isAll) addOpen()
           }}
         />
         <button type="button" disabled={open.length === 0 || !isUnderstood} onClick={addOpen}>
-          {text.trim() === '' ? 'Add all' : `Add ${formatNumber(open.length)}`}
+          {isAll ? 'Add all' : `Add ${formatNumber(open.length)}`}
         </button>
       </div>
-      {query.problems.map(problem => (
-        <p key={problem} class="wrong small">
-          {problem}
-        </p>
-      ))}
-      {text.trim() !== '' && (
-        <Matches
-          open={open}
-          none={describeNone({ isRead: all !== null, isFailed, areAllChosen: matching.length > 0 })}
-          onAdd={id => add([id])}
-        />
-      )}
+      <Problems texts={query.problems} />
+      {(isListOpen || !isAll) && <Matches open={open} none={none} onAdd={id => add([id])} />}
       <p class="soft small">{hint}</p>
       <FieldError path={path} errors={errors} />
     </fieldset>
@@ -107,14 +104,25 @@ export function describeNone({
   isRead,
   isFailed,
   areAllChosen,
+  isAll,
 }: {
   isRead: boolean
   isFailed: boolean
   areAllChosen: boolean
+  /** nothing is typed, so every monitor matches */
+  isAll: boolean
 }): string {
   if (!isRead) return isFailed ? 'The monitors cannot be read now. Typing tries again.' : 'Reading the monitors …'
-  return areAllChosen ? 'All of them are chosen.' : 'No monitor matches.'
+  if (areAllChosen) return 'All of them are chosen.'
+  return isAll ? 'There is no monitor yet.' : 'No monitor matches.'
 }
+
+const Problems = ({ texts }: { texts: readonly string[] }) =>
+  texts.map(text => (
+    <p key={text} class="wrong small">
+      {text}
+    </p>
+  ))
 
 /** The monitors that match and are not chosen yet. */
 const Matches = ({

@@ -15,13 +15,10 @@ import {
 } from '../../core/component-store.ts'
 import { arrangeItems, getNextDisplayOrder, reorderItems } from '../../core/display-order.ts'
 import { findGroup } from '../../core/group-store.ts'
-import type { ComponentMonitor, StoredComponent } from '../../core/records.ts'
+import type { ComponentMonitor, StoredComponent, StoredPage } from '../../core/records.ts'
 import { removeFromChoices } from '../../subscribers/store.ts'
 import { withLockedPage } from '../page-lock-actions.ts'
-import type { ComponentCreate, ComponentUpdate } from '../schema.ts'
-
-/** A page is loaded as a whole. */
-const MAX_COMPONENTS = 500
+import { type ComponentCreate, type ComponentUpdate, MAX_COMPONENTS } from '../schema.ts'
 
 /**
  * Adds a component to a page. Throws 404 for an unknown page, monitor or group, 400 for a status together with a
@@ -47,34 +44,45 @@ export function createComponents(
   now: Date,
 ): Promise<StoredComponent[]> {
   for (const body of bodies) assertNoManualStatus(body.monitor_id != null, body)
-  return withLockedPage(db, projectId, pageId, now, async (tx, page) => {
-    const positions = await listPagePositions(tx, page.id)
-    const monitorIds = bodies.flatMap(({ monitor_id }) => monitor_id ?? [])
-    const monitors = await loadComponentMonitors(tx, projectId, monitorIds)
-    const groups = new Map<string, string | null>()
-    for (const id of new Set(bodies.flatMap(({ group_id }) => group_id ?? []))) {
-      groups.set(id, await getGroupId(tx, page.id, id))
+  return withLockedPage(db, projectId, pageId, now, (tx, page) => insertComponents(tx, page, bodies, now))
+}
+
+/**
+ * Adds components in the given order to a page that is locked, or new. The caller has checked the statuses. Throws 404
+ * for an unknown monitor or group, 409 when the page would be too full.
+ */
+export async function insertComponents(
+  tx: Tx,
+  page: Pick<StoredPage, 'id' | 'projectId'>,
+  bodies: ComponentCreate[],
+  now: Date,
+): Promise<StoredComponent[]> {
+  const positions = await listPagePositions(tx, page.id)
+  const monitorIds = bodies.flatMap(({ monitor_id }) => monitor_id ?? [])
+  const monitors = await loadComponentMonitors(tx, page.projectId, monitorIds)
+  const groups = new Map<string, string | null>()
+  for (const id of new Set(bodies.flatMap(({ group_id }) => group_id ?? []))) {
+    groups.set(id, await getGroupId(tx, page.id, id))
+  }
+  const components = bodies.map((body, index) => {
+    const monitor = monitors.get(body.monitor_id?.toLowerCase() ?? '') ?? null
+    return {
+      id: newId(),
+      pageId: page.id,
+      groupId: groups.get(body.group_id ?? '') ?? null,
+      name: body.name,
+      description: body.description ?? null,
+      monitorId: monitor?.id ?? null,
+      monitor,
+      displayOrder: body.display_order ?? getNextDisplayOrder(positions) + index,
+      status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
+      createdAt: now,
+      updatedAt: now,
     }
-    const components = bodies.map((body, index) => {
-      const monitor = monitors.get(body.monitor_id?.toLowerCase() ?? '') ?? null
-      return {
-        id: newId(),
-        pageId: page.id,
-        groupId: groups.get(body.group_id ?? '') ?? null,
-        name: body.name,
-        description: body.description ?? null,
-        monitorId: monitor?.id ?? null,
-        monitor,
-        displayOrder: body.display_order ?? getNextDisplayOrder(positions) + index,
-        status: body.status ?? (monitor ? ('unknown' as const) : ('operational' as const)),
-        createdAt: now,
-        updatedAt: now,
-      }
-    })
-    assertComponentLimit(positions, components.length)
-    for (const component of components) await saveComponent(tx, component)
-    return components
   })
+  assertComponentLimit(positions, components.length)
+  for (const component of components) await saveComponent(tx, component)
+  return components
 }
 
 /**
@@ -179,11 +187,11 @@ function assertComponentLimit(positions: { isComponent: boolean }[], adding: num
   throw conflict(`a status page can have at most ${MAX_COMPONENTS} components`)
 }
 
-/** Throws 400 for a status together with a monitor. */
-export function assertNoManualStatus(hasMonitor: boolean, body: ComponentUpdate): void {
+/** Throws 400 for a status together with a monitor. `parent`: where the component is in the body, such as `components[0].`. */
+export function assertNoManualStatus(hasMonitor: boolean, body: ComponentUpdate, parent = ''): void {
   if (!hasMonitor || body.status === undefined) return
-  const message = 'status cannot be set together with monitor_id; omit it, or set monitor_id to null'
-  throw validationError([{ path: 'status', message }])
+  const message = `${parent}status cannot be set together with monitor_id; omit it, or set monitor_id to null`
+  throw validationError([{ path: `${parent}status`, message }])
 }
 
 async function loadComponentMonitor(tx: Tx, projectId: string, id: string | null): Promise<ComponentMonitor | null> {

@@ -7,15 +7,17 @@ import { screen } from '../../../core/screen.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
-import { SelectField, TextField } from '../../../parts/forms/fields.tsx'
+import { CheckField, SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { MonitorChoice } from '../../../parts/monitors/monitor-choice.tsx'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { TEMPLATE_OPTIONS } from '../template-labels.ts'
 import { findNewPageProblems, isSlug, proposeSlug } from './slug.ts'
 
 const EXAMPLE = call('createStatusPage', { body: { name: 'Acme', slug: 'acme', template: 'minimal' } })
-const SHOWN_FIELDS = ['name', 'slug', 'template']
+const MAX_COMPONENTS = 500
+const SHOWN_FIELDS = ['name', 'slug', 'template', 'components', 'is_published']
 
 /** `/pages/new` */
 export const newPageScreen = screen({
@@ -38,16 +40,27 @@ export const newPageScreen = screen({
   },
 })
 
+/** A component that has the name of its monitor. */
+type MonitorComponent = { name: string; monitor_id: string }
+
 function NewPage() {
   const { execute, navigate, isInteractive } = useFrame()
   const [name, setName] = useState('')
   const [typedSlug, setTypedSlug] = useState<string | null>(null)
   const [template, setTemplate] = useState<TemplateName>('minimal')
+  const [components, setComponents] = useState<readonly MonitorComponent[]>([])
+  const [isPublished, setPublished] = useState(false)
   const [isCreated, setCreated] = useState(false)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
-  useLeaveQuestion(!isCreated && (name !== '' || typedSlug !== null))
-  const body = { name: name.trim(), slug: typedSlug ?? proposeSlug(name), template }
+  useLeaveQuestion(!isCreated && (name !== '' || typedSlug !== null || components.length > 0))
+  const body = {
+    name: name.trim(),
+    slug: typedSlug ?? proposeSlug(name),
+    template,
+    ...(components.length > 0 && { components: [...components] }),
+    ...(isPublished && { is_published: true }),
+  }
   const errors = buildFormErrors(attempt.error?.details ?? [])
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -79,13 +92,30 @@ function NewPage() {
           errors={errors}
           onChange={next => setTemplate(next)}
         />
+        <MonitorChoice
+          path="components"
+          legend="Components"
+          hint={`Each monitor becomes a component with its name, at most ${MAX_COMPONENTS}. The editor of the page can rename, group and add others.`}
+          max={MAX_COMPONENTS}
+          isListOpen
+          ids={components.map(({ monitor_id }) => monitor_id)}
+          errors={errors}
+          onChange={(ids, names) => setComponents(ids.map(id => ({ name: names.get(id) ?? id, monitor_id: id })))}
+        />
+        <CheckField
+          path="is_published"
+          label="Publish it at once"
+          hint="Every visitor of the address sees it. Otherwise only your organization does, until you publish it."
+          value={isPublished}
+          errors={errors}
+          onChange={setPublished}
+        />
         <FormMessages error={attempt.error} shown={SHOWN_FIELDS} />
         <div class="actions">
           <button type="submit" class="main" disabled={attempt.isBusy}>
             Create the page
           </button>
         </div>
-        <p class="soft small">The new page is not published: only your organization can see it.</p>
       </fieldset>
       <div class="consequences">
         <AsCall call={call('createStatusPage', { body })} />
