@@ -12,7 +12,7 @@ import { findPage, insertPage, updatePage } from '../core/page-store.ts'
 import type { StoredPage } from '../core/records.ts'
 import type { ImageKind } from '../core/types.ts'
 import { cancelPageNotices } from '../subscribers/notice-store.ts'
-import { assertNoManualStatus, insertComponents } from './components/component-actions.ts'
+import { assertNoManualStatus, insertComponents, loadComponentMonitors } from './components/component-actions.ts'
 import { assertImageUrl } from './image-actions.ts'
 import { withLockedPage } from './page-lock-actions.ts'
 import { getImageUrl } from './responses.ts'
@@ -64,9 +64,11 @@ export async function createPage(
   }
   try {
     await db.transaction(async tx => {
+      // before the organization, as imports and windows do
+      const monitors = await loadComponentMonitors(tx, caller.projectId, components)
       await assertWithinLimit(tx, caller.organizationId, 'statusPages', 1, limits)
       await insertPage(tx, page)
-      if (components.length > 0) await insertComponents(tx, page, components, now)
+      if (components.length > 0) await insertComponents(tx, page.id, components, monitors, now)
     })
   } catch (error) {
     if (!isUniqueViolation(error, 'status_pages_slug')) throw error

@@ -8,7 +8,7 @@ import {
   stringEnum,
   Timestamp,
 } from '../../foundation/web/validation/schemas.ts'
-import { COMPONENT_STATUSES, TEMPLATE_NAMES } from '../core/types.ts'
+import { COMPONENT_STATUSES, MAX_COMPONENTS, TEMPLATE_NAMES } from '../core/types.ts'
 
 const BrandColor = (options: { default?: string } = {}) => Type.String({ pattern: '^#[0-9a-fA-F]{6}$', ...options })
 const ImageUrl = nullable(
@@ -44,9 +44,6 @@ const component = {
   status: Type.Optional(stringEnum(COMPONENT_STATUSES)),
 }
 const manualStatus = { description: '`status` can only be set without `monitor_id`.' }
-
-/** A page is loaded as a whole. */
-export const MAX_COMPONENTS = 500
 
 const { group_id: _group, display_order: _order, ...placedByPage } = component
 const PageComponent = strictObject({ name: Name, ...placedByPage }, manualStatus)

@@ -44,17 +44,20 @@ export async function findComponent(db: Db, pageId: string, id: string): Promise
   return (await query<StoredComponent>(db, `${COMPONENTS} WHERE c.page_id = ? AND c.id = ?`, [pageId, id]))[0] ?? null
 }
 
-/** Inserts or updates a component. The caller has locked the page. */
-export async function saveComponent(tx: Tx, { monitor, ...component }: StoredComponent): Promise<void> {
+/** Inserts or updates components. The caller has locked the page. */
+export async function saveComponents(tx: Tx, components: readonly StoredComponent[]): Promise<void> {
   await execute(
     tx,
     `INSERT INTO status_page_components (id, page_id, group_id, name, description, monitor_id, display_order, status,
        created_at, updated_at)
-     VALUES (:id, :pageId, :groupId, :name, :description, :monitorId, :displayOrder, :status, :createdAt, :updatedAt)
+     SELECT id, "pageId", "groupId", name, description, "monitorId", "displayOrder", status, "createdAt", "updatedAt"
+     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS row (id uuid, "pageId" uuid, "groupId" uuid, name text,
+       description text, "monitorId" uuid, "displayOrder" integer, status text, "createdAt" timestamptz,
+       "updatedAt" timestamptz)
      ON CONFLICT (id) DO UPDATE SET group_id = excluded.group_id, name = excluded.name,
        description = excluded.description, monitor_id = excluded.monitor_id, display_order = excluded.display_order,
        status = excluded.status, updated_at = excluded.updated_at`,
-    component,
+    { rows: JSON.stringify(components) },
   )
 }
 

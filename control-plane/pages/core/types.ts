@@ -165,3 +165,6 @@ export type LoadedPage = {
   /** approximate size of view and images */
   sizeBytes: number
 }
+
+/** A page is loaded as a whole. */
+export const MAX_COMPONENTS = 500

@@ -8,7 +8,7 @@ export const FAULT_FLOWS: Flows = {
     await open(`/monitors/${id}`)
     await tab.waitForText(/The checks cannot be shown: .+\./)
     await tab.waitForText(/The response times cannot be shown: .+\./)
-    t.match(await tab.readText('#votes'), /\d of 3 votes (is|are) failing/)
+    t.match(await tab.readText('#votes'), /\d of \d votes (is|are) failing/)
     await clickhouse.restore()
     // a page with a live stream reads the history again each minute, and when its window gets the focus
     const isShown = '!/cannot be shown|are from/.test(document.body.innerText)'

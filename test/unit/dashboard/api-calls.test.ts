@@ -110,10 +110,17 @@ t.test('The entry of a project file has what is stored, the changes of the form 
     ],
     [
       call('createStatusPage', {
-        body: { name: 'Acme', slug: 'acme', components: [{ name: 'Shop', monitor_id: 'm1' }] },
+        body: { name: 'Acme', slug: 'acme', components: [{ name: 'Shop', monitor_id: 'm1' }, { name: 'Mail' }] },
       }),
       null,
-      { status_pages: [{ name: 'Acme', slug: 'acme', components: [{ name: 'Shop', monitor: 'm1' }] }] },
+      {
+        status_pages: [{ name: 'Acme', slug: 'acme', components: [{ name: 'Shop', monitor: 'm1' }, { name: 'Mail' }] }],
+      },
+    ],
+    [
+      call('updateDependency', { path: { id: ID }, body: { components: ['API'] } as never }),
+      { id: ID, slug: 'github' },
+      { dependencies: [{ id: ID, slug: 'github', components: ['API'] }] },
     ],
     [call('createIncident', { body: { title: 'Slow' } as never }), null, null],
     [

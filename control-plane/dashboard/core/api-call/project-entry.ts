@@ -87,20 +87,20 @@ const FILE_SETTINGS = ['is_digest_enabled', 'digest_threshold']
 function toFileFields(section: FileSection, body: Record<string, unknown>): Record<string, unknown> {
   if (section === 'alert_settings')
     return Object.fromEntries(Object.entries(body).filter(([name]) => FILE_SETTINGS.includes(name)))
-  const { monitor_ids: monitors, parent_ids: parents, overrides, components, ...fields } = body
+  const { monitor_ids: monitors, parent_ids: parents, overrides, ...fields } = body
   return {
     ...fields,
     ...(monitors !== undefined && { monitors }),
     ...(parents !== undefined && { parents }),
     ...(overrides !== undefined && toOverrides(overrides)),
-    ...(components !== undefined && toComponents(components)),
+    ...(section === 'status_pages' && fields.components !== undefined && toComponents(fields.components)),
   }
 }
 
 const toComponents = (components: unknown) => ({
-  components: (components as { monitor_id: string }[]).map(({ monitor_id: monitor, ...rest }) => ({
+  components: (components as { monitor_id?: string | null }[]).map(({ monitor_id: monitor, ...rest }) => ({
     ...rest,
-    monitor,
+    ...(monitor != null && { monitor }),
   })),
 })
 

@@ -77,7 +77,7 @@ export function MonitorChoice({
         </button>
       </div>
       <Problems texts={query.problems} />
-      {(isListOpen || !isAll) && <Matches open={open} none={none} onAdd={id => add([id])} />}
+      {((isListOpen && isInteractive) || !isAll) && <Matches open={open} none={none} onAdd={id => add([id])} />}
       <p class="soft small">{hint}</p>
       <FieldError path={path} errors={errors} />
     </fieldset>
@@ -124,6 +124,13 @@ const Problems = ({ texts }: { texts: readonly string[] }) =>
     </p>
   ))
 
+/** The row of a monitor that is added goes, and keys go on at the next one. */
+function focusNeighbour(button: Element): void {
+  const row = button.closest('li')
+  const neighbour = row?.nextElementSibling ?? row?.previousElementSibling
+  neighbour?.querySelector('button')?.focus()
+}
+
 /** The monitors that match and are not chosen yet. */
 const Matches = ({
   open,
@@ -138,7 +145,14 @@ const Matches = ({
   <ul class="matches">
     {open.slice(0, MAX_SHOWN).map(({ id, name, tags }) => (
       <li key={id}>
-        <button type="button" class="plain" onClick={() => onAdd(id)}>
+        <button
+          type="button"
+          class="plain"
+          onClick={event => {
+            focusNeighbour(event.currentTarget)
+            onAdd(id)
+          }}
+        >
           <span class="hidden">Add </span>
           <bdi>{name}</bdi>
         </button>{' '}
@@ -162,37 +176,40 @@ function Chosen({
   onChange(ids: readonly string[]): void
 }) {
   const [isOpen, open] = useState(false)
-  if (ids.length === 0) return <p class="soft small">No monitor is chosen.</p>
   const shown = isOpen ? ids : ids.slice(0, MAX_SHOWN)
   return (
     <>
-      <p class="small">
-        {formatCount(ids.length, 'monitor')}{' '}
-        <button type="button" class="plain" onClick={() => onChange([])}>
-          Remove all
-        </button>
-      </p>
-      <ul class="chosen">
-        {shown.map(id => (
-          <li key={id}>
-            <bdi>{names.get(id) ?? '…'}</bdi>
-            <button
-              type="button"
-              aria-label={`Remove ${names.get(id) ?? id}`}
-              onClick={() => onChange(ids.filter(one => one !== id))}
-            >
-              ×
-            </button>
-          </li>
-        ))}
-        {shown.length < ids.length && (
-          <li>
-            <button type="button" class="plain" onClick={() => open(true)}>
-              {ids.length - shown.length} more
-            </button>
-          </li>
+      <p class={ids.length === 0 ? 'soft small' : 'small'}>
+        <span role="status">{ids.length === 0 ? 'No monitor is chosen.' : formatCount(ids.length, 'monitor')}</span>{' '}
+        {ids.length > 0 && (
+          <button type="button" class="plain" onClick={() => onChange([])}>
+            Remove all
+          </button>
         )}
-      </ul>
+      </p>
+      {ids.length > 0 && (
+        <ul class="chosen">
+          {shown.map(id => (
+            <li key={id}>
+              <bdi>{names.get(id) ?? '…'}</bdi>
+              <button
+                type="button"
+                aria-label={`Remove ${names.get(id) ?? id}`}
+                onClick={() => onChange(ids.filter(one => one !== id))}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+          {shown.length < ids.length && (
+            <li>
+              <button type="button" class="plain" onClick={() => open(true)}>
+                {ids.length - shown.length} more
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
     </>
   )
 }

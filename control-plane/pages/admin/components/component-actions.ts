@@ -10,15 +10,16 @@ import {
   listPageComponents,
   listPagePositions,
   removeComponent,
-  saveComponent,
+  saveComponents,
   savePagePositions,
 } from '../../core/component-store.ts'
 import { arrangeItems, getNextDisplayOrder, reorderItems } from '../../core/display-order.ts'
 import { findGroup } from '../../core/group-store.ts'
-import type { ComponentMonitor, StoredComponent, StoredPage } from '../../core/records.ts'
+import type { ComponentMonitor, StoredComponent } from '../../core/records.ts'
+import { MAX_COMPONENTS } from '../../core/types.ts'
 import { removeFromChoices } from '../../subscribers/store.ts'
 import { withLockedPage } from '../page-lock-actions.ts'
-import { type ComponentCreate, type ComponentUpdate, MAX_COMPONENTS } from '../schema.ts'
+import type { ComponentCreate, ComponentUpdate } from '../schema.ts'
 
 /**
  * Adds a component to a page. Throws 404 for an unknown page, monitor or group, 400 for a status together with a
@@ -44,31 +45,32 @@ export function createComponents(
   now: Date,
 ): Promise<StoredComponent[]> {
   for (const body of bodies) assertNoManualStatus(body.monitor_id != null, body)
-  return withLockedPage(db, projectId, pageId, now, (tx, page) => insertComponents(tx, page, bodies, now))
+  return withLockedPage(db, projectId, pageId, now, async (tx, page) =>
+    insertComponents(tx, page.id, bodies, await loadComponentMonitors(tx, projectId, bodies), now),
+  )
 }
 
 /**
- * Adds components in the given order to a page that is locked, or new. The caller has checked the statuses. Throws 404
- * for an unknown monitor or group, 409 when the page would be too full.
+ * Adds components in the given order to a page that is locked, or new. The caller has checked the statuses. `monitors`:
+ * from `loadComponentMonitors`. Throws 404 for an unknown group, 409 when the page would be too full.
  */
 export async function insertComponents(
   tx: Tx,
-  page: Pick<StoredPage, 'id' | 'projectId'>,
+  pageId: string,
   bodies: ComponentCreate[],
+  monitors: ReadonlyMap<string, ComponentMonitor>,
   now: Date,
 ): Promise<StoredComponent[]> {
-  const positions = await listPagePositions(tx, page.id)
-  const monitorIds = bodies.flatMap(({ monitor_id }) => monitor_id ?? [])
-  const monitors = await loadComponentMonitors(tx, page.projectId, monitorIds)
+  const positions = await listPagePositions(tx, pageId)
   const groups = new Map<string, string | null>()
   for (const id of new Set(bodies.flatMap(({ group_id }) => group_id ?? []))) {
-    groups.set(id, await getGroupId(tx, page.id, id))
+    groups.set(id, await getGroupId(tx, pageId, id))
   }
   const components = bodies.map((body, index) => {
     const monitor = monitors.get(body.monitor_id?.toLowerCase() ?? '') ?? null
     return {
       id: newId(),
-      pageId: page.id,
+      pageId,
       groupId: groups.get(body.group_id ?? '') ?? null,
       name: body.name,
       description: body.description ?? null,
@@ -81,7 +83,7 @@ export async function insertComponents(
     }
   })
   assertComponentLimit(positions, components.length)
-  for (const component of components) await saveComponent(tx, component)
+  await saveComponents(tx, components)
   return components
 }
 
@@ -115,7 +117,7 @@ export function addMonitorComponents(
       },
       ...{ createdAt: now, updatedAt: now },
     }))
-    for (const component of components) await saveComponent(tx, component)
+    await saveComponents(tx, components)
     return components.map(({ id }) => id)
   })
 }
@@ -149,7 +151,7 @@ export function changeComponent(
       status: monitor ? ('unknown' as const) : (body.status ?? before.status),
       updatedAt: now,
     }
-    await saveComponent(tx, component)
+    await saveComponents(tx, [component])
     return component
   })
 }
@@ -196,11 +198,19 @@ export function assertNoManualStatus(hasMonitor: boolean, body: ComponentUpdate,
 
 async function loadComponentMonitor(tx: Tx, projectId: string, id: string | null): Promise<ComponentMonitor | null> {
   if (id === null) return null
-  return (await loadComponentMonitors(tx, projectId, [id])).get(id.toLowerCase()) ?? null
+  return (await loadComponentMonitors(tx, projectId, [{ monitor_id: id }])).get(id.toLowerCase()) ?? null
 }
 
-/** Loads monitors by id. Their rows cannot be deleted until the transaction ends. Throws 404 for an unknown monitor. */
-async function loadComponentMonitors(tx: Tx, projectId: string, ids: string[]): Promise<Map<string, ComponentMonitor>> {
+/**
+ * The monitors of components, by id. Their rows cannot be deleted until the transaction ends. Throws 404 for an unknown
+ * monitor.
+ */
+export async function loadComponentMonitors(
+  tx: Tx,
+  projectId: string,
+  bodies: readonly Pick<ComponentUpdate, 'monitor_id'>[],
+): Promise<Map<string, ComponentMonitor>> {
+  const ids = bodies.flatMap(({ monitor_id: id }) => id ?? [])
   if (!ids.every(isId) || !(await holdMonitors(tx, projectId, ids))) throw notFound('monitor')
   const monitors = ids.length === 0 ? [] : await listMonitorsByIds(tx, ids)
   return new Map(monitors.map(monitor => [monitor.id, toComponentMonitor(monitor)]))

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { TemplateName } from '../../../../pages/core/types.ts'
+import { MAX_COMPONENTS, type TemplateName } from '../../../../pages/core/types.ts'
 import { canWrite, useFrame } from '../../../core/frame-context.ts'
 import { FRAME_READS } from '../../../core/frame-reads.ts'
 import { call } from '../../../core/operations.ts'
 import { screen } from '../../../core/screen.ts'
 import { AsCall, NeedsScript } from '../../../parts/calls/as-call.tsx'
 import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
-import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
+import { buildFormErrors, type FieldProblem, toFormError } from '../../../parts/forms/field-errors.ts'
 import { CheckField, SelectField, TextField } from '../../../parts/forms/fields.tsx'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
@@ -16,7 +16,6 @@ import { TEMPLATE_OPTIONS } from '../template-labels.ts'
 import { findNewPageProblems, isSlug, proposeSlug } from './slug.ts'
 
 const EXAMPLE = call('createStatusPage', { body: { name: 'Acme', slug: 'acme', template: 'minimal' } })
-const MAX_COMPONENTS = 500
 const SHOWN_FIELDS = ['name', 'slug', 'template', 'components', 'is_published']
 
 /** `/pages/new` */
@@ -43,6 +42,10 @@ export const newPageScreen = screen({
 /** A component that has the name of its monitor. */
 type MonitorComponent = { name: string; monitor_id: string }
 
+/** A problem of a component is one of the list of monitors, which is one field. */
+const toFormField = (problem: FieldProblem): FieldProblem =>
+  problem.path.startsWith('components[') ? { ...problem, path: 'components' } : problem
+
 function NewPage() {
   const { execute, navigate, isInteractive } = useFrame()
   const [name, setName] = useState('')
@@ -53,7 +56,7 @@ function NewPage() {
   const [isCreated, setCreated] = useState(false)
   const attempt = useAttempt()
   const element = useFocusOnError(attempt.error)
-  useLeaveQuestion(!isCreated && (name !== '' || typedSlug !== null || components.length > 0))
+  useLeaveQuestion(!isCreated && (name !== '' || typedSlug !== null || components.length > 0 || isPublished))
   const body = {
     name: name.trim(),
     slug: typedSlug ?? proposeSlug(name),
@@ -61,7 +64,7 @@ function NewPage() {
     ...(components.length > 0 && { components: [...components] }),
     ...(isPublished && { is_published: true }),
   }
-  const errors = buildFormErrors(attempt.error?.details ?? [])
+  const errors = buildFormErrors((attempt.error?.details ?? []).map(toFormField))
   const submit = async (event: Event) => {
     event.preventDefault()
     const problem = toFormError(findNewPageProblems(body))
@@ -105,7 +108,7 @@ function NewPage() {
         <CheckField
           path="is_published"
           label="Publish it at once"
-          hint="Every visitor of the address sees it. Otherwise only your organization does, until you publish it."
+          hint="Everyone can then see it at its address. A page that is not published is seen by your organization only."
           value={isPublished}
           errors={errors}
           onChange={setPublished}
