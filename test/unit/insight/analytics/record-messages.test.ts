@@ -13,6 +13,7 @@ import { LATE_STREAM, resultSubject, witnessSubject } from '../../../../shared/n
 import { createLog } from '../../../../shared/process/log.ts'
 import { createMetrics } from '../../../../shared/process/metrics.ts'
 import { createResult } from '../../../support/results.ts'
+import { countTurns } from '../../../support/turns-during.ts'
 
 const nowMs = Date.now()
 const toId = (number: number) => `01a1fb92-bd2c-74bd-b89d-7c289ceb000${number}`
@@ -88,15 +89,7 @@ t.test('Other work of the process runs while a large fetch of results is decoded
   const results = Array.from({ length: 500 }, () => createResult(toId(1), nowMs))
   const data = ResultBatch.encode({ probeId: 'probe-1', region: 'eu-west', results }).finish()
   const messages = Array.from({ length: 300 }, (_, i) => ({ ...createMessage(i, false, []), data }))
-  let turns = 0
-  let isOver = false
-  const countTurns = () => {
-    turns++
-    if (!isOver) setImmediate(countTurns)
-  }
-  setImmediate(countTurns)
-  const { lines } = await toMessageLines(messages, null, createYieldPoint())
-  isOver = true
-  t.equal(lines.count(), 150_000)
+  const { answer, turns } = await countTurns(() => toMessageLines(messages, null, createYieldPoint()))
+  t.equal(answer.lines.count(), 150_000)
   t.ok(turns >= 5, `${turns} turns of the event loop`)
 })
