@@ -4,7 +4,7 @@ const MAX_BYTES_A_CHARACTER = 3
 
 /**
  * Lines of one insert, in UTF-8. They are outside the JavaScript heap: as 50,000 strings, they would all be copied by
- * each garbage collection until the insert ends, which took a third of the recorder's time.
+ * each garbage collection until the insert ends, which took a third of the time of the process.
  */
 export type LineBuffer = {
   add(line: string): void
