@@ -1,4 +1,5 @@
 import t from 'tap'
+import { execute } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { monitorRoutes } from '../../control-plane/monitoring/monitors/routes.ts'
 import { componentRoutes } from '../../control-plane/pages/admin/components/component-routes.ts'
 import { groupRoutes } from '../../control-plane/pages/admin/components/group-routes.ts'
@@ -7,6 +8,7 @@ import { monitorLifecycleRoutes } from '../../control-plane/verdict/core/monitor
 import { type Call, createResourceApi } from '../support/resource-api.ts'
 import { insertComponents } from '../support/status-pages.ts'
 import { NO_HISTORY } from '../support/unwatched.ts'
+import { runWhileLocked } from '../support/while-held.ts'
 
 const api = await createResourceApi(t, (app, handles) => {
   statusPageRoutes(app, handles)
@@ -158,6 +160,24 @@ t.test('POST /status-pages creates a published page with its components, or noth
     { name: 'Shop again', monitor_id: monitor },
   ])
 })
+
+t.test(
+  'A new page that waits for a monitor, which an import holds, delays no other new page of the organization',
+  async t => {
+    const { call } = await api.account()
+    const monitor_id = await addMonitor(call)
+    let meanwhile = 0
+    await runWhileLocked(
+      api.db,
+      tx => execute(tx, 'SELECT FROM monitors WHERE id = ? FOR UPDATE', [monitor_id]),
+      () => call('POST /status-pages', { name: 'Acme', slug: newSlug(), components: [{ name: 'Shop', monitor_id }] }),
+      async () => {
+        meanwhile = (await call('POST /status-pages', { name: 'Acme', slug: newSlug() })).status
+      },
+    )
+    t.equal(meanwhile, 201)
+  },
+)
 
 t.test('POST /status-pages 409 for a slug in use by any project, also with concurrent requests', async t => {
   const [one, two] = [await api.account(), await api.account()]
