@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { startTestEngines, type TestEngines } from '../engines/test-engines.ts'
 import { listChangedFiles, readGraph, selectAffected } from './affected.ts'
 import { startApiCoverage } from './api-coverage.ts'
+import { scheduleAsBatch } from './scheduling.ts'
 import { createSourceMapper } from './source-positions.ts'
 import { createTestReport } from './tap-report.ts'
 import { bundleTests } from './test-bundle.ts'
@@ -30,6 +31,7 @@ export async function runTests(given: string[]): Promise<number> {
     console.error(`Test file or folder "${files.unknown}" does not exist.`)
     return 1
   }
+  scheduleAsBatch()
   const interruption = new AbortController()
   // not once: npm forwards a Ctrl-C that the terminal has already sent to this process
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
