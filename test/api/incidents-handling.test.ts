@@ -115,7 +115,11 @@ t.test(
     const theirs = await insertMonitor(api.db, (await api.account()).projectId)
     for (const id of [theirs, gone, NOBODY, 'not-an-id']) {
       const answer = await account.call('POST /incidents', { title: 'x', monitor_ids: [mine, id] })
-      t.match(answer, { status: 404, body: { error: { code: 'not_found', message: 'monitor not found' } } }, id)
+      t.match(
+        answer,
+        { status: 404, body: { error: { code: 'not_found', message: `monitor not found: "${id}"` } } },
+        id,
+      )
     }
     t.equal((await account.call('GET /incidents')).body.meta.total, 0)
   },

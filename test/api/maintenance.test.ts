@@ -123,7 +123,7 @@ t.test('POST /maintenance-windows 404 for a monitor of another project', async t
   const mine = await call('POST /maintenance-windows', { title: 'Mine', monitor_ids: [own], ...times })
   for (const id of [theirs, deleted, UNKNOWN, 'nonsense']) {
     const body = { title: 'Theirs', monitor_ids: [own, id], ...times }
-    const refusal = { status: 404, body: { error: { code: 'not_found', message: 'monitor not found' } } }
+    const refusal = { status: 404, body: { error: { code: 'not_found', message: `monitor not found: "${id}"` } } }
     t.match(await call('POST /maintenance-windows', body), refusal)
     t.match(await call(`PUT /maintenance-windows/${mine.body.data.id}`, { monitor_ids: [own, id] }), refusal)
   }

@@ -93,7 +93,7 @@ t.test('Silences and monitors of another project are not found', async t => {
   t.equal((await call(`DELETE /monitors/${deleted}`)).status, 200)
   for (const id of [theirs, deleted, UNKNOWN, 'x']) {
     const answer = await call('POST /silences', { monitor_ids: [own, id], until: inHours(1) })
-    t.match(answer, { status: 404, body: { error: { message: 'monitor not found' } } }, id)
+    t.match(answer, { status: 404, body: { error: { message: `monitor not found: "${id}"` } } }, id)
   }
   const { id } = (await other.call('POST /silences', { monitor_ids: [theirs], until: inHours(1) })).body.data
   for (const method of ['GET', 'DELETE']) {

@@ -1,9 +1,9 @@
 import { assertProjectWithinLimit } from '../../accounts/plans/actions.ts'
 import type { InstallationLimits } from '../../accounts/plans/plans.ts'
-import { holdMonitors } from '../../alerting/routing/rules/rule-store.ts'
+import { holdKnownMonitors } from '../../alerting/routing/rules/rule-actions.ts'
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { found, notFound, validationError } from '../../foundation/web/server/errors.ts'
+import { found, validationError } from '../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../foundation/web/validation/empty-update.ts'
 import { DEFAULT_ANNOUNCE_MINUTES, notifiesByDefault } from './limits.ts'
 import { advanceNotices, reviseNotices, reviseNoticesOfDeleted } from './notices/notice-actions.ts'
@@ -142,6 +142,5 @@ function assertSchedule(window: MaintenanceWindow, now: Date): void {
 }
 
 async function lockWindowMonitors(tx: Tx, { projectId, monitorIds }: MaintenanceWindow): Promise<void> {
-  const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
-  if (!isKnown) throw notFound('monitor')
+  await holdKnownMonitors(tx, projectId, monitorIds)
 }

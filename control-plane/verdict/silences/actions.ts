@@ -1,7 +1,7 @@
-import { holdMonitors } from '../../alerting/routing/rules/rule-store.ts'
+import { holdKnownMonitors } from '../../alerting/routing/rules/rule-actions.ts'
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { conflict, found, notFound, validationError } from '../../foundation/web/server/errors.ts'
+import { conflict, found, validationError } from '../../foundation/web/server/errors.ts'
 import type { SuppressionReviewer } from '../maintenance/actions.ts'
 import { MAX_ACTIVE_SILENCES, validateSilenceEnd } from './limits.ts'
 import type { SilenceCreate } from './schemas.ts'
@@ -30,8 +30,7 @@ export async function createSilence(
   const monitorIds = [...new Set(monitor_ids.map(id => id.toLowerCase()))].sort()
   const silence = { id: newId(), projectId, reason, endsAt, createdAt: now, monitorIds }
   return await db.transaction(async tx => {
-    const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
-    if (!isKnown) throw notFound('monitor')
+    await holdKnownMonitors(tx, projectId, monitorIds)
     await addSilence(tx, silence, now)
     return found(await findAlertSilence(tx, projectId, silence.id), 'silence')
   })

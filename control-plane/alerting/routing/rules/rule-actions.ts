@@ -10,6 +10,7 @@ import {
   countRules,
   findRule,
   holdChannels,
+  holdMonitors,
   insertRules,
   lockMonitorsForRules,
   lockRule,
@@ -101,12 +102,22 @@ async function assertRoomForRules(tx: Tx, added: { monitorId: string }[], limit:
   if (refusal !== null) throw tierLimitReached(refusal)
 }
 
+/** The monitors cannot be deleted until the transaction ends. Throws 404 with the first id of none of the project's monitors. */
+export const holdKnownMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<void> =>
+  assertMonitors(ids, () => holdMonitors(tx, projectId, ids))
+
+/** `listMissing` is called with valid ids only. */
+async function assertMonitors(ids: string[], listMissing: () => Promise<string[]>): Promise<void> {
+  const missing = ids.find(id => !isId(id)) ?? (await listMissing())[0]
+  if (missing !== undefined) throw notFound('monitor', missing)
+}
+
 type Pair = Pick<StoredRule, 'monitorId' | 'alertChannelId'>
 
 async function lockPairs(tx: Tx, projectId: string, pairs: Pair[]): Promise<void> {
   const monitorIds = pairs.map(({ monitorId }) => monitorId)
   const channelIds = pairs.map(({ alertChannelId }) => alertChannelId)
-  if (!monitorIds.every(isId) || !(await lockMonitorsForRules(tx, projectId, monitorIds))) throw notFound('monitor')
+  await assertMonitors(monitorIds, () => lockMonitorsForRules(tx, projectId, monitorIds))
   if (!channelIds.every(isId) || !(await holdChannels(tx, projectId, channelIds))) throw notFound('channel')
 }
 

@@ -121,12 +121,12 @@ export async function deleteRules(tx: Tx, ids: string[]): Promise<void> {
   await execute(tx, 'DELETE FROM alert_rules WHERE id = ANY (?::uuid[])', [ids])
 }
 
-/** True when the project has all of these monitors. Their rows cannot be deleted until the transaction ends. The ids are valid. */
-export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
+/** Returns those of the monitors that the project does not have. The others cannot be deleted until the transaction ends. The ids are valid. */
+export const holdMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<string[]> =>
   lockAll(tx, MONITORS, projectId, ids, 'FOR KEY SHARE')
 
 /** The same, and no other transaction can add rules to them. */
-export const lockMonitorsForRules = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
+export const lockMonitorsForRules = (tx: Tx, projectId: string, ids: string[]): Promise<string[]> =>
   lockAll(tx, MONITORS, projectId, ids, 'FOR NO KEY UPDATE')
 
 const MONITORS = 'SELECT id FROM monitors WHERE deleted_at IS NULL'
@@ -140,8 +140,8 @@ export async function countRules(tx: Tx, monitorIds: string[]): Promise<Map<stri
 }
 
 /** True when the project has all of these channels. Their rows cannot be deleted until the transaction ends. The ids are valid. */
-export const holdChannels = (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
-  lockAll(tx, CHANNELS, projectId, ids, 'FOR KEY SHARE')
+export const holdChannels = async (tx: Tx, projectId: string, ids: string[]): Promise<boolean> =>
+  (await lockAll(tx, CHANNELS, projectId, ids, 'FOR KEY SHARE')).length === 0
 
 const CHANNELS = 'SELECT id FROM alert_channels WHERE page_id IS NULL AND person_id IS NULL'
 
@@ -151,15 +151,16 @@ export async function holdExistingChannels(db: Db, projectId: string, ids: strin
   return new Set((await query<{ id: string }>(db, sql, [projectId, ids])).map(({ id }) => id))
 }
 
-async function lockAll(tx: Tx, select: string, projectId: string, ids: string[], lock: string): Promise<boolean> {
+async function lockAll(tx: Tx, select: string, projectId: string, ids: string[], lock: string): Promise<string[]> {
   const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
-  if (wanted.length === 0) return true
-  const held = await query(
+  if (wanted.length === 0) return []
+  const rows = await query<{ id: string }>(
     tx,
     `${select} AND project_id = :projectId AND id = ANY (CAST(:wanted AS uuid[])) ORDER BY id ${lock}`,
     { projectId, wanted },
   )
-  return held.length === wanted.length
+  const held = new Set(rows.map(({ id }) => id))
+  return wanted.filter(id => !held.has(id))
 }
 
 /** Creates a rule with the default settings for each pair of a new monitor and a default channel of the project. */

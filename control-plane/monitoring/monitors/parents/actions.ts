@@ -1,7 +1,6 @@
-import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
-import { isId } from '../../../foundation/platform/ids.ts'
+import { holdKnownMonitors } from '../../../alerting/routing/rules/rule-actions.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
-import { conflict, notFound, validationError } from '../../../foundation/web/server/errors.ts'
+import { conflict, validationError } from '../../../foundation/web/server/errors.ts'
 import { findCyclicMonitors } from './dependency-cycle.ts'
 import {
   listDependencyPairs,
@@ -34,7 +33,6 @@ export async function changeParents(
   const ownIndex = parentIds.indexOf(id)
   if (ownIndex !== -1)
     throw validationError([{ path: `parent_ids[${ownIndex}]`, message: 'a monitor cannot depend on itself' }])
-  if (!isId(id) || !parentIds.every(isId)) throw notFound('monitor')
   return await db.transaction(async tx => {
     const cyclic = await replaceParentsOfMonitors(tx, review, projectId, [{ monitorId: id, parentIds }], now)
     if (cyclic.has(id)) throw createCycleError()
@@ -59,7 +57,7 @@ export async function replaceParentsOfMonitors(
   const ids = moved.map(({ monitorId }) => monitorId)
   await lockParents(tx, projectId)
   const allIds = [...ids, ...moved.flatMap(({ parentIds }) => parentIds)]
-  if (!(await holdMonitors(tx, projectId, allIds))) throw notFound('monitor')
+  await holdKnownMonitors(tx, projectId, allIds)
   await replaceParents(tx, moved)
   await review(tx, ids, now)
   return findCyclicMonitors(await listDependencyPairs(tx, projectId))

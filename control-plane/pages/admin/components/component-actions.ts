@@ -1,3 +1,4 @@
+import { holdKnownMonitors } from '../../../alerting/routing/rules/rule-actions.ts'
 import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
@@ -211,7 +212,7 @@ export async function loadComponentMonitors(
   bodies: readonly Pick<ComponentUpdate, 'monitor_id'>[],
 ): Promise<Map<string, ComponentMonitor>> {
   const ids = bodies.flatMap(({ monitor_id: id }) => id ?? [])
-  if (!ids.every(isId) || !(await holdMonitors(tx, projectId, ids))) throw notFound('monitor')
+  await holdKnownMonitors(tx, projectId, ids)
   const monitors = ids.length === 0 ? [] : await listMonitorsByIds(tx, ids)
   return new Map(monitors.map(monitor => [monitor.id, toComponentMonitor(monitor)]))
 }

@@ -3,11 +3,11 @@ import type { InstallationLimits } from '../../../accounts/plans/plans.ts'
 import { insertEvents } from '../../../alerting/events/store.ts'
 import { publishEvents, routeToChannels } from '../../../alerting/routing/publishing/publish-actions.ts'
 import { restartReminders } from '../../../alerting/routing/reminders/actions.ts'
-import { holdMonitors } from '../../../alerting/routing/rules/rule-store.ts'
+import { holdKnownMonitors } from '../../../alerting/routing/rules/rule-actions.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
 import { assertRequestVersion } from '../../../foundation/web/conditions/version-actions.ts'
-import { conflict, found, notFound } from '../../../foundation/web/server/errors.ts'
+import { conflict, found } from '../../../foundation/web/server/errors.ts'
 import {
   detachFromMonitor,
   type EditableIncident,
@@ -162,12 +162,6 @@ async function withLockedIncident<T>(
 }
 
 const toMonitorIds = (ids: readonly string[]): string[] => [...new Set(ids.map(id => id.toLowerCase()))]
-
-async function holdKnownMonitors(tx: Tx, projectId: string, monitorIds: string[]): Promise<void> {
-  if (monitorIds.length === 0) return
-  const isKnown = monitorIds.every(isId) && (await holdMonitors(tx, projectId, monitorIds))
-  if (!isKnown) throw notFound('monitor')
-}
 
 async function store(tx: Tx, before: EditableIncident, after: EditableIncident, now: Date): Promise<void> {
   // before it is open again, because a monitor may have only one open incident
