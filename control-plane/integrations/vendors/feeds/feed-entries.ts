@@ -40,8 +40,7 @@ export function extractIncidents(entries: VendorFeedEntry[], now: Date): Reporte
     groupOfId.set(id, key)
     groups.set(key, [...(groups.get(key) ?? []), dated])
   }
-  const incidents = [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now))
-  return incidents.map(({ isSilent, ...incident }) => incident)
+  return [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now))
 }
 
 function parseEntry(entry: VendorFeedEntry): DatedEntry {
@@ -68,7 +67,7 @@ function parseEntryTime(text: string | null): number {
   return Date.parse(time.replace(/\b[A-Z]{3,4}$/, zone => ZONE_OFFSETS[zone] ?? zone))
 }
 
-type EntryIncident = ReportedIncident & { isSilent: boolean }
+type EntryIncident = ReportedIncident & { max_age_ms: number }
 
 /** Builds incidents from entries in the order of time. After an entry that resolves an incident, a new one begins. */
 function buildIncidents(group: DatedEntry[]): EntryIncident[] {
@@ -89,7 +88,7 @@ function buildIncidents(group: DatedEntry[]): EntryIncident[] {
       resolved_at: status === 'resolved' ? at : null,
       updated_at: at,
       source_url: entry.url,
-      isSilent: status === null,
+      max_age_ms: status === null ? MAX_SILENT_ENTRY_AGE_MS : MAX_OPEN_ENTRY_AGE_MS,
     }
     if (isSame) incidents.pop()
     incidents.push(incident)
@@ -104,11 +103,9 @@ function getStartTime({ publishedAt }: VendorFeedEntry, at: string | null): stri
   return Number.isNaN(ms) ? at : new Date(ms).toISOString()
 }
 
-function isCurrent({ updated_at, isSilent, status }: EntryIncident, now: Date): boolean {
-  if (updated_at === null || status === 'resolved') return true
-  const ageMs = now.getTime() - Date.parse(updated_at)
-  return ageMs <= (isSilent ? MAX_SILENT_ENTRY_AGE_MS : MAX_OPEN_ENTRY_AGE_MS)
-}
+/** The age of an entry without a time is not known here: see `endByAge`. */
+const isCurrent = ({ updated_at, max_age_ms, status }: EntryIncident, now: Date): boolean =>
+  updated_at === null || status === 'resolved' || now.getTime() - Date.parse(updated_at) <= max_age_ms
 
 const MARK =
   /^\s*[[(]?(resolved|update|updated|investigating|identified|monitoring|mitigated|recovered)[\])]?\s*[:\-–—]?\s+|\s*[-–—[(]+\s*(resolved|investigating|identified|monitoring|mitigated|recovered)[\])]?\s*$/gi
