@@ -40,7 +40,8 @@ export function extractIncidents(entries: VendorFeedEntry[], now: Date): Reporte
     groupOfId.set(id, key)
     groups.set(key, [...(groups.get(key) ?? []), dated])
   }
-  return [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now))
+  const incidents = [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now))
+  return incidents.map(({ isSilent, ...incident }) => incident)
 }
 
 function parseEntry(entry: VendorFeedEntry): DatedEntry {
@@ -67,7 +68,7 @@ function parseEntryTime(text: string | null): number {
   return Date.parse(time.replace(/\b[A-Z]{3,4}$/, zone => ZONE_OFFSETS[zone] ?? zone))
 }
 
-type EntryIncident = ReportedIncident & { max_age_ms: number }
+type EntryIncident = ReportedIncident & { isSilent: boolean }
 
 /** Builds incidents from entries in the order of time. After an entry that resolves an incident, a new one begins. */
 function buildIncidents(group: DatedEntry[]): EntryIncident[] {
@@ -88,7 +89,7 @@ function buildIncidents(group: DatedEntry[]): EntryIncident[] {
       resolved_at: status === 'resolved' ? at : null,
       updated_at: at,
       source_url: entry.url,
-      max_age_ms: status === null ? MAX_SILENT_ENTRY_AGE_MS : MAX_OPEN_ENTRY_AGE_MS,
+      isSilent: status === null,
     }
     if (isSame) incidents.pop()
     incidents.push(incident)
@@ -103,9 +104,11 @@ function getStartTime({ publishedAt }: VendorFeedEntry, at: string | null): stri
   return Number.isNaN(ms) ? at : new Date(ms).toISOString()
 }
 
-/** The age of an entry without a time is not known here: see `endByAge`. */
-const isCurrent = ({ updated_at, max_age_ms, status }: EntryIncident, now: Date): boolean =>
-  updated_at === null || status === 'resolved' || now.getTime() - Date.parse(updated_at) <= max_age_ms
+function isCurrent({ updated_at, isSilent, status }: EntryIncident, now: Date): boolean {
+  if (updated_at === null || status === 'resolved') return true
+  const ageMs = now.getTime() - Date.parse(updated_at)
+  return ageMs <= (isSilent ? MAX_SILENT_ENTRY_AGE_MS : MAX_OPEN_ENTRY_AGE_MS)
+}
 
 const MARK =
   /^\s*[[(]?(resolved|update|updated|investigating|identified|monitoring|mitigated|recovered)[\])]?\s*[:\-–—]?\s+|\s*[-–—[(]+\s*(resolved|investigating|identified|monitoring|mitigated|recovered)[\])]?\s*$/gi

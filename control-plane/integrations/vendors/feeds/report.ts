@@ -31,8 +31,6 @@ export type ReportedIncident = {
   started_at: string | null
   resolved_at: string | null
   updated_at: string | null
-  /** of an open incident without `updated_at`: it ends when it has been known for this long. Not set: only the feed ends it */
-  max_age_ms?: number
   /** http or https; null: use the status page of the vendor */
   source_url: string | null
 }
@@ -66,16 +64,14 @@ export function normalizeReport({ status, incidents, components }: FeedReport, n
 
 export const isOpen = ({ status }: Pick<ReportedIncident, 'status'>): boolean => status !== 'resolved'
 
-function normalizeIncident({ max_age_ms, ...incident }: ReportedIncident, now: Date): ReportedIncident {
-  const updatedAt = toPlausibleTime(incident.updated_at, now)
+function normalizeIncident(incident: ReportedIncident, now: Date): ReportedIncident {
   return {
     ...incident,
-    ...(isOpen(incident) && updatedAt === null && max_age_ms !== undefined && { max_age_ms }),
     title: toPlainText(incident.title, 200) || 'Untitled incident',
     components: [...new Set(incident.components.slice(0, MAX_AFFECTED_COMPONENTS).map(name => toPlainText(name, 200)))],
     started_at: toPlausibleTime(incident.started_at, now),
     resolved_at: toPlausibleTime(incident.resolved_at, now),
-    updated_at: updatedAt,
+    updated_at: toPlausibleTime(incident.updated_at, now),
     source_url: toHttpUrl(incident.source_url),
   }
 }

@@ -79,17 +79,8 @@ export async function closeIncidents(tx: Tx, dependencyId: string, now: Date): P
   )
 }
 
-/**
- * Deletes the oldest closed incidents beyond `kept` for each dependency, except those announced since a time, and those that the
- * feed still reports: they would be new again.
- */
-export async function deleteOldIncidents(
-  tx: Tx,
-  dependencyIds: string[],
-  kept: number,
-  since: Date,
-  reportedIds: string[],
-): Promise<void> {
+/** Deletes the oldest closed incidents beyond `kept` for each dependency, except those announced since a time. */
+export async function deleteOldIncidents(tx: Tx, dependencyIds: string[], kept: number, since: Date): Promise<void> {
   await execute(
     tx,
     `DELETE FROM vendor_incidents USING (
@@ -97,7 +88,7 @@ export async function deleteOldIncidents(
        FROM vendor_incidents WHERE dependency_id = ANY (?::uuid[])
      ) placed
      WHERE vendor_incidents.id = placed.id AND place > ? AND resolved_at IS NOT NULL
-       AND (told_at IS NULL OR told_at <= ?) AND source_id <> ALL (?::text[])`,
-    [dependencyIds, kept, since, reportedIds],
+       AND (told_at IS NULL OR told_at <= ?)`,
+    [dependencyIds, kept, since],
   )
 }

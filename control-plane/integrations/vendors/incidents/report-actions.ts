@@ -76,8 +76,7 @@ export async function applyReport(
   const withNewIncidents = new Set(
     incidents.filter(({ createdAt }) => createdAt === now).map(({ dependencyId }) => dependencyId),
   )
-  if (withNewIncidents.size > 0)
-    await deleteOldIncidents(tx, [...withNewIncidents], MAX_CLOSED_INCIDENTS, hourAgo, sourceIds)
+  if (withNewIncidents.size > 0) await deleteOldIncidents(tx, [...withNewIncidents], MAX_CLOSED_INCIDENTS, hourAgo)
   const events = effects.flatMap(({ dependency, changes }) =>
     changes.map(change => buildVendorEvent(newId(), dependency, change, now)),
   )

@@ -10,7 +10,7 @@ type ReportEffects = {
   /** new and changed incidents */
   incidents: VendorIncident[]
   changes: VendorChange[]
-  /** false: an incident is missing from the feed and not closed yet, waits to be announced, or will end by its age */
+  /** false: an incident is missing from the feed and not closed yet, or waits to be announced */
   isSettled: boolean
 }
 
@@ -30,8 +30,7 @@ export const MAX_NOTIFICATIONS_PER_HOUR = 10
  * Computes what a report changes for a dependency (docs/design/vendors.md#notifications). An incident is announced once
  * when it begins, once more when it goes from degraded to down, and once when it ends, if it was announced before.
  * Incidents that existed before the dependency are announced only when they get worse. Without a budget the announcement
- * of a beginning waits; an incident that ends before it is not announced. The same report again changes nothing else, except
- * that entries without a time end by their age.
+ * of a beginning waits; an incident that ends before it is not announced. The same report again changes nothing else.
  */
 export function computeReportEffects(
   dependency: Dependency,
@@ -39,7 +38,7 @@ export function computeReportEffects(
   report: FeedReport,
   { missingReadsBeforeClose, budget, now, newId }: ReportContext,
 ): ReportEffects {
-  const reports = selectRelevantIncidents(report, dependency.components, known).map(one => endByAge(one, known, now))
+  const reports = selectRelevantIncidents(report, dependency.components, known)
   const { pairs, absorbed, continued, missing } = matchIncidents(
     reports,
     known,
@@ -83,16 +82,7 @@ export function computeReportEffects(
     incidents.push(incident)
   }
   const isAnyMissing = incidents.some(incident => incident.resolvedAt === null && incident.missing > 0)
-  return { incidents, changes, isSettled: !isAnyMissing && !isAnyWaiting && !reports.some(endsByAge) }
-}
-
-const endsByAge = (reported: ReportedIncident): boolean => isOpen(reported) && reported.max_age_ms !== undefined
-
-/** Resolves an entry without a time that has been known for too long. */
-function endByAge(reported: ReportedIncident, known: VendorIncident[], now: Date): ReportedIncident {
-  const before = endsByAge(reported) ? known.find(({ sourceId }) => sourceId === reported.id) : undefined
-  const isOld = before !== undefined && now.getTime() - before.createdAt.getTime() > reported.max_age_ms!
-  return isOld ? { ...reported, status: 'resolved' } : reported
+  return { incidents, changes, isSettled: !isAnyMissing && !isAnyWaiting }
 }
 
 /** What was announced of incidents that an incident continues counts as announced of that incident. */
