@@ -116,7 +116,7 @@ t.test('POST /alerts/rules 404 for a monitor or channel of another tenant', asyn
   ]
   const mine = await call('POST /alerts/rules', pair)
   for (const ids of foreign) {
-    const message = 'monitor_id' in ids ? 'monitor not found' : 'channel not found'
+    const message = 'monitor_id' in ids ? `monitor not found: "${ids.monitor_id}"` : 'channel not found'
     const refusal = { status: 404, body: { error: { code: 'not_found', message } } }
     t.match(await call('POST /alerts/rules', { ...pair, ...ids }), refusal)
     t.match(await call(`PUT /alerts/rules/${mine.body.data.id}`, ids), refusal)

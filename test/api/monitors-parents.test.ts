@@ -76,7 +76,10 @@ t.test('PUT /monitors/{id}/parents 404 for monitors of other projects', async t 
   const [child, parent] = (await addMonitors(call, 2)) as [string, string]
   const theirs = await addMonitor(other.call)
   for (const id of [theirs, UNKNOWN, 'nonsense']) {
-    t.match(await call(`PUT /monitors/${child}/parents`, { parent_ids: [parent, id] }), { status: 404 })
+    t.match(await call(`PUT /monitors/${child}/parents`, { parent_ids: [parent, id] }), {
+      status: 404,
+      body: { error: { message: `monitor not found: "${id}"` } },
+    })
     t.match(await call(`PUT /monitors/${id}/parents`, { parent_ids: [parent] }), { status: 404 })
     t.match(await call(`GET /monitors/${id}/parents`), { status: 404 })
   }

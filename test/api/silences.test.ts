@@ -95,6 +95,8 @@ t.test('Silences and monitors of another project are not found', async t => {
     const answer = await call('POST /silences', { monitor_ids: [own, id], until: inHours(1) })
     t.match(answer, { status: 404, body: { error: { message: `monitor not found: "${id}"` } } }, id)
   }
+  const long = await call('POST /silences', { monitor_ids: ['x'.repeat(1_000)], until: inHours(1) })
+  t.equal(long.body.error.message, `monitor not found: "${'x'.repeat(64)}…"`)
   const { id } = (await other.call('POST /silences', { monitor_ids: [theirs], until: inHours(1) })).body.data
   for (const method of ['GET', 'DELETE']) {
     const answer = await call(`${method} /silences/${id}`)

@@ -150,7 +150,8 @@ t.test('POST /status-pages creates a published page with its components, or noth
     t.match(
       await mine.call('POST /status-pages', { ...body, components: [...components, { name: 'A', monitor_id }] }),
       {
-        ...{ status: 404, body: { error: { message: `monitor not found: "${monitor_id}"` } } },
+        status: 404,
+        body: { error: { message: `monitor not found: "${monitor_id}"` } },
       },
     )
   t.equal((await mine.call('GET /status-pages')).body.meta.total, 0, 'a refused page is not there')

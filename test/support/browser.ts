@@ -7,12 +7,12 @@ import { HANG_MS } from './wait.ts'
 /** No host but this machine is found. */
 const ONLY_LOCAL = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'
 
-/** Most pages of tests end before code that V8 optimizes saves more time than the compiler takes: a sixth of a page's time. */
-const COMPILE_LATE = '--js-flags=--no-opt,--no-maglev'
+/** Most pages of tests end before code that V8 optimizes saves more time than the compilers take: a sixth of a page's time. */
+const NEVER_OPTIMIZE = '--js-flags=--no-opt,--no-maglev'
 
 /** A browser until the end of the test. */
 async function launchBrowser(t: Teardown): Promise<Browser> {
-  const args = ['--no-sandbox', ONLY_LOCAL, COMPILE_LATE]
+  const args = ['--no-sandbox', ONLY_LOCAL, NEVER_OPTIMIZE]
   const browser = await chromium.launch({ executablePath: chromiumPath(), args, timeout: HANG_MS })
   t.teardown(() => browser.close())
   return browser

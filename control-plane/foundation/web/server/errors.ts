@@ -69,14 +69,18 @@ export const planUpgradeRequired = (message: string) => new ApiError(403, 'plan_
 /** 403: REGISTRATION does not allow new accounts. */
 export const registrationClosed = (message: string) => new ApiError(403, 'registration_closed', message)
 
-/** 404. `what` is the noun: "monitor". Also for a record of another tenant and for a malformed id. */
 const MAX_NAMED_CHARACTERS = 64
 
-/** 404. `id`: where a request names several, the one that was not found. */
-export const notFound = (what: string, id?: string) => {
-  const named = id === undefined ? '' : `: ${JSON.stringify(id.slice(0, MAX_NAMED_CHARACTERS))}`
-  return new ApiError(404, 'not_found', `${what} not found${named}`)
-}
+/**
+ * 404. `what` is the noun: "monitor". Also for a record of another tenant and for a malformed id. `id`: where a request names
+ * several, the one that was not found.
+ */
+export const notFound = (what: string, id?: string) =>
+  new ApiError(404, 'not_found', id === undefined ? `${what} not found` : `${what} not found: ${quoteId(id)}`)
+
+/** Malformed ids can have any length. */
+const quoteId = (id: string): string =>
+  JSON.stringify(id.length > MAX_NAMED_CHARACTERS ? `${id.slice(0, MAX_NAMED_CHARACTERS)}…` : id)
 
 /** Returns a record that was read. Throws 404 with the noun if there is none: `found(isId(id) && (await find(id)), 'monitor')`. */
 export function found<T>(record: T | null | undefined | false, noun: string): T {
