@@ -13,8 +13,6 @@ export const TIMEOUT_S = 3_600
  * Later versions of Node do not have it.
  */
 const COMPILE_LATE = process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : []
-/** Collects rarely, and without other threads: they would compete for the cores, which are all busy. */
-const COLLECT_ALONE = ['--max-semi-space-size=64', '--single-threaded-gc']
 /** Additional time for tap to end a file before it is killed. */
 const KILL_DELAY_S = 30
 
@@ -33,7 +31,7 @@ export async function runTestFiles(
   const [first = ''] = files
   const isGroup = files.length > 1
   // a unit file that is alone in its process computes for long
-  const flags = [...COLLECT_ALONE, ...(!isGroup && first.startsWith('test/unit/') ? [] : COMPILE_LATE)]
+  const flags = !isGroup && first.startsWith('test/unit/') ? [] : COMPILE_LATE
   const child = spawn(process.execPath, [...flags, isGroup ? groupProgram : buildPath(first)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
