@@ -310,8 +310,9 @@ t.test('GET /analytics/uptime 200 ends now at the latest: nothing is known of th
   const askedMs = Date.now()
   const today = await read(createdMs, askedMs + 12 * HOUR_MS)
   const toMs = Date.parse(today.to)
-  // the API has the time of PostgreSQL, which it knows to some milliseconds
-  t.ok(toMs > askedMs - MINUTE_MS && toMs < Date.now() + MINUTE_MS, today.to)
+  t.ok(toMs <= Date.now())
+  // the API has the time of PostgreSQL, which it knows to some milliseconds, so the hour may lack them
+  t.ok(toMs > askedMs - MINUTE_MS, today.to)
   t.equal(today.seconds.down, (toMs - createdMs) / 1_000)
   t.equal(today.intervals.at(-1).to, today.to)
   const tomorrow = await read(Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS)
