@@ -47,7 +47,7 @@ export async function createWindow(
   const window = withBody(created, body)
   assertSchedule(window, now)
   await db.transaction(async tx => {
-    await lockWindowMonitors(tx, window)
+    await holdKnownMonitors(tx, projectId, window.monitorIds)
     await assertProjectWithinLimit(tx, projectId, 'maintenanceWindows', limits)
     await saveWindow(tx, window)
     await storePlan(tx, window, planPeriodsFrom(window, now))
@@ -73,7 +73,7 @@ export async function changeWindow(
     const window = { ...withBody(before, body), updatedAt: now }
     const isRescheduled = SCHEDULE_FIELDS.some(key => key in body)
     if (isRescheduled) assertSchedule(window, now)
-    if (body.monitor_ids) await lockWindowMonitors(tx, window)
+    if (body.monitor_ids) await holdKnownMonitors(tx, projectId, window.monitorIds)
     if (isPast(before, now) && !isPast(window, now))
       await assertProjectWithinLimit(tx, projectId, 'maintenanceWindows', limits)
     await saveWindow(tx, window)
@@ -139,8 +139,4 @@ function withBody(window: MaintenanceWindow, body: WindowUpdate): MaintenanceWin
 function assertSchedule(window: MaintenanceWindow, now: Date): void {
   const problems = validateSchedule(window, now)
   if (problems.length > 0) throw validationError(problems)
-}
-
-async function lockWindowMonitors(tx: Tx, { projectId, monitorIds }: MaintenanceWindow): Promise<void> {
-  await holdKnownMonitors(tx, projectId, monitorIds)
 }

@@ -102,7 +102,7 @@ async function assertRoomForRules(tx: Tx, added: { monitorId: string }[], limit:
   if (refusal !== null) throw tierLimitReached(refusal)
 }
 
-/** The monitors cannot be deleted until the transaction ends. Throws 404 with the first id of none of the project's monitors. */
+/** The monitors cannot be deleted until the transaction ends. Throws 404 for the first id that is not a monitor of the project. */
 export const holdKnownMonitors = (tx: Tx, projectId: string, ids: string[]): Promise<void> =>
   assertMonitors(ids, () => holdMonitors(tx, projectId, ids))
 
