@@ -13,14 +13,25 @@ import { type KnownRegionState, resolveStartState } from './rechecks/region-stat
 import { createResponseTimes, type ResponseTimes } from './rechecks/silence-limit.ts'
 
 /** One attempt of a chain. `result`: null while it is in flight. Times in ms by the monotonic clock. */
-export type Attempt = { startedMs: number; endedMs: number; result: Result | null; cancellation: Cancellation }
+export type Attempt = {
+  startedMs: number
+  endedMs: number
+  result: Result | null
+  /** a later attempt ended the chain while this one was silent */
+  isCancelled: boolean
+  cancellation: Cancellation
+}
+
+export type ChainRequest = { runId: string; fromAttempt: number }
 
 /** A slot, or a check on demand, with its re-checks. A monitor has at most one (docs/design/probes.md#attempts). */
 export type RecheckChain = {
   scheduledAtMs: number
   trigger: Trigger
-  /** answered with the first attempt; empty: no answer is expected */
+  /** the run id in the result of the first attempt; empty: it was not requested */
   runId: string
+  /** the requests to be answered, each with the number of the first attempt that can answer it */
+  requests: ChainRequest[]
   /** the region's state when the chain began */
   state: RegionState
   attempts: Attempt[]
@@ -45,8 +56,6 @@ export type AssignedMonitor = TenantQueueItem & {
   unknownChains: number
   responseTimes: ResponseTimes
   lastScheduledMs: number
-  /** the scheduled time of the last attempt outside a chain; 0: none yet */
-  lastOutOfBandMs: number
   /** when its page was last queued for comparison, by the monotonic clock; null: never */
   comparedMs: number | null
   /** removed, or replaced by a newer version: running attempts may end, nothing more starts */
@@ -176,8 +185,9 @@ export function createRecheckChain(
   trigger: Trigger,
   runId: string,
 ): RecheckChain {
+  const requests = runId === '' ? [] : [{ runId, fromAttempt: 1 }]
   const fresh = { attempts: [], settled: 0, last: null, isReported: false, isOver: false }
-  return { scheduledAtMs, trigger, runId, state: resolveStartState(monitor, nowMs), ...fresh }
+  return { scheduledAtMs, trigger, runId, requests, state: resolveStartState(monitor, nowMs), ...fresh }
 }
 
 function createAssignedMonitor(assignment: Assignment, region: string): AssignedMonitor {
@@ -191,7 +201,6 @@ function createAssignedMonitor(assignment: Assignment, region: string): Assigned
     unknownChains: 0,
     responseTimes: createResponseTimes(),
     lastScheduledMs: 0,
-    lastOutOfBandMs: 0,
     comparedMs: null,
     isRetired: false,
     dueMs: 0,

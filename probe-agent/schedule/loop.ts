@@ -2,7 +2,7 @@ import type { Assignments } from '../../proto/gen/probe/v1/fleet.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { type Result, Trigger } from '../../shared/checks/result.ts'
 import { machine } from '../clock.ts'
-import type { AssignedMonitor } from './assigned-monitors.ts'
+import type { AssignedMonitor, RecheckChain } from './assigned-monitors.ts'
 import { createCheckPermits } from './check-permits.ts'
 import { findNextSlot } from './check-times.ts'
 import { startDueChecks } from './due-checks.ts'
@@ -20,9 +20,9 @@ export type CheckLoop = {
    * report, unless it is in the future or before a reported one.
    */
   startChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string, requestedMs: number) => void
-  /** Assigns a request to a chain that has not begun. False: it has begun, or already has a request. */
-  joinChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string) => boolean
-  /** Runs one attempt without re-checks; only `take` receives the result. False: no permit is available. */
+  /** Makes the newest attempt in flight of a chain answer a request; without one the next attempt. */
+  joinChain: (chain: RecheckChain, trigger: Trigger, runId: string) => void
+  /** Runs one attempt of another monitor, without re-checks; only `take` receives the result. False: no permit is available. */
   checkOutOfBand: (spec: CheckSpec, asked: CheckRequest, tenant: number, take: (result: Result) => void) => boolean
   /** the assignment epoch of results */
   epoch: () => number

@@ -1,12 +1,10 @@
 import { computeMaxChainMs } from '../../shared/checks/rechecks.ts'
 import { type RunRefusal, Trigger } from '../../shared/checks/result.ts'
 import { buildRefusedResult } from '../execution/result-builder.ts'
-import { type AssignedMonitor, createRecheckChain } from './assigned-monitors.ts'
+import { type AssignedMonitor, type ChainRequest, createRecheckChain, type RecheckChain } from './assigned-monitors.ts'
 import { resolveChainTime, shiftTimes } from './check-times.ts'
 import { type CheckLoopState, getSubject, setDue } from './loop-state.ts'
 import { findFirstDue } from './slots.ts'
-
-const NO_REQUESTER = { trigger: Trigger.SLOT, runId: '' }
 
 /**
  * Queues a monitor that was assigned: now when a check was requested with the assignment, otherwise at its next slot, or
@@ -39,30 +37,31 @@ export function startChain(
   setDue(loop, monitor, now)
 }
 
-/** Assigns a request to a chain that has not begun (see `CheckLoop`). */
-export function joinChain(monitor: AssignedMonitor, trigger: Trigger, runId: string): boolean {
-  const mayJoin = isChainQueued(monitor) && monitor.chain!.runId === ''
-  if (mayJoin) Object.assign(monitor.chain!, { trigger, runId })
-  return mayJoin
+/** Assigns a request to a chain (see `CheckLoop`). */
+export function joinChain(chain: RecheckChain, trigger: Trigger, runId: string): void {
+  const { attempts } = chain
+  if (attempts.length === 0 && chain.runId === '') Object.assign(chain, { trigger, runId })
+  const isInFlight = attempts.at(-1)?.result === null
+  chain.requests.push({ runId, fromAttempt: isInFlight ? attempts.length : attempts.length + 1 })
 }
 
-/** Whether a chain is queued that has not begun, as after a change of the monitor. */
-function isChainQueued({ heapIndex, chain }: AssignedMonitor): boolean {
-  return heapIndex >= 0 && chain !== null && chain.attempts.length === 0
-}
-
-/** Removes a monitor from the queue, and refuses the request of a chain that has not begun. */
+/** Removes a monitor from the queue, and refuses the requests that wait for an attempt that has not started. */
 export function removeFromQueue(
   loop: CheckLoopState,
   monitor: AssignedMonitor,
   code: RunRefusal,
   message: string,
 ): void {
-  const { trigger, runId } = isChainQueued(monitor) ? monitor.chain! : NO_REQUESTER
+  const { chain } = monitor
   loop.queue.remove(monitor)
-  if (runId === '') return
-  const refused = buildRefusedResult(getSubject(loop, monitor), loop.clock.nowMs() ?? 0, code, message)
-  loop.answer(runId, { ...refused, trigger, runId })
+  if (!chain) return
+  const isRefused = ({ fromAttempt }: ChainRequest) => fromAttempt > chain.attempts.length
+  const refused = chain.requests.filter(isRefused)
+  chain.requests = chain.requests.filter(request => !isRefused(request))
+  for (const { runId } of refused) {
+    const result = buildRefusedResult(getSubject(loop, monitor), loop.clock.nowMs() ?? 0, code, message)
+    loop.answer(runId, { ...result, trigger: chain.trigger, runId })
+  }
 }
 
 /**

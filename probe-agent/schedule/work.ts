@@ -59,7 +59,7 @@ export function startProbeWork(parts: ProbeWorkOptions): ProbeWork {
   const { captureQueue, capturePolicy } = createCaptures(parts)
   const answer = (runId: string, result: Result) => parts.sendRunDone({ runId, probeId, result })
   const loop = createLoop(parts, monitors, capturePolicy, answer)
-  const runNow = createRunNowHandler({ loop, monitors, clock: parts.clock, publish: transport.publish, answer })
+  const runNow = createRunNowHandler({ loop, monitors, clock: parts.clock, answer })
   const receiver: MessageReceiver = { probeId, region, monitors, loop, runNow, capturePolicy, log, isNewLink: true }
   return {
     region,

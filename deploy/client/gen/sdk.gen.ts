@@ -809,7 +809,7 @@ export class Picket extends HeyApiClient {
     /**
      * Check a monitor now
      *
-     * Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s.
+     * Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s. In a region where a check of the monitor is already in progress, the result is that of its latest attempt.
      */
     public checkMonitor<ThrowOnError extends boolean = false>(options: Options<CheckMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<CheckMonitorResponses, CheckMonitorErrors, ThrowOnError>({

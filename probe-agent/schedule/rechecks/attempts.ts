@@ -6,7 +6,7 @@ import { type Cancellation, createCancellation } from '../../../shared/egress/in
 import type { Timers } from '../../clock.ts'
 import { buildCancelledResult, type CheckOccasion, type ResultSubject } from '../../execution/result-builder.ts'
 import { applyComparison, type RecheckChainEnd } from '../../screenshots/should-capture.ts'
-import type { AssignedMonitor, Attempt, RecheckChain } from '../assigned-monitors.ts'
+import type { AssignedMonitor, Attempt, ChainRequest, RecheckChain } from '../assigned-monitors.ts'
 import type { CheckPermit } from '../check-permits.ts'
 import { computeProgress, type RecheckProgress } from './recheck.ts'
 import { computeSilenceLimitMs, recordResponseTime } from './silence-limit.ts'
@@ -17,7 +17,7 @@ type AttemptsContext = {
   check: (permit: CheckPermit, spec: CheckSpec, asked: CheckRequest, take: (result: Result) => void) => void
   getSubject: (monitor: AssignedMonitor) => ResultSubject
   publish: (result: Result) => void
-  /** sends a result as the answer to the RunNow that began its chain */
+  /** sends a result as the answer to a RunNow */
   answer: (runId: string, result: Result) => void
   /** called when the first attempt of a chain reaches the silence limit and the region is not failing */
   onSilent: (monitor: AssignedMonitor) => void
@@ -74,7 +74,13 @@ function startAttempt(
   const { scheduledAtMs, trigger } = chain
   const occasion = { scheduledAtMs, trigger, runId, attempt: number }
   const cancellation = createCancellation()
-  const attempt: Attempt = { startedMs: context.timers.monotonicMs(), endedMs: 0, result: null, cancellation }
+  const attempt: Attempt = {
+    startedMs: context.timers.monotonicMs(),
+    endedMs: 0,
+    result: null,
+    isCancelled: false,
+    cancellation,
+  }
   chain.attempts.push(attempt)
   scheduleNext(context, monitor, chain, progressOfChain(monitor, chain))
   const asked = { subject: context.getSubject(monitor), occasion, cancellation }
@@ -120,6 +126,7 @@ function cancelEarlier({ attempts }: RecheckChain, last: Attempt): void {
   for (const [i, attempt] of attempts.slice(0, attempts.indexOf(last)).entries()) {
     if (attempt.result) continue
     attempt.cancellation.cancel()
+    attempt.isCancelled = true
     attempt.endedMs = last.endedMs
     attempt.result = buildCancelledResult(last.result!, {
       attempt: i + 1,
@@ -129,25 +136,29 @@ function cancelEarlier({ attempts }: RecheckChain, last: Attempt): void {
   }
 }
 
-/** Publishes results up to the given attempt in their order, and answers the request of the first. */
-function settle({ publish, answer }: AttemptsContext, chain: RecheckChain, upTo: number): void {
+/** Publishes results up to the given attempt in their order, and answers requests. A cancelled attempt answers none. */
+function settle(context: AttemptsContext, chain: RecheckChain, upTo: number): void {
   for (; chain.settled < upTo; chain.settled++) {
-    const { result } = chain.attempts[chain.settled]!
+    const { result, isCancelled } = chain.attempts[chain.settled]!
     if (!result) continue
-    publish(result)
+    context.publish(result)
     chain.last = result
-    if (result.runId !== '') answer(result.runId, result)
+    if (!isCancelled) answerRequests(context, chain, result, chain.settled + 1)
   }
+}
+
+/** Answers the requests that wait for the given attempt or an earlier one. */
+function answerRequests({ answer }: AttemptsContext, chain: RecheckChain, result: Result, attempt: number): void {
+  const isAnswered = ({ fromAttempt }: ChainRequest) => fromAttempt <= attempt
+  for (const { runId } of chain.requests.filter(isAnswered)) answer(runId, { ...result, runId })
+  chain.requests = chain.requests.filter(request => !isAnswered(request))
 }
 
 function end(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain, state: RegionState): void {
   chain.isOver = true
   for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
-  const [first] = chain.attempts
-  // the first attempt was cancelled, so a later one answers the request
-  if (chain.runId !== '' && first?.result?.runId !== chain.runId && chain.last) {
-    context.answer(chain.runId, { ...chain.last, runId: chain.runId })
-  }
+  // those that waited for an attempt that was cancelled, or that was not necessary
+  if (chain.last) answerRequests(context, chain, chain.last, Number.POSITIVE_INFINITY)
   if (monitor.isRetired) return
   if (state !== chain.state) monitor.concluded = { state, atMs: context.timers.monotonicMs() }
   monitor.chain = null

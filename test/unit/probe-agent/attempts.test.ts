@@ -1,95 +1,12 @@
 import t from 'tap'
-import type { CheckExecution, CheckRunOptions } from '../../../probe-agent/execution/run-check.ts'
-import { createAssignedMonitors } from '../../../probe-agent/schedule/assigned-monitors.ts'
-import { createCheckLoop } from '../../../probe-agent/schedule/loop.ts'
 import { decideNextAttempt } from '../../../probe-agent/schedule/rechecks/recheck.ts'
-import { resolveStartState } from '../../../probe-agent/schedule/rechecks/region-state.ts'
-import { createRunNowHandler } from '../../../probe-agent/schedule/run-now.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { computeUsualSilenceMs } from '../../../shared/checks/rechecks.ts'
 import { FailureSource, Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
-import { createLog } from '../../../shared/process/log.ts'
-import { assignment, checkSpec } from '../../support/fleet-server.ts'
-import { createVirtualTime } from '../../support/virtual-time.ts'
+import { after, hang, play } from '../../support/chain-scene.ts'
 
-const START_MS = Date.UTC(2026, 7, 1)
 const { UP, DOWN, DEGRADED, UNKNOWN } = Outcome
 const { PENDING, OK, FAILING } = RegionState
-
-/** The target's reaction to an attempt: the outcome, and after how many ms; `hang` for no answer. */
-type Answer = { outcome: Outcome; afterMs: number }
-const hang: Answer = { outcome: UP, afterMs: Number.POSITIVE_INFINITY }
-const after = (afterMs: number, outcome: Outcome = UP): Answer => ({ outcome, afterMs })
-
-type Scene = { timeoutMs?: number; intervalS?: number; retryCount?: number; state?: RegionState; isDoubted?: boolean }
-
-/** One monitor and a target in virtual time. `answer` is called at the start of each attempt with its number, from 1. */
-function play(answer: (number: number) => Answer, scene: Scene = {}) {
-  const { timeoutMs = 10_000, intervalS = 3600, retryCount = 2, state: regionState = OK } = scene
-  const time = createVirtualTime()
-  const startsMs: number[] = []
-  const published: (Result & { atMs: number })[] = []
-  const silentMs: number[] = []
-  const answers: [string, Outcome][] = []
-  let open = 0
-  let mostOpen = 0
-
-  function run(_: unknown, { cancellation }: CheckRunOptions): Promise<CheckExecution> {
-    startsMs.push(time.monotonicMs())
-    mostOpen = Math.max(mostOpen, ++open)
-    const { outcome, afterMs } = answer(startsMs.length)
-    return new Promise(resolve => {
-      const end = (outcome: Outcome, totalMs: number) => {
-        open--
-        const statusCode = totalMs < timeoutMs ? 200 : null
-        const observation = { error: null, timings: undefined, totalUs: totalMs * 1000, statusCode }
-        resolve({ observation, outcome, failedAssertions: [], isDoubted: scene.isDoubted } as unknown as CheckExecution)
-      }
-      const isAnswered = afterMs < timeoutMs
-      const stop = time.after(Math.min(afterMs, timeoutMs), () =>
-        end(isAnswered ? outcome : DOWN, isAnswered ? afterMs : timeoutMs),
-      )
-      cancellation!.onCancel = () => {
-        stop()
-        end(UNKNOWN, 0)
-      }
-    })
-  }
-
-  const monitors = createAssignedMonitors('eu-west')
-  const clock = { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() }
-  const publish = (result: Result) => void published.push({ ...result, atMs: time.monotonicMs() })
-  const answerTo = (runId: string, result: Result) => void answers.push([runId, result.outcome])
-  const loop = createCheckLoop({
-    monitors,
-    clock,
-    run,
-    publish,
-    answer: answerTo,
-    onSilent: () => silentMs.push(time.monotonicMs()),
-    maxConcurrentChecks: 100,
-    log: createLog('test', 'silent'),
-    timers: time,
-  })
-  const spec = { ...checkSpec('http://127.0.0.1'), timeoutMs }
-  const one = assignment('m1', spec, { intervalS, retryCount, regionState, checkAtOnce: true })
-  loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts: [one], removals: [] })
-  const runNow = createRunNowHandler({ loop, monitors, clock, publish, answer: answerTo })
-  const opinion = { runId: '', monitorId: 'm1', trigger: Trigger.SECOND_OPINION, scheduledAtMs: 0, spec: undefined }
-  return {
-    askForOpinion: () => runNow(opinion),
-    time,
-    startsMs,
-    published,
-    silentMs,
-    answers,
-    ask: (runId: string) => loop.startChain(monitors.get('m1')!, Trigger.RUN_NOW, runId, START_MS + time.monotonicMs()),
-    state: () => resolveStartState(monitors.get('m1')!, time.monotonicMs()),
-    mostOpen: () => mostOpen,
-    open: () => open,
-    remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
-  }
-}
 
 /** Timers have whole ms, so each may be a little late. */
 const isAbout = (ms: readonly number[], expected: readonly number[]) =>
@@ -288,14 +205,6 @@ t.test('An hourly monitor does not wait an hour for its first state after an int
   )
   t.ok(scene.startsMs[2]! - scene.startsMs[1]! >= 30_000)
   t.ok(isAbout([scene.startsMs.at(-1)!], [scene.startsMs[4]! + 1_010]), 'and then once an hour')
-})
-
-t.test('A request is answered by a later attempt when the first one is cancelled', async t => {
-  const scene = play(number => (number === 2 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
-  await scene.time.pass(1_000)
-  scene.ask('run')
-  await scene.time.pass(60_000)
-  t.strictSame(scene.answers, [['run', UP]], 'once')
 })
 
 t.test('A second opinion starts at once after a success cancelled a silent attempt', async t => {

@@ -39,7 +39,8 @@ export function onDemandRoutes(app: App, context: OnDemandRoutesContext): void {
       config: { isPatient: true },
       schema: {
         summary: 'Check a monitor now',
-        description: 'Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s.',
+        description:
+          'Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s. In a region where a check of the monitor is already in progress, the result is that of its latest attempt.',
         tags,
         params: IdParams,
         response: responseSchemas(200, resultsSchema(CheckResult), 404, 409),

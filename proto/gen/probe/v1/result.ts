@@ -42,7 +42,7 @@ export enum Trigger {
   SECOND_OPINION = 2,
   /** OTHER_PROBE - the same, from a probe to which the monitor is not assigned; set by the fleet */
   OTHER_PROBE = 3,
-  /** ASIDE - a person's request while a chain ran: for the history, never for the verdict */
+  /** ASIDE - from older probes: a person's request while a chain ran; for the history, never for the verdict */
   ASIDE = 4,
   /** WITNESS - from a region that need not be the monitor's: confirms or contradicts a doubted failure, never votes */
   WITNESS = 5,
