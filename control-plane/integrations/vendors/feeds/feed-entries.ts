@@ -23,8 +23,8 @@ type DatedEntry = { entry: VendorFeedEntry; title: string; status: VendorInciden
 
 /**
  * Extracts incidents from the entries of RSS or Atom, which are a log of messages. Entries with the same id or title
- * belong to one incident, and the newest gives its status. After an entry that resolves it, the next one is a new
- * incident. Old entries and announced maintenance are left out.
+ * belong to one incident, and the newest gives its status. After an entry that resolves it, or that has ended by its age,
+ * the next one is a new incident. Old entries and announced maintenance are left out.
  */
 export function extractIncidents(entries: VendorFeedEntry[], now: Date): ReportedIncident[] {
   const parsed = entries
@@ -40,7 +40,7 @@ export function extractIncidents(entries: VendorFeedEntry[], now: Date): Reporte
     groupOfId.set(id, key)
     groups.set(key, [...(groups.get(key) ?? []), dated])
   }
-  const incidents = [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now))
+  const incidents = [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now.getTime()))
   return incidents.map(({ isSilent, ...incident }) => incident)
 }
 
@@ -70,7 +70,7 @@ function parseEntryTime(text: string | null): number {
 
 type EntryIncident = ReportedIncident & { isSilent: boolean }
 
-/** Builds incidents from entries in the order of time. After an entry that resolves an incident, a new one begins. */
+/** Builds incidents from entries in the order of time. */
 function buildIncidents(group: DatedEntry[]): EntryIncident[] {
   const incidents: EntryIncident[] = []
   const inOrder = group.reverse().sort((a, b) => (a.atMs ?? Number.MAX_VALUE) - (b.atMs ?? Number.MAX_VALUE))
@@ -78,7 +78,7 @@ function buildIncidents(group: DatedEntry[]): EntryIncident[] {
     if (isMaintenance(entry.title) || MAINTENANCE_NOTICE.test(entry.content)) continue
     const at = atMs === null ? null : new Date(atMs).toISOString()
     const before = incidents.at(-1)
-    const isSame = before !== undefined && (before.status !== 'resolved' || before.id === entry.id)
+    const isSame = before !== undefined && (before.id === entry.id || !isOverAt(before, atMs))
     const incident: EntryIncident = {
       id: isSame ? before.id : (entry.id ?? `${title} ${at ?? ''}`),
       title,
@@ -104,10 +104,14 @@ function getStartTime({ publishedAt }: VendorFeedEntry, at: string | null): stri
   return Number.isNaN(ms) ? at : new Date(ms).toISOString()
 }
 
-function isCurrent({ updated_at, isSilent, status }: EntryIncident, now: Date): boolean {
+/** Whether an incident is resolved or has ended by its age at the time of a later entry; null: it has none. */
+const isOverAt = (incident: EntryIncident, atMs: number | null): boolean =>
+  incident.status === 'resolved' || (atMs !== null && !isCurrent(incident, atMs))
+
+/** Whether an incident is to be reported at a time: it is resolved, or its newest entry is recent or has no time. */
+function isCurrent({ updated_at, isSilent, status }: EntryIncident, nowMs: number): boolean {
   if (updated_at === null || status === 'resolved') return true
-  const ageMs = now.getTime() - Date.parse(updated_at)
-  return ageMs <= (isSilent ? MAX_SILENT_ENTRY_AGE_MS : MAX_OPEN_ENTRY_AGE_MS)
+  return nowMs - Date.parse(updated_at) <= (isSilent ? MAX_SILENT_ENTRY_AGE_MS : MAX_OPEN_ENTRY_AGE_MS)
 }
 
 const MARK =

@@ -48,6 +48,30 @@ t.test('An entry without a status is open for a day, an entry with an open statu
   t.same(listOpenTitles(rss(item('Errors', hoursAgo(24 * 8), 'a', 'Status: Investigating'))), [])
 })
 
+t.test('An entry with the title of one that has ended by its age is a new incident', async t => {
+  const [silent, open] = ['', 'Status: Investigating']
+  const cases: [says: string, text: string, earlier: number, later: number, expected: string[]][] = [
+    ['without a status, after more than a day', silent, 30, 1, ['later']],
+    ['without a status, within a day: an update', silent, 24, 1, ['earlier']],
+    ['with an open status, after more than a week', open, 24 * 8, 1, ['later']],
+    ['with an open status, within a week: an update', open, 24 * 6, 1, ['earlier']],
+  ]
+  for (const [says, text, earlier, later, expected] of cases) {
+    const items = [
+      item('API outage', hoursAgo(later), 'later', text),
+      item('API outage', hoursAgo(earlier), 'earlier', text),
+    ]
+    const { incidents } = parse('rss', rss(...items))
+    t.same(
+      incidents.map(({ id }) => id),
+      expected,
+      says,
+    )
+    const startMs = NOW.getTime() - (expected[0] === 'later' ? later : earlier) * 3_600_000
+    t.equal(Date.parse(incidents[0]!.started_at!), startMs, `${says}: its start`)
+  }
+})
+
 t.test('An entry of 1970 is ignored, and one without a plausible date is open with an unknown start', async t => {
   t.same(listOpenTitles(rss(item('Errors', 'Thu, 01 Jan 1970 00:00:00 GMT'))), [])
   for (const date of [hoursAgo(-48), 'soon', '']) {
