@@ -8,6 +8,7 @@ import type {
 import type { Result, Trigger } from '../../shared/checks/result.ts'
 import { computeSlots, type Slots } from '../../shared/checks/slots.ts'
 import type { Cancellation } from '../../shared/egress/index.ts'
+import type { CancelTimer } from '../clock.ts'
 import type { TenantQueueItem } from './queue/fair-queue.ts'
 import { type KnownRegionState, resolveStartState } from './rechecks/region-state.ts'
 import { createResponseTimes, type ResponseTimes } from './rechecks/silence-limit.ts'
@@ -22,7 +23,17 @@ export type Attempt = {
   cancellation: Cancellation
 }
 
-export type ChainRequest = { runId: string; fromAttempt: number }
+/** A check on demand that waits for its result. `askedMs`: by the monotonic clock. */
+export type ChainRequest = {
+  runId: string
+  askedMs: number
+  /** the number of the first attempt of the chain that starts after the request */
+  fromAttempt: number
+  /** the newest result of an attempt that started before the request and ended after it */
+  earlier: Result | null
+  /** stops the timer after which the earlier result is the answer */
+  cancelTimer: CancelTimer
+}
 
 /** A slot, or a check on demand, with its re-checks. A monitor has at most one (docs/design/probes.md#attempts). */
 export type RecheckChain = {
@@ -30,7 +41,7 @@ export type RecheckChain = {
   trigger: Trigger
   /** the run id in the result of the first attempt; empty: it was not requested */
   runId: string
-  /** the requests to be answered, each with the number of the first attempt that can answer it */
+  /** the requests to be answered */
   requests: ChainRequest[]
   /** the region's state when the chain began */
   state: RegionState
@@ -185,7 +196,7 @@ export function createRecheckChain(
   trigger: Trigger,
   runId: string,
 ): RecheckChain {
-  const requests = runId === '' ? [] : [{ runId, fromAttempt: 1 }]
+  const requests = runId === '' ? [] : [{ runId, askedMs: nowMs, fromAttempt: 1, earlier: null, cancelTimer() {} }]
   const fresh = { attempts: [], settled: 0, last: null, isReported: false, isOver: false }
   return { scheduledAtMs, trigger, runId, requests, state: resolveStartState(monitor, nowMs), ...fresh }
 }

@@ -7,9 +7,13 @@ export function findNextSlot({ slots, lastScheduledMs }: AssignedMonitor, nowMs:
   return findSlotFrom(slots, isStep ? lastScheduledMs + 1 : nowMs)
 }
 
-/** The scheduled time of a chain on demand: the requested one, unless it is in the future or before a reported one. */
+/**
+ * The scheduled time of a chain on demand: the requested one, unless it is in the future or before a reported one. Chains of a
+ * monitor need distinct times.
+ */
 export function resolveChainTime({ lastScheduledMs }: AssignedMonitor, requestedMs: number, nowMs: number): number {
-  return requestedMs > lastScheduledMs && requestedMs <= nowMs ? requestedMs : nowMs
+  if (requestedMs > lastScheduledMs && requestedMs <= nowMs) return requestedMs
+  return nowMs === lastScheduledMs ? nowMs + 1 : nowMs
 }
 
 /** Moves times that are in the future, after the control plane's clock was set. */

@@ -18,7 +18,7 @@ export type CheckLoopOptions = {
   /** never rejects */
   run: (spec: CheckSpec, options: CheckRunOptions) => Promise<CheckExecution>
   publish: (result: Result) => void
-  /** sends a result as the answer to the RunNow that began its chain */
+  /** sends a result as the answer to a RunNow */
   answer: (runId: string, result: Result) => void
   /** called after the last attempt of a chain is published */
   onChainEnd?: (monitor: AssignedMonitor, end: RecheckChainEnd) => void

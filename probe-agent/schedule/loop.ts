@@ -2,14 +2,21 @@ import type { Assignments } from '../../proto/gen/probe/v1/fleet.ts'
 import type { CheckSpec } from '../../shared/checks/check.ts'
 import { type Result, Trigger } from '../../shared/checks/result.ts'
 import { machine } from '../clock.ts'
-import type { AssignedMonitor, RecheckChain } from './assigned-monitors.ts'
+import type { AssignedMonitor } from './assigned-monitors.ts'
 import { createCheckPermits } from './check-permits.ts'
 import { findNextSlot } from './check-times.ts'
 import { startDueChecks } from './due-checks.ts'
 import { type CheckLoopOptions, type CheckLoopState, getSubject, setDue, startCheck } from './loop-state.ts'
 import { createFairQueue } from './queue/fair-queue.ts'
 import { createWakeUpTimer } from './queue/wake-up-timer.ts'
-import { enqueue, joinChain, removeFromQueue, shiftDueTime, startChain } from './queued-monitors.ts'
+import {
+  enqueue,
+  joinChain,
+  removeFromQueue,
+  shiftDueTime,
+  startChain,
+  startRequestedChain,
+} from './queued-monitors.ts'
 import { type CheckRequest, createRecheckAttempts } from './rechecks/attempts.ts'
 
 export type CheckLoop = {
@@ -20,9 +27,12 @@ export type CheckLoop = {
    * report, unless it is in the future or before a reported one.
    */
   startChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string, requestedMs: number) => void
-  /** Makes the newest attempt in flight of a chain answer a request; without one the next attempt. */
-  joinChain: (chain: RecheckChain, trigger: Trigger, runId: string) => void
-  /** Runs one attempt of another monitor, without re-checks; only `take` receives the result. False: no permit is available. */
+  /**
+   * Adds a request to the monitor's chain, which has not ended. The next attempt that starts answers it, also one of a chain
+   * that then follows. False: too many requests wait.
+   */
+  joinChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string) => boolean
+  /** Runs one attempt for a request with a spec of its own; only `take` receives the result. False: no permit is available. */
   checkOutOfBand: (spec: CheckSpec, asked: CheckRequest, tenant: number, take: (result: Result) => void) => boolean
   /** the assignment epoch of results */
   epoch: () => number
@@ -46,7 +56,7 @@ export function createCheckLoop(options: CheckLoopOptions): CheckLoop {
   const loop = createLoopState(options)
   return {
     startChain: (monitor, trigger, runId, requestedMs) => startChain(loop, monitor, trigger, runId, requestedMs),
-    joinChain,
+    joinChain: (monitor, trigger, runId) => joinChain(loop, monitor, trigger, runId),
     checkOutOfBand: (spec, asked, tenant, take) => checkOutOfBand(loop, spec, asked, tenant, take),
     epoch: () => loop.epoch,
     stopOnDemandChecks() {
@@ -76,6 +86,8 @@ function createLoopState(options: CheckLoopOptions): CheckLoopState {
       ...{ timers, publish, answer, onSilent, onChainEnd },
       check: (permit, spec, asked, take) => startCheck(loop, permit, spec, asked, take),
       getSubject: monitor => getSubject(loop, monitor),
+      mayStartRequested: () => !loop.isLeaving,
+      startRequested: (monitor, requests) => startRequestedChain(loop, monitor, requests),
       wakeIn: (monitor, ms) => setDueIn(loop, monitor, ms),
       wakeAtSlot: (monitor, latestMs) => setDueAtSlot(loop, monitor, latestMs),
     }),

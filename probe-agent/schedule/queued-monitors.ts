@@ -1,10 +1,15 @@
 import { computeMaxChainMs } from '../../shared/checks/rechecks.ts'
 import { type RunRefusal, Trigger } from '../../shared/checks/result.ts'
 import { buildRefusedResult } from '../execution/result-builder.ts'
-import { type AssignedMonitor, type ChainRequest, createRecheckChain, type RecheckChain } from './assigned-monitors.ts'
+import { type AssignedMonitor, type ChainRequest, createRecheckChain } from './assigned-monitors.ts'
 import { resolveChainTime, shiftTimes } from './check-times.ts'
 import { type CheckLoopState, getSubject, setDue } from './loop-state.ts'
 import { findFirstDue } from './slots.ts'
+
+/** Requests that wait for the results of one chain. */
+const MAX_REQUESTS = 100
+/** After the timeout and this time, an earlier result is the answer. The API waits for the timeout plus 5 s. */
+const ANSWER_MARGIN_MS = 3_000
 
 /**
  * Queues a monitor that was assigned: now when a check was requested with the assignment, otherwise at its next slot, or
@@ -37,12 +42,36 @@ export function startChain(
   setDue(loop, monitor, now)
 }
 
-/** Assigns a request to a chain (see `CheckLoop`). */
-export function joinChain(chain: RecheckChain, trigger: Trigger, runId: string): void {
-  const { attempts } = chain
-  if (attempts.length === 0 && chain.runId === '') Object.assign(chain, { trigger, runId })
-  const isInFlight = attempts.at(-1)?.result === null
-  chain.requests.push({ runId, fromAttempt: isInFlight ? attempts.length : attempts.length + 1 })
+/** Adds a request to the chain of a monitor (see `CheckLoop`). */
+export function joinChain(loop: CheckLoopState, monitor: AssignedMonitor, trigger: Trigger, runId: string): boolean {
+  const { timers } = loop
+  const chain = monitor.chain!
+  if (chain.requests.some(request => request.runId === runId)) return true
+  if (chain.requests.length === MAX_REQUESTS) return false
+  if (chain.attempts.length === 0 && chain.runId === '') Object.assign(chain, { trigger, runId })
+  const request: ChainRequest = {
+    runId,
+    askedMs: timers.monotonicMs(),
+    fromAttempt: chain.attempts.length + 1,
+    earlier: null,
+    cancelTimer: timers.after(monitor.assignment.spec!.timeoutMs + ANSWER_MARGIN_MS, () => {
+      if (request.earlier === null || !monitor.chain) return
+      monitor.chain.requests = monitor.chain.requests.filter(other => other !== request)
+      loop.answer(runId, { ...request.earlier, runId })
+    }),
+  }
+  chain.requests.push(request)
+  return true
+}
+
+/** Starts a chain for requests that came after the start of the last attempt of the chain before. */
+export function startRequestedChain(
+  loop: CheckLoopState,
+  monitor: AssignedMonitor,
+  requests: readonly ChainRequest[],
+): void {
+  startChain(loop, monitor, Trigger.RUN_NOW, requests[0]!.runId, 0)
+  monitor.chain!.requests = requests.map(request => Object.assign(request, { fromAttempt: 1 }))
 }
 
 /** Removes a monitor from the queue, and refuses the requests that wait for an attempt that has not started. */
@@ -58,7 +87,8 @@ export function removeFromQueue(
   const isRefused = ({ fromAttempt }: ChainRequest) => fromAttempt > chain.attempts.length
   const refused = chain.requests.filter(isRefused)
   chain.requests = chain.requests.filter(request => !isRefused(request))
-  for (const { runId } of refused) {
+  for (const { runId, cancelTimer } of refused) {
+    cancelTimer()
     const result = buildRefusedResult(getSubject(loop, monitor), loop.clock.nowMs() ?? 0, code, message)
     loop.answer(runId, { ...result, trigger: chain.trigger, runId })
   }

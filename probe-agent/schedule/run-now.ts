@@ -15,9 +15,9 @@ type RunNowOptions = {
 
 /**
  * Handles checks on demand (docs/design/probes.md#on-demand). For an assigned monitor a chain starts: it is published and
- * counts for the verdict, and its first result answers `run_id`. While a chain runs, one of its attempts answers, so the
- * target gets no additional connection; a second opinion starts nothing, because the chain is that opinion. A request with
- * its own `spec` is only answered, and its tenant is limited to its share of permits.
+ * counts for the verdict, and its first result answers `run_id`. While a chain runs, the next attempt answers, so the target
+ * gets no additional connection; a second opinion starts nothing, because the chain is that opinion. A request with its own
+ * `spec` is only answered, and its tenant is limited to its share of permits.
  */
 export function createRunNowHandler({ loop, monitors, clock, answer }: RunNowOptions): (request: RunNow) => void {
   function getSubject({ monitorId }: RunNow): ResultSubject {
@@ -53,7 +53,8 @@ export function createRunNowHandler({ loop, monitors, clock, answer }: RunNowOpt
     if (!monitor) return refuse(request, 'not_assigned', 'the monitor is not assigned to this probe')
     if (monitor.chain && trigger === Trigger.SECOND_OPINION) return
     if (loop.isLeaving()) return refuse(request, 'probe_busy', 'the probe is stopping')
-    if (monitor.chain) loop.joinChain(monitor.chain, trigger, runId)
-    else loop.startChain(monitor, trigger, runId, scheduledAtMs)
+    if (!monitor.chain) return loop.startChain(monitor, trigger, runId, scheduledAtMs)
+    if (!loop.joinChain(monitor, trigger, runId))
+      refuse(request, 'probe_busy', 'too many requests wait for a check of this monitor')
   }
 }

@@ -26,7 +26,7 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const startsMs: number[] = []
   const published: (Result & { atMs: number })[] = []
   const silentMs: number[] = []
-  const answers: [runId: string, Outcome, atMs: number][] = []
+  const answers: { runId: string; result: Result; atMs: number }[] = []
   let open = 0
   let mostOpen = 0
 
@@ -55,7 +55,7 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const monitors = createAssignedMonitors('eu-west')
   const clock = { learn: () => 0, nowMs: () => START_MS + time.monotonicMs() }
   const publish = (result: Result) => void published.push({ ...result, atMs: time.monotonicMs() })
-  const answerTo = (runId: string, result: Result) => void answers.push([runId, result.outcome, time.monotonicMs()])
+  const answerTo = (runId: string, result: Result) => void answers.push({ runId, result, atMs: time.monotonicMs() })
   const loop = createCheckLoop({
     monitors,
     clock,
@@ -75,6 +75,8 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
   return {
     askForOpinion: () => runNow({ ...request, trigger: Trigger.SECOND_OPINION }),
     time,
+    /** the time of results for a monotonic one */
+    toTimeMs: (ms: number) => START_MS + ms,
     startsMs,
     published,
     silentMs,

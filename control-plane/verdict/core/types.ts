@@ -142,7 +142,7 @@ export type HistoryReason =
   | 'older_config'
   | 'newer_config'
   | 'older_epoch'
-  /** a check on request while a chain ran */
+  /** from older probes: a check on request while a chain ran */
   | 'outside_chain'
   /** a duplicate, or older than what was counted */
   | 'not_newer'

@@ -21,6 +21,10 @@ type AttemptsContext = {
   answer: (runId: string, result: Result) => void
   /** called when the first attempt of a chain reaches the silence limit and the region is not failing */
   onSilent: (monitor: AssignedMonitor) => void
+  /** whether a chain may be started on demand */
+  mayStartRequested: () => boolean
+  /** Starts a chain for requests that no attempt of the chain before has answered. */
+  startRequested: (monitor: AssignedMonitor, requests: readonly ChainRequest[]) => void
   /** Makes the monitor due after `ms`; null: not before an attempt has ended. */
   wakeIn: (monitor: AssignedMonitor, ms: number | null) => void
   /** Makes the monitor due at its next slot, or after `latestMs` if that is earlier. */
@@ -110,9 +114,11 @@ function takeResult(
     return
   }
   end(context, monitor, chain, progress.state)
-  if (monitor.isRetired) return
-  monitor.unknownChains = checked.outcome === Outcome.UNKNOWN ? monitor.unknownChains + 1 : 0
-  context.wakeAtSlot(monitor, getMaxWaitMs(monitor, progress.state, checked))
+  if (!monitor.isRetired) {
+    monitor.unknownChains = checked.outcome === Outcome.UNKNOWN ? monitor.unknownChains + 1 : 0
+    context.wakeAtSlot(monitor, getMaxWaitMs(monitor, progress.state, checked))
+  }
+  passRequests(context, monitor, chain)
 }
 
 const progressOfChain = (monitor: AssignedMonitor, { state, attempts }: RecheckChain) =>
@@ -139,26 +145,41 @@ function cancelEarlier({ attempts }: RecheckChain, last: Attempt): void {
 /** Publishes results up to the given attempt in their order, and answers requests. A cancelled attempt answers none. */
 function settle(context: AttemptsContext, chain: RecheckChain, upTo: number): void {
   for (; chain.settled < upTo; chain.settled++) {
-    const { result, isCancelled } = chain.attempts[chain.settled]!
+    const { result, endedMs, isCancelled } = chain.attempts[chain.settled]!
     if (!result) continue
     context.publish(result)
     chain.last = result
-    if (!isCancelled) answerRequests(context, chain, result, chain.settled + 1)
+    if (isCancelled) continue
+    answerRequests(context, chain, result, chain.settled + 1)
+    for (const request of chain.requests) if (endedMs >= request.askedMs) request.earlier = result
   }
 }
 
-/** Answers the requests that wait for the given attempt or an earlier one. */
+/** Answers the requests that came before the start of the given attempt. */
 function answerRequests({ answer }: AttemptsContext, chain: RecheckChain, result: Result, attempt: number): void {
   const isAnswered = ({ fromAttempt }: ChainRequest) => fromAttempt <= attempt
-  for (const { runId } of chain.requests.filter(isAnswered)) answer(runId, { ...result, runId })
+  for (const { runId, cancelTimer } of chain.requests.filter(isAnswered)) {
+    cancelTimer()
+    answer(runId, { ...result, runId })
+  }
   chain.requests = chain.requests.filter(request => !isAnswered(request))
+}
+
+/** Requests that came after the start of the last attempt of a chain get a new chain, unless the probe is leaving. */
+function passRequests(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain): void {
+  const { requests } = chain
+  if (requests.length === 0) return
+  if (monitor.isRetired || !context.mayStartRequested()) {
+    answerRequests(context, chain, chain.last!, Number.POSITIVE_INFINITY)
+    return
+  }
+  chain.requests = []
+  context.startRequested(monitor, requests)
 }
 
 function end(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain, state: RegionState): void {
   chain.isOver = true
   for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
-  // those that waited for an attempt that was cancelled, or that was not necessary
-  if (chain.last) answerRequests(context, chain, chain.last, Number.POSITIVE_INFINITY)
   if (monitor.isRetired) return
   if (state !== chain.state) monitor.concluded = { state, atMs: context.timers.monotonicMs() }
   monitor.chain = null

@@ -119,8 +119,7 @@ t.test('A request just after a change joins the check that the change starts', a
   t.teardown(() => loop.drain())
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS: 3600, checkAtOnce: true })]
   loop.apply({ isSnapshot: false, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
-  const { chain } = monitors.get('m1')!
-  for (const runId of ['run', 'another']) loop.joinChain(chain!, Trigger.RUN_NOW, runId)
+  for (const runId of ['run', 'another']) loop.joinChain(monitors.get('m1')!, Trigger.RUN_NOW, runId)
   await waitFor(() => published.length === 1, { label: 'the check' })
   t.match(published, [{ trigger: Trigger.RUN_NOW, runId: 'run', attempt: 1 }])
   t.same(answers, [
@@ -145,7 +144,7 @@ t.test('A request is refused when its check is cancelled before it begins', asyn
   const upserts = ids.map(id => assignment(id, checkSpec('http://127.0.0.1'), { intervalS: 3600 }))
   loop.apply({ isSnapshot: true, isLast: true, revision: 1, epoch: 1, upserts, removals: [] })
   for (const id of ids.slice(0, 3)) loop.startChain(monitors.get(id)!, Trigger.RUN_NOW, `run of ${id}`, 1)
-  loop.joinChain(monitors.get('stopped')!.chain!, Trigger.RUN_NOW, 'another run of stopped')
+  loop.joinChain(monitors.get('stopped')!, Trigger.RUN_NOW, 'another run of stopped')
   const changed = { ...upserts[1]!, configVersion: 2 }
   loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [changed], removals: ['removed'] })
   await loop.drain()

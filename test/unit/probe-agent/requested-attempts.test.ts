@@ -1,71 +1,132 @@
 import t from 'tap'
-import { Outcome } from '../../../shared/checks/result.ts'
+import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
+import { Outcome, Trigger } from '../../../shared/checks/result.ts'
 import { after, hang, play } from '../../support/chain-scene.ts'
 
 const { UP, DOWN, UNKNOWN } = Outcome
+const { OK, FAILING } = RegionState
+const TIMEOUT_MS = 9_000
+
+/** The reactions of a target to its attempts, in their order; the last one to all further attempts. */
+const up = after(100)
+const refusal = after(10, DOWN)
+const slow = after(8_000)
+const late = after(5_000, DOWN)
+const unknown = after(20, UNKNOWN)
+const TARGETS: [says: string, answers: ReturnType<typeof after>[]][] = [
+  ['answers', [up]],
+  ['answers slowly', [slow]],
+  ['fails slowly', [late]],
+  ['refuses', [refusal]],
+  ['hangs', [hang]],
+  ['hangs once', [hang, up]],
+  ['hangs, then refuses', [hang, refusal]],
+  ['recovers, then hangs', [up, hang]],
+  ['recovers between two failures', [refusal, up, refusal]],
+  ['cannot be judged at first', [unknown, unknown, hang]],
+  ['hangs, then cannot be judged', [hang, unknown, unknown, up]],
+]
+
+t.test(
+  'Requests while a chain runs get a result that began later, and neither a connection nor a verdict changes',
+  async t => {
+    for (const [says, answers] of TARGETS) {
+      for (const retryCount of [0, 1, 2, 5]) {
+        for (const state of [OK, FAILING]) {
+          const title = `a target that ${says}, ${retryCount} re-checks, ${state === OK ? 'ok' : 'failing'}`
+          const react = (number: number) => answers[number - 1] ?? answers.at(-1)!
+          const alone = play(react, { retryCount, state, timeoutMs: TIMEOUT_MS })
+          await alone.time.pass(25_000)
+          const asked = play(react, { retryCount, state, timeoutMs: TIMEOUT_MS })
+          const askedMs = new Map<string, number>()
+          for (let ms = 1; ms < alone.published.at(-1)!.atMs; ms += 700) {
+            await asked.time.pass(ms - asked.time.monotonicMs())
+            askedMs.set(`run ${askedMs.size + 1}`, ms)
+            asked.ask(`run ${askedMs.size}`)
+          }
+          await asked.time.pass(100_000)
+          t.same(asked.published.slice(0, alone.published.length), alone.published, `${title}: the same attempts`)
+          t.ok(asked.mostOpen() <= retryCount + 1, `${title}: ${asked.mostOpen()} connections`)
+          t.same(
+            new Set(asked.answers.map(({ runId }) => runId)),
+            new Set(askedMs.keys()),
+            `${title}: all are answered`,
+          )
+          t.equal(asked.answers.length, askedMs.size, `${title}: each once`)
+          for (const { runId, result, atMs } of asked.answers) {
+            const waitedMs = atMs - askedMs.get(runId)!
+            const isNew = result.startedAtMs >= asked.toTimeMs(askedMs.get(runId)!)
+            const isInTime = waitedMs <= TIMEOUT_MS + 5_000
+            t.ok(isInTime && (isNew || waitedMs === TIMEOUT_MS + 3_000), `${title}: ${runId} after ${waitedMs} ms`)
+          }
+        }
+      }
+    }
+  },
+)
+
+t.test('A request while the last attempt hangs gets the result of a new chain', async t => {
+  const scene = play(number => (number === 1 ? hang : up), { retryCount: 0, timeoutMs: TIMEOUT_MS })
+  await scene.time.pass(3_000)
+  for (const runId of ['one', 'another']) scene.ask(runId)
+  await scene.time.pass(20_000)
+  t.equal(scene.startsMs.length, 2, 'both requests share a check')
+  t.match(
+    scene.answers.map(({ runId, result }) => [runId, result.outcome, result.trigger]),
+    [
+      ['one', UP, Trigger.RUN_NOW],
+      ['another', UP, Trigger.RUN_NOW],
+    ],
+  )
+  t.ok(
+    scene.answers.every(({ atMs }) => atMs < TIMEOUT_MS + 200),
+    'at once after the attempt that hangs',
+  )
+  t.match(scene.published.at(-1), { trigger: Trigger.RUN_NOW, runId: 'one' }, 'it counts for the verdict')
+})
+
+t.test('When the new chain hangs too, the earlier result is the answer, before the API stops to wait', async t => {
+  const scene = play(() => hang, { retryCount: 0, timeoutMs: TIMEOUT_MS })
+  await scene.time.pass(3_000)
+  scene.ask('run')
+  await scene.time.pass(60_000)
+  t.match(scene.answers, [{ runId: 'run', result: { outcome: DOWN, runId: 'run' }, atMs: 3_000 + TIMEOUT_MS + 3_000 }])
+  t.equal(scene.answers.length, 1, 'once')
+})
 
 t.test('A request is answered by a later attempt when the first one is cancelled', async t => {
   const scene = play(number => (number === 2 ? hang : after(50)), { timeoutMs: 30_000, intervalS: 20 })
   await scene.time.pass(1_000)
   scene.ask('run')
   await scene.time.pass(60_000)
-  t.match(scene.answers, [['run', UP]])
+  t.match(scene.answers, [{ runId: 'run', result: { outcome: UP } }])
   t.equal(scene.answers.length, 1, 'once')
 })
 
-t.test('Requests while a chain runs are answered by its attempts and change nothing', async t => {
-  for (const share of [0.01, 0.5, 0.9, 1.5]) {
-    for (const retryCount of [0, 1, 2, 5]) {
-      for (const outcome of [UP, DOWN]) {
-        const timeoutMs = 9_000
-        const answer = () => after(share * timeoutMs, outcome)
-        const alone = play(answer, { retryCount, timeoutMs })
-        await alone.time.pass(300_000)
-        const asked = play(answer, { retryCount, timeoutMs })
-        const requestsMs: number[] = []
-        for (let ms = 1; ms < alone.published.at(-1)!.atMs; ms += 700) {
-          await asked.time.pass(ms - asked.time.monotonicMs())
-          requestsMs.push(asked.time.monotonicMs())
-          asked.ask(`run ${requestsMs.length}`)
-        }
-        await asked.time.pass(300_000)
-        const title = `${share} timeouts, ${retryCount} re-checks, ${outcome === UP ? 'up' : 'down'}`
-        t.same(asked.published, alone.published, `${title}: the same attempts at the same times`)
-        t.ok(asked.mostOpen() <= retryCount + 1, `${title}: no more connections than attempts that may be needed`)
-        t.ok(requestsMs.length > 0 && asked.answers.length === requestsMs.length, `${title}: each is answered once`)
-        for (const [runId, seen, atMs] of asked.answers) {
-          const waitedMs = atMs - requestsMs[Number(runId.slice(4)) - 1]!
-          t.ok(waitedMs > 0 && waitedMs <= timeoutMs + 5_000, `${title}: ${runId} is answered after ${waitedMs} ms`)
-          t.equal(seen, share < 1 ? outcome : DOWN)
-        }
-      }
-    }
+t.test('A repeated request is answered once, and more than 100 are refused', async t => {
+  const scene = play(() => slow, { timeoutMs: TIMEOUT_MS })
+  await scene.time.pass(100)
+  for (let i = 0; i < 102; i++) scene.ask(`run ${i}`)
+  scene.ask('run 0')
+  t.same(
+    scene.answers.map(({ runId, result }) => [runId, result.error?.code]),
+    [
+      ['run 100', 'probe_busy'],
+      ['run 101', 'probe_busy'],
+    ],
+  )
+  await scene.time.pass(60_000)
+  t.equal(scene.answers.length, 102)
+})
+
+t.test('A request is refused when the monitor is removed before an attempt starts for it', async t => {
+  for (const answer of [refusal, hang]) {
+    const scene = play(() => answer)
+    await scene.time.pass(100)
+    scene.ask('run')
+    scene.remove()
+    await scene.time.pass(60_000)
+    t.match(scene.answers, [{ runId: 'run', result: { outcome: UNKNOWN, error: { code: 'not_assigned' } } }])
+    t.equal(scene.answers.length, 1, 'once')
   }
 })
-
-t.test('A request while an attempt is silent is answered by the later one that cancels it', async t => {
-  const scene = play(number => (number === 1 ? hang : after(50)))
-  await scene.time.pass(3_000)
-  scene.ask('run')
-  await scene.time.pass(10_000)
-  t.match(scene.answers, [['run', UP]])
-  t.equal(scene.startsMs.length, 2)
-})
-
-t.test(
-  'A request between two attempts is refused when the monitor is removed, and one during an attempt is answered',
-  async t => {
-    const scene = play(number => (number === 1 ? after(50, DOWN) : hang))
-    await scene.time.pass(100)
-    scene.ask('between')
-    scene.remove()
-    await scene.time.pass(10_000)
-    t.match(scene.answers, [['between', UNKNOWN]])
-    const hanging = play(() => hang)
-    await hanging.time.pass(100)
-    hanging.ask('during')
-    hanging.remove()
-    await hanging.time.pass(60_000)
-    t.match(hanging.answers, [['during', DOWN]])
-  },
-)

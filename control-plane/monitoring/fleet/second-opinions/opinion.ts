@@ -17,7 +17,7 @@ export type Opinion = {
   id: string
 }
 
-/** Builds the message for the verdict from the answer of a probe, or null. It removes the run of a witness. */
+/** Builds the message for the verdict from the answer of a probe, or null as for a person's request. It removes the run of a witness. */
 export function buildOpinion(
   { assignments: table, runs }: Pick<FleetContext, 'assignments' | 'runs'>,
   session: ProbeSession,
@@ -25,7 +25,8 @@ export function buildOpinion(
 ): Opinion | null {
   const { runId, result } = done
   const run = runs.get(runId)
-  if (!run?.witnessed) return result ? buildSecondOpinion(table, session, runId, result) : null
+  if (!run) return result ? buildSecondOpinion(table, session, runId, result) : null
+  if (!run.witnessed) return null
   runs.delete(runId)
   return result && run.session === session ? buildWitnessOpinion(table, session, runId, run.witnessed, result) : null
 }

@@ -246,7 +246,10 @@ export interface MonitorRegionState {
   state: RegionState;
 }
 
-/** Check once, immediately, outside the schedule. With a spec: check that spec, independently of assignments. */
+/**
+ * Check now, outside the schedule; while a check of the monitor is in progress, its next attempt is the answer. With a spec: check
+ * that spec once, independently of assignments.
+ */
 export interface RunNow {
   runId: string;
   monitorId: string;

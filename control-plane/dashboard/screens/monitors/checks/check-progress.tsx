@@ -49,7 +49,7 @@ function Sentence({ monitor: { name, regions }, results, state }: CheckRun) {
       Checked <bdi>{name}</bdi> now
       {results[0] && (
         <>
-          , at <Moment at={results[0].scheduled_at} part="time" />
+          , at <Moment at={results[0].started_at ?? results[0].scheduled_at} part="time" />
         </>
       )}
       :

@@ -36,15 +36,15 @@ export function useRequestedCheck() {
   /** changes the check, unless it has another state by now */
   const change = ({ number, state }: CheckRun, changes: Partial<CheckRun>) =>
     setCheck(now => (now?.number === number && now.state === state ? { ...now, ...changes } : now))
-  const listRequested = async (id: string) => {
+  const listChecks = async (id: string) => {
     const outcome = await execute('listMonitorChecks', { path: { id }, query: { per_page: MAX_CHECKS } })
-    return 'data' in outcome ? outcome.data.data.filter(isRequested) : null
+    return 'data' in outcome ? outcome.data.data : null
   }
   const start = async (monitor: CheckedMonitor) => {
     if (isRunning.current) return
     isRunning.current = true
     reads.current = 0
-    earlier.current = listRequested(monitor.id)
+    earlier.current = listChecks(monitor.id)
     const started = { number: (check?.number ?? 0) + 1, monitor, results: [], state: 'running', error: null } as const
     setCheck(started)
     const outcome = await execute('checkMonitor', { path: { id: monitor.id } })
@@ -54,7 +54,7 @@ export function useRequestedCheck() {
   }
   useFollowing(check && check.state !== 'ended' ? `${check.number} ${check.state}` : null, async () => {
     const current = check!
-    const [before, listed] = [await earlier.current, await listRequested(current.monitor.id)]
+    const [before, listed] = [await earlier.current, await listChecks(current.monitor.id)]
     if (current.state === 'running') {
       if (before && listed) change(current, { results: selectArrived(before, listed) })
       return
@@ -75,8 +75,11 @@ const hasAll = (listed: readonly CheckResult[], results: readonly CheckResult[])
   // where no probe could be asked, there is nothing in the history
   results.every(({ id, probe_id: probe }) => probe === null || listed.some(one => one.id === id))
 
-/** The results that were not listed before the check: the newest one of each region. `listed`: the newest first. */
+/**
+ * The results of checks on demand that were not listed before the check: the newest one of each region. `listed`: the newest
+ * first. The result of a scheduled check that was in progress is only in the answer of the API.
+ */
 export function selectArrived(before: readonly CheckResult[], listed: readonly CheckResult[]): readonly CheckResult[] {
-  const fresh = listed.filter(({ id }) => !before.some(one => one.id === id))
+  const fresh = listed.filter(one => isRequested(one) && !before.some(({ id }) => id === one.id))
   return fresh.filter(({ region }, i) => fresh.findIndex(one => one.region === region) === i)
 }
