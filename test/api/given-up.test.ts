@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ApiTimeLimits } from '../../control-plane/roles/time-limits.ts'
+import type { ApiTimeLimits } from '../../control-plane/operations/roles/time-limits.ts'
 import { startApi } from '../support/api-server.ts'
 import { openTransaction } from '../support/open-transaction.ts'
 import { waitFor } from '../support/wait.ts'

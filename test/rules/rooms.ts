@@ -55,8 +55,8 @@ export const ROOMS = [
   'dashboard',
 ]
 
-/** Files and folders next to the areas, and the command line's server side: they connect the rooms. */
-const WIRING = /^control-plane\/((main|admin|config|start)\.ts$|roles\/|operations\/admin\/)/
+/** Files next to the areas, the command line's server side, and what a process of each role starts: they connect the rooms. */
+const WIRING = /^control-plane\/((main|admin|config|start)\.ts$|operations\/(admin|roles)\/)/
 
 const ROLES = ['routes', 'actions', 'store', 'worker', 'reader', 'recorder', 'grpc', 'judge']
 /** What another room may use of a room, in addition to its pure files. */

@@ -10,6 +10,15 @@ const MAX_ENTRIES = 12
 /** The ten areas next to the entry points, and a numbered series. */
 const LARGE = ['control-plane', 'control-plane/foundation/migrations/postgres']
 
+t.test('the control plane has at most ten folders at its top', async t => {
+  const folders = new Set(
+    filesBelow('control-plane')
+      .filter(path => path.split('/').length > 2)
+      .map(path => path.split('/')[1]!),
+  )
+  t.ok(folders.size > 5 && folders.size <= 10, [...folders].join(', '))
+})
+
 t.test('no folder has more than twelve entries', async t => {
   const entries = new Map<string, Set<string>>()
   for (let path of PROGRAMS.flatMap(filesBelow).filter(path => !isGenerated(path))) {

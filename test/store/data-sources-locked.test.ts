@@ -20,7 +20,7 @@ const { url } = await createDatabase(t)
 const db = createPostgres(url)
 t.teardown(() => db.destroy())
 
-/** As many as the role `schedule` has (control-plane/roles/pools.ts). */
+/** As many as the role `schedule` has (control-plane/operations/roles/pools.ts). */
 const POOL_SIZE = 4
 
 type Asked = { path: string; answer(cells: object): void }

@@ -10,7 +10,7 @@ export type LockedTable = {
 
 /**
  * How long a migration waits for a lock, also of a row: changes of many rows of a table that is in use belong in small batches. All later statements on the table wait behind it, so this is less than the processes
- * of the running version wait for the locks of their leases (roles/pools.ts), and than any of their other limits.
+ * of the running version wait for the locks of their leases (operations/roles/pools.ts), and than any of their other limits.
  */
 const LOCK_TIMEOUT_MS = 1_500
 /** The pauses between two attempts. They become so long because what holds a lock may be a dump that takes an hour. */

@@ -1,15 +1,15 @@
-import type { Log } from '../../shared/process/log.ts'
-import type { Metrics } from '../../shared/process/metrics.ts'
-import type { Config, ProcessRole } from '../config.ts'
-import { migrateClickhouse } from '../foundation/migrations/clickhouse/index.ts'
+import type { Log } from '../../../shared/process/log.ts'
+import type { Metrics } from '../../../shared/process/metrics.ts'
+import type { Config, ProcessRole } from '../../config.ts'
+import { migrateClickhouse } from '../../foundation/migrations/clickhouse/index.ts'
 import {
   type Clickhouse,
   createClickhouse,
   isClickhouseAway,
   pingClickhouse,
-} from '../foundation/platform/clickhouse.ts'
-import { withTimeout } from '../foundation/platform/time/clock.ts'
-import { type Loop, startLoop } from '../foundation/platform/time/loop.ts'
+} from '../../foundation/platform/clickhouse.ts'
+import { withTimeout } from '../../foundation/platform/time/clock.ts'
+import { type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 
 /** One for each loop of the role `record` that uses ClickHouse, so that none of them waits for a connection. */
 const RECORD_CONNECTIONS = 4

@@ -1,9 +1,9 @@
-import { ConfigError } from '../../shared/process/env.ts'
-import type { Log } from '../../shared/process/log.ts'
-import type { Config } from '../config.ts'
-import { MIGRATION_MESSAGES, migratePostgres } from '../foundation/migrations/postgres/index.ts'
-import { connectNats, ensureStreams, type Nats } from '../foundation/platform/nats/client.ts'
-import { parseNatsHosts } from '../foundation/platform/network/loopback.ts'
+import { ConfigError } from '../../../shared/process/env.ts'
+import type { Log } from '../../../shared/process/log.ts'
+import type { Config } from '../../config.ts'
+import { MIGRATION_MESSAGES, migratePostgres } from '../../foundation/migrations/postgres/index.ts'
+import { connectNats, ensureStreams, type Nats } from '../../foundation/platform/nats/client.ts'
+import { parseNatsHosts } from '../../foundation/platform/network/loopback.ts'
 
 /** Brings the schema of PostgreSQL up to date, and logs each migration. `stopping` ends the wait for a lock. */
 export const migrateDatabase = ({ databaseUrl }: Config, log: Log, stopping?: AbortSignal): Promise<void> =>

@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts'
-import { createSigner } from '../foundation/platform/crypto/signer.ts'
-import { STATE_PURPOSE } from '../integrations/chat/installations/install-state.ts'
-import { SUBSCRIBER_KEY_PURPOSE as SUBSCRIBERS } from '../pages/subscribers/address.ts'
+import type { Config } from '../../config.ts'
+import { createSigner } from '../../foundation/platform/crypto/signer.ts'
+import { STATE_PURPOSE } from '../../integrations/chat/installations/install-state.ts'
+import { SUBSCRIBER_KEY_PURPOSE as SUBSCRIBERS } from '../../pages/subscribers/address.ts'
 import type { ProcessContext } from './context.ts'
 
 export const buildAccountTools = ({ db, secrets, config, mailer }: ProcessContext) => {

@@ -1,10 +1,10 @@
-import type { Metrics } from '../../shared/process/metrics.ts'
-import type { ProcessRole } from '../config.ts'
-import { createPostgres, type Db, getPoolUsage, type PoolOptions } from '../foundation/platform/postgres/client.ts'
+import type { Metrics } from '../../../shared/process/metrics.ts'
+import type { ProcessRole } from '../../config.ts'
+import { createPostgres, type Db, getPoolUsage, type PoolOptions } from '../../foundation/platform/postgres/client.ts'
 import {
   createStaleConnectionSignal,
   type StaleConnectionSignal,
-} from '../foundation/platform/postgres/dead-connections.ts'
+} from '../../foundation/platform/postgres/dead-connections.ts'
 import type { ApiTimeLimits } from './time-limits.ts'
 
 /** One pool for each role of the process, and `leases` for short queries that must not wait for other work. */
