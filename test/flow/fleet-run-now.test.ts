@@ -189,16 +189,32 @@ t.test('A check on demand runs in every region', async t => {
       t.match(run, { monitorId, runId: hint.runId, spec: { url: 'https://shop.example' } }, 'with the check itself')
       t.equal(all(owner, 'runNow').length, before)
 
-      const taken = await waitFor(() =>
-        fleet.nats.manager.streams.getMessage('RESULTS', {
-          last_by_subj: resultSubject(computePartition(monitorId), 'eu-west'),
-        }),
-      )
-      t.match(ResultBatch.decode(taken.data), {
+      const subject = resultSubject(computePartition(monitorId), 'eu-west')
+      const readLast = async () => {
+        const { data } = await waitFor(() =>
+          fleet.nats.manager.streams.getMessage('RESULTS', { last_by_subj: subject }),
+        )
+        return ResultBatch.decode(data)
+      }
+      t.match(await readLast(), {
         probeId: await second.probeId(),
         region: 'eu-west',
         results: [{ monitorId, configVersion, epoch: second.has.epoch, trigger: Trigger.OTHER_PROBE }],
       })
+
+      const asked: RunHint = { ...hint, runId: newId(), trigger: Trigger.RUN_NOW, notProbeId: undefined }
+      fleet.nats.connection.publish(runHintSubject('eu-west'), JSON.stringify(asked))
+      await waitFor(() => all(owner, 'runNow').some(({ runId }) => runId === asked.runId), { label: 'the request' })
+      const answerAs = async (runId: string) => {
+        const result = { ...buildResult({ ...run, runId }), trigger: Trigger.SECOND_OPINION }
+        second.send({ $case: 'runDone', value: { runId, probeId: await second.probeId(), result } })
+      }
+      await answerAs(asked.runId)
+      const later = newId()
+      await answerAs(later)
+      await waitFor(async () => (await readLast()).results[0]?.runId === later, { label: 'the next second opinion' })
+      const { state } = await fleet.nats.manager.streams.info('RESULTS')
+      t.equal(state.messages, 2, "the answer to a person's request is not published as an opinion")
     },
   )
 })

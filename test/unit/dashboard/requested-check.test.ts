@@ -5,6 +5,7 @@ import type { Execute, Outcome } from '../../../control-plane/dashboard/core/ope
 import { CheckProgress } from '../../../control-plane/dashboard/screens/monitors/checks/check-progress.tsx'
 import {
   type CheckRun,
+  hasAll,
   selectArrived,
   useRequestedCheck,
 } from '../../../control-plane/dashboard/screens/monitors/checks/requested-check.ts'
@@ -73,6 +74,18 @@ t.test('A second check of a monitor does not start while the first one runs', as
   void running.current.start(MONITOR)
   t.equal(sent.filter(name => name === 'checkMonitor').length, 2)
 })
+
+t.test(
+  'A check is complete when the history has its results, also that of a re-check that was in progress',
+  async t => {
+    const joined = buildResult('us-east', { id: 'joined', trigger: 'schedule', attempt: 2 })
+    const own = buildResult('eu-west', { id: 'own' })
+    const unasked = buildResult('ap-south', { id: 'unasked', probe_id: null })
+    t.ok(hasAll([own, joined], [joined, own, unasked]))
+    t.notOk(hasAll([own], [joined, own, unasked]))
+    t.same(selectArrived([], [joined, own]), [own], 'until the answer, only checks on demand are its results')
+  },
+)
 
 t.test('Results that were in the history before the check are not taken for its results', async t => {
   const [old, fresh] = [buildResult('us-east', { id: 'old' }), buildResult('eu-west', { id: 'fresh' })]

@@ -71,7 +71,8 @@ const NOTHING_READ = Promise.resolve(null)
 
 const isRequested = ({ trigger, attempt }: CheckResult) => trigger === 'run_now' && attempt === 1
 
-const hasAll = (listed: readonly CheckResult[], results: readonly CheckResult[]): boolean =>
+/** Whether the history has the results of a check. A result may be that of a scheduled check that was in progress. */
+export const hasAll = (listed: readonly CheckResult[], results: readonly CheckResult[]): boolean =>
   // where no probe could be asked, there is nothing in the history
   results.every(({ id, probe_id: probe }) => probe === null || listed.some(one => one.id === id))
 
