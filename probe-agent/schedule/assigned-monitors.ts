@@ -26,6 +26,7 @@ export type Attempt = {
 /** A check on demand that waits for its result. `askedMs`: by the monotonic clock. */
 export type ChainRequest = {
   runId: string
+  trigger: Trigger
   askedMs: number
   /** the number of the first attempt of the chain that starts after the request */
   fromAttempt: number
@@ -196,7 +197,8 @@ export function createRecheckChain(
   trigger: Trigger,
   runId: string,
 ): RecheckChain {
-  const requests = runId === '' ? [] : [{ runId, askedMs: nowMs, fromAttempt: 1, earlier: null, cancelTimer() {} }]
+  const requests =
+    runId === '' ? [] : [{ runId, trigger, askedMs: nowMs, fromAttempt: 1, earlier: null, cancelTimer() {} }]
   const fresh = { attempts: [], settled: 0, last: null, isReported: false, isOver: false }
   return { scheduledAtMs, trigger, runId, requests, state: resolveStartState(monitor, nowMs), ...fresh }
 }

@@ -1,6 +1,9 @@
 import { findSlotFrom } from '../../shared/checks/slots.ts'
 import type { AssignedMonitor } from './assigned-monitors.ts'
 
+/** A larger change means that the control plane's clock was set; a smaller one is a better sample. */
+export const CLOCK_STEP_MS = 1000
+
 /** The slot after the last one, even when the clock was set back before it by less than an interval. */
 export function findNextSlot({ slots, lastScheduledMs }: AssignedMonitor, nowMs: number): number {
   const isStep = lastScheduledMs >= nowMs && lastScheduledMs - nowMs < slots.intervalMs
@@ -8,12 +11,13 @@ export function findNextSlot({ slots, lastScheduledMs }: AssignedMonitor, nowMs:
 }
 
 /**
- * The scheduled time of a chain on demand: the requested one, unless it is in the future or before a reported one. Chains of a
- * monitor need distinct times.
+ * The scheduled time of a chain on demand: the requested one, unless it is in the future or before a reported one. It is later
+ * than that of the chain before, also when a sample of the clock moved the time back.
  */
 export function resolveChainTime({ lastScheduledMs }: AssignedMonitor, requestedMs: number, nowMs: number): number {
   if (requestedMs > lastScheduledMs && requestedMs <= nowMs) return requestedMs
-  return nowMs === lastScheduledMs ? nowMs + 1 : nowMs
+  const isSample = lastScheduledMs >= nowMs && lastScheduledMs - nowMs < CLOCK_STEP_MS
+  return isSample ? lastScheduledMs + 1 : nowMs
 }
 
 /** Moves times that are in the future, after the control plane's clock was set. */

@@ -4,7 +4,7 @@ import { type Result, Trigger } from '../../shared/checks/result.ts'
 import { machine } from '../clock.ts'
 import type { AssignedMonitor } from './assigned-monitors.ts'
 import { createCheckPermits } from './check-permits.ts'
-import { findNextSlot } from './check-times.ts'
+import { CLOCK_STEP_MS, findNextSlot } from './check-times.ts'
 import { startDueChecks } from './due-checks.ts'
 import { type CheckLoopOptions, type CheckLoopState, getSubject, setDue, startCheck } from './loop-state.ts'
 import { createFairQueue } from './queue/fair-queue.ts'
@@ -28,8 +28,8 @@ export type CheckLoop = {
    */
   startChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string, requestedMs: number) => void
   /**
-   * Adds a request to the monitor's chain, which has not ended. The next attempt that starts answers it, also one of a chain
-   * that then follows. False: too many requests wait.
+   * Adds a request to the monitor's chain, which has not ended. The first attempt that starts after it answers it. If the
+   * chain starts none, a new chain follows. False: too many requests wait.
    */
   joinChain: (monitor: AssignedMonitor, trigger: Trigger, runId: string) => boolean
   /** Runs one attempt for a request with a spec of its own; only `take` receives the result. False: no permit is available. */
@@ -47,9 +47,6 @@ export type CheckLoop = {
   /** `loopLagMs` and `startDelayMs`: the maximum delays of a timer and of a slot since the previous call. */
   load: () => { running: number; waiting: number; loopLagMs: number; startDelayMs: number }
 }
-
-/** A larger change means that the control plane's clock was set; a smaller one is a better sample. */
-const CLOCK_STEP_MS = 1000
 
 /** Starts checks when they are due, with one timer for all monitors, and re-checks (docs/design/probes.md#schedule). */
 export function createCheckLoop(options: CheckLoopOptions): CheckLoop {
@@ -86,8 +83,8 @@ function createLoopState(options: CheckLoopOptions): CheckLoopState {
       ...{ timers, publish, answer, onSilent, onChainEnd },
       check: (permit, spec, asked, take) => startCheck(loop, permit, spec, asked, take),
       getSubject: monitor => getSubject(loop, monitor),
-      mayStartRequested: () => !loop.isLeaving,
-      startRequested: (monitor, requests) => startRequestedChain(loop, monitor, requests),
+      mayStartRequestedChain: () => !loop.isLeaving,
+      startRequestedChain: (monitor, requests) => startRequestedChain(loop, monitor, requests),
       wakeIn: (monitor, ms) => setDueIn(loop, monitor, ms),
       wakeAtSlot: (monitor, latestMs) => setDueAtSlot(loop, monitor, latestMs),
     }),

@@ -8,7 +8,7 @@ import { findFirstDue } from './slots.ts'
 
 /** Requests that wait for the results of one chain. */
 const MAX_REQUESTS = 100
-/** After the timeout and this time, an earlier result is the answer. The API waits for the timeout plus 5 s. */
+/** After the timeout and this time, the newest result is the answer. The API waits for the timeout plus 5 s. */
 const ANSWER_MARGIN_MS = 3_000
 
 /**
@@ -50,14 +50,17 @@ export function joinChain(loop: CheckLoopState, monitor: AssignedMonitor, trigge
   if (chain.requests.length === MAX_REQUESTS) return false
   if (chain.attempts.length === 0 && chain.runId === '') Object.assign(chain, { trigger, runId })
   const request: ChainRequest = {
-    runId,
+    ...{ runId, trigger },
     askedMs: timers.monotonicMs(),
     fromAttempt: chain.attempts.length + 1,
     earlier: null,
     cancelTimer: timers.after(monitor.assignment.spec!.timeoutMs + ANSWER_MARGIN_MS, () => {
-      if (request.earlier === null || !monitor.chain) return
-      monitor.chain.requests = monitor.chain.requests.filter(other => other !== request)
-      loop.answer(runId, { ...request.earlier, runId })
+      const { chain } = monitor
+      const newest = request.earlier ?? chain?.last
+      // without any result, the next one answers, also that of an attempt that has started
+      if (!newest || !chain) return void Object.assign(request, { fromAttempt: 0 })
+      chain.requests = chain.requests.filter(other => other !== request)
+      loop.answer(runId, { ...newest, runId })
     }),
   }
   chain.requests.push(request)
@@ -87,10 +90,10 @@ export function removeFromQueue(
   const isRefused = ({ fromAttempt }: ChainRequest) => fromAttempt > chain.attempts.length
   const refused = chain.requests.filter(isRefused)
   chain.requests = chain.requests.filter(request => !isRefused(request))
-  for (const { runId, cancelTimer } of refused) {
+  for (const { runId, trigger, cancelTimer } of refused) {
     cancelTimer()
     const result = buildRefusedResult(getSubject(loop, monitor), loop.clock.nowMs() ?? 0, code, message)
-    loop.answer(runId, { ...result, trigger: chain.trigger, runId })
+    loop.answer(runId, { ...result, trigger, runId })
   }
 }
 

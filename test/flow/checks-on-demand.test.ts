@@ -55,12 +55,15 @@ t.test('A check on demand is in the history with its trigger', async t => {
 
 t.test('Concurrent requests are all answered, with at most one connection to the target at a time', async t => {
   const id = getId('many')
+  target.delay('many', 1_000)
   const before = listRequests('many').length
   const answers = await Promise.all(Array.from({ length: 30 }, () => check(id)))
   const answered: Shown[] = answers.map(({ body }) => body.data.results[0])
   t.same(new Set(answered.map(({ status, trigger }) => `${status} ${trigger}`)), new Set(['up run_now']))
   const ids = new Set(answered.map(({ id }) => id))
-  t.equal(listRequests('many').length - before, ids.size, 'requests share checks')
+  t.equal(listRequests('many').length - before, ids.size, 'nothing else was requested')
+  t.ok(ids.size < answered.length, `${ids.size} checks for ${answered.length} requests`)
+  t.equal(target.countMostOpen('many'), 1)
   await waitFor(
     async () => {
       const kept = (await readChecks(id)).map(one => one.id)

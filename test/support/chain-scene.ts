@@ -85,6 +85,8 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
     state: () => resolveStartState(monitors.get('m1')!, time.monotonicMs()),
     mostOpen: () => mostOpen,
     open: () => open,
+    /** refuses checks on demand from now on */
+    leave: () => loop.stopOnDemandChecks(),
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
   }
 }

@@ -12,6 +12,8 @@ type TargetByProbe = {
   fail(page: string, pids: readonly number[] | 'all'): void
   /** how long a page takes to answer */
   delay(page: string, delayMs: number): void
+  /** the largest number of requests of a page that were open at the same time */
+  countMostOpen(page: string): number
   seen: SeenBy[]
 }
 
@@ -23,10 +25,15 @@ export async function startTargetByProbe(t: Teardown): Promise<TargetByProbe> {
   const failing = new Map<string, readonly number[] | 'all'>()
   const delays = new Map<string, number>()
   const seen: SeenBy[] = []
+  const open = new Map<string, { now: number; most: number }>()
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     const pid = clientProcess(request.socket)
     seen.push({ path, pid, atMs: Date.now() })
+    const count = open.get(path) ?? { now: 0, most: 0 }
+    count.now++
+    open.set(path, { now: count.now, most: Math.max(count.most, count.now) })
+    response.on('close', () => void open.get(path)!.now--)
     const fails = failing.get(path)
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
     setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0).unref()
@@ -36,6 +43,7 @@ export async function startTargetByProbe(t: Teardown): Promise<TargetByProbe> {
     url: (page, host = '127.0.0.1') => `http://${host}:${port}/${page}`,
     fail: (page, whom) => void failing.set(`/${page}`, whom),
     delay: (page, delayMs) => void delays.set(`/${page}`, delayMs),
+    countMostOpen: page => open.get(`/${page}`)?.most ?? 0,
     seen,
   }
 }

@@ -809,7 +809,7 @@ export class Picket extends HeyApiClient {
     /**
      * Check a monitor now
      *
-     * Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s. A check that is in progress in a region gets no second connection: its next attempt is the result, or a check that follows it. When that takes longer than the timeout, the result may have started before the request.
+     * Checks in every region of the monitor and waits for the results, at most its timeout plus 5 s. While a check of the monitor is in progress in a region, the request adds no connection: the result is that of its next attempt, or of a check that starts when it ends. If neither ends within the timeout and 3 s, it is the newest result.
      */
     public checkMonitor<ThrowOnError extends boolean = false>(options: Options<CheckMonitorData, ThrowOnError>) {
         return (options.client ?? this.client).post<CheckMonitorResponses, CheckMonitorErrors, ThrowOnError>({

@@ -1,7 +1,7 @@
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import type { CheckSpec } from '../../../shared/checks/check.ts'
 import { DOUBT_RECHECK_DELAY_MS } from '../../../shared/checks/rechecks.ts'
-import { Outcome, type Result } from '../../../shared/checks/result.ts'
+import { Outcome, type Result, Trigger } from '../../../shared/checks/result.ts'
 import { type Cancellation, createCancellation } from '../../../shared/egress/index.ts'
 import type { Timers } from '../../clock.ts'
 import { buildCancelledResult, type CheckOccasion, type ResultSubject } from '../../execution/result-builder.ts'
@@ -22,9 +22,9 @@ type AttemptsContext = {
   /** called when the first attempt of a chain reaches the silence limit and the region is not failing */
   onSilent: (monitor: AssignedMonitor) => void
   /** whether a chain may be started on demand */
-  mayStartRequested: () => boolean
+  mayStartRequestedChain: () => boolean
   /** Starts a chain for requests that no attempt of the chain before has answered. */
-  startRequested: (monitor: AssignedMonitor, requests: readonly ChainRequest[]) => void
+  startRequestedChain: (monitor: AssignedMonitor, requests: readonly ChainRequest[]) => void
   /** Makes the monitor due after `ms`; null: not before an attempt has ended. */
   wakeIn: (monitor: AssignedMonitor, ms: number | null) => void
   /** Makes the monitor due at its next slot, or after `latestMs` if that is earlier. */
@@ -115,7 +115,7 @@ function takeResult(
   }
   end(context, monitor, chain, progress.state)
   if (!monitor.isRetired) {
-    monitor.unknownChains = checked.outcome === Outcome.UNKNOWN ? monitor.unknownChains + 1 : 0
+    monitor.unknownChains = countUnknownChains(monitor, chain, checked)
     context.wakeAtSlot(monitor, getMaxWaitMs(monitor, progress.state, checked))
   }
   passRequests(context, monitor, chain)
@@ -165,16 +165,32 @@ function answerRequests({ answer }: AttemptsContext, chain: RecheckChain, result
   chain.requests = chain.requests.filter(request => !isAnswered(request))
 }
 
-/** Requests that came after the start of the last attempt of a chain get a new chain, unless the probe is leaving. */
+/** A check on demand that ends with `unknown` does not make the wait for the next slot longer. */
+function countUnknownChains(
+  { unknownChains }: AssignedMonitor,
+  { trigger }: RecheckChain,
+  { outcome }: Result,
+): number {
+  if (outcome !== Outcome.UNKNOWN) return 0
+  return trigger === Trigger.RUN_NOW ? unknownChains : unknownChains + 1
+}
+
+/**
+ * Requests that came after the start of the last attempt of a chain get a new chain. When the probe is leaving, they get the
+ * newest result.
+ */
 function passRequests(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain): void {
   const { requests } = chain
   if (requests.length === 0) return
-  if (monitor.isRetired || !context.mayStartRequested()) {
-    answerRequests(context, chain, chain.last!, Number.POSITIVE_INFINITY)
+  chain.requests = []
+  if (!monitor.isRetired && context.mayStartRequestedChain()) {
+    context.startRequestedChain(monitor, requests)
     return
   }
-  chain.requests = []
-  context.startRequested(monitor, requests)
+  for (const { runId, earlier, cancelTimer } of requests) {
+    cancelTimer()
+    context.answer(runId, { ...(earlier ?? chain.last!), runId })
+  }
 }
 
 function end(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain, state: RegionState): void {

@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { AssignedMonitor } from '../../../probe-agent/schedule/assigned-monitors.ts'
+import { resolveChainTime } from '../../../probe-agent/schedule/check-times.ts'
 import { RegionState } from '../../../proto/gen/probe/v1/fleet.ts'
 import { Outcome, Trigger } from '../../../shared/checks/result.ts'
 import { after, hang, play } from '../../support/chain-scene.ts'
@@ -39,7 +41,10 @@ t.test(
           await alone.time.pass(25_000)
           const asked = play(react, { retryCount, state, timeoutMs: TIMEOUT_MS })
           const askedMs = new Map<string, number>()
-          for (let ms = 1; ms < alone.published.at(-1)!.atMs; ms += 700) {
+          const endMs = alone.published.at(-1)!.atMs
+          const regularly = Array.from({ length: Math.ceil(endMs / 700) }, (_, i) => 1 + i * 700)
+          const justAfter = alone.published.map(({ atMs }) => atMs + 1)
+          for (const ms of [...regularly, ...justAfter].filter(ms => ms < endMs).sort((a, b) => a - b)) {
             await asked.time.pass(ms - asked.time.monotonicMs())
             askedMs.set(`run ${askedMs.size + 1}`, ms)
             asked.ask(`run ${askedMs.size}`)
@@ -101,6 +106,43 @@ t.test('A request is answered by a later attempt when the first one is cancelled
   await scene.time.pass(60_000)
   t.match(scene.answers, [{ runId: 'run', result: { outcome: UP } }])
   t.equal(scene.answers.length, 1, 'once')
+})
+
+t.test('A probe that is leaving answers with the newest result since the request, and starts no chain', async t => {
+  const scene = play(number => (number === 1 ? hang : refusal), { retryCount: 1, timeoutMs: TIMEOUT_MS })
+  await scene.time.pass(5_000)
+  scene.ask('run')
+  scene.leave()
+  scene.ask('too late')
+  await scene.time.pass(60_000)
+  t.match(scene.answers, [
+    { runId: 'too late', result: { error: { code: 'probe_busy' } } },
+    { runId: 'run', result: { attempt: 1, outcome: DOWN } },
+  ])
+  t.equal(scene.startsMs.length, 2)
+})
+
+t.test('Requests do not make the wait after a check that cannot be judged longer', async t => {
+  const scene = play(() => unknown, { retryCount: 0 })
+  await scene.time.pass(10)
+  scene.ask('run')
+  await scene.time.pass(100_000)
+  const [, requested, next] = scene.startsMs
+  t.equal(scene.startsMs.length, 3)
+  t.ok(requested! < 100 && next! >= 60_000 && next! < 61_000, `the next check after ${next} ms`)
+})
+
+t.test('A check on demand has a later time than the chain before, unless the clock was set', async t => {
+  const cases: [says: string, lastScheduledMs: number, requestedMs: number, nowMs: number, expected: number][] = [
+    ['the requested time', 1_000, 5_000, 5_010, 5_000],
+    ['a request from the future: now', 1_000, 6_000, 5_010, 5_010],
+    ['a request before the last chain: now', 5_005, 5_000, 5_010, 5_010],
+    ['the same millisecond as the last chain', 5_010, 0, 5_010, 5_011],
+    ['a clock that a sample moved back', 5_040, 0, 5_010, 5_041],
+    ['a clock that was set back', 9_000, 0, 5_010, 5_010],
+  ]
+  for (const [says, lastScheduledMs, requestedMs, nowMs, expected] of cases)
+    t.equal(resolveChainTime({ lastScheduledMs } as AssignedMonitor, requestedMs, nowMs), expected, says)
 })
 
 t.test('A repeated request is answered once, and more than 100 are refused', async t => {

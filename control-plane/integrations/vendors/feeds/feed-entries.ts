@@ -40,8 +40,10 @@ export function extractIncidents(entries: VendorFeedEntry[], now: Date): Reporte
     groupOfId.set(id, key)
     groups.set(key, [...(groups.get(key) ?? []), dated])
   }
-  const incidents = [...groups.values()].flatMap(buildIncidents).filter(incident => isCurrent(incident, now.getTime()))
-  return incidents.map(({ isSilent, ...incident }) => incident)
+  const incidents = [...groups.values()]
+    .flatMap(group => buildIncidents(group, now.getTime()))
+    .filter(incident => isCurrent(incident, now.getTime()))
+  return incidents.map(({ isSilent, entryIds, ...incident }) => incident)
 }
 
 function parseEntry(entry: VendorFeedEntry): DatedEntry {
@@ -68,17 +70,19 @@ function parseEntryTime(text: string | null): number {
   return Date.parse(time.replace(/\b[A-Z]{3,4}$/, zone => ZONE_OFFSETS[zone] ?? zone))
 }
 
-type EntryIncident = ReportedIncident & { isSilent: boolean }
+/** `entryIds`: of all its entries that have one. */
+type EntryIncident = ReportedIncident & { isSilent: boolean; entryIds: string[] }
 
 /** Builds incidents from entries in the order of time. */
-function buildIncidents(group: DatedEntry[]): EntryIncident[] {
+function buildIncidents(group: DatedEntry[], nowMs: number): EntryIncident[] {
   const incidents: EntryIncident[] = []
   const inOrder = group.reverse().sort((a, b) => (a.atMs ?? Number.MAX_VALUE) - (b.atMs ?? Number.MAX_VALUE))
   for (const { entry, title, status, atMs } of inOrder) {
     if (isMaintenance(entry.title) || MAINTENANCE_NOTICE.test(entry.content)) continue
     const at = atMs === null ? null : new Date(atMs).toISOString()
     const before = incidents.at(-1)
-    const isSame = before !== undefined && (before.id === entry.id || !isOverAt(before, atMs))
+    const hasId = entry.id !== null && before?.entryIds.includes(entry.id)
+    const isSame = before !== undefined && (hasId || !isOverAt(before, atMs === null ? null : Math.min(atMs, nowMs)))
     const incident: EntryIncident = {
       id: isSame ? before.id : (entry.id ?? `${title} ${at ?? ''}`),
       title,
@@ -90,6 +94,7 @@ function buildIncidents(group: DatedEntry[]): EntryIncident[] {
       updated_at: at,
       source_url: entry.url,
       isSilent: status === null,
+      entryIds: [...(isSame ? before.entryIds : []), ...(entry.id === null ? [] : [entry.id])],
     }
     if (isSame) incidents.pop()
     incidents.push(incident)

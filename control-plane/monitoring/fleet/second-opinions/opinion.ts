@@ -17,7 +17,10 @@ export type Opinion = {
   id: string
 }
 
-/** Builds the message for the verdict from the answer of a probe, or null as for a person's request. It removes the run of a witness. */
+/**
+ * Builds the message for the verdict from the answer of a probe. Null: there is nothing to publish, as for the request of a
+ * person. It removes the run of a witness.
+ */
 export function buildOpinion(
   { assignments: table, runs }: Pick<FleetContext, 'assignments' | 'runs'>,
   session: ProbeSession,

@@ -247,8 +247,8 @@ export interface MonitorRegionState {
 }
 
 /**
- * Check now, outside the schedule; while a check of the monitor is in progress, its next attempt is the answer. With a spec: check
- * that spec once, independently of assignments.
+ * Check now, outside the schedule. While a check of the monitor is in progress, the request of a person waits for its next attempt
+ * or for a check that follows it. With a spec: check that spec once, independently of assignments.
  */
 export interface RunNow {
   runId: string;

@@ -72,6 +72,20 @@ t.test('An entry with the title of one that has ended by its age is a new incide
   }
 })
 
+t.test('An update belongs to its incident by its id, and when its date is in the future', async t => {
+  const listIds = (...items: string[]) => parse('rss', rss(...items)).incidents.map(({ id }) => id)
+  const [day, open] = [24, 'Status: Investigating']
+  const repeated = [item('API outage', hoursAgo(1), 'b'), item('API outage', hoursAgo(3 * day), 'b')]
+  t.same(
+    listIds(...repeated, item('API outage', hoursAgo(3.5 * day), 'a')),
+    ['a'],
+    'an id that was merged by its title',
+  )
+  const future = item('API outage', hoursAgo(-48), 'b')
+  t.same(listIds(future, item('API outage', hoursAgo(1), 'a')), ['a'])
+  t.same(listIds(future, item('API outage', hoursAgo(6 * day), 'a', open)), ['a'])
+})
+
 t.test('An entry of 1970 is ignored, and one without a plausible date is open with an unknown start', async t => {
   t.same(listOpenTitles(rss(item('Errors', 'Thu, 01 Jan 1970 00:00:00 GMT'))), [])
   for (const date of [hoursAgo(-48), 'soon', '']) {

@@ -71,14 +71,14 @@ const NOTHING_READ = Promise.resolve(null)
 
 const isRequested = ({ trigger, attempt }: CheckResult) => trigger === 'run_now' && attempt === 1
 
-/** Whether the history has the results of a check. A result may be that of a scheduled check that was in progress. */
+/** Whether the history has the results of a check. A result may be that of another check that was in progress. */
 export const hasAll = (listed: readonly CheckResult[], results: readonly CheckResult[]): boolean =>
   // where no probe could be asked, there is nothing in the history
   results.every(({ id, probe_id: probe }) => probe === null || listed.some(one => one.id === id))
 
 /**
  * The results of checks on demand that were not listed before the check: the newest one of each region. `listed`: the newest
- * first. The result of a scheduled check that was in progress is only in the answer of the API.
+ * first. The result of another check that was in progress is only in the answer of the API.
  */
 export function selectArrived(before: readonly CheckResult[], listed: readonly CheckResult[]): readonly CheckResult[] {
   const fresh = listed.filter(one => isRequested(one) && !before.some(({ id }) => id === one.id))
