@@ -32,7 +32,7 @@ export type ChainRequest = {
   fromAttempt: number
   /** the newest result of an attempt that started before the request and ended after it */
   earlier: Result | null
-  /** stops the timer after which the earlier result is the answer */
+  /** stops the timer after which the newest result is the answer */
   cancelTimer: CancelTimer
 }
 
@@ -64,7 +64,7 @@ export type AssignedMonitor = TenantQueueItem & {
   state: RegionState
   concluded: KnownRegionState['concluded']
   chain: RecheckChain | null
-  /** number of chains in a row that ended with `unknown` */
+  /** number of chains in a row that ended with `unknown`; one on demand counts only as the first */
   unknownChains: number
   responseTimes: ResponseTimes
   lastScheduledMs: number

@@ -1,9 +1,6 @@
 import { findSlotFrom } from '../../shared/checks/slots.ts'
 import type { AssignedMonitor } from './assigned-monitors.ts'
 
-/** A larger change means that the control plane's clock was set; a smaller one is a better sample. */
-export const CLOCK_STEP_MS = 1000
-
 /** The slot after the last one, even when the clock was set back before it by less than an interval. */
 export function findNextSlot({ slots, lastScheduledMs }: AssignedMonitor, nowMs: number): number {
   const isStep = lastScheduledMs >= nowMs && lastScheduledMs - nowMs < slots.intervalMs
@@ -16,8 +13,7 @@ export function findNextSlot({ slots, lastScheduledMs }: AssignedMonitor, nowMs:
  */
 export function resolveChainTime({ lastScheduledMs }: AssignedMonitor, requestedMs: number, nowMs: number): number {
   if (requestedMs > lastScheduledMs && requestedMs <= nowMs) return requestedMs
-  const isSample = lastScheduledMs >= nowMs && lastScheduledMs - nowMs < CLOCK_STEP_MS
-  return isSample ? lastScheduledMs + 1 : nowMs
+  return Math.max(nowMs, lastScheduledMs + 1)
 }
 
 /** Moves times that are in the future, after the control plane's clock was set. */

@@ -4,7 +4,7 @@ import { type Result, Trigger } from '../../shared/checks/result.ts'
 import { machine } from '../clock.ts'
 import type { AssignedMonitor } from './assigned-monitors.ts'
 import { createCheckPermits } from './check-permits.ts'
-import { CLOCK_STEP_MS, findNextSlot } from './check-times.ts'
+import { findNextSlot } from './check-times.ts'
 import { startDueChecks } from './due-checks.ts'
 import { type CheckLoopOptions, type CheckLoopState, getSubject, setDue, startCheck } from './loop-state.ts'
 import { createFairQueue } from './queue/fair-queue.ts'
@@ -47,6 +47,9 @@ export type CheckLoop = {
   /** `loopLagMs` and `startDelayMs`: the maximum delays of a timer and of a slot since the previous call. */
   load: () => { running: number; waiting: number; loopLagMs: number; startDelayMs: number }
 }
+
+/** A larger change means that the control plane's clock was set; a smaller one is a better sample. */
+const CLOCK_STEP_MS = 1000
 
 /** Starts checks when they are due, with one timer for all monitors, and re-checks (docs/design/probes.md#schedule). */
 export function createCheckLoop(options: CheckLoopOptions): CheckLoop {

@@ -55,11 +55,14 @@ export function joinChain(loop: CheckLoopState, monitor: AssignedMonitor, trigge
     fromAttempt: chain.attempts.length + 1,
     earlier: null,
     cancelTimer: timers.after(monitor.assignment.spec!.timeoutMs + ANSWER_MARGIN_MS, () => {
-      const { chain } = monitor
-      const newest = request.earlier ?? chain?.last
+      const current = monitor.chain!
+      const newest = request.earlier ?? current.last
       // without any result, the next one answers, also that of an attempt that has started
-      if (!newest || !chain) return void Object.assign(request, { fromAttempt: 0 })
-      chain.requests = chain.requests.filter(other => other !== request)
+      if (newest === null) {
+        request.fromAttempt = 1
+        return
+      }
+      current.requests = current.requests.filter(other => other !== request)
       loop.answer(runId, { ...newest, runId })
     }),
   }
@@ -67,7 +70,7 @@ export function joinChain(loop: CheckLoopState, monitor: AssignedMonitor, trigge
   return true
 }
 
-/** Starts a chain for requests that came after the start of the last attempt of the chain before. */
+/** Starts a chain for requests that the chain before has not answered. */
 export function startRequestedChain(
   loop: CheckLoopState,
   monitor: AssignedMonitor,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { RegionState } from '../../proto/gen/probe/v1/fleet.ts'
-import { FailureSource, Outcome, Trigger } from '../../proto/gen/probe/v1/result.ts'
+import { FailureSource, Outcome, type Result, Trigger } from '../../proto/gen/probe/v1/result.ts'
 import { computePartition } from '../../shared/nats/subjects.ts'
 import { assignment, checkSpec, startFleetServer } from '../support/fleet-server.ts'
 import { hourlyId } from '../support/hourly.ts'
@@ -155,14 +155,16 @@ t.test('A check on demand runs immediately', { buffered: true }, async t => {
   await fleet.runNow({ runId: 'marker', monitorId: 'unknown' })
   await done('marker')
   target.release()
-  const published = await atLeast(3, m1)
   for (const runId of ['one', 'another']) {
     const answer = await done(runId)
-    const ofChain = published.find(one => one.scheduledAtMs === answer.scheduledAtMs && one.attempt === answer.attempt)
-    t.same(answer, { ...ofChain, runId }, 'a request during a chain is answered by one of its attempts')
+    // on a slow machine, of the chain that follows
+    const isAnswer = (one: Result) => one.scheduledAtMs === answer.scheduledAtMs && one.attempt === answer.attempt
+    const kept = await waitFor(async () => (await atLeast(3, m1)).find(isAnswer), { label: `the result for ${runId}` })
+    t.same({ ...kept, runId }, answer, 'a request during a chain is answered by an attempt that counts')
   }
+  const published = await atLeast(3, m1)
   t.same(
-    published.map(one => [one.attempt, one.trigger, one.runId]),
+    published.slice(0, 3).map(one => [one.attempt, one.trigger, one.runId]),
     [
       [1, Trigger.RUN_NOW, 'requested'],
       [1, Trigger.SECOND_OPINION, ''],

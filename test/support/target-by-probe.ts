@@ -31,9 +31,9 @@ export async function startTargetByProbe(t: Teardown): Promise<TargetByProbe> {
     const pid = clientProcess(request.socket)
     seen.push({ path, pid, atMs: Date.now() })
     const count = open.get(path) ?? { now: 0, most: 0 }
-    count.now++
-    open.set(path, { now: count.now, most: Math.max(count.most, count.now) })
-    response.on('close', () => void open.get(path)!.now--)
+    open.set(path, count)
+    count.most = Math.max(count.most, ++count.now)
+    response.on('close', () => void count.now--)
     const fails = failing.get(path)
     const status = fails === 'all' || (pid !== null && fails?.includes(pid)) ? 500 : 200
     setTimeout(() => response.writeHead(status).end(), delays.get(path) ?? 0).unref()

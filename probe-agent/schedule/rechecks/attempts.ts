@@ -165,19 +165,19 @@ function answerRequests({ answer }: AttemptsContext, chain: RecheckChain, result
   chain.requests = chain.requests.filter(request => !isAnswered(request))
 }
 
-/** A check on demand that ends with `unknown` does not make the wait for the next slot longer. */
+/** A check on demand that ends with `unknown` does not double the wait for the next check. */
 function countUnknownChains(
   { unknownChains }: AssignedMonitor,
   { trigger }: RecheckChain,
   { outcome }: Result,
 ): number {
   if (outcome !== Outcome.UNKNOWN) return 0
-  return trigger === Trigger.RUN_NOW ? unknownChains : unknownChains + 1
+  return trigger === Trigger.RUN_NOW ? Math.max(1, unknownChains) : unknownChains + 1
 }
 
 /**
- * Requests that came after the start of the last attempt of a chain get a new chain. When the probe is leaving, they get the
- * newest result.
+ * Requests that no attempt of the chain has answered get a new chain. When the probe is leaving, or the monitor was removed or
+ * changed, they get the newest result.
  */
 function passRequests(context: AttemptsContext, monitor: AssignedMonitor, chain: RecheckChain): void {
   const { requests } = chain

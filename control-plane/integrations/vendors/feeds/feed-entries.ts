@@ -24,7 +24,7 @@ type DatedEntry = { entry: VendorFeedEntry; title: string; status: VendorInciden
 /**
  * Extracts incidents from the entries of RSS or Atom, which are a log of messages. Entries with the same id or title
  * belong to one incident, and the newest gives its status. After an entry that resolves it, or that has ended by its age,
- * the next one is a new incident. Old entries and announced maintenance are left out.
+ * the next one is a new incident, unless its id is one of that incident's. Old entries and announced maintenance are left out.
  */
 export function extractIncidents(entries: VendorFeedEntry[], now: Date): ReportedIncident[] {
   const parsed = entries
@@ -81,8 +81,9 @@ function buildIncidents(group: DatedEntry[], nowMs: number): EntryIncident[] {
     if (isMaintenance(entry.title) || MAINTENANCE_NOTICE.test(entry.content)) continue
     const at = atMs === null ? null : new Date(atMs).toISOString()
     const before = incidents.at(-1)
-    const hasId = entry.id !== null && before?.entryIds.includes(entry.id)
-    const isSame = before !== undefined && (hasId || !isOverAt(before, atMs === null ? null : Math.min(atMs, nowMs)))
+    const isKnownId = entry.id !== null && before?.entryIds.includes(entry.id)
+    const isSame =
+      before !== undefined && (isKnownId || !isOverAt(before, atMs === null ? null : Math.min(atMs, nowMs)))
     const incident: EntryIncident = {
       id: isSame ? before.id : (entry.id ?? `${title} ${at ?? ''}`),
       title,
