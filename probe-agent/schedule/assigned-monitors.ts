@@ -78,6 +78,8 @@ export type AssignedMonitor = TenantQueueItem & {
 type AssignedMonitorsChange = {
   added: AssignedMonitor[]
   retired: AssignedMonitor[]
+  /** retired, and added in another version or again: no attempt of them may go on */
+  replaced: AssignedMonitor[]
   toCheckNow: AssignedMonitor[]
 }
 
@@ -106,6 +108,8 @@ export type AssignedMonitors = {
 /** The assignments of this probe, kept across reconnects. They change by snapshots in chunks and by deltas (fleet.proto). */
 export function createAssignedMonitors(region: string): AssignedMonitors {
   const monitors = new Map<string, AssignedMonitor>()
+  /** removed monitors with attempts in flight */
+  const removed = new Map<string, AssignedMonitor>()
   let named = new Set<string>()
   let revision = 0
   let epoch: number | undefined
@@ -119,6 +123,9 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
       return
     }
     if (known) retire(known, change)
+    const replaced = removed.get(assignment.monitorId)
+    if (replaced) change.replaced.push(replaced)
+    removed.delete(assignment.monitorId)
     const monitor = createAssignedMonitor(assignment, region)
     monitors.set(assignment.monitorId, monitor)
     change.added.push(monitor)
@@ -127,12 +134,14 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
   function retire(monitor: AssignedMonitor, change: AssignedMonitorsChange): void {
     monitor.isRetired = true
     monitors.delete(monitor.assignment.monitorId)
+    if (isInFlight(monitor)) removed.set(monitor.assignment.monitorId, monitor)
     change.retired.push(monitor)
   }
 
   return {
     apply(message) {
-      const change: AssignedMonitorsChange = { added: [], retired: [], toCheckNow: [] }
+      for (const [id, monitor] of removed) if (!isInFlight(monitor)) removed.delete(id)
+      const change: AssignedMonitorsChange = { added: [], retired: [], replaced: [], toCheckNow: [] }
       for (const assignment of message.upserts) {
         upsert(assignment, message.isSnapshot, change)
         if (message.isSnapshot) named.add(assignment.monitorId)
@@ -183,6 +192,8 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
     },
   }
 }
+
+const isInFlight = ({ chain }: AssignedMonitor) => chain?.attempts.some(({ result }) => result === null) ?? false
 
 function setState(monitor: AssignedMonitor, state: RegionState): void {
   monitor.state = state

@@ -10,6 +10,7 @@ import { type CheckLoopOptions, type CheckLoopState, getSubject, setDue, startCh
 import { createFairQueue } from './queue/fair-queue.ts'
 import { createWakeUpTimer } from './queue/wake-up-timer.ts'
 import {
+  abandonChain,
   enqueue,
   joinChain,
   removeFromQueue,
@@ -128,12 +129,13 @@ function checkOutOfBand(
 }
 
 function applyAssignments(loop: CheckLoopState, message: Assignments): void {
-  const { added, retired, toCheckNow } = loop.monitors.apply(message)
+  const { added, retired, replaced, toCheckNow } = loop.monitors.apply(message)
   for (const monitor of added) loop.queue.join(monitor.tenant)
   for (const monitor of retired) {
     removeFromQueue(loop, monitor, 'not_assigned', 'the monitor was changed or moved to another probe')
     loop.queue.leave(monitor.tenant)
   }
+  for (const monitor of replaced) abandonChain(loop, monitor)
   const now = loop.clock.nowMs()
   if (now === null || loop.isDraining) return
   for (const monitor of added) enqueue(loop, monitor, now)

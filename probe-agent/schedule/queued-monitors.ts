@@ -89,8 +89,25 @@ export function removeFromQueue(
 ): void {
   const { chain } = monitor
   loop.queue.remove(monitor)
-  if (!chain) return
-  const isRefused = ({ fromAttempt }: ChainRequest) => fromAttempt > chain.attempts.length
+  if (chain) refuse(loop, monitor, ({ fromAttempt }) => fromAttempt > chain.attempts.length, code, message)
+}
+
+/** Ends the attempts of a monitor that was replaced, so that the target gets no more connections than those of its successor. */
+export function abandonChain(loop: CheckLoopState, monitor: AssignedMonitor): void {
+  const chain = monitor.chain!
+  chain.isOver = true
+  for (const { result, cancellation } of chain.attempts) if (!result) cancellation.cancel()
+  refuse(loop, monitor, () => true, 'not_assigned', 'the monitor was changed')
+}
+
+function refuse(
+  loop: CheckLoopState,
+  monitor: AssignedMonitor,
+  isRefused: (request: ChainRequest) => boolean,
+  code: RunRefusal,
+  message: string,
+): void {
+  const chain = monitor.chain!
   const refused = chain.requests.filter(isRefused)
   chain.requests = chain.requests.filter(request => !isRefused(request))
   for (const { runId, trigger, cancelTimer } of refused) {

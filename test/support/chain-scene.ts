@@ -87,6 +87,11 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
     open: () => open,
     /** refuses checks on demand from now on */
     leave: () => loop.stopOnDemandChecks(),
+    /** assigns another version of the monitor, which is checked at once */
+    change(configVersion: number) {
+      const upserts = [{ ...one, configVersion }]
+      loop.apply({ isSnapshot: false, isLast: true, revision: configVersion, epoch: 1, upserts, removals: [] })
+    },
     remove: () => loop.apply({ isSnapshot: false, isLast: true, revision: 2, epoch: 1, upserts: [], removals: ['m1'] }),
   }
 }

@@ -144,6 +144,30 @@ t.test('A check on demand has a later time than the chain before', async t => {
     t.equal(resolveChainTime({ lastScheduledMs } as AssignedMonitor, requestedMs, nowMs), expected, says)
 })
 
+t.test('A monitor that is changed while its target hangs gets no additional connections', async t => {
+  for (const says of ['changed', 'removed and assigned again']) {
+    const scene = play(() => hang, { retryCount: 2, timeoutMs: TIMEOUT_MS })
+    for (let version = 2; version <= 11; version++) {
+      await scene.time.pass(1_000)
+      scene.ask(`run ${version}`)
+      if (says !== 'changed') scene.remove()
+      scene.change(version)
+    }
+    const changedMs = scene.time.monotonicMs()
+    t.ok(scene.mostOpen() <= 3, `${says}: ${scene.mostOpen()} connections`)
+    t.equal(scene.answers.length, 10, `${says}: each request is refused, so that it is sent again`)
+    t.ok(scene.answers.every(({ result }) => result.error?.code === 'not_assigned'))
+    t.equal(scene.published.length, 0, `${says}: no result of an older version`)
+    await scene.time.pass(60_000)
+    t.same(
+      scene.published.map(({ configVersion, attempt }) => [configVersion, attempt]),
+      [1, 2, 3].map(attempt => [11, attempt]),
+    )
+    t.ok(scene.published.at(-1)!.atMs < changedMs + 2 * 3_000 + TIMEOUT_MS + 100, `${says}: decided in time`)
+    t.equal(scene.mostOpen(), 3)
+  }
+})
+
 t.test('A repeated request is answered once, and more than 100 are refused', async t => {
   const scene = play(() => slow, { timeoutMs: TIMEOUT_MS })
   await scene.time.pass(100)
