@@ -1,4 +1,5 @@
 import t from 'tap'
+import { buildAcknowledgeUrl } from '../../../control-plane/alerting/channels/notices/wording.ts'
 import { incidentScreen } from '../../../control-plane/dashboard/screens/incidents/incident.tsx'
 import { toQueries } from '../../../control-plane/dashboard/screens/incidents/incident-filter.ts'
 import {
@@ -77,6 +78,13 @@ t.test('An open incident says how long it is open and offers to acknowledge and 
   t.match(html, `method="post" action="/incidents/${ID}/updates"`)
   t.match(html, `href="/monitors/${MONITOR.id}"`)
   t.notMatch(text, /Possible causes/)
+})
+
+t.test('The link of an alert leads to the button that acknowledges the incident', async t => {
+  const { pathname, hash } = new URL(buildAcknowledgeUrl('https://picket.example', ID))
+  t.equal(pathname, `/incidents/${ID}`)
+  const [, buttons = ''] = renderIncident(INCIDENT).html.split(`id="${hash.slice(1)}"`)
+  t.match(buttons.slice(0, 500), `action="/incidents/${ID}/acknowledge"`)
 })
 
 t.test('A viewer sees an incident without forms', async t => {

@@ -56,7 +56,7 @@ function Actions({ incident: { id, status, acknowledged_at: at } }: { incident: 
   const resolution = call('updateIncident', { path: { id }, body: { status: 'resolved' } })
   return (
     <>
-      <div class="actions incident-actions">
+      <div class="actions incident-actions" id="acknowledge">
         {isOpen && at === null && (
           <OperationButton
             isMain
