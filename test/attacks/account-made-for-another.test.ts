@@ -106,7 +106,7 @@ t.test(
 )
 
 t.test(
-  'Who made an account for another address can neither mail it without limit nor void the links of its owner',
+  'A person who made an account for another address can neither mail it without limit nor void the links of its owner',
   async t => {
     const email = 'mailed@example.com'
     const { claimUrl } = await hijack(email)

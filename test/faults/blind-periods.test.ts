@@ -62,7 +62,7 @@ const metrics = createMetrics()
 const loops = [startSuppressionWorker({ db, nats, log, metrics }), startReminderWorker({ db, log, metrics })]
 t.teardown(() => Promise.all(loops.map(loop => loop.stop())))
 
-t.test('What was withheld or is repeated is not sent while no process reads results', async t => {
+t.test('Withheld alerts and reminders are not sent while no process reads results', async t => {
   for (const name of ['silences', 'reminders'])
     await waitFor(async () => (await countRounds(metrics, name, 'ok')) > 0, { label: `a round of ${name}` })
   t.equal(await sent(recovers), '')

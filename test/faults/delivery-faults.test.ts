@@ -67,11 +67,11 @@ const ANSWERS: [what: string, answers: Answer[], status: string, codes: (number 
   ['that hangs', ['hang'], 'delivered', [null, 200]],
 ]
 
-t.test('A receiver', async t => {
+t.test('The outcome of a delivery depends on how its receiver responds', async t => {
   t.jobs = 20
   const rows: [what: string, run: (t: Test) => Promise<unknown>][] = [
     ...ANSWERS.map(([what, answers, status, codes]): [string, (t: Test) => Promise<void>] => [
-      `${what}: ${status} after ${codes.map(code => code ?? 'nothing').join(', ')}; every request is signed and the same`,
+      `${what} gets the same signed request until the delivery ends as ${status} after ${codes.map(code => code ?? 'nothing').join(', ')}`,
       async t => {
         const receiver = await startReceiver(t)
         receiver.answerWith(...answers)
@@ -144,5 +144,5 @@ t.test('A receiver', async t => {
       },
     ],
   ]
-  await Promise.all(rows.map(([what, run]) => t.test(what, { buffered: true }, run)))
+  await Promise.all(rows.map(([what, run]) => t.test(`A receiver ${what}`, { buffered: true }, run)))
 })

@@ -40,7 +40,7 @@ t.test('Connections and processes that met a standby use the primary as soon as 
     await relay.restore()
   }
 
-  await t.test('A pool', async t => {
+  await t.test('A pool rejects queries on a standby, and writes once the address leads to the primary', async t => {
     await withClient(primary.url, client => client.query('CREATE TABLE kept (n int)'))
     const db = createPostgres(relay.url, { max: 4 })
     t.teardown(() => db.destroy())
@@ -57,7 +57,7 @@ t.test('Connections and processes that met a standby use the primary as soon as 
     t.match(await query(db, 'SELECT count(*) AS n FROM kept'), [{ n: 5 }])
   })
 
-  await t.test('A control plane', async t => {
+  await t.test('A control plane is not ready on a standby, and reads all partitions again on the primary', async t => {
     await migratePostgres(primary.url)
     const { api, operator, clickhouseUrl, nats } = await startPicket(t, {
       regions: [],
@@ -137,7 +137,7 @@ t.test('A request that a read-only PostgreSQL refuses is 503, and its connection
 
 t.test('A commit that a failover or a crash lost is not reported as committed', async t => {
   for (const how of ['a failover', 'a crash'] as const) {
-    await t.test(how, async t => {
+    await t.test(`A commit that ${how} lost is an error, and its row is not there`, async t => {
       const { primary, standby, replication, promote } = await startPostgresPair(t)
       await withClient(primary.url, client => client.query('CREATE TABLE kept (n int)'))
       const relay = await startTcpRelay(t, primary.url)

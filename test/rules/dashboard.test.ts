@@ -26,7 +26,7 @@ t.test('the dashboard does I/O in its routes, its reads and its browser part onl
   t.same(show(found), [])
 })
 
-t.test('what browsers load contains neither the server nor modules of Node', async t => {
+t.test('the files that browsers load contain neither the server nor modules of Node', async t => {
   const byPath = new Map(
     sources('control-plane', 'shared').map(file => [file.path, parseImports(file).filter(({ isType }) => !isType)]),
   )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { at, filesBelow, ROOT, sources } from './source.ts'
+import { at, filesBelow, places, ROOT, sources } from './source.ts'
 
 /** Words that CONTRIBUTING ("Language") replaces, and what to write instead. */
 const UNWANTED: [RegExp, string][] = [
@@ -69,6 +69,9 @@ function textsIn(source: string): string {
   return texts
 }
 
+/** Titles with a clause as their subject: write "Text that is typed stays" instead of "What is typed stays". */
+const CLAUSE_AS_SUBJECT = /\bt\.test\(\s*['"`](what|who)\b.*/gi
+
 function findUnwanted({ path, text }: { path: string; text: string }): string[] {
   if (UNWANTED.every(([pattern]) => text.search(pattern) === -1)) return []
   return text
@@ -98,6 +101,21 @@ t.test('the words of documents are those of the field', async t => {
 t.test('the words of settings, images, shell scripts, styles and messages are those of the field', async t => {
   t.ok(SCRIPTS.length > 20 && PLAIN.length > 60)
   t.same(PLAIN.flatMap(findUnwanted), [])
+})
+
+t.test('titles of tests do not begin with "What" or "Who"', async t => {
+  const tests = sources('test').filter(({ path }) => /\.test\.tsx?$/.test(path) && !QUOTES.test(path))
+  t.ok(tests.flatMap(file => places(file, /\bt\.test\(/g)).length > 3_000)
+  t.same(
+    tests.flatMap(file => places(file, CLAUSE_AS_SUBJECT)),
+    [],
+  )
+  const code = ["t.test('What is left stays', run)", 't.test(', '  `who asks is answered`,', "t.test('Whole', run)"]
+  const found = places({ path: 'a.test.ts', text: '', code: code.join('\n') }, CLAUSE_AS_SUBJECT)
+  t.same(
+    found.map(text => text.split(' ')[0]),
+    ['a.test.ts:1', 'a.test.ts:2'],
+  )
 })
 
 t.test('the list finds its words in comments and texts, and leaves names alone', async t => {

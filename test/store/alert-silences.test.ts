@@ -115,7 +115,7 @@ t.test('A silence has no effect on monitors that it does not contain', async t =
 })
 
 t.test(
-  'Who is sent what people do with a withheld incident is sent its end, also when the monitor is paused',
+  'Receivers of changes that people make to a withheld incident are sent its end, also when the monitor is paused',
   async t => {
     const tools = { db, publicUrl: 'https://picket.example', limits: DEFAULT_LIMITS }
     const people = await insertTenant(db)

@@ -53,7 +53,7 @@ async function startQueue(t: Test) {
 }
 
 t.test(
-  'What Picket cannot send without a route arrives once when the route is back, in the order of its lane',
+  'Alerts that Picket cannot send without a route arrive once when the route is back, in the order of their lane',
   async t => {
     const { db, network, metrics, channelTo, readFailures, untilAttempted, send, ended } = await startQueue(t)
     const receiver = await startReceiver(t)

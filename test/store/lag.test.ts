@@ -68,7 +68,7 @@ t.test('a message after a measurement without a lag counts', async t => {
   t.same(await look(), NONE, 'once it is counted and stored')
 })
 
-t.test('what a process has counted and not stored counts as read while it reads', async t => {
+t.test('messages that a process has counted and not stored count as read while it reads', async t => {
   const { publish, process } = await setUp(t)
   const { look } = process()
   await publish(5)

@@ -120,7 +120,7 @@ t.test('An alert that was sent afterwards, alone or in a digest, is not listed a
   t.same(await list(), [])
 })
 
-t.test('What the verdict withholds in a silence is listed until it is sent', async t => {
+t.test('Alerts that the verdict withholds in a silence are listed until they are sent', async t => {
   const { projectId } = await insertTenant(db)
   const house = await createScenario(db, projectId)
   const ids = (await house.addMonitors(2)) as [string, string]

@@ -174,7 +174,7 @@ t.test('Only changed fields are saved, and credentials by their own operation', 
   t.same(toSavedBodies(STORED, { ...STORED, screenshot_threshold: '0.5' }).update, null, 'a fixed field')
 })
 
-t.test('What two people changed is compared by field', async t => {
+t.test('Changes by two people are compared by field', async t => {
   const theirs: MonitorForm = { ...STORED, interval_seconds: '300', name: 'Their name' }
   const mine: MonitorForm = { ...STORED, interval_seconds: '30', tags: 'mine' }
   t.same(listDifferences(STORED, theirs, mine), [

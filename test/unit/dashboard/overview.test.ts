@@ -115,7 +115,7 @@ t.test('Open incidents that do not fit are counted, and resolved ones do not hid
   t.end()
 })
 
-t.test('What needs a person is listed: paused channels, undelivered alerts, wrong settings', t => {
+t.test('Problems that need a person are listed: paused channels, undelivered alerts, wrong settings', t => {
   const paused = buildChannel({ id: 'c9', name: 'Pager', is_paused: true, paused_reason: '10 deliveries failed' })
   const { html, text } = show({
     answers: {

@@ -105,7 +105,7 @@ t.test('Only the operator sees probes, with what is wrong with each and the comm
   t.same(listProbeProblems({ ...live!, connectivity_ok: false }), ['its connectivity test fails'])
 })
 
-t.test('What is about to change is read again soon, then every five seconds', async t => {
+t.test('A state that is about to change is read again soon, then every five seconds', async t => {
   t.same([0, 1, 2, 3, 4, 5, 100].map(getStepMs), [500, 1_000, 1_500, 2_500, 5_000, 5_000, 5_000])
 })
 

@@ -120,7 +120,7 @@ t.test('Without its record each page is not available, says why, and tries again
   t.end()
 })
 
-t.test('What cannot be read is named with the reason, and what was read before stays with its age', t => {
+t.test('Data that cannot be read are named with the reason, and data of an earlier read stay with their age', t => {
   for (const { screen, address, state, ...scene } of listScenes('error')) {
     const name = nameScene({ screen, address, state, ...scene })
     const [failed, old] = [show(address, state), show(address, { ...state, isOld: true })]

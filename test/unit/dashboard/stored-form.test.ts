@@ -35,7 +35,7 @@ function openForm(t: Teardown) {
   return { form, sent, answer: (data: Entry) => resolve({ data: { data } }) }
 }
 
-t.test('What is typed while a save runs stays, and the form does not say that it is saved', async t => {
+t.test('Text that is typed while a save runs stays, and the form does not say that it is saved', async t => {
   const { form, sent, answer } = openForm(t)
   form.current.change({ name: 'Shop 2' })
   await form.waitUntil(({ canSave }) => canSave, 'a change')

@@ -43,7 +43,7 @@ const FAULTS = {
   nats_or_postgresql_lost: fault('nats-away', TEN, MIN, null),
 }
 
-t.test('what the oracle adds for a fault equals what the API returns', async t => {
+t.test('the delay that the oracle adds for a fault equals the one that the API returns', async t => {
   for (const intervalS of [30, 60, 300, 3_600])
     for (const regions of [['us-east'], ['us-east', 'eu-west']])
       for (const { fault: kind, addedMs, addsDuration } of computeFaultDelays(

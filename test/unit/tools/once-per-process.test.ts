@@ -2,7 +2,7 @@ import t from 'tap'
 import { oncePerProcess } from '../../support/once-per-process.ts'
 import { withTeardown } from '../../support/teardown.ts'
 
-t.test('What the files of a process share is started once and ended at the end of the process', async t => {
+t.test('A resource that the files of a process share is started once and ended at the end of the process', async t => {
   const events: string[] = []
   await withTeardown(async end => {
     const share = oncePerProcess(async one => {

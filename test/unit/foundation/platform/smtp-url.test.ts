@@ -32,7 +32,7 @@ const URLS: [string, SmtpServer | null][] = [
 ]
 
 for (const [text, expected] of URLS) {
-  t.test(`${text} is ${expected === null ? 'no mail server' : 'a mail server'}`, async t =>
+  t.test(`${text} is ${expected === null ? 'not a mail server' : 'a mail server'}`, async t =>
     t.same(parseSmtpUrl(text), expected),
   )
 }

@@ -42,7 +42,7 @@ t.test('A larger document is cut to the limit, whatever its form', async t => {
   }
 })
 
-t.test('What is left of a cut document has the same paths and values', async t => {
+t.test('The shown part of a cut document has the same paths and values', async t => {
   const services = Array.from({ length: 50_000 }, (_, i) => ({ id: i, state: 'ok' }))
   const { value } = reduceDocument({ version: 7, services, text: 'x'.repeat(90_000), end: true })
   const shown = value as { version: number; services: typeof services; text: string; end: boolean }

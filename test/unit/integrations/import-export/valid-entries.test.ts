@@ -32,7 +32,7 @@ t.test('Invalid entries of a long file are left out with a warning', async t => 
   ])
 })
 
-t.test('What refers to an entry that is left out keeps its other references', async t => {
+t.test('Entries that refer to one that is left out keep their other references', async t => {
   const shop = { type: 'http', url: 'https://shop.test/' }
   const night = { cron: '0 3 * * *', duration_minutes: 60, time_zone: 'UTC' }
   const { file, warnings } = dropInvalidEntries(

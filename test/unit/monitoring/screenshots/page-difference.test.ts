@@ -80,7 +80,7 @@ t.test('The largest pictures are compared in a thread, while this one does other
 })
 
 t.test(
-  'What is not an image of a page is refused by the thread too, and without a baseline it is only decoded',
+  'The thread too refuses data that are not an image of a page, and only decodes a page without a baseline',
   async t => {
     t.equal(await readDifference('project', null, encodePage()), null)
     t.equal(await readDifference('project', encodePage(), encodePage(1)), 1)

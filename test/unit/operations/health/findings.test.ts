@@ -225,7 +225,7 @@ t.test('Partitions without an owner are reported while NATS is away', t => {
   t.end()
 })
 
-t.test('What NATS did not answer is unknown, and only that', t => {
+t.test('The findings of questions that NATS did not answer are unknown, and only those', t => {
   const without = (unread: Partial<NatsFacts['unread']>, change: Partial<NatsFacts> = {}) =>
     withNats({ ...change, unread: { ...nats.unread, ...unread } })
   const lost = (name: string) => nats.streams.filter(one => one.name !== name)

@@ -68,7 +68,7 @@ t.test('The beginning of an unneeded compressed body is kept decompressed', asyn
   t.match(await ask(target, { keepBody: false }), { error: null, statusCode: 200 }, 'and it is not validated')
 })
 
-t.test('what came before an answer was cut off is kept', async t => {
+t.test('the part of a response that arrived before it was cut off is kept', async t => {
   const port = await startFixedResponse(t, 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this')
   for (const keepBody of [true, false]) {
     const answer = await ask({ url: `http://127.0.0.1:${port}/` }, { keepBody })

@@ -139,7 +139,11 @@ const DEAD: [title: string, deadStatus: number, withinMs: number][] = [
     503,
     (INTERVAL_S + 8) * 1_000,
   ],
-  ['what is really down meanwhile is down within the guarantee', 0, computeTransitionInDoubtMs('refused', PACE, 1)],
+  [
+    'a target that is really down meanwhile is down within the guarantee',
+    0,
+    computeTransitionInDoubtMs('refused', PACE, 1),
+  ],
 ]
 
 for (const [title, deadStatus, withinMs] of DEAD) {

@@ -127,7 +127,7 @@ const SIGNALS: [text: string | undefined, signal: PingSignal | null][] = [
   ['overdue', null],
 ]
 for (const [text, signal] of SIGNALS) {
-  t.test(`…/${text ?? ''} is ${signal ? signal.kind : 'no ping'}`, async t => t.same(parseSignal(text), signal))
+  t.test(`…/${text ?? ''} is ${signal ? signal.kind : 'not a ping'}`, async t => t.same(parseSignal(text), signal))
 }
 
 t.test('The deadline of a monitor that is no longer a heartbeat is removed', async t => {

@@ -75,7 +75,7 @@ t.test('A steady monitor causes no write', async t => {
 })
 
 t.test(
-  'What a restart reads again moves fences, so that a duplicate is history, and is never stored twice',
+  'Results that a restart reads again move fences, so that a duplicate is history, and are never stored twice',
   async t => {
     const memory = memoryWith()
     const effects = createBatchEffects()

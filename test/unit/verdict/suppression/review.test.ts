@@ -97,7 +97,7 @@ t.test('a recovery or degradation does not wait for a failing parent', async t =
   t.equal(finding.kind, 'send')
 })
 
-t.test('what was learnt on the way is kept', async t => {
+t.test('the grace period starts after an outage of the parent, and continues in maintenance', async t => {
   const options = { isOutage: true, graceMs: GRACE_MS }
   const down = reviewSuppression(INITIAL_REVIEW_STATE, { ...NOTHING, isParentDown: true }, options, at(0))
   t.match(down, { isParentDown: true, graceUntil: null })
