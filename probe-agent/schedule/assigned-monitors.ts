@@ -108,8 +108,7 @@ export type AssignedMonitors = {
 /** The assignments of this probe, kept across reconnects. They change by snapshots in chunks and by deltas (fleet.proto). */
 export function createAssignedMonitors(region: string): AssignedMonitors {
   const monitors = new Map<string, AssignedMonitor>()
-  /** removed monitors with attempts in flight */
-  const removed = new Map<string, AssignedMonitor>()
+  const leaving = createLeavingMonitors()
   let named = new Set<string>()
   let revision = 0
   let epoch: number | undefined
@@ -123,9 +122,7 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
       return
     }
     if (known) retire(known, change)
-    const replaced = removed.get(assignment.monitorId)
-    if (replaced) change.replaced.push(replaced)
-    removed.delete(assignment.monitorId)
+    change.replaced.push(...leaving.take(assignment.monitorId))
     const monitor = createAssignedMonitor(assignment, region)
     monitors.set(assignment.monitorId, monitor)
     change.added.push(monitor)
@@ -134,13 +131,13 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
   function retire(monitor: AssignedMonitor, change: AssignedMonitorsChange): void {
     monitor.isRetired = true
     monitors.delete(monitor.assignment.monitorId)
-    if (isInFlight(monitor)) removed.set(monitor.assignment.monitorId, monitor)
+    leaving.add(monitor)
     change.retired.push(monitor)
   }
 
   return {
     apply(message) {
-      for (const [id, monitor] of removed) if (!isInFlight(monitor)) removed.delete(id)
+      leaving.prune()
       const change: AssignedMonitorsChange = { added: [], retired: [], replaced: [], toCheckNow: [] }
       for (const assignment of message.upserts) {
         upsert(assignment, message.isSnapshot, change)
@@ -173,12 +170,7 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
     discardAllConclusions() {
       for (const monitor of monitors.values()) monitor.concluded = null
     },
-    setDifference({ monitorId, difference, configVersion, validUntilMs }) {
-      const { assignment } = monitors.get(monitorId) ?? {}
-      if (!assignment || (configVersion !== undefined && configVersion !== assignment.configVersion)) return
-      assignment.screenshotDifference = difference
-      assignment.screenshotValidUntilMs = validUntilMs
-    },
+    setDifference: compared => setDifference(monitors.get(compared.monitorId), compared),
     get: monitorId => monitors.get(monitorId),
     all: () => monitors.values(),
     size: () => monitors.size,
@@ -193,7 +185,31 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
   }
 }
 
-const isInFlight = ({ chain }: AssignedMonitor) => chain?.attempts.some(({ result }) => result === null) ?? false
+function setDifference(monitor: AssignedMonitor | undefined, compared: ScreenshotDifference): void {
+  const { difference, configVersion, validUntilMs } = compared
+  if (!monitor || (configVersion !== undefined && configVersion !== monitor.assignment.configVersion)) return
+  monitor.assignment.screenshotDifference = difference
+  monitor.assignment.screenshotValidUntilMs = validUntilMs
+}
+
+/** The retired monitors with attempts in flight, by id. `take` removes one and returns it in a list. */
+function createLeavingMonitors() {
+  const monitors = new Map<string, AssignedMonitor>()
+  const isInFlight = ({ chain }: AssignedMonitor) => chain?.attempts.some(({ result }) => result === null)
+  return {
+    add(monitor: AssignedMonitor) {
+      if (isInFlight(monitor)) monitors.set(monitor.assignment.monitorId, monitor)
+    },
+    take(id: string): AssignedMonitor[] {
+      const monitor = monitors.get(id)
+      monitors.delete(id)
+      return monitor ? [monitor] : []
+    },
+    prune() {
+      for (const [id, monitor] of monitors) if (!isInFlight(monitor)) monitors.delete(id)
+    },
+  }
+}
 
 function setState(monitor: AssignedMonitor, state: RegionState): void {
   monitor.state = state
