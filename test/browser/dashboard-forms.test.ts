@@ -312,7 +312,7 @@ t.test('The forms are accessible on phones, in dark', async t => {
   // test/long/dashboard-accessibility.test.ts has the other sizes and schemes
   const look = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true }
   const { page, complaints } = await openAt(t, '/monitors/new', look)
-  for (const path of ['/monitors/new', ...paths]) {
+  for (const path of ['/monitors/new', '/monitors/unalerted', ...paths]) {
     await page.goto(origin + path)
     await page.evaluate("document.querySelectorAll('details.group').forEach(one => { one.open = true })")
     t.same(await findAccessibilityProblems(page), [], path)

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { EVENT_NAMES } from '../../../control-plane/alerting/events/catalog.ts'
+import { toPostCommand } from '../../../control-plane/dashboard/core/api-call/curl.ts'
 import { channelListScreen } from '../../../control-plane/dashboard/screens/alerts/channel-list.tsx'
 import { deliveryScreen } from '../../../control-plane/dashboard/screens/alerts/delivery.tsx'
 import { deliveryListScreen } from '../../../control-plane/dashboard/screens/alerts/delivery-list.tsx'
@@ -72,6 +74,20 @@ t.test(
   },
 )
 
+t.test('The request of a delivery is shown as a command that sends exactly it', async t => {
+  const url = "https://hooks.example.com/x?a=$HOME&b='[1-3]"
+  const headers = { 'webhook-signature': 'v1,abc=', 'X-Note': 'it\'s `id` \\ "quoted" !' }
+  const body = '{"text":"it\'s \\\\n $(id)\n@file"}\n'
+  const { stdout } = spawnSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${toPostCommand(url, headers, body)}`])
+  t.same(stdout.toString().split('\0').slice(0, -1), [
+    ...['-s', '-i', '-g', url],
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    ...['--data-raw', body],
+  ])
+  t.match(renderDelivery(DELIVERY).text, "curl -s -i -g 'https://hooks.example.com/x'")
+  t.notMatch(renderDelivery({ ...DELIVERY, request_url: 'mailto:ops@example.com' }).text, 'curl -s -i')
+})
+
 t.test('The links and fields of the log contain its filters', async t => {
   const search = `status=failed&alert_channel_id=${PAUSED.id}&incident_id=i1&page=2`
   const incident = { data: { title: 'Checkout is down' } }
@@ -114,7 +130,9 @@ t.test('A delivery that waits, was not written, or is seen by a viewer cannot be
   t.match(text, /It can be sent again when it has ended\./)
   t.match(text, /There was no attempt yet\..*There is no request yet/)
   t.notMatch(html, '/retry')
-  t.notMatch(renderDelivery(DELIVERY, { scope: 'read' }).html, /<form|<button/)
+  const seenByViewer = renderDelivery(DELIVERY, { scope: 'read' }).html
+  t.notMatch(seenByViewer, /<form|\/retry/)
+  t.same(seenByViewer.match(/<button[^>]*>[^<]*/g), ['<button type="button" disabled>Copy'], 'only that of the command')
   const mail = { ...DELIVERY, request_url: 'oncall@example.com', request_body: 'Checkout is down' }
   t.match(renderDelivery(mail).text, /To oncall@example\.com .*Body Checkout is down/)
 })

@@ -61,8 +61,6 @@ const WORDS_WITHOUT: Record<string, readonly string[]> = {
   '/settings/audit': ['members', 'keys'],
   '/settings/keys': ['members'],
   '/pages/:id/subscribers': ['components'],
-  // marks in charts, which people without the role admin do not have either
-  '/monitors/:id': ['changes'],
   // which regions have a probe: all regions can be chosen
   '/monitors/new': ['regions'],
   '/monitors/:id/settings': ['regions'],

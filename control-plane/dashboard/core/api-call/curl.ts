@@ -4,9 +4,19 @@ import { toRequest } from './request.ts'
 /** Commands for calls. `$PICKET_URL` and `$PICKET_API_KEY`: the address of the installation and an API key. */
 export const toCurl = (calls: readonly DataQuery[]): string => calls.map(toCommand).join('\n\n')
 
+/** A command that sends a request with these headers and exactly this body. */
+export const toPostCommand = (url: string, headers: Record<string, string>, body: string): string =>
+  [
+    `curl -s -i -g ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`),
+    `  --data-raw ${quoted(body)}`,
+  ].join(' \\\n')
+
+/** A text as one argument of a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
 function toCommand(call: DataQuery): string {
   const { method, path, body } = toRequest(call)
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   const sent =
     body instanceof Blob
       ? {

@@ -1,8 +1,10 @@
 import { useFollowing } from '../../browser/following.ts'
+import { toPostCommand } from '../../core/api-call/curl.ts'
 import { canWrite, useFrame } from '../../core/frame-context.ts'
 import { call, read } from '../../core/operations.ts'
 import { screen } from '../../core/screen.ts'
 import { AsCall } from '../../parts/calls/as-call.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
 import { OperationButton } from '../../parts/forms/operation-form.tsx'
 import { Facts, Section } from '../../parts/layout/section.tsx'
 import { Empty } from '../../parts/layout/states.tsx'
@@ -149,6 +151,21 @@ function RequestSent({ delivery }: { delivery: Delivery }) {
           <pre dir="auto">{formatBody(body)}</pre>
         </details>
       )}
+      {url !== null && body !== null && /^https?:/.test(url) && (
+        <RequestCommand text={toPostCommand(url, headers ?? {}, body)} />
+      )}
     </div>
   )
 }
+
+/** The request as a command, to try a receiver: with its signatures and its exact body. */
+const RequestCommand = ({ text }: { text: string }) => (
+  <details>
+    <summary>As a curl command</summary>
+    <pre dir="ltr">{text}</pre>
+    <p class="soft small">
+      It sends the same body with the same signatures. Replace ******** by the secrets that are hidden here.{' '}
+      <CopyButton text={text} what="the command" />
+    </p>
+  </details>
+)

@@ -6,7 +6,7 @@ import { readRange } from '../../core/time-range.ts'
 import { DayBars } from '../../parts/charts/day-bars.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
 import { Section } from '../../parts/layout/section.tsx'
-import { Loaded, Unread } from '../../parts/layout/states.tsx'
+import { Failure, Loaded, Unread } from '../../parts/layout/states.tsx'
 import { NeedsRole } from '../../parts/needs-role.tsx'
 import { buildLatencyQuery, ChartsSection } from './charts-section.tsx'
 import { buildCheckReads, CheckDrawer } from './checks/check-drawer.tsx'
@@ -74,6 +74,10 @@ export const monitorScreen = screen({
               strip && <DayBars days={strip.days} from={meta.days_from} changes={changes} />
             }
           </Loaded>
+          {/* people without the role admin have no such marks */}
+          {results.changes.error?.status !== 403 && (
+            <Failure result={results.changes} what="The marks of changed settings" />
+          )}
         </Section>
         {monitor.type !== 'heartbeat' && (
           <ChartsSection
@@ -93,7 +97,7 @@ export const monitorScreen = screen({
         {search.get('check') && (
           <CheckDrawer
             key={search.get('check')}
-            monitorId={params.id!}
+            monitor={monitor}
             search={search}
             result={results.check ?? results.checks}
             screenshots={results.screenshots}
