@@ -44,6 +44,12 @@ export const FORMS: readonly PageForm[] = [
     buildNextPath: id => `/incidents/${id}`,
   }),
   form({
+    path: '/monitors/:id/baseline',
+    operation: 'acceptMonitorScreenshots',
+    buildArguments: byId,
+    buildNextPath: id => `/monitors/${id}`,
+  }),
+  form({
     path: '/log/:id/retry',
     operation: 'retryAlertLog',
     buildArguments: byId,

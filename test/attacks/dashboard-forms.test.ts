@@ -13,10 +13,15 @@ const stranger = await createPerson(api, 'stranger@example.com')
 const projectId = (await api.call('GET', '/me', { key: owner.key })).body.data.project.id
 const channel = { name: 'Operations', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
 const channelId = (await api.call('POST', '/alerts/channels', { key: owner.key, body: channel })).body.data.id
-const { incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
+const { monitorId, incidentId, deliveryId } = await insertOutage(api.db, projectId, channelId)
 
-const getId = (path: string) =>
-  path.startsWith('/log') ? deliveryId : path.startsWith('/settings') ? channelId : incidentId
+const IDS: Record<string, string> = {
+  incidents: incidentId,
+  log: deliveryId,
+  monitors: monitorId,
+  settings: channelId,
+}
+const getId = (path: string) => IDS[path.split('/')[1]!]!
 
 type Sent = { cookie?: string | null; headers?: Record<string, string>; fields?: Record<string, string> }
 

@@ -24,6 +24,7 @@ const show = (state: ScreenState = {}, search = '') => {
 const showMonitor = (changes: Parameters<typeof buildMonitor>[0], state: ScreenState = {}) =>
   show({ ...state, answers: { ...state.answers, readMonitor: { data: buildMonitor(changes) } } })
 
+const EDITOR = { ...VIEWER, scope: 'write', role: 'editor' } as const
 const DOWN = { status: 'down', status_changed_at: ago(1) } as const
 
 const buildScreenshot = (region: string, url: string) => ({
@@ -196,6 +197,47 @@ t.test('The address of a check opens it: phases, fault, error, assertions, answe
     show({ answers: { listMonitorChecks: buildList([missed]) } }).text,
     /Unknown 21 Nov 2026, 14:04:30 UTC us-east/,
   )
+  t.end()
+})
+
+t.test('A check whose screenshot is the newest comparison of its region and differs can be accepted as baseline', t => {
+  const { scheduled_at, attempt } = buildCheck()
+  const of = { scheduled_at, attempt }
+  const own = { ...buildScreenshot('us-east', '/own'), ...of, kind: 'comparison', difference: 0.2 } as const
+  const baseline = { ...own, id: 's0', scheduled_at: ago(60), kind: 'baseline', difference: null } as const
+  const showPictures = (pictures: object[], compares = true, me: ScreenState['me'] = EDITOR) => {
+    const answers = {
+      readMonitor: { data: buildMonitor({ screenshot_compare: compares }) },
+      listMonitorChecks: buildList([buildCheck({ screenshot_url: '/own' })]),
+      listMonitorScreenshots: buildList(pictures as (typeof own)[]),
+    }
+    return show({ answers, me }, `?check=k1&at=${ago(1)}`)
+  }
+  const { html, text } = showPictures([own, baseline])
+  t.match(html, `method="post" action="/monitors/${ID}/baseline"`)
+  t.match(text, 'The newest comparison of each region becomes its baseline. Where the settings have changed since,')
+  t.match(text, `curl -s -X POST "$PICKET_URL/api/v1/monitors/${ID}/screenshots/baseline"`)
+  const failure = { ...own, id: 's2', scheduled_at: ago(0), kind: 'failure', difference: null }
+  const elsewhere = { ...own, id: 's3', region: 'eu-west', scheduled_at: ago(0) }
+  t.match(
+    showPictures([failure, elsewhere, own, baseline]).text,
+    'Accept as baseline',
+    'neither of them is compared here',
+  )
+
+  const newer = { ...own, id: 's4', scheduled_at: ago(0) }
+  const without: [what: string, shown: { html: string }][] = [
+    ['a viewer', showPictures([own, baseline], true, VIEWER)],
+    ['a monitor that compares no longer', showPictures([own, baseline], false)],
+    ['no screenshot', showPictures([])],
+    ['no difference', showPictures([{ ...own, difference: 0 }, baseline])],
+    ['not compared', showPictures([{ ...own, difference: null }, baseline])],
+    ['a newer comparison would be accepted', showPictures([newer, own, baseline])],
+    ['another attempt', showPictures([{ ...own, attempt: 2 }, baseline])],
+    ['the screenshot of a failure', showPictures([{ ...own, kind: 'failure' }, baseline])],
+    ['it is the baseline already', showPictures([{ ...own, kind: 'baseline' }])],
+  ]
+  for (const [what, shown] of without) t.notMatch(shown.html, /\/baseline"|Accept as baseline/, what)
   t.end()
 })
 

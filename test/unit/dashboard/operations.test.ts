@@ -26,7 +26,6 @@ const WITHOUT_SCREEN: Record<string, string> = {
   bootstrapAgent: 'programs create accounts with it; people use the link that the operator gives them',
   completeChatInstallation: 'the chat calls it after the consent of a person',
   listChatInstallationChannels: 'the channel of a chat is chosen by its id or by a command in the chat',
-  acceptMonitorScreenshots: 'screenshots have no screen for their baseline yet',
 }
 
 const sources = readdirSync(join(ROOT, 'control-plane/dashboard'), { recursive: true, encoding: 'utf8' })

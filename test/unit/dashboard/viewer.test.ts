@@ -25,6 +25,8 @@ function listControls(html: string): string[] {
 /** Controls that change what is shown, and nothing else. */
 const SHOWS_ONLY: Record<string, RegExp> = {
   '/monitors/:id': /aria-label="Time in the charts"/,
+  // copies the command of the request
+  '/log/:id': /<button type="button">$/,
   // the width, the colours and the data of the preview
   '/pages/:id': /aria-pressed=/,
   // the options of a snippet, and the buttons that copy it

@@ -1,7 +1,7 @@
 import { formatMs } from '../../../core/format.ts'
 import { Facts } from '../../../parts/layout/section.tsx'
 import type { Check } from '../types.ts'
-import { Certificates, Screenshots } from './check-parts.tsx'
+import { BaselineAcceptance, Certificates, Screenshots } from './check-parts.tsx'
 
 const PHASES = [
   ['dns_ms', 'DNS'],
@@ -13,8 +13,16 @@ const PHASES = [
 
 const FAULTS = { target: 'target', resolver: 'DNS resolver', internal: 'Picket' }
 
-/** Everything that is known about one check. `baseline`: the address of the picture to which its screenshot is compared. */
-export const CheckDetail = ({ check, baseline }: { check: Check; baseline: string | null }) => (
+type DetailProps = {
+  check: Check
+  /** the address of the picture to which its screenshot is compared */
+  baseline: string | null
+  /** whether its screenshot would become the baseline */
+  isAcceptable: boolean
+}
+
+/** Everything that is known about one check. */
+export const CheckDetail = ({ check, baseline, isAcceptable }: DetailProps) => (
   <div class="check-detail">
     <Phases timings={check.timings} />
     <Facts
@@ -34,6 +42,7 @@ export const CheckDetail = ({ check, baseline }: { check: Check; baseline: strin
       ]}
     />
     <Screenshots check={check} baseline={baseline} />
+    {isAcceptable && <BaselineAcceptance monitorId={check.monitor_id} />}
     <Certificates check={check} />
     {check.dns && check.dns.records.length > 0 && (
       <>

@@ -5,7 +5,7 @@ import { type OperationResponse, read } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
 import { Loaded } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
-import type { Check } from '../types.ts'
+import type { Check, Monitor } from '../types.ts'
 import { CheckDetail } from './check-detail.tsx'
 
 /** The id of the row that leads to a check. */
@@ -25,8 +25,10 @@ export function buildCheckReads(monitorId: string, search: URLSearchParams) {
   }
 }
 
+type Screenshot = OperationResponse<'listMonitorScreenshots'>['data'][number]
+
 type DrawerProps = {
-  monitorId: string
+  monitor: Monitor
   search: URLSearchParams
   /** the checks of the time that the address names, or else those of the list */
   result: Result<OperationResponse<'listMonitorChecks'>>
@@ -34,10 +36,10 @@ type DrawerProps = {
 }
 
 /** The check that the address names, at the side. Without scripts it is a part of the page with a link that closes it. */
-export function CheckDrawer({ monitorId, search, result, screenshots }: DrawerProps) {
+export function CheckDrawer({ monitor, search, result, screenshots }: DrawerProps) {
   const { isInteractive, navigate } = useFrame()
   const id = search.get('check')!
-  const closedAddress = changeAddress(`/monitors/${monitorId}`, search, { check: null, at: null })
+  const closedAddress = changeAddress(`/monitors/${monitor.id}`, search, { check: null, at: null })
   const close = useRef(() => {})
   close.current = () => navigate(closedAddress)
   const head = useRef<HTMLHeadingElement>(null)
@@ -69,15 +71,27 @@ export function CheckDrawer({ monitorId, search, result, screenshots }: DrawerPr
       <Loaded result={result} what="The check">
         {({ data }) => {
           const check = data.find(one => one.id === id)
-          return check ? <FoundCheck check={check} screenshots={screenshots} /> : <NoCheck />
+          return check ? <FoundCheck check={check} monitor={monitor} screenshots={screenshots} /> : <NoCheck />
         }}
       </Loaded>
     </section>
   )
 }
 
-function FoundCheck({ check, screenshots }: { check: Check } & Pick<DrawerProps, 'screenshots'>) {
-  const baseline = screenshots?.data?.data.find(({ kind, region }) => kind === 'baseline' && region === check.region)
+/** Whether a picture is the screenshot of a check of the same region. */
+const isPictureOfCheck = (check: Check, { scheduled_at: at, attempt }: Screenshot) =>
+  Date.parse(at) === Date.parse(check.scheduled_at) && attempt === check.attempt
+
+function FoundCheck({ check, monitor, screenshots }: { check: Check } & Pick<DrawerProps, 'monitor' | 'screenshots'>) {
+  const pictures = screenshots?.data?.data.filter(({ region }) => region === check.region) ?? []
+  const baseline = pictures.find(({ kind }) => kind === 'baseline')
+  // only the newest comparison is accepted; after that its kind is that of a baseline
+  const newest = pictures.find(({ kind }) => kind !== 'failure')
+  const isAcceptable =
+    monitor.screenshot_compare &&
+    newest?.kind === 'comparison' &&
+    !!newest.difference &&
+    isPictureOfCheck(check, newest)
   return (
     <>
       <p>
@@ -86,7 +100,7 @@ function FoundCheck({ check, screenshots }: { check: Check } & Pick<DrawerProps,
         </span>{' '}
         in {check.region}, <Moment at={check.scheduled_at} />
       </p>
-      <CheckDetail check={check} baseline={baseline?.url ?? null} />
+      <CheckDetail check={check} baseline={baseline?.url ?? null} isAcceptable={isAcceptable} />
     </>
   )
 }

@@ -1,4 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { canWrite, useFrame } from '../../../core/frame-context.ts'
+import { call } from '../../../core/operations.ts'
+import { AsCall } from '../../../parts/calls/as-call.tsx'
+import { OperationButton } from '../../../parts/forms/operation-form.tsx'
 import { Facts } from '../../../parts/layout/section.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import type { Check } from '../types.ts'
@@ -31,6 +35,23 @@ const Picture = ({ url, alt, children }: { url: string; alt: string; children: C
     </a>
   </figure>
 )
+
+/** Accepts how the page looks now. The operation is one for all regions, which the text says. */
+export function BaselineAcceptance({ monitorId }: { monitorId: string }) {
+  const { me } = useFrame()
+  if (!canWrite(me)) return null
+  const acceptance = call('acceptMonitorScreenshots', { path: { id: monitorId } })
+  return (
+    <>
+      <p class="soft">
+        The newest comparison of each region becomes its baseline. Where the settings have changed since, the next one
+        does.
+      </p>
+      <OperationButton action={`/monitors/${monitorId}/baseline`} text="Accept as baseline" call={acceptance} />
+      <AsCall call={acceptance} />
+    </>
+  )
+}
 
 /** The certificate of the target, and those that it sent with it. */
 export function Certificates({ check }: { check: Check }) {
