@@ -78,7 +78,7 @@ export type AssignedMonitor = TenantQueueItem & {
 type AssignedMonitorsChange = {
   added: AssignedMonitor[]
   retired: AssignedMonitor[]
-  /** retired, and added in another version or again: no attempt of them may go on */
+  /** retired, and added in another version: no attempt of them may go on */
   replaced: AssignedMonitor[]
   toCheckNow: AssignedMonitor[]
 }
@@ -122,7 +122,7 @@ export function createAssignedMonitors(region: string): AssignedMonitors {
       return
     }
     if (known) retire(known, change)
-    change.replaced.push(...leaving.take(assignment.monitorId))
+    change.replaced.push(...leaving.takeOtherVersion(assignment))
     const monitor = createAssignedMonitor(assignment, region)
     monitors.set(assignment.monitorId, monitor)
     change.added.push(monitor)
@@ -192,18 +192,22 @@ function setDifference(monitor: AssignedMonitor | undefined, compared: Screensho
   monitor.assignment.screenshotValidUntilMs = validUntilMs
 }
 
-/** The retired monitors with attempts in flight, by id. `take` removes one and returns it in a list. */
+/**
+ * The retired monitors with attempts in flight, by id. `takeOtherVersion` removes the one of an assignment, and returns it if it
+ * has another version: results of the same version may still count.
+ */
 function createLeavingMonitors() {
   const monitors = new Map<string, AssignedMonitor>()
-  const isInFlight = ({ chain }: AssignedMonitor) => chain?.attempts.some(({ result }) => result === null)
+  const isInFlight = ({ chain }: AssignedMonitor) =>
+    chain !== null && !chain.isOver && chain.attempts.some(({ result }) => result === null)
   return {
     add(monitor: AssignedMonitor) {
       if (isInFlight(monitor)) monitors.set(monitor.assignment.monitorId, monitor)
     },
-    take(id: string): AssignedMonitor[] {
-      const monitor = monitors.get(id)
-      monitors.delete(id)
-      return monitor ? [monitor] : []
+    takeOtherVersion({ monitorId, configVersion }: Assignment): AssignedMonitor[] {
+      const monitor = monitors.get(monitorId)
+      monitors.delete(monitorId)
+      return monitor && monitor.assignment.configVersion !== configVersion ? [monitor] : []
     },
     prune() {
       for (const [id, monitor] of monitors) if (!isInFlight(monitor)) monitors.delete(id)

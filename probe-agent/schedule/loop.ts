@@ -135,9 +135,9 @@ function applyAssignments(loop: CheckLoopState, message: Assignments): void {
     removeFromQueue(loop, monitor, 'not_assigned', 'the monitor was changed or moved to another probe')
     loop.queue.leave(monitor.tenant)
   }
-  for (const monitor of replaced) abandonChain(loop, monitor)
   const now = loop.clock.nowMs()
   if (now === null || loop.isDraining) return
+  for (const monitor of replaced) abandonChain(loop, monitor)
   for (const monitor of added) enqueue(loop, monitor, now)
   for (const monitor of toCheckNow) if (!monitor.chain) startChain(loop, monitor, Trigger.SLOT, '', now)
 }

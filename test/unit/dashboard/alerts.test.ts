@@ -76,15 +76,21 @@ t.test(
 
 t.test('The request of a delivery is shown as a command that sends exactly it', async t => {
   const url = "https://hooks.example.com/x?a=$HOME&b='[1-3]"
-  const headers = { 'webhook-signature': 'v1,abc=', 'X-Note': 'it\'s `id` \\ "quoted" !' }
+  const headers = { 'webhook-signature': 'v1,abc=', 'X-Empty': '', 'X-Note': 'it\'s `id` \\ "quoted" !' }
   const body = '{"text":"it\'s \\\\n $(id)\n@file"}\n'
   const { stdout } = spawnSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${toPostCommand(url, headers, body)}`])
   t.same(stdout.toString().split('\0').slice(0, -1), [
     ...['-s', '-i', '-g', url],
-    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', value === '' ? `${name};` : `${name}: ${value}`]),
     ...['--data-raw', body],
   ])
-  t.match(renderDelivery(DELIVERY).text, "curl -s -i -g 'https://hooks.example.com/x'")
+  const { text } = renderDelivery(DELIVERY)
+  t.match(text, "curl -s -i -g 'https://hooks.example.com/x'")
+  t.match(text, 'Replace ******** by the secrets')
+  t.notMatch(text, 'refuses an old one', 'it is not signed')
+  const signed = renderDelivery({ ...DELIVERY, request_headers: { 'webhook-signature': 'v1,abc=' } }).text
+  t.match(signed, 'A receiver that checks the time of the signature refuses an old one: then use “Send again”.')
+  t.notMatch(signed, 'Replace ****')
   t.notMatch(renderDelivery({ ...DELIVERY, request_url: 'mailto:ops@example.com' }).text, 'curl -s -i')
 })
 

@@ -168,6 +168,19 @@ t.test('A monitor that is changed while its target hangs gets no additional conn
   }
 })
 
+t.test('Attempts of a monitor that is assigned again in the same version go on, because they count', async t => {
+  const scene = play(number => (number <= 2 ? late : up), { retryCount: 0, timeoutMs: TIMEOUT_MS })
+  await scene.time.pass(1_000)
+  scene.remove()
+  scene.change(1)
+  await scene.time.pass(20_000)
+  t.same(
+    scene.published.map(({ outcome }) => outcome),
+    [DOWN, DOWN],
+    'that of the removed monitor too',
+  )
+})
+
 t.test('A repeated request is answered once, and more than 100 are refused', async t => {
   const scene = play(() => slow, { timeoutMs: TIMEOUT_MS })
   await scene.time.pass(100)

@@ -8,7 +8,10 @@ export const toCurl = (calls: readonly DataQuery[]): string => calls.map(toComma
 export const toPostCommand = (url: string, headers: Record<string, string>, body: string): string =>
   [
     `curl -s -i -g ${quoted(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`),
+    // a header with an empty value needs a semicolon, or curl leaves it out
+    ...Object.entries(headers).map(
+      ([name, value]) => `  -H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`,
+    ),
     `  --data-raw ${quoted(body)}`,
   ].join(' \\\n')
 

@@ -152,19 +152,26 @@ function RequestSent({ delivery }: { delivery: Delivery }) {
         </details>
       )}
       {url !== null && body !== null && /^https?:/.test(url) && (
-        <RequestCommand text={toPostCommand(url, headers ?? {}, body)} />
+        <RequestCommand
+          text={toPostCommand(url, headers ?? {}, body)}
+          isSigned={headers !== null && 'webhook-signature' in headers}
+        />
       )}
     </div>
   )
 }
 
+/** What the API shows instead of a secret. */
+const HIDDEN = '********'
+
 /** The request as a command, to try a receiver: with its signatures and its exact body. */
-const RequestCommand = ({ text }: { text: string }) => (
+const RequestCommand = ({ text, isSigned }: { text: string; isSigned: boolean }) => (
   <details>
     <summary>As a curl command</summary>
     <pre dir="ltr">{text}</pre>
     <p class="soft small">
-      It sends the same body with the same signatures. Replace ******** by the secrets that are hidden here.{' '}
+      {isSigned && 'A receiver that checks the time of the signature refuses an old one: then use “Send again”. '}
+      {text.includes(HIDDEN) && `Replace ${HIDDEN} by the secrets that are hidden here. `}
       <CopyButton text={text} what="the command" />
     </p>
   </details>

@@ -67,7 +67,7 @@ export const MonitorWithGuarantee = Type.Object(
   { title: 'MonitorWithGuarantee' },
 )
 
-export const GUARANTEE_CONDITIONS = `NATS, PostgreSQL, the control plane and in each region the probe that checks the monitor are working (\`under_faults\` is what their faults add), the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at the same time no probe of another region gets an answer with a status below 500 from the target. When some of its regions, but not all, lose their probes, the other regions decide without them, and each limit is ${REGION_ABSENCE_TIMEOUT_MS / 1_000} s longer while that begins`
+export const GUARANTEE_CONDITIONS = `NATS, PostgreSQL, the control plane and in each region the probe that checks the monitor are working, the monitor was up without a failed check in the minutes before, no rule delays the alert, and while many hosts fail for its region at the same time no probe of another region gets an answer with a status below 500 from the target. When some of its regions, but not all, lose their probes, the other regions decide without them, and each limit is ${REGION_ABSENCE_TIMEOUT_MS / 1_000} s longer while that begins`
 
 /** `liveTypes` null: it is unknown which probes are connected. */
 export function toGuaranteeResponse(monitor: StoredMonitor, liveTypes: LiveCheckTypes | null) {

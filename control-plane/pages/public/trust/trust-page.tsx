@@ -176,8 +176,8 @@ const Method = ({ trust: { pace } }: { trust: TrustReport }) => (
       </p>
       <p>
         The guarantee is computed from these settings, for an outage that begins just after a check. It holds while
-        NATS, PostgreSQL and one probe in each region work. The measurements include times when they did not. An outage
-        that was not detected counts as the slowest.
+        NATS, PostgreSQL, the control plane and the probes that check the targets work. The measurements include times
+        when they did not. An outage that was not detected counts as the slowest.
       </p>
     </div>
   </section>
