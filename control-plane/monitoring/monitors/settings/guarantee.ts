@@ -54,7 +54,8 @@ export const REGION_ABSENCE_TIMEOUT_MS = 20_000
  * Computes the longest time from the beginning of an outage to its transition and its first message, for a monitor that
  * was up (docs/design/monitors.md#guarantee). In the worst case the target fails just after a check, so the next check
  * begins an interval later, and its re-checks follow. More regions do not make it longer, because each has its slot within
- * the interval. It holds while NATS, PostgreSQL, the control plane and the probe that checks the monitor work, and for alerts that no rule delays.
+ * the interval. It holds while NATS, PostgreSQL, the control plane and the probe that checks the monitor work, and for alerts
+ * that no rule delays.
  * While a region loses its probes, add `REGION_ABSENCE_TIMEOUT_MS`.
  */
 export function computeDetectionLimits(pace: CheckPace): DetectionLimits[] {
