@@ -207,8 +207,14 @@ t.test('The pages are accessible on phones, in dark', async t => {
   // test/long/dashboard-accessibility.test.ts has the other sizes and schemes
   await page.setViewportSize({ width: 390, height: 844 })
   await page.emulateMedia({ colorScheme: 'dark' })
+  const template = { name: 'Provider outage', message: 'Our provider reports an outage.' }
+  await api.call('POST', '/incident-templates', { key: owner.key, body: template })
+  const destination = `INSERT INTO relay_destinations (id, project_id, origin, created_at, updated_at)
+    VALUES (gen_random_uuid(), ?, 'https://hooks.example.com', now(), now())`
+  await api.db.raw(destination, [projectId])
   const paths = ['/incidents', `/incidents/${incidentId}`, '/log', `/log/${deliveryId}`, '/settings/channels']
-  for (const path of [...paths, '/incidents?q=nothing', '/log?status=dead']) {
+  const others = ['/incidents/templates', `/incidents/${incidentId}/edit`, '/log/relay']
+  for (const path of [...paths, ...others, '/incidents?q=nothing', '/log?status=dead']) {
     await page.goto(origin + path)
     t.equal(await readOverflow(page), 0, `${path}: no horizontal scrolling`)
     t.same(await findAccessibilityProblems(page), [], `${path}: axe finds nothing`)

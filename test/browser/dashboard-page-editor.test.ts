@@ -115,6 +115,9 @@ t.test(
         `${template}: the preview equals the page`,
       )
     }
+    await page.goto(`${origin}/pages`)
+    await page.getByRole('link', { name: 'Acmé Cloud 2', exact: true }).waitFor()
+    t.same(await findAccessibilityProblems(page), [], 'the list')
     t.same(complaints, [])
   },
 )

@@ -240,6 +240,8 @@ t.test('A vendor of the catalogue is tracked, and each channel gets what a perso
   t.same(await findAccessibilityProblems(page), [], 'the dependency')
   await page.getByText('The address comes from the catalogue').waitFor()
   await page.getByRole('link', { name: 'Dependencies' }).first().click()
+  await page.getByRole('link', { name: 'GitHub', exact: true }).waitFor()
+  t.same(await findAccessibilityProblems(page), [], 'the list')
   await page.getByRole('link', { name: 'Add a dependency' }).first().click()
   await page.getByRole('searchbox').fill('github')
   await page.getByRole('searchbox').press('Enter')
