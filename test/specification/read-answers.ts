@@ -28,7 +28,7 @@ const canEveryKeyRead = (name: string) =>
   POSTED_READS.includes(name) || (name.startsWith('GET ') && !RESTRICTED_READS.includes(name.slice('GET '.length)))
 
 /**
- * The demanded answers ("GET /monitors 200") that no test has read. `lines` are those of test/support/read-answers.ts, such as
+ * The demanded answers ("GET /monitors 200") that no test has read. `lines` are those of test/support/test-record.ts, such as
  * "GET /api/v1/monitors/{} 200".
  */
 export function listUnreadAnswers(operations: DocumentedOperation[], lines: Iterable<string>): string[] {

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
-import { recordAnswer } from './read-answers.ts'
 import type { Teardown } from './teardown.ts'
+import { recordLine } from './test-record.ts'
 import { waitFor } from './wait.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: data of every event
@@ -43,7 +43,7 @@ export async function openEvents(t: Teardown, origin: string, options: Options):
     call.on('error', error => (reader.status === 0 ? reject(error) : undefined))
     call.on('response', response => {
       reader.status = response.statusCode!
-      recordAnswer('GET', url, reader.status)
+      recordLine('GET', url, reader.status)
       response.on('close', () => {
         reader.ended = response.complete ? 'complete' : 'broken'
       })

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { startTestEngines, type TestEngines } from '../engines/test-engines.ts'
 import { listChangedFiles, readGraph, selectAffected } from './affected.ts'
-import { startApiCoverage } from './api-coverage.ts'
+import { startCoverage } from './coverage.ts'
 import { scheduleAsBatch } from './scheduling.ts'
 import { createSourceMapper } from './source-positions.ts'
 import { createTestReport } from './tap-report.ts'
@@ -37,7 +37,7 @@ export async function runTests(given: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
   const [engines, bundles] = await Promise.all([getEngines(), bundleTests(ROOT, [...files.quick, ...files.flow])])
   const report = createTestReport(text => console.log(text), createSourceMapper(ROOT.replace(/\/$/, '')))
-  const coverage = given.length === 0 ? startApiCoverage() : null
+  const coverage = given.length === 0 ? startCoverage() : null
   const env = { TEST_DATABASE_URL: engines.databaseUrl, TEST_CLICKHOUSE_URL: engines.clickhouseUrl, ...coverage?.env }
   const { signal } = interruption
   await runAll(files, async group => {
@@ -46,10 +46,10 @@ export async function runTests(given: string[]): Promise<number> {
   await engines.stop()
   bundles.remove()
   const { passed, failed: failedTests } = report.end()
-  const unread = signal.aborted ? [] : ((await coverage?.listUnread()) ?? [])
+  const gaps = signal.aborted ? [] : ((await coverage?.listGaps()) ?? [])
   coverage?.remove()
-  for (const answer of unread) console.log(`FAILED: no test reads the answer ${answer}`)
-  const failed = failedTests + unread.length
+  for (const gap of gaps) console.log(`FAILED: ${gap}`)
+  const failed = failedTests + gaps.length
   console.log(`${signal.aborted ? 'interrupted after' : 'took'} ${Math.round((Date.now() - started) / 1000)} s`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 || passed === 0 || signal.aborted ? 1 : 0

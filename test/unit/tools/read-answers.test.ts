@@ -40,7 +40,7 @@ t.test('A process records the answers whose status it reads, each once', async t
       if (answer('/api/v1/read/0190a0a0-0000-7000-8000-00000000000' + end + '?a=b', 404).status !== 404) process.exit(1)
     process.exit(0)`
   execFileSync(process.execPath, ['--import=tsx', '--input-type=module', '-e', code], {
-    env: { ...process.env, PICKET_READ_ANSWERS: file },
+    env: { ...process.env, PICKET_TEST_RECORD: file },
   })
   t.equal(readFileSync(file, 'utf8'), 'GET /api/v1/read/{} 404\n')
 })
