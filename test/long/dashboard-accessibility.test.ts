@@ -1,5 +1,6 @@
-// takes about 120 s
-import t from 'tap'
+// takes about 150 s
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { openBrowser } from '../browser/open-browser.ts'
 import { TEXT_ATTACKS } from '../support/attacks.ts'
 import { findAccessibilityProblems } from '../support/axe.ts'
@@ -7,6 +8,8 @@ import { readOverflow } from '../support/dashboard-browser.ts'
 import { FULL, nameScene, SCENES } from '../support/dashboard-scenes.ts'
 import { startDashboardSite } from '../support/dashboard-site.ts'
 import { fillWithText } from '../support/hostile-answers.ts'
+import { OVERLAY_SCENES } from '../support/overlay-scenes.ts'
+import { waitFor } from '../support/wait.ts'
 import { WALL_SCENES } from '../support/wall-scenes.ts'
 import { openWatchedPage } from '../support/watched-page.ts'
 
@@ -20,8 +23,30 @@ const OWN_FRAME =
   /^console: (Framing 'http:\/\/127\.0\.0\.1:\d+\/' violates|Failed to execute 'postMessage' on 'DOMWindow')/
 const withoutOwnFrame = (complaints: string[]) => complaints.filter(text => !OWN_FRAME.test(text))
 
+/** The requests that a scene with errors refuses, as browsers report them. */
+const REFUSED_REQUEST = /^console: Failed to load resource: the server responded with a status of (400|503) /
+
 const site = await startDashboardSite(t)
 const { newContext } = await openBrowser(t)
+
+/** Runs axe on the open page in every size and colour scheme. `extra`: another check of each. */
+async function checkLooks(
+  t: Test,
+  page: Page,
+  name: string,
+  extra: (look: string) => Promise<unknown> = async () => {},
+) {
+  for (const size of SIZES) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize(size)
+      await page.emulateMedia({ colorScheme })
+      const look = `${name}, ${size.width} px, ${colorScheme}`
+      t.equal(await readOverflow(page), 0, `${look}: no horizontal scrolling`)
+      await extra(look)
+      t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
+    }
+  }
+}
 
 t.test('Every screen is accessible on phones and desktops, in light and dark, full, empty and with errors', async t => {
   // colours that change slowly would be measured on their way
@@ -35,17 +60,31 @@ t.test('Every screen is accessible on phones and desktops, in light and dark, fu
   for (const { name, show } of pages) {
     await page.goto(show())
     await page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    for (const size of SIZES) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize(size)
-        await page.emulateMedia({ colorScheme })
-        const look = `${name}, ${size.width} px, ${colorScheme}`
-        t.equal(await readOverflow(page), 0, `${look}: no horizontal scrolling`)
-        t.same(await findAccessibilityProblems(page), [], `${look}: axe finds nothing`)
-      }
-    }
+    await checkLooks(t, page, name)
   }
   t.same(withoutOwnFrame(complaints), [])
+})
+
+t.test('The drawer of a check, the palette and the dialog of changes are accessible in the same ways', async t => {
+  const context = await newContext({ reducedMotion: 'reduce', timezoneId: 'UTC' })
+  t.teardown(() => context.close())
+  const { page, complaints } = await openWatchedPage(context, site.origin)
+  for (const { name, open } of OVERLAY_SCENES) {
+    await open(page, site)
+    const overlay = page.locator('.drawer, dialog[open]')
+    await overlay.locator('details').evaluateAll(all => {
+      for (const one of all) (one as HTMLDetailsElement).open = true
+    })
+    const isLoaded = async () => (await page.locator('dialog details > pre').count()) === 0
+    await waitFor(isLoaded, { label: 'the API call in all forms' })
+    // it has scroll bars of its own
+    await checkLooks(t, page, name, async look => {
+      const hidden = await overlay.evaluate(element => element.scrollWidth - element.clientWidth)
+      t.equal(hidden, 0, `${look}: nothing in it scrolls sideways`)
+    })
+    const refused = name.endsWith('-error') ? complaints.filter(text => REFUSED_REQUEST.test(text)) : []
+    t.same(complaints.splice(0), refused, `${name}: only requests that are refused`)
+  }
 })
 
 t.test(

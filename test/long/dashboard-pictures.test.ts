@@ -33,12 +33,12 @@ t.test('Every screen looks as in its pictures, on a desktop in light and on a ph
   const isWriting = process.env.PICKET_WRITE_FIXTURES === '1'
   const tab = await (await newContext()).newPage()
   for (const { name, size, scheme, width } of DASHBOARD_LOOKS) {
-    const context = await newContext({ viewport: size, colorScheme: scheme, deviceScaleFactor: 2 })
+    const context = await newContext({ viewport: size, colorScheme: scheme, deviceScaleFactor: 2, timezoneId: 'UTC' })
     t.teardown(() => context.close())
     const page = await context.newPage()
     for (const scene of PICTURED_SCENES) {
       const file = namePicture(scene, name)
-      await page.goto(scene.show(site))
+      await scene.open(page, site)
       const picture = await takePicture(page, width)
       const path = join(DASHBOARD_PICTURES, file)
       const difference = existsSync(path)

@@ -3,10 +3,11 @@ import type { Page } from 'playwright-core'
 import { decodePage, type PageImage } from '../../control-plane/monitoring/screenshots/difference/page-difference.ts'
 import { nameScene, SCENES } from './dashboard-scenes.ts'
 import type { DashboardSite } from './dashboard-site.ts'
+import { OVERLAY_SCENES } from './overlay-scenes.ts'
 import { shrunk } from './page-pictures.ts'
 import { WALL_SCENES } from './wall-scenes.ts'
 
-/** Pictures of all screens with full lists, for reviewers and for comparison. */
+/** Pictures of all screens with full lists and of what opens over them, for reviewers and for comparison. */
 export const DASHBOARD_PICTURES = fileURLToPath(new URL('../fixtures/dashboard', import.meta.url))
 
 export const DASHBOARD_LOOKS = [
@@ -14,16 +15,24 @@ export const DASHBOARD_LOOKS = [
   { name: 'phone-dark', size: { width: 390, height: 940 }, scheme: 'dark', width: 340 },
 ] as const
 
-/** What is pictured: the name of each screen, and its page on a site. */
-export const PICTURED_SCENES = [
+type PicturedScene = {
+  /** of the file */
+  name: string
+  /** resolves when everything is shown */
+  open(page: Page, site: DashboardSite): Promise<unknown>
+}
+
+/** What is pictured: the name of each screen, and how to open it. */
+export const PICTURED_SCENES: readonly PicturedScene[] = [
   ...SCENES.filter(({ name }) => name === 'full').map(scene => ({
     name: nameScene(scene),
-    show: (site: DashboardSite) => site.show(scene),
+    open: (page: Page, site: DashboardSite) => page.goto(site.show(scene)),
   })),
   ...WALL_SCENES.filter(({ name }) => name === 'wall-token-full').map(scene => ({
     name: scene.name,
-    show: (site: DashboardSite) => site.showPage(scene),
+    open: (page: Page, site: DashboardSite) => page.goto(site.showPage(scene)),
   })),
+  ...OVERLAY_SCENES.filter(({ isPictured }) => isPictured),
 ]
 
 /** The name of a file, such as `monitors-id-full-phone-dark.webp`. */
