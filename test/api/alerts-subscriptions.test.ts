@@ -9,7 +9,7 @@ import { type Account, createResourceApi } from '../support/resource-api.ts'
 import { insertChannel } from '../support/verdict.ts'
 
 const api = await createResourceApi(t, subscriptionRoutes)
-const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
+const MISSING_ID = '0190a0a0-0000-7000-8000-000000000000'
 
 const addChannel = ({ projectId }: Account) => insertChannel(api.db, projectId, [])
 
@@ -43,7 +43,7 @@ t.test('POST /alerts/project-channels 409 for an existing subscription, also wit
 t.test('POST /alerts/project-channels 404 for an unknown channel and for a channel of another project', async t => {
   const account = await api.account()
   const theirs = await addChannel(await api.account())
-  for (const alert_channel_id of [theirs, NOBODY, 'not-an-id']) {
+  for (const alert_channel_id of [theirs, MISSING_ID, 'not-an-id']) {
     const body = { alert_channel_id, alert_type: 'incident' }
     t.match(await account.call('POST /alerts/project-channels', body), {
       status: 404,
@@ -61,7 +61,7 @@ t.test('POST /alerts/project-channels 400 for an unknown type and unknown proper
     { alert_channel_id: '', alert_type: 'incident' },
     { alert_channel_id, alert_type: 'monitor' },
     { alert_channel_id, alert_type: 'incident', severity: 'major' },
-    { alert_channel_id: NOBODY, alert_type: 'everything' },
+    { alert_channel_id: MISSING_ID, alert_type: 'everything' },
   ]
   for (const body of bodies) {
     const { status } = await account.call('POST /alerts/project-channels', body)

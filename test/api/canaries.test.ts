@@ -62,14 +62,14 @@ t.test('A hanging failure gives no response and releases disconnected clients', 
   const url = `${api.origin}${buildTargetUrl('', { ...ALWAYS, kinds: ['hang'] }, sign)}`
   // more than the maximum that is held
   for (let round = 0; round < 3; round++) {
-    const patience = new AbortController()
+    const clients = new AbortController()
     let ended = 0
     const end = () => void ended++
-    const asked = Array.from({ length: 100 }, () => fetch(url, { signal: patience.signal }).then(end, end))
+    const asked = Array.from({ length: 100 }, () => fetch(url, { signal: clients.signal }).then(end, end))
     // requests that came later are answered
     for (let later = 0; later < 100; later++) await get('/canary/other')
     t.equal(ended, 0, 'no answer, and no connection was closed')
-    patience.abort()
+    clients.abort()
     await Promise.all(asked)
   }
 })

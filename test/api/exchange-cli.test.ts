@@ -74,13 +74,13 @@ alert_channels:
 monitors:
   - { name: Odd, type: http, url: https://odd.example.com/, method: POST, rules: [], body: "<\${SECRET}>" }
 `
-  const odd = file('odd.yaml', text)
+  const path = file('odd.yaml', text)
   const env = { SECRET, KEY: '0123' }
-  t.match(await picket(['apply', odd, '--env', '--yes'], env), { code: 0 })
-  t.match(await picket(['plan', odd, '--env'], env), { code: 0 }, 'the stored text is the inserted text')
+  t.match(await picket(['apply', path, '--env', '--yes'], env), { code: 0 })
+  t.match(await picket(['plan', path, '--env'], env), { code: 0 }, 'the stored text is the inserted text')
   const { monitors } = JSON.parse((await picket(['export', '--format', 'json'])).out)
   t.equal(monitors.find(({ name }: { name: string }) => name === 'Odd').body, `<${SECRET}>`)
-  t.match(await picket(['plan', odd]), {
+  t.match(await picket(['plan', path]), {
     code: 2,
     err: /^Warning: the file contains \$\{THIS\}, \$\{KEY\}, \$\{SECRET\}, which is only replaced with --env/,
   })

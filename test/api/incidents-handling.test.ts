@@ -5,7 +5,7 @@ import type { Account } from '../support/resource-api.ts'
 import { insertMonitor } from '../support/verdict.ts'
 
 const { api, listEvents, listEventNames } = await createIncidentApi(t)
-const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
+const MISSING_ID = '0190a0a0-0000-7000-8000-000000000000'
 
 async function open(account: Account, body: object = {}): Promise<string> {
   const answer = await account.call('POST /incidents', { title: 'Payments fail', ...body })
@@ -92,10 +92,10 @@ t.test('POST /incidents 400 for missing, too long, unknown and invalid fields', 
     { title: 'x', status: 'open' },
     { title: 'x', message: 7 },
     { title: 'x', message: 'x'.repeat(10_001) },
-    { title: 'x', monitor_ids: NOBODY },
-    { title: 'x', monitor_ids: [NOBODY, NOBODY] },
+    { title: 'x', monitor_ids: MISSING_ID },
+    { title: 'x', monitor_ids: [MISSING_ID, MISSING_ID] },
     { title: 'x', source: 'automatic' },
-    { title: 'x', severity: 'huge', monitor_ids: [NOBODY] },
+    { title: 'x', severity: 'huge', monitor_ids: [MISSING_ID] },
   ]
   for (const body of bodies) {
     const answer = await account.call('POST /incidents', body)
@@ -113,7 +113,7 @@ t.test(
     const gone = await insertMonitor(api.db, account.projectId)
     await query(api.db, 'UPDATE monitors SET deleted_at = now() WHERE id = ?', [gone])
     const theirs = await insertMonitor(api.db, (await api.account()).projectId)
-    for (const id of [theirs, gone, NOBODY, 'not-an-id']) {
+    for (const id of [theirs, gone, MISSING_ID, 'not-an-id']) {
       const answer = await account.call('POST /incidents', { title: 'x', monitor_ids: [mine, id] })
       t.match(
         answer,
@@ -201,7 +201,7 @@ t.test('PUT /incidents/{id} 400, 403 and 404, in this order', async t => {
   const account = await api.account()
   const id = await open(account)
   const read = await account.callWith('read')
-  t.equal((await read(`PUT /incidents/${NOBODY}`, { color: 'red' })).status, 403)
+  t.equal((await read(`PUT /incidents/${MISSING_ID}`, { color: 'red' })).status, 403)
   for (const body of [
     { color: 'red' },
     { title: '' },
@@ -209,12 +209,12 @@ t.test('PUT /incidents/{id} 400, 403 and 404, in this order', async t => {
     { message: 'x' },
     { monitor_ids: ['x', 'x'] },
   ]) {
-    t.equal((await account.call(`PUT /incidents/${NOBODY}`, body)).status, 400, JSON.stringify(body))
+    t.equal((await account.call(`PUT /incidents/${MISSING_ID}`, body)).status, 400, JSON.stringify(body))
   }
   const other = await api.account()
   for (const [caller, wanted] of [
     [other, id],
-    [account, NOBODY],
+    [account, MISSING_ID],
     [account, 'not-an-id'],
   ] as const) {
     t.equal((await caller.call(`PUT /incidents/${wanted}`, { status: 'resolved' })).status, 404)

@@ -5,7 +5,7 @@ import { createIncidentApi } from '../support/incidents.ts'
 import type { Account } from '../support/resource-api.ts'
 
 const { api, listEvents, listEventNames } = await createIncidentApi(t)
-const NOBODY = '0190a0a0-0000-7000-8000-000000000000'
+const MISSING_ID = '0190a0a0-0000-7000-8000-000000000000'
 
 async function open({ picket }: Account, status: IncidentCreate['status'] = 'investigating'): Promise<string> {
   return (await unwrapData(picket.createIncident({ body: { title: 'Payments fail', status } }))).id
@@ -86,7 +86,7 @@ t.test('POST /incidents/{id}/updates 400, 403 and 404, in this order', async t =
   const account = await api.account()
   const id = await open(account)
   const read = await account.callWith('read')
-  t.equal((await read(`POST /incidents/${NOBODY}/updates`, {})).status, 403)
+  t.equal((await read(`POST /incidents/${MISSING_ID}/updates`, {})).status, 403)
   const bodies = [
     {},
     { message: '' },
@@ -98,14 +98,14 @@ t.test('POST /incidents/{id}/updates 400, 403 and 404, in this order', async t =
   ]
   for (const body of bodies) {
     t.equal(
-      (await account.call(`POST /incidents/${NOBODY}/updates`, body)).status,
+      (await account.call(`POST /incidents/${MISSING_ID}/updates`, body)).status,
       400,
       JSON.stringify(body).slice(0, 60),
     )
   }
   const other = await api.account()
   t.equal((await other.call(`POST /incidents/${id}/updates`, { message: 'x' })).status, 404)
-  t.equal((await account.call(`POST /incidents/${NOBODY}/updates`, { message: 'x' })).status, 404)
+  t.equal((await account.call(`POST /incidents/${MISSING_ID}/updates`, { message: 'x' })).status, 404)
   t.equal((await account.call('POST /incidents/not-an-id/updates', { message: 'x' })).status, 404)
   t.equal(await listEventNames(id), 'created')
 })

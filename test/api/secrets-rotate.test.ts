@@ -42,7 +42,7 @@ await db.transaction(tx =>
   enqueueMail(tx, createSecretCipher(Buffer.from(before, 'base64')), buildPasswordResetEmail('a@example.com', '')),
 )
 
-await sealAddressOfDelivery()
+await encryptDeliveryAddress()
 await db.transaction(tx =>
   insertFileParts(
     tx,
@@ -53,7 +53,7 @@ await db.transaction(tx =>
 )
 
 /** As the delivery worker does, which does not run here. */
-async function sealAddressOfDelivery(): Promise<void> {
+async function encryptDeliveryAddress(): Promise<void> {
   const path = `/alerts/channels/${records.alert_channel_id}/test`
   const { id } = (await first.call('POST', path, { key })).body.data
   const secrets = createSecretCipher(Buffer.from(before, 'base64'))
@@ -97,8 +97,8 @@ t.test('Every bytea column is covered by the rotation, a hash, or plain', async 
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
      WHERE table_schema = 'public' AND data_type = 'bytea' ORDER BY 1`,
   )
-  const sealed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
-  const unknown = columns.filter(({ name }) => ![...sealed, ...PLAIN].includes(name) && !name.endsWith('hash'))
+  const encrypted = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+  const unknown = columns.filter(({ name }) => ![...encrypted, ...PLAIN].includes(name) && !name.endsWith('hash'))
   t.same(unknown, [])
 })
 

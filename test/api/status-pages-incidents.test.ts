@@ -15,7 +15,7 @@ const api = await createResourceApi(t, (app, handles) => {
 })
 
 /** The `status_page_url` in the event of a new incident. */
-async function urlTold(call: Call, monitor_ids: string[]): Promise<string | null> {
+async function readPageUrl(call: Call, monitor_ids: string[]): Promise<string | null> {
   const { body } = await call('POST /incidents', { title: 'Shop is slow', monitor_ids })
   const sql = 'SELECT data FROM events WHERE subject = ?'
   const [event] = await query<{ data: { status_page_url: string | null } }>(api.db, sql, [`incident:${body.data.id}`])
@@ -33,18 +33,18 @@ t.test('incident.* contains the page with one of its monitors, else the first pu
   const { call } = await api.account()
   const monitor = (await call('POST /monitors', { name: 'Shop', type: 'http' })).body.data.id
   await addPage(call, 'draft', false, monitor)
-  t.equal(await urlTold(call, [monitor]), null)
+  t.equal(await readPageUrl(call, [monitor]), null)
   await addPage(call, 'first', true)
-  t.equal(await urlTold(call, [monitor]), 'http://picket.test/status/first')
+  t.equal(await readPageUrl(call, [monitor]), 'http://picket.test/status/first')
   const shows = await addPage(call, 'shows-it', true, monitor)
   await addPage(call, 'shows-it-too', true, monitor)
-  t.equal(await urlTold(call, [monitor]), 'http://picket.test/status/shows-it')
-  t.equal(await urlTold(call, []), 'http://picket.test/status/first')
+  t.equal(await readPageUrl(call, [monitor]), 'http://picket.test/status/shows-it')
+  t.equal(await readPageUrl(call, []), 'http://picket.test/status/first')
   await api.db.raw(`UPDATE status_pages SET custom_domain = 'status.acme.com' WHERE id = ?`, [shows])
-  t.equal(await urlTold(call, [monitor]), 'http://picket.test/status/shows-it', 'not before it is verified')
+  t.equal(await readPageUrl(call, [monitor]), 'http://picket.test/status/shows-it', 'not before it is verified')
   await api.db.raw('UPDATE status_pages SET custom_domain_verified_at = now() WHERE id = ?', [shows])
-  t.equal(await urlTold(call, [monitor]), 'https://status.acme.com')
+  t.equal(await readPageUrl(call, [monitor]), 'https://status.acme.com')
 
   const other = await api.account()
-  t.equal(await urlTold(other.call, []), null, 'never another project’s')
+  t.equal(await readPageUrl(other.call, []), null, 'never another project’s')
 })

@@ -67,10 +67,10 @@ t.test('POST /monitors/bulk reports invalid items by index and stores nothing', 
   const isOfItem = ({ path }: Fault) => path.startsWith('monitors[0]')
   for (const { what, path, text } of listFaults(operation.body, buildBody(operation, records))) {
     const { status, body } = await send(operation, text)
-    const isTold = status === 201 && isOfItem({ what, path, text }) && body.monitors.length === 0
+    const isReported = status === 201 && isOfItem({ what, path, text }) && body.monitors.length === 0
     const sentence = body.errors?.[0]?.error ?? ''
     const field = path.replace(/^monitors\[0\]\.?(headers\.)?/, '')
-    const complaint = isTold
+    const complaint = isReported
       ? sentence.includes(JSON.stringify(field).slice(1, -1)) && body.errors[0].index === 0
         ? null
         : `says "${sentence}"`

@@ -129,7 +129,7 @@ t.test('Long texts are complete', t => {
 t.test('No screen has a style attribute, a handler, or a script of its own, in any state', t => {
   const states: Record<string, ScreenState> = {
     healthy: { answers: FULL.answers! },
-    trouble: stateWith('Shop'),
+    failing: stateWith('Shop'),
     interactive: { ...stateWith('Shop'), isInteractive: true },
     viewer: { ...stateWith('Shop'), me: VIEWER },
     empty: { answers: FULL.answers!, board: buildBoard([]) },

@@ -124,11 +124,11 @@ t.test('A file of the maximum size is written part by part, and its bytes do not
   collect()
   const before = process.memoryUsage().arrayBuffers
   const readAdded = () => process.memoryUsage().arrayBuffers - before
-  let [mostBytes, writes] = [0, 0]
+  let [maxBytes, writes] = [0, 0]
   const note = () => {
     // chunks that nothing keeps do not count
     if (readAdded() >= allowedBytes) collect()
-    mostBytes = Math.max(mostBytes, readAdded())
+    maxBytes = Math.max(maxBytes, readAdded())
   }
   const sink = async () => {
     const file = await open('/dev/null', 'r+')
@@ -145,7 +145,7 @@ t.test('A file of the maximum size is written part by part, and its bytes do not
   const upload = await storeUpload(Readable.from(chunks), MAX_UPLOAD_BYTES, budget, note, sink)
   t.equal(upload.bytes, MAX_UPLOAD_BYTES)
   t.ok(writes > 1, `${writes} parts`)
-  t.ok(mostBytes < allowedBytes, `at most ${mostBytes} bytes in memory`)
+  t.ok(maxBytes < allowedBytes, `at most ${maxBytes} bytes in memory`)
   await upload.close()
 })
 

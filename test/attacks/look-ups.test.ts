@@ -185,13 +185,13 @@ t.test('A customer gets a certificate while the proxy is asked for thousands of 
 })
 
 t.test('Look-ups of names from the proxy run a few at a time, and the others wait', async t => {
-  let [running, most, looks, waiting, mostWaiting] = [0, 0, 0, 0, 0]
+  let [running, most, looks, waiting, maxWaiting] = [0, 0, 0, 0, 0]
   const refused: string[] = []
   const lookUp = createQueuedLookup({
     ...{ atOnce: 2, maxWaiting: 300, timeoutMs: 600_000 },
     onWaiting(change) {
       waiting += change
-      mostWaiting = Math.max(mostWaiting, waiting)
+      maxWaiting = Math.max(maxWaiting, waiting)
     },
     onRefused: why => refused.push(why),
   })
@@ -215,7 +215,7 @@ t.test('Look-ups of names from the proxy run a few at a time, and the others wai
   )
   t.same(tooMany.filter(Boolean), [503], 'what waits takes no more memory than was set')
   t.same(refused, ['full'])
-  t.same([mostWaiting, waiting], [300, 0], 'what waits and what was refused is counted')
+  t.same([maxWaiting, waiting], [300, 0], 'what waits and what was refused is counted')
 })
 
 t.test('A screenshot is looked up only for a signed link', async t => {

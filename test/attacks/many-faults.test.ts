@@ -27,8 +27,8 @@ t.test('Less than a sixth of the 135,000 faults of a bulk create are examined', 
   const check = compile({ schema: MonitorCreate })
   for (const [name, monitors] of Object.entries(BODIES)) {
     let faults = 0
-    const counting: SchemaCheck = (value, mostValues) => {
-      const isGood = check(value, mostValues)
+    const counting: SchemaCheck = (value, maxValues) => {
+      const isGood = check(value, maxValues)
       counting.errors = check.errors
       faults += check.errors?.length ?? 0
       return isGood

@@ -59,12 +59,12 @@ async function addSecrets(api: ApiServer, key: string, ids: Records): Promise<st
   const config = { ...CHANNEL.config, headers, url: `https://hooks.example.com/${ADDRESS}?token=${ADDRESS}` }
   await change(`/alerts/channels/${ids.alert_channel_id}`, { config })
   // as the delivery worker does, which does not run here
-  const sealed = encryptAddress(
+  const encrypted = encryptAddress(
     config.url,
     { id: ids.log_id, projectId: victim.projectId },
     createSecretCipher(secretKey),
   )
-  await execute(api.db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [sealed, ids.log_id])
+  await execute(api.db, 'UPDATE deliveries SET request_address = ? WHERE id = ?', [encrypted, ids.log_id])
   const rotated = await api.call('POST', `/alerts/channels/${ids.alert_channel_id}/rotate-secret`, { key })
   return rotated.body.data.signing_secret
 }

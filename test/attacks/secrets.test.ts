@@ -134,12 +134,12 @@ async function invite() {
 /** Installs the chat app, sends with it, loses its token and removes it, with a failing provider. */
 async function installChat() {
   const answers = []
-  for (const trouble of ['hang' as const, { ok: true, access_token: 'xoxb-of-the-liar' }, null]) {
+  for (const response of ['hang' as const, { ok: true, access_token: 'xoxb-of-the-liar' }, null]) {
     const begun = await api.get('/chat/oauth/install')
     const state = new URL(begun.headers.get('location')!).searchParams.get('state')!
     const code = chat.consent({ expiresIn: 3_600 })
     secrets[`code ${code} of the chat`] = code
-    if (trouble) chat.next('oauth.v2.access', trouble)
+    if (response) chat.next('oauth.v2.access', response)
     answers.push(
       await createApi(picket.origin, null).get(`/chat/oauth/callback?${new URLSearchParams({ code, state })}`),
     )

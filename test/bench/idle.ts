@@ -93,8 +93,8 @@ async function measure(pid: number): Promise<ResourceUse[]> {
 function buildFigures(
   what: string,
   uses: ResourceUse[],
-  mostPercent: number,
-  mostMb: number,
+  maxPercent: number,
+  maxMb: number,
   kuma: { percent: string; memory: string } | null = null,
 ): Figure[] {
   const sum = (of: (use: ResourceUse) => number) => uses.reduce((total, use) => total + of(use), 0)
@@ -106,14 +106,14 @@ function buildFigures(
     figure(
       `${what}: part of a core`,
       `${percent.toFixed(1)} %: ${list(use => use.cpuPercent.toFixed(2)).join(', ')}${kuma ? `; ${kuma.percent}` : ''}`,
-      `≤ ${mostPercent} %`,
-      percent <= mostPercent,
+      `≤ ${maxPercent} %`,
+      percent <= maxPercent,
     ),
     figure(
       '  memory (proportional set size)',
       `${mb.toFixed(0)} MB: ${list(use => use.memoryMb.toFixed(0)).join(', ')}${kuma ? `; ${kuma.memory}` : ''}`,
-      `≤ ${mostMb} MB`,
-      mb <= mostMb,
+      `≤ ${maxMb} MB`,
+      mb <= maxMb,
     ),
   ]
 }

@@ -177,13 +177,14 @@ t.test('While NATS is away, open pages say since when no results are read, and g
     api.db,
     `UPDATE partitions SET lease_until = lease_until - ${later}, updated_at = updated_at - ${later}`,
   )
-  const says = /Results of checks have not been read since .+: statuses are from then\./
+  const warning = /Results of checks have not been read since .+: statuses are from then\./
   for (const page of pages) {
-    await readUntil(page, shows(page, says), 'since when results are not read')
+    await readUntil(page, shows(page, warning), 'since when results are not read')
     t.match(await readContent(page), 'Down')
   }
   await link.restore()
-  for (const page of pages) await readUntil(page, async () => !says.test(await readContent(page)), 'results are read')
+  for (const page of pages)
+    await readUntil(page, async () => !warning.test(await readContent(page)), 'results are read')
   t.match(await readContent(list), DOWN)
 })
 

@@ -98,16 +98,17 @@ t.test(
   'A theme and a density are chosen, apply at once, and stay after loading without a change of colour',
   async t => {
     const { page, complaints } = await openPage(t, '/monitors', viewer.token)
-    const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor') as Promise<string>
+    const background = () =>
+      page.evaluate('getComputedStyle(document.documentElement).backgroundColor') as Promise<string>
     const height = async () => (await page.locator('tr[data-id]').first().boundingBox())!.height
-    const [light, compact] = [await ground(), await height()]
+    const [light, compact] = [await background(), await height()]
     await page.locator('.account > summary').click()
     await page.getByRole('button', { name: 'Display' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
     t.same(await findAccessibilityProblems(page), [])
     await dialog.getByLabel('Theme').selectOption('dark')
-    await waitFor(async () => (await ground()) !== light, { label: 'dark' })
+    await waitFor(async () => (await background()) !== light, { label: 'dark' })
     await dialog.getByLabel('Rows').selectOption('comfortable')
     await waitFor(async () => (await height()) > compact, { label: 'higher rows' })
     t.same(await findAccessibilityProblems(page), [], 'in dark by choice')
@@ -124,7 +125,7 @@ t.test(
 
     await page.reload()
     t.equal(await page.locator('html').getAttribute('data-theme'), 'dark', 'the server renders it')
-    t.equal(await ground(), 'rgb(16, 18, 20)')
+    t.equal(await background(), 'rgb(16, 18, 20)')
     t.ok((await height()) > compact)
     t.same(complaints, [])
 

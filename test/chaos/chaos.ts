@@ -13,7 +13,7 @@ import { type ChaosPlan, type ChaosScale, createChaosPlan, listProbeNames } from
 import { getWriteTimeoutMs, waitForEmptySpools, waitForStatuses, waitUntilDrained } from './settle.ts'
 import { startSystem, waitUntilReady } from './system.ts'
 
-type ChaosOptions = { seed: number; scale: Omit<ChaosScale, 'hasDisks'>; say: (line: string) => void }
+type ChaosOptions = { seed: number; scale: Omit<ChaosScale, 'hasDisks'>; log: (line: string) => void }
 
 /** `dir`: the folder of the data. It is deleted unless a check failed. */
 export type ChaosReport = Findings & { dir: string; faults: AppliedFault[] }
@@ -22,10 +22,10 @@ export type ChaosReport = Findings & { dir: string; faults: AppliedFault[] }
  * Starts a Picket of many processes, applies the faults of a seed's plan, waits until everything is processed, and compares
  * what was stored and sent with a ledger of all acknowledged messages. Throws when Picket cannot be started or read.
  */
-export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({ seed, scale: wanted, log }: ChaosOptions): Promise<ChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), 'picket-chaos-'))
   const hasDisks = await withTeardown(async t => canMount(t, join(dir, 'disk')))
-  if (!hasDisks) say('this machine cannot mount file systems: no disk will be filled')
+  if (!hasDisks) log('this machine cannot mount file systems: no disk will be filled')
   const scale = { ...wanted, hasDisks }
   const faults: AppliedFault[] = []
   let hasPassed = false
@@ -35,13 +35,13 @@ export async function runChaos({ seed, scale: wanted, say }: ChaosOptions): Prom
     t.teardown(() => !hasPassed && [...system.disks.values()].map(disk => disk.keep()))
     const plan = createChaosPlan(seed, scale)
     const context = await prepareContext(t, seed, scale, system)
-    say(`seed ${seed}: ${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
+    log(`seed ${seed}: ${plan.faults.length} faults in ${scale.minutes} minutes begin; data in ${dir}`)
     const beganAtMs = Date.now()
     await runPlan(plan, context, fault => {
       faults.push(fault)
-      say(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)
+      log(`${seconds(fault.fromMs)} to ${seconds(fault.toMs)} ${fault.kind}: ${fault.what}`)
     })
-    say('all faults have ended')
+    log('all faults have ended')
     const ends = await settle(context)
     const { checks, figures } = await collectFindings(
       context,

@@ -10,7 +10,7 @@ export type ChaosScale = {
   controlPlanes: Record<string, string>
   monitors: number
   /** the longest fault, except for kinds whose shortest duration is longer */
-  longestMs: number
+  maxMs: number
   /** each target fails once for the whole run, and customers request checks; otherwise outages begin and end as planned */
   isShort: boolean
   hasDisks: boolean
@@ -115,7 +115,7 @@ function planFaults(random: Random, scale: ChaosScale, lastsMs: number): Planned
   while (kinds.length < scale.faults) kinds.push(...random.shuffled(deck))
   const busyUntil = new Map<string, number>()
   // the last faults end at about the end of the run
-  const spacingMs = (lastsMs - FIRST_MS - scale.longestMs) / scale.faults
+  const spacingMs = (lastsMs - FIRST_MS - scale.maxMs) / scale.faults
   return kinds.slice(0, scale.faults).map((wanted, i) => {
     const atMs = Math.round(FIRST_MS + spacingMs * i + random.between(0, spacingMs))
     const listFree = (kind: ChaosFaultKind) => {
@@ -123,8 +123,8 @@ function planFaults(random: Random, scale: ChaosScale, lastsMs: number): Planned
       return KINDS[kind].of(scale).filter(isFree)
     }
     const kind = [wanted, ...possible].find(kind => listFree(kind).length > 0) ?? 'redelivery'
-    const [shortestMs, longestMs] = KINDS[kind].lastsMs
-    const lastsMs = random.between(shortestMs, Math.max(shortestMs, Math.min(longestMs, scale.longestMs)))
+    const [minMs, maxMs] = KINDS[kind].lastsMs
+    const lastsMs = random.between(minMs, Math.max(minMs, Math.min(maxMs, scale.maxMs)))
     const free = listFree(kind)
     const what = free.length > 0 ? random.pick(free) : RESULTS_STREAM
     for (const part of listAffectedParts(kind, what)) busyUntil.set(part, atMs + lastsMs + SETTLE_MS)

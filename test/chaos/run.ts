@@ -81,6 +81,6 @@ console.log(`seed ${seed}`)
 const report = await runChaos({
   seed,
   scale: { ...base, minutes, faults, previous: parsePrevious(values.previous), only: parseKind(values.only) },
-  say: line => console.log(line),
+  log: line => console.log(line),
 })
 process.exit(show(report) ? 0 : 1)

@@ -63,7 +63,7 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
   const admin = await createApiKey(db, { projectId, userId: null }, { name: 'test', scope: 'admin' })
   const api = createApi(picket.origin, admin.key)
   const monitor = async () => (await api.get('/monitors')).body.data[0]
-  const isTold = async (event: string) =>
+  const isDelivered = async (event: string) =>
     (await api.get(`/alerts/log?event=${event}`)).body.data.some(
       (one: { status: string }) => one.status === 'delivered',
     )
@@ -83,7 +83,7 @@ t.test('A planned failure is measured by stages and counted once, with a kill -9
     await waitFor(async () => (await fetch(url)).status === code, { label: `the answer ${code}` })
     await api.post(`/monitors/${id}/check`)
     await waitFor(async () => (await monitor()).status === status, { label: `status ${status}` })
-    await waitFor(() => isTold(`monitor.${status}`), { label: `the alert of ${status}` })
+    await waitFor(() => isDelivered(`monitor.${status}`), { label: `the alert of ${status}` })
   }
   await turnsTo('down', 503)
   await picket.controlPlane.kill9()

@@ -8,7 +8,7 @@ import { SHORT } from '../chaos/scales.ts'
 const SEED = 23_776
 
 t.test('During half a minute of faults nothing acknowledged is lost, and every outage is reported once', async t => {
-  const { checks, faults, dir } = await runChaos({ seed: SEED, scale: SHORT, say: line => t.comment(line) })
+  const { checks, faults, dir } = await runChaos({ seed: SEED, scale: SHORT, log: line => t.comment(line) })
   t.equal(faults.length, SHORT.faults)
   for (const { statement, violations } of checks) t.same(violations, [], `${statement} (data in ${dir})`)
 })

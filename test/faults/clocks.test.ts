@@ -63,7 +63,7 @@ let outages = 0
 const reported = (event: string) => receiver.waitFor(MONITORS * outages, { match: ({ json }) => json.event === event })
 
 /** An outage of all targets is seen and reported, and so is its end. */
-async function outageIsTold(meanwhile = async () => {}) {
+async function expectReportedOutage(meanwhile = async () => {}) {
   outages++
   target.behave({ kind: 'answer', status: 500 })
   await allAre('down')
@@ -83,32 +83,32 @@ const { id: alert_channel_id } = (await api.post('/alerts/channels', channel)).b
 for (const monitor_id of ids) await api.post('/alerts/rules', { monitor_id, alert_channel_id })
 let postgres: DatabaseClock | null = null
 await allAre('up')
-await outageIsTold()
+await expectReportedOutage()
 
-type Case = { says: string; set: () => void }
+type Case = { title: string; set: () => void }
 const setProbes = (ms: number) => ofProbe.setAhead(ms, ...picket.probes)
 const cases: Case[] = [
-  { says: 'a control plane’s clock jumps ahead by an hour', set: () => ofFleet.setAhead(HOUR_MS, controlPlane) },
-  { says: 'it is set right again', set: () => ofFleet.setAhead(0, controlPlane) },
-  { says: 'it is ten minutes behind', set: () => ofFleet.setAhead(-10 * MINUTE_MS, controlPlane) },
-  { says: 'a probe’s clock is an hour behind as well', set: () => setProbes(-HOUR_MS) },
-  { says: 'NATS’ clock jumps ahead by an hour', set: () => proxy.setAhead(HOUR_MS) },
-  { says: 'it is set back to a minute behind', set: () => proxy.setAhead(-MINUTE_MS) },
-  { says: 'it is set ahead to ten minutes ahead', set: () => proxy.setAhead(10 * MINUTE_MS) },
-  { says: 'it is set right again', set: () => proxy.setAhead(0) },
+  { title: 'a control plane’s clock jumps ahead by an hour', set: () => ofFleet.setAhead(HOUR_MS, controlPlane) },
+  { title: 'it is set right again', set: () => ofFleet.setAhead(0, controlPlane) },
+  { title: 'it is ten minutes behind', set: () => ofFleet.setAhead(-10 * MINUTE_MS, controlPlane) },
+  { title: 'a probe’s clock is an hour behind as well', set: () => setProbes(-HOUR_MS) },
+  { title: 'NATS’ clock jumps ahead by an hour', set: () => proxy.setAhead(HOUR_MS) },
+  { title: 'it is set back to a minute behind', set: () => proxy.setAhead(-MINUTE_MS) },
+  { title: 'it is set ahead to ten minutes ahead', set: () => proxy.setAhead(10 * MINUTE_MS) },
+  { title: 'it is set right again', set: () => proxy.setAhead(0) },
 ]
 
-for (const { says, set } of cases) {
-  t.test(`${says}: results count, and the next outage is reported as usual`, async t => {
+for (const { title, set } of cases) {
+  t.test(`${title}: results count, and the next outage is reported as usual`, async t => {
     const before = await refused()
     set()
-    await outageIsTold()
+    await expectReportedOutage()
     t.equal((await refused()) - before, 0, 'no result was refused or came too late for the verdict')
   })
 }
 
 t.test('an outage lasts until the target is back when NATS’ clock is set during it', async t => {
-  await outageIsTold(async () => {
+  await expectReportedOutage(async () => {
     proxy.setAhead(HOUR_MS)
     const requests = target.requests.length
     await waitFor(() => target.requests.length >= requests + 4 * MONITORS, { ...LONG_WAIT, label: 'checks' })
@@ -121,7 +121,7 @@ t.test('a control plane that is started after NATS’ clock was set back continu
   proxy.setAhead(-10 * MINUTE_MS)
   postgres = await createDatabaseClock(db)
   await picket.restartControlPlane()
-  await outageIsTold()
+  await expectReportedOutage()
   const { body: ready } = await readReadiness(picket.operator)
   t.equal(ready.status, 'ready')
   const { nats, postgres: ahead } = ready.clock_disagreement_seconds
@@ -132,7 +132,7 @@ t.test('a control plane that is started after NATS’ clock was set back continu
 for (const minutes of [60, 0, -10]) {
   t.test(`PostgreSQL’s clock is set to ${minutes} minutes ahead: the next outage is reported as usual`, async () => {
     await postgres!.setAhead(minutes * MINUTE_MS)
-    await outageIsTold()
+    await expectReportedOutage()
   })
 }
 

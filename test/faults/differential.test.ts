@@ -31,7 +31,7 @@ const folder = mkdtempSync(join(tmpdir(), 'picket-differential-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
 writeFileSync(join(folder, 'ca.crt'), authority.ca)
 
-const { answers, says, web, port, hops, guarded, asks } = hostileTargets(t)
+const { answers, sends, web, port, hops, guarded, asks } = hostileTargets(t)
 const page = (body: string | Buffer, headers: Record<string, string> = {}, status = 200): Behaviour => ({
   kind: 'answer',
   body,
@@ -74,8 +74,8 @@ const ROWS: Row[] = [
   ['a 302 without a location', 'up', answers(page('', {}, 302)), NO_TARGET],
   ['a 404', 'down', answers(page('', {}, 404))],
   ['a 500', 'down', answers(page('', {}, 500))],
-  ['an early hint before a 200', 'up', says(`HTTP/1.1 103 Early Hints\r\n\r\n${LENGTH} 0\r\n\r\n`)],
-  ['another protocol', 'down', says('HTTP/1.1 101 Now\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')],
+  ['an early hint before a 200', 'up', sends(`HTTP/1.1 103 Early Hints\r\n\r\n${LENGTH} 0\r\n\r\n`)],
+  ['another protocol', 'down', sends('HTTP/1.1 101 Now\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')],
   ['a redirect to a page', 'up', hops(1)],
   ['ten redirects', 'up', hops(10)],
   ['eleven redirects', 'down', hops(11)],
@@ -85,18 +85,18 @@ const ROWS: Row[] = [
   ['an answer that drips for ever', 'down', answers({ kind: 'drip', everyMs: 20, endless: true })],
   ['eight MiB', 'up', answers({ kind: 'big', bytes: 8 * MIB })],
   ['a body without end', 'up', web(flood), 'we have seen enough after 1 MiB; it reads until its timeout'],
-  ['less than its length says', 'down', says(`${LENGTH} 50\r\n\r\nshort`)],
-  ['more than its length says', 'up', says(`${LENGTH} 2\r\n\r\nokand more`)],
-  ['two lengths that differ', 'down', says(`${LENGTH} 2\r\nContent-Length: 3\r\n\r\nok`)],
-  ['chunks that break off', 'down', says(`${TRANSFER}5\r\nhel`)],
-  ['a chunk of no size', 'down', says(`${TRANSFER}xyz\r\nhello\r\n`)],
-  ['something that is not HTTP', 'down', says('SSH-2.0-OpenSSH_9.2\r\n')],
-  ['nothing at all, then the end', 'down', says('')],
+  ['less than its length says', 'down', sends(`${LENGTH} 50\r\n\r\nshort`)],
+  ['more than its length says', 'up', sends(`${LENGTH} 2\r\n\r\nokand more`)],
+  ['two lengths that differ', 'down', sends(`${LENGTH} 2\r\nContent-Length: 3\r\n\r\nok`)],
+  ['chunks that break off', 'down', sends(`${TRANSFER}5\r\nhel`)],
+  ['a chunk of no size', 'down', sends(`${TRANSFER}xyz\r\nhello\r\n`)],
+  ['something that is not HTTP', 'down', sends('SSH-2.0-OpenSSH_9.2\r\n')],
+  ['nothing at all, then the end', 'down', sends('')],
   ['headers without end', 'down', web(endlessHeaders)],
   [
     'headers of 100 kB',
     'down',
-    says(`HTTP/1.1 200 OK\r\n${'X-Long: 0123456789\r\n'.repeat(5_000)}Content-Length: 0\r\n\r\n`),
+    sends(`HTTP/1.1 200 OK\r\n${'X-Long: 0123456789\r\n'.repeat(5_000)}Content-Length: 0\r\n\r\n`),
     'headers of more than 64 kB are refused; it takes 10 MB',
   ],
 
@@ -244,12 +244,12 @@ t.test('The same targets are checked by blackbox_exporter and by Picket', async 
   const blackbox = await startBlackbox(t, Object.fromEntries(modules))
   for (const [i, [what, is, , becauseWeDiffer]] of ROWS.entries()) {
     const { spec, target = spec.url } = asked[i]!
-    const [ours, theirs] = await Promise.all([
+    const [own, theirs] = await Promise.all([
       runCheck(createCheckSpec({ timeoutMs: chooseTimeout(is === 'up'), ...spec }), egress),
       blackbox(`row${i}`, target),
     ])
-    const { error } = ours.observation
-    t.equal(ours.outcome, is === 'up' ? Outcome.UP : Outcome.DOWN, `${what} is ${is}: ${error?.message ?? 'no error'}`)
+    const { error } = own.observation
+    t.equal(own.outcome, is === 'up' ? Outcome.UP : Outcome.DOWN, `${what} is ${is}: ${error?.message ?? 'no error'}`)
     const agrees = theirs.isUp === (is === 'up')
     t.equal(agrees, becauseWeDiffer === undefined, `${what}: ${becauseWeDiffer ?? 'both agree'}`, { log: theirs.log })
   }

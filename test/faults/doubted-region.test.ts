@@ -23,7 +23,7 @@ const WITHOUT_WITNESS = ALL.slice(0, 16)
 const [BROKEN, BROKEN_LATER] = [35, 36]
 const OF_BOTH_REGIONS = [61, 62]
 /** A host that is up in every region. */
-const WELL = [...ALL.slice(0, 34), ...OF_BOTH_REGIONS]
+const HEALTHY = [...ALL.slice(0, 34), ...OF_BOTH_REGIONS]
 const WITNESSED = ALL.slice(16, 34)
 
 const body = (host: number) => ({
@@ -81,8 +81,8 @@ t.test('a probe that loses all hosts for some time causes no outage, even withou
   await waitFor(() => wouldBeDown().length >= 2, { label: 'failing hosts' })
   hosts.lose(us, [BROKEN])
   const healedMs = Date.now()
-  await waitFor(() => WELL.every(host => arrivedAt(host, healedMs)), { label: 'a check of each host' })
-  t.same(await hostsDown([...WELL, BROKEN_LATER], sinceMs), [])
+  await waitFor(() => HEALTHY.every(host => arrivedAt(host, healedMs)), { label: 'a check of each host' })
+  t.same(await hostsDown([...HEALTHY, BROKEN_LATER], sinceMs), [])
 })
 
 t.test(
@@ -99,7 +99,7 @@ t.test(
 
     // a chain, and a slot after it
     const isOver = (host: number) => lostBy(us, host, sinceMs) >= RETRIES + 2
-    await waitFor(() => WELL.every(isOver), { label: 'later checks' })
+    await waitFor(() => HEALTHY.every(isOver), { label: 'later checks' })
     await waitFor(async () => (await downs(WITHOUT_WITNESS, sinceMs)).length >= WITHOUT_WITNESS.length, {
       label: 'decisions without a witness',
     })

@@ -34,7 +34,7 @@ const inForce = async () => {
   return row ?? { epoch: 0, probes: 0 }
 }
 const target503 = () => target.behave({ kind: 'answer', status: 503 })
-const targetWell = () => target.behave({ kind: 'answer' })
+const target200 = () => target.behave({ kind: 'answer' })
 
 /** Every outage is found, and its end. */
 async function outageIsFound() {
@@ -42,7 +42,7 @@ async function outageIsFound() {
   const fromMs = performance.now()
   await statusIs('down')
   const seconds = (performance.now() - fromMs) / 1_000
-  targetWell()
+  target200()
   await statusIs('up')
   return seconds
 }

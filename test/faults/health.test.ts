@@ -23,18 +23,18 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
     label: 'the first verdict',
   })
 
-  const untilSaid = (code: number, ...said: RegExp[]) => {
+  const waitForReport = (code: number, ...patterns: RegExp[]) => {
     let last = ''
     const condition = async () => {
       const answer = await readAnswer(picket.admin('health'))
       last = answer.words
-      return answer.code === code && said.every(text => text.test(answer.words)) && answer.words
+      return answer.code === code && patterns.every(text => text.test(answer.words)) && answer.words
     }
     // each look is a process
-    return waitFor(condition, { everyMs: 2_000, label: () => `${said.join(' and ')}, after this:\n${last}\n` })
+    return waitFor(condition, { everyMs: 2_000, label: () => `${patterns.join(' and ')}, after this:\n${last}\n` })
   }
   await t.test('A healthy installation has no problems on the command line and the operator port', async t => {
-    t.match(await untilSaid(0, /^No problems found\./), /All 16 partitions of results have an owner\./)
+    t.match(await waitForReport(0, /^No problems found\./), /All 16 partitions of results have an owner\./)
     const answer = await fetch(`${operator}/internal/health`)
     t.equal(answer.status, 200)
     const document = (await answer.json()) as { well: boolean; findings: { subject: string; well: boolean }[] }
@@ -52,7 +52,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
 
   await t.test('The command line reports missing processes without a running process', async t => {
     await picket.controlPlane.kill9()
-    const words = await untilSaid(
+    const words = await waitForReport(
       1,
       /No process reads 16 of 16 partitions of results: 0, 1, .*, since 20\S+Z \(.+\)\.\n +Check that a process/,
       /Region us-east has no live probe; 1 monitors use it, since/,
@@ -63,7 +63,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
 
   await t.test('An unreachable engine does not hide the others', async t => {
     await picket.nats.stop()
-    const words = await untilSaid(1, /NATS does not answer/)
+    const words = await waitForReport(1, /NATS does not answer/)
     t.match(words, 'Region us-east has no live probe')
     t.match(words, /ok {7}ClickHouse answers/)
   })
@@ -71,7 +71,7 @@ t.test('The operator reads findings, their beginning and what to do', async t =>
   await t.test('The problems end with the faults', async t => {
     await picket.nats.restart()
     await picket.restartControlPlane()
-    t.ok(await untilSaid(0, /^No problems found\./))
+    t.ok(await waitForReport(0, /^No problems found\./))
   })
 })
 

@@ -137,12 +137,12 @@ t.test('A probe serves its readiness, its problems and its metrics on its own po
   const env = { METRICS_ADDRESS: '127.0.0.1:0', DATA_DIR: dataDir }
   const { nats, fleet, target, collector, probe } = await startParts(t, env, NOTICED_SOON)
   const { ask, becomes, figure } = await connectToOperations(probe)
-  const well = { fleet: 'ok', nats: 'ok', spool: 'ok' }
-  const ready = { code: 200, status: 'ready', dependencies: well, problems: [] }
+  const healthy = { fleet: 'ok', nats: 'ok', spool: 'ok' }
+  const ready = { code: 200, status: 'ready', dependencies: healthy, problems: [] }
   const notReady = (dependencies: object, ...problems: string[]) => ({
     code: 503,
     status: 'not ready',
-    dependencies: { ...well, ...dependencies },
+    dependencies: { ...healthy, ...dependencies },
     problems,
   })
 
@@ -168,7 +168,7 @@ t.test('A probe serves its readiness, its problems and its metrics on its own po
   t.equal(await figure('nats_connected'), 0)
   rmSync(spoolDir)
   mkdirSync(spoolDir)
-  await becomes({ ...ready, dependencies: { ...well, nats: 'away' } })
+  await becomes({ ...ready, dependencies: { ...healthy, nats: 'away' } })
   await waitFor(async () => (await figure('spool_results')) > 0, { label: 'results in the spool' })
   await nats.restart()
   await becomes(ready)

@@ -91,8 +91,8 @@ t.test('Connections and processes that met a standby use the primary as soon as 
     const text = async () => JSON.stringify(await (await fetch(`${operator}/internal/health`)).json())
     t.match(await text(), /PostgreSQL is a standby and accepts no writes/)
     const env = { DATABASE_URL: relay.url, CLICKHOUSE_URL: clickhouseUrl, NATS_URL: nats.url }
-    const said = await runAdmin(env, ['health']).catch(({ stdout }) => stdout)
-    t.match(said, /PostgreSQL is a standby and accepts no writes/)
+    const report = await runAdmin(env, ['health']).catch(({ stdout }) => stdout)
+    t.match(report, /PostgreSQL is a standby and accepts no writes/)
 
     // the open connections stay
     relay.leadTo(primary.url)

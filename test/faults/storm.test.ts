@@ -151,12 +151,12 @@ t.test(
     const worker = startReminderWorker({ db: api.db, log: createLog('test', 'silent'), metrics: createMetrics() })
     t.teardown(() => worker.stop())
 
-    const [news, reminder] = (await hook.waitFor(before + 2)).slice(before)
-    t.notOk('x-service-reminder' in news!.headers)
+    const [first, reminder] = (await hook.waitFor(before + 2)).slice(before)
+    t.notOk('x-service-reminder' in first!.headers)
     t.equal(reminder!.headers['x-service-reminder'], '3')
-    t.not(reminder!.headers['x-service-delivery'], news!.headers['x-service-delivery'])
-    t.same(Object.keys(reminder!.json), Object.keys(news!.json))
-    t.same(Object.keys(reminder!.json.data), Object.keys(news!.json.data))
+    t.not(reminder!.headers['x-service-delivery'], first!.headers['x-service-delivery'])
+    t.same(Object.keys(reminder!.json), Object.keys(first!.json))
+    t.same(Object.keys(reminder!.json.data), Object.keys(first!.json.data))
     t.match(reminder!.json, { event: 'monitor.down', data: { monitor: { id, status: 'down' } } })
     const words = (await chat.waitFor(chatBefore + 2)).at(-1)!.rawBody
     t.match(words, /still down/)

@@ -64,8 +64,10 @@ t.test(
       { ...LONG_WAIT, label: 'the deciding check in the history' },
     )
     const afterMs = decidedMs - backAtMs
-    const toldMs = Date.parse(down.at) - backAtMs
-    t.comment(`decided by attempt ${attempt} of the slot ${afterMs} ms after NATS was back; down after ${toldMs} ms`)
+    const detectedMs = Date.parse(down.at) - backAtMs
+    t.comment(
+      `decided by attempt ${attempt} of the slot ${afterMs} ms after NATS was back; down after ${detectedMs} ms`,
+    )
     const between = (slots: number[]) => slots.filter(slotMs => slotMs > backAtMs && slotMs < decidedMs)
     t.same(
       between(checks.map(check => Date.parse(check.scheduled_at))),

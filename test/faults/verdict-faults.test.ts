@@ -153,8 +153,8 @@ t.test('A process that disappears during a decision delays it for some seconds o
   const blocker = await openTransaction(db)
   await query(blocker, 'SELECT FROM verdict_states WHERE monitor_id = ? FOR UPDATE', [id])
   await run(nats, id, '-')
-  const isOurs = 'datname = current_database() AND wait_event_type = ?'
-  await waitFor(async () => (await countRows('pg_stat_activity', isOurs, ['Lock'])) > 0, { label: 'a lock' })
+  const lockWaits = 'datname = current_database() AND wait_event_type = ?'
+  await waitFor(async () => (await countRows('pg_stat_activity', lockWaits, ['Lock'])) > 0, { label: 'a lock' })
   relay.hold()
   await blocker.rollback()
   const heldMs = performance.now()

@@ -20,7 +20,10 @@ const INTERVAL_S = 2
 
 const { url, server, db, nats, projectId } = await startVerdictEngines(tap)
 const five = { regions: REGIONS, intervalSeconds: INTERVAL_S }
-const [failedFirst, wasWell] = [await insertMonitor(db, projectId, five), await insertMonitor(db, projectId, five)]
+const [failedFirst, succeededFirst] = [
+  await insertMonitor(db, projectId, five),
+  await insertMonitor(db, projectId, five),
+]
 
 /** One check by each region: `.` up, `x` down, a blank for a region without probes. */
 async function checks(id: string, round: string): Promise<void> {
@@ -33,13 +36,13 @@ async function checks(id: string, round: string): Promise<void> {
 async function checksUntil(rounds: [string, string], label: string, isSo: () => Promise<boolean>): Promise<void> {
   const going = async () => {
     await checks(failedFirst, rounds[0])
-    await checks(wasWell, rounds[1])
+    await checks(succeededFirst, rounds[1])
     return isSo()
   }
   await waitFor(going, { ...LONG_WAIT, label })
 }
 
-const statuses = async () => [await readStatuses(db, failedFirst), await readStatuses(db, wasWell)]
+const statuses = async () => [await readStatuses(db, failedFirst), await readStatuses(db, succeededFirst)]
 const are = async (first: string, second: string) =>
   JSON.stringify(await statuses()) === JSON.stringify([first, second])
 

@@ -22,9 +22,9 @@ t.test('A process with a stuck critical loop logs it once and exits with an erro
   await reach(3)
   program.signal('SIGUSR2')
   t.equal(await program.exited, 1)
-  const said = program.lines.filter(({ event }) => event === 'stuck')
-  t.match(said, [{ loops: ['work'], level: 60 }])
-  t.equal(said.length, 1)
+  const logged = program.lines.filter(({ event }) => event === 'stuck')
+  t.match(logged, [{ loops: ['work'], level: 60 }])
+  t.equal(logged.length, 1)
 })
 
 t.test('A process that was suspended for longer than the limit continues', async t => {

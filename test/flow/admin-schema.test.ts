@@ -50,8 +50,8 @@ t.test('The command "migrate" says what it waits for, and brings the schema up t
   const dump = await openTransaction(db)
   await execute(dump, 'LOCK TABLE memberships IN ACCESS SHARE MODE')
   const migrating = start('migrate')
-  const says = (text: string) => migrating.lines.some(line => line.text?.includes(text))
-  await waitFor(() => says('0072-entered-organizations'), { label: 'a line about the lock' })
+  const hasPrinted = (text: string) => migrating.lines.some(line => line.text?.includes(text))
+  await waitFor(() => hasPrinted('0072-entered-organizations'), { label: 'a line about the lock' })
   // the command waits for the migration of another process, which may be the first start of a control plane
   const listing = start('probe', 'list')
   await waitFor(() => listing.lines.some(({ text }) => text === 'waiting for the migration of another process'), {

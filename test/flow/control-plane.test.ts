@@ -23,7 +23,7 @@ const controlPlane = (env: Record<string, string> = {}) =>
 const admin = (...args: string[]) => startProgram(t, { program: 'dist/admin.js', args, env: ENV })
 
 /** On a busy machine an engine can answer later than `/readyz` waits. */
-const answersWell = (port: number, path: string) =>
+const waitForOk = (port: number, path: string) =>
   waitFor(async () => (await fetch(`http://127.0.0.1:${port}/${path}`)).status === 200, { label: path })
 
 /** The lines for the operator, which are not log lines. */
@@ -33,7 +33,7 @@ t.test('The control plane reports when it is ready and on which ports, and ends 
   const program = controlPlane()
   const ready = await program.untilEvent('ready')
   t.ok(ready.http_port > 0 && ready.operator_port > 0 && ready.grpc_port > 0)
-  await answersWell(ready.operator_port, 'readyz')
+  await waitForOk(ready.operator_port, 'readyz')
   t.equal(await program.stop(), 0)
   t.same(sentences(program), [], 'nothing but log lines was printed')
 })
@@ -73,10 +73,10 @@ t.test('A failed start prints one sentence without secrets and exits with code 1
     const program = controlPlane(env)
     await t.rejects(program.untilEvent('ready'), /ended before/)
     t.equal(await program.stop(), 1, what)
-    const said = sentences(program)
-    t.equal(said.length, 1, `${what} is one sentence: ${said.join(' | ')}`)
-    t.match(said[0], sentence)
-    t.notMatch(said.join(), 'hunter2')
+    const printed = sentences(program)
+    t.equal(printed.length, 1, `${what} is one sentence: ${printed.join(' | ')}`)
+    t.match(printed[0], sentence)
+    t.notMatch(printed.join(), 'hunter2')
   }
   await Promise.all(rows.map(start))
 })
@@ -86,7 +86,7 @@ t.test('A process without the role "api" answers health requests but not the API
   const { http_port: port, operator_port: operatorPort, grpc_port: grpcPort } = await program.untilEvent('ready')
   t.equal(grpcPort, null)
   for (const path of ['healthz', 'readyz', 'metrics']) {
-    await answersWell(operatorPort, path)
+    await waitForOk(operatorPort, path)
   }
   t.equal((await fetch(`http://127.0.0.1:${port}/api/v1/agent/bootstrap`, { method: 'POST' })).status, 401)
 })

@@ -37,9 +37,9 @@ t.test('GET /probes shows the health of each probe, connected to any process', a
     async () => {
       const all = await probes()
       const sum = [...all.values()].reduce((total, { load }) => total + load.assignments, 0)
-      const isTold = ([name, { assigned }]: [string, TestProbe]) => all.get(name).load.assignments === assigned.size
+      const isReported = ([name, { assigned }]: [string, TestProbe]) => all.get(name).load.assignments === assigned.size
       // each has a share, so every listed probe has sent a heartbeat since
-      return sum === 40 && Object.entries({ old, newer }).every(isTold) ? all : undefined
+      return sum === 40 && Object.entries({ old, newer }).every(isReported) ? all : undefined
     },
     { label: 'the assignments of each' },
   )

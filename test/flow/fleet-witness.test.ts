@@ -122,12 +122,12 @@ t.test('A witness of another region', async t => {
 t.test('A silent witness of one region does not hide the result of another region', async t => {
   const fleet = await createTestFleet(t)
   const process = await fleet.start(PATIENT)
-  const [own, silent, well] = await Promise.all(
+  const [own, silent, healthy] = await Promise.all(
     ['us-east', 'eu-west', 'ap-southeast'].map(async region =>
       connectProbe(t, process.port, await fleet.token(region), { name: region }),
     ),
   )
-  await Promise.all([own!, silent!, well!].map(probe => probe.ready()))
+  await Promise.all([own!, silent!, healthy!].map(probe => probe.ready()))
   const [monitorId] = await insertMonitors(fleet.db, fleet.projectId, 1, { regions: ['us-east'] })
   await waitFor(() => own!.assigned.has(monitorId!), { label: 'its assignment' })
   const taken: ResultBatch[] = []
@@ -137,12 +137,12 @@ t.test('A silent witness of one region does not hide the result of another regio
   t.teardown(() => subscription.unsubscribe())
   const hint: WitnessHint = { runId: newId(), monitorId: monitorId!, configVersion: 1, scheduledAtMs: Date.now() }
   fleet.nats.connection.publish(WITNESS_SUBJECT, JSON.stringify(hint))
-  const [atSilent, atWell] = await Promise.all(
-    [silent!, well!].map(probe => waitFor(() => all(probe, 'runNow')[0], { label: 'a check at each region' })),
+  const [atSilent, atHealthy] = await Promise.all(
+    [silent!, healthy!].map(probe => waitFor(() => all(probe, 'runNow')[0], { label: 'a check at each region' })),
   )
-  t.not(atSilent!.runId, atWell!.runId)
-  const result = buildResult(atWell!, { outcome: Outcome.UP, statusCode: 200, error: undefined })
-  well!.send({ $case: 'runDone', value: { runId: atWell!.runId, probeId: 'anybody', result } })
+  t.not(atSilent!.runId, atHealthy!.runId)
+  const result = buildResult(atHealthy!, { outcome: Outcome.UP, statusCode: 200, error: undefined })
+  healthy!.send({ $case: 'runDone', value: { runId: atHealthy!.runId, probeId: 'anybody', result } })
   await waitFor(() => taken[0], { label: 'the result of the other region' })
   t.match(taken, [{ region: 'ap-southeast', witnessed: { monitorId, outcome: Outcome.UP } }])
 })

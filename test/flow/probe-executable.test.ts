@@ -34,8 +34,8 @@ t.test('npm run build:probe creates an executable, its installer and their check
   const destdir = mkdtempSync(join(tmpdir(), 'picket-installed-'))
   t.teardown(() => rmSync(destdir, { recursive: true }))
   const env = { PATH: process.env.PATH, DESTDIR: destdir, FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_x' }
-  const said = execFileSync('sh', [join(folder, script)], { encoding: 'utf8', env })
-  t.match(said, /^picket-probe \d+\.\d+\.\d+ is installed below/)
+  const output = execFileSync('sh', [join(folder, script)], { encoding: 'utf8', env })
+  t.match(output, /^picket-probe \d+\.\d+\.\d+ is installed below/)
 })
 
 t.test('The executable checks, evaluates large pages in its thread, takes screenshots and serves metrics', async t => {

@@ -294,7 +294,7 @@ t.test('Pausing, changing and deleting during many failures keeps everything con
   await waitFor(async () => (await readStatuses(db, last)).endsWith('up'))
 
   t.equal(await verdict.metric('picket_verdict_partition_restarts_total'), restarts, 'no deadlock, no error')
-  const odd = await query(
+  const inconsistent = await query(
     db,
     `SELECT m.id, m.status, latest.to_status, m.is_paused, incidents.n FROM monitors m
      LEFT JOIN LATERAL (SELECT to_status FROM transitions WHERE monitor_id = m.id ORDER BY at DESC, id DESC
@@ -306,7 +306,7 @@ t.test('Pausing, changing and deleting during many failures keeps everything con
        OR (m.is_paused OR m.deleted_at IS NOT NULL) AND m.status IS NOT NULL)`,
     [ids],
   )
-  t.same(odd, [])
+  t.same(inconsistent, [])
 })
 
 t.test('Results of an older epoch are history and change no verdict', async t => {

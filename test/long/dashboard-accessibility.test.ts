@@ -104,8 +104,8 @@ t.test(
         `${path}: no controls`,
       )
       t.equal(await page.locator('h1:visible').count(), 1, `${path}: the heading`)
-      const ground = 'getComputedStyle(document.documentElement).getPropertyValue("--ground").trim()'
-      t.equal(await page.evaluate(ground), '#fff', `${path}: light`)
+      const background = 'getComputedStyle(document.documentElement).getPropertyValue("--ground").trim()'
+      t.equal(await page.evaluate(background), '#fff', `${path}: light`)
       await page.emulateMedia({ media: 'screen', forcedColors: 'active' })
       const hidden =
         await page.evaluate(`[...document.querySelectorAll('main :is(.state svg, .strip rect)')].filter(shape => {

@@ -3,10 +3,10 @@ import type { SimulatedFault, SimulatedFaultKind } from './plan.ts'
 
 type ClickhousePlanOptions = {
   kinds: readonly SimulatedFaultKind[]
-  rates: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; longestMs: number }>
+  rates: Record<SimulatedFaultKind, { aYear: number; minMs: number; maxMs: number }>
   /** the part of a year, multiplied by the factor */
   share: number
-  spread: (random: Random, shortestMs: number, longestMs: number) => number
+  spread: (random: Random, minMs: number, maxMs: number) => number
   firstMs: number
   lastMs: number
 }
@@ -28,11 +28,11 @@ export function planClickhouseFaults(
   { kinds, rates, share, spread, firstMs, lastMs }: ClickhousePlanOptions,
 ): SimulatedFault[] {
   const drawn = kinds.flatMap(kind => {
-    const { aYear, shortestMs, longestMs } = rates[kind]
+    const { aYear, minMs, maxMs } = rates[kind]
     const amount = Math.floor(aYear * share) + (random.chance((aYear * share) % 1) ? 1 : 0)
     return Array.from({ length: amount }, () => {
       const fromMs = random.between(firstMs, lastMs)
-      return { kind, place: '', fromMs, lengthMs: spread(random, shortestMs, longestMs), size: 1 }
+      return { kind, place: '', fromMs, lengthMs: spread(random, minMs, maxMs), size: 1 }
     })
   })
   const planned: SimulatedFault[] = []

@@ -175,7 +175,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
     return session
   }
 
-  function hear(session: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
+  function receive(session: ProbeSession, body: NonNullable<ProbeMessage['body']>): void {
     session.lastMessageMs = machine.monotonicMs()
     if (body.$case === 'draining') {
       tryNow(() => database.markDraining(session.probeId, session.connectedTo))
@@ -185,8 +185,8 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
 
   function beat(session: ProbeSession, { latencyMs, natsAwayMs, isOnline }: HeartbeatReport): number {
     session.lastMessageMs = machine.monotonicMs() + latencyMs
-    const isWell = natsAwayMs === 0 && isOnline
-    if (!isWell || session.health) {
+    const isHealthy = natsAwayMs === 0 && isOnline
+    if (!isHealthy || session.health) {
       wake()
       session.offlineSinceMs = isOnline ? null : (session.offlineSinceMs ?? session.lastMessageMs)
       const offlineMs = session.lastMessageMs - (session.offlineSinceMs ?? session.lastMessageMs)
@@ -243,7 +243,7 @@ export function startFleetProcess({ name, host, database, stream, hints, alarm }
         isOpen: isUp,
         sendHeartbeat: heartbeat => (isUp() ? beat(session!, heartbeat) : null),
         send: body => {
-          if (isUp()) hear(session!, body)
+          if (isUp()) receive(session!, body)
         },
         close: () => session?.close('gone'),
         abort: () => session?.close('gone'),

@@ -82,34 +82,34 @@ const YEAR_DAYS = 365
 export const QUIET_MS = 10 * MIN
 
 /** How often each fault occurs in a year, and its duration. Kinds of probes and regions occur at each of them. */
-const RATES: Record<SimulatedFaultKind, { aYear: number; shortestMs: number; longestMs: number }> = {
-  'probe-killed': { aYear: 6, shortestMs: 2 * S, longestMs: 30 * S },
-  'probe-host-dead': { aYear: 2, shortestMs: MIN, longestMs: 2 * HOUR },
-  'probe-frozen': { aYear: 6, shortestMs: 3 * S, longestMs: 5 * MIN },
-  'probe-fleet-cut': { aYear: 12, shortestMs: 3 * S, longestMs: 10 * MIN },
-  'probe-nats-cut': { aYear: 10, shortestMs: 3 * S, longestMs: 10 * MIN },
-  'probe-uplink-lost': { aYear: 3, shortestMs: 5 * S, longestMs: 15 * MIN },
-  'probe-targets-gone': { aYear: 2, shortestMs: 5 * S, longestMs: 15 * MIN },
-  'probe-partial-loss': { aYear: 3, shortestMs: 20 * S, longestMs: 15 * MIN },
-  'probe-resolver-gone': { aYear: 1, shortestMs: 20 * S, longestMs: 15 * MIN },
-  'region-uplink-lost': { aYear: 1.5, shortestMs: 10 * S, longestMs: 15 * MIN },
-  'region-partial-loss': { aYear: 1.5, shortestMs: 20 * S, longestMs: 15 * MIN },
-  'region-dead': { aYear: 1, shortestMs: MIN, longestMs: 30 * MIN },
-  'region-bad-then-dead': { aYear: 0.5, shortestMs: 2 * MIN, longestMs: 30 * MIN },
-  'control-plane-redeployed': { aYear: 50, shortestMs: 40 * S, longestMs: 40 * S },
-  'probes-redeployed': { aYear: 12, shortestMs: 5 * MIN, longestMs: 5 * MIN },
-  'fleet-killed': { aYear: 6, shortestMs: 2 * S, longestMs: MIN },
-  'verdict-killed': { aYear: 12, shortestMs: 10 * S, longestMs: 10 * S },
-  'verdict-without-nats': { aYear: 6, shortestMs: 10 * S, longestMs: 10 * S },
-  'nats-away': { aYear: 14, shortestMs: S, longestMs: 15 * MIN },
-  'nats-clock-set': { aYear: 1.5, shortestMs: S, longestMs: S },
-  'postgres-away': { aYear: 4, shortestMs: 2 * S, longestMs: 5 * MIN },
-  'postgres-restored': { aYear: 1, shortestMs: 5 * S, longestMs: 30 * S },
-  'postgres-clock-set': { aYear: 1.5, shortestMs: S, longestMs: S },
-  'hints-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
-  'acks-lost': { aYear: 12, shortestMs: MIN, longestMs: HOUR },
-  'clickhouse-away': { aYear: 12, shortestMs: 2 * S, longestMs: 15 * MIN },
-  'clickhouse-answers-lost': { aYear: 12, shortestMs: 2 * S, longestMs: 10 * MIN },
+const RATES: Record<SimulatedFaultKind, { aYear: number; minMs: number; maxMs: number }> = {
+  'probe-killed': { aYear: 6, minMs: 2 * S, maxMs: 30 * S },
+  'probe-host-dead': { aYear: 2, minMs: MIN, maxMs: 2 * HOUR },
+  'probe-frozen': { aYear: 6, minMs: 3 * S, maxMs: 5 * MIN },
+  'probe-fleet-cut': { aYear: 12, minMs: 3 * S, maxMs: 10 * MIN },
+  'probe-nats-cut': { aYear: 10, minMs: 3 * S, maxMs: 10 * MIN },
+  'probe-uplink-lost': { aYear: 3, minMs: 5 * S, maxMs: 15 * MIN },
+  'probe-targets-gone': { aYear: 2, minMs: 5 * S, maxMs: 15 * MIN },
+  'probe-partial-loss': { aYear: 3, minMs: 20 * S, maxMs: 15 * MIN },
+  'probe-resolver-gone': { aYear: 1, minMs: 20 * S, maxMs: 15 * MIN },
+  'region-uplink-lost': { aYear: 1.5, minMs: 10 * S, maxMs: 15 * MIN },
+  'region-partial-loss': { aYear: 1.5, minMs: 20 * S, maxMs: 15 * MIN },
+  'region-dead': { aYear: 1, minMs: MIN, maxMs: 30 * MIN },
+  'region-bad-then-dead': { aYear: 0.5, minMs: 2 * MIN, maxMs: 30 * MIN },
+  'control-plane-redeployed': { aYear: 50, minMs: 40 * S, maxMs: 40 * S },
+  'probes-redeployed': { aYear: 12, minMs: 5 * MIN, maxMs: 5 * MIN },
+  'fleet-killed': { aYear: 6, minMs: 2 * S, maxMs: MIN },
+  'verdict-killed': { aYear: 12, minMs: 10 * S, maxMs: 10 * S },
+  'verdict-without-nats': { aYear: 6, minMs: 10 * S, maxMs: 10 * S },
+  'nats-away': { aYear: 14, minMs: S, maxMs: 15 * MIN },
+  'nats-clock-set': { aYear: 1.5, minMs: S, maxMs: S },
+  'postgres-away': { aYear: 4, minMs: 2 * S, maxMs: 5 * MIN },
+  'postgres-restored': { aYear: 1, minMs: 5 * S, maxMs: 30 * S },
+  'postgres-clock-set': { aYear: 1.5, minMs: S, maxMs: S },
+  'hints-lost': { aYear: 12, minMs: MIN, maxMs: HOUR },
+  'acks-lost': { aYear: 12, minMs: MIN, maxMs: HOUR },
+  'clickhouse-away': { aYear: 12, minMs: 2 * S, maxMs: 15 * MIN },
+  'clickhouse-answers-lost': { aYear: 12, minMs: 2 * S, maxMs: 10 * MIN },
 }
 
 const OUTAGES_A_YEAR = 70
@@ -210,9 +210,9 @@ function paceEdit(random: Random, index: number, endMs: number, outages: readonl
 }
 
 /** A duration with log-uniform distribution: 5 s to 15 s is as likely as 20 to 60 minutes. */
-export function spread(random: Random, shortestMs: number, longestMs: number): number {
+export function spread(random: Random, minMs: number, maxMs: number): number {
   const exponent = random.between(0, 1_000_000) / 1_000_000
-  return Math.round(shortestMs * (longestMs / shortestMs) ** exponent)
+  return Math.round(minMs * (maxMs / minMs) ** exponent)
 }
 
 /** Outages that do not overlap, with time for recovery between them. */
@@ -264,8 +264,8 @@ function listPlaces(installation: SimulatedInstallation, kind: SimulatedFaultKin
 }
 
 function planFault(random: Random, kind: SimulatedFaultKind, place: string, fromMs: number): SimulatedFault {
-  const { shortestMs, longestMs } = RATES[kind]
-  return { kind, place, fromMs, toMs: fromMs + spread(random, shortestMs, longestMs), size: chooseSize(random, kind) }
+  const { minMs, maxMs } = RATES[kind]
+  return { kind, place, fromMs, toMs: fromMs + spread(random, minMs, maxMs), size: chooseSize(random, kind) }
 }
 
 function chooseSize(random: Random, kind: SimulatedFaultKind): number {

@@ -33,13 +33,13 @@ export function formatReport(report: SimulationReport): string {
     unchecked,
     alerts,
   } = report
-  const { results, redelivered, repeated, missing, longestMs } = report.history
+  const { results, redelivered, repeated, missing, maxMs } = report.history
   return [
     `seed ${seed}: ${days} days, ${checks} checks, ${faults} faults, ${liveSets} changes of live sets, ${unchecked} times without a status`,
     `results: ${Object.entries(kinds)
       .map(([kind, count]) => `${kind} ${count}`)
       .join(', ')}`,
-    `history: ${results} results stored, ${redelivered} messages redelivered, ${repeated} rows repeated, ${missing} missing; without a fault acknowledged within ${(longestMs / 1000).toFixed(1)} s`,
+    `history: ${results} results stored, ${redelivered} messages redelivered, ${repeated} rows repeated, ${missing} missing; without a fault acknowledged within ${(maxMs / 1000).toFixed(1)} s`,
     '',
     `outages: ${outages.all} (${outages.plain} without a fault or a change under way)`,
     formatCounts(outages),

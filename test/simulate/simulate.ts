@@ -167,7 +167,7 @@ function emptyChronicle(options: Options, installation: SimulatedInstallation, p
     transitions: [],
     windows: [],
     notifications: [],
-    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
+    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, maxMs: 0, violations: [] },
   }
 }
 

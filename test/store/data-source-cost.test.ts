@@ -30,11 +30,11 @@ t.test('A source of 200 monitors needs one fetch, and one transaction only when 
   t.teardown(() => nats.close())
   await ensureStreams(nats.manager)
   const target = await startTarget(t)
-  const say = (status: string) => {
+  const answerWith = (status: string) => {
     const cells = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`cell-${i}`, { status }]))
     target.behave({ kind: 'answer', body: JSON.stringify(cells) })
   }
-  say('ok')
+  answerWith('ok')
   const id = idWithLateSlot()
   const { projectId } = await insertTenant(db)
   await execute(
@@ -91,7 +91,7 @@ t.test('A source of 200 monitors needs one fetch, and one transaction only when 
   t.same(await costOfNext(1), { fetches: 1, transactions: 1 })
   t.same(await statuses(), { up: 200 })
   t.same(await costOfNext(2), { fetches: 2, transactions: 0 })
-  say('broken')
+  answerWith('broken')
   t.same(await costOfNext(3), { fetches: 3, transactions: 1 })
   t.same(await statuses(), { down: 200 })
 })

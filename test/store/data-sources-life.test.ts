@@ -78,7 +78,7 @@ async function createSource(interval = 60) {
   const fetchChildren = (children: EvaluatedChild[], at?: Date) => fetch({ children, keys: children.length }, at)
   return {
     ...{ id, projectId, fieldId, child, claim },
-    says: (cells: Record<string, ChildOutcome>, at?: Date) => fetchChildren(Object.entries(cells).map(foundAs), at),
+    fetch: (cells: Record<string, ChildOutcome>, at?: Date) => fetchChildren(Object.entries(cells).map(foundAs), at),
     names: (cells: Record<string, string>) =>
       fetchChildren(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
     fails: (isOurFault = false) =>
@@ -133,7 +133,7 @@ t.test('Without a source a process queries every ten seconds', async t => {
 
 t.test('A value becomes a monitor with a verdict, an incident, an alert and an explanation', async t => {
   const source = await createSource()
-  t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded', d: 'unknown' }))
+  t.ok(await source.fetch({ a: 'up', b: 'down', c: 'degraded', d: 'unknown' }))
   t.same(toStatuses(await source.monitors()), { a: 'up', b: 'down', c: 'degraded', d: null })
   t.same((await source.events()).sort(), ['monitor.degraded', 'monitor.down'])
   t.match(await source.incidents(), [{ title: 'Cell b is down', status: 'investigating' }])
@@ -155,32 +155,32 @@ t.test('A value becomes a monitor with a verdict, an incident, an alert and an e
 
 t.test('A value that is bad and then only degraded is shown as degraded at once, and its outage goes on', async t => {
   const source = await createSource()
-  await source.says({ a: 'down' })
-  t.ok(await source.says({ a: 'degraded' }))
+  await source.fetch({ a: 'down' })
+  t.ok(await source.fetch({ a: 'degraded' }))
   t.same(toStatuses(await source.monitors()), { a: 'degraded' })
   t.match(await source.incidents(), [{ status: 'investigating' }])
-  await source.says({ a: 'up' })
+  await source.fetch({ a: 'up' })
   t.match(await source.incidents(), [{ status: 'resolved' }])
 })
 
 t.test('An unchanged result needs no transaction', async t => {
   const source = await createSource()
-  t.ok(await source.says({ a: 'up', b: 'down' }))
-  t.notOk(await source.says({ a: 'up', b: 'down' }))
-  t.ok(await source.says({ a: 'up', b: 'up' }))
+  t.ok(await source.fetch({ a: 'up', b: 'down' }))
+  t.notOk(await source.fetch({ a: 'up', b: 'down' }))
+  t.ok(await source.fetch({ a: 'up', b: 'up' }))
   t.same(await source.events(), ['monitor.down', 'monitor.up'])
 })
 
 t.test('An unreachable source makes its monitors unknown and sends no alert', async t => {
   const source = await createSource()
-  await source.says({ a: 'up', b: 'down', c: 'degraded' })
+  await source.fetch({ a: 'up', b: 'down', c: 'degraded' })
   const before = await source.events()
   t.notOk(await source.fails(), 'the first failure is confirmed by a second fetch')
   t.ok(await source.fails())
   t.same(toStatuses(await source.monitors()), { a: null, b: null, c: null })
   t.match(await source.incidents(), [{ status: 'investigating' }], 'the open incident stays open')
   t.notOk(await source.fails(), 'nothing has changed since')
-  t.ok(await source.says({ a: 'up', b: 'down', c: 'degraded' }))
+  t.ok(await source.fetch({ a: 'up', b: 'down', c: 'degraded' }))
   t.same(toStatuses(await source.monitors()), { a: 'up', b: 'down', c: 'degraded' })
   t.same(await source.events(), before)
   t.equal((await source.incidents()).length, 1, 'it is the same outage')
@@ -188,7 +188,7 @@ t.test('An unreachable source makes its monitors unknown and sends no alert', as
 
 t.test('A source that fails every other time changes nothing and is fetched again within seconds', async t => {
   const source = await createSource()
-  await source.says({ a: 'up', b: 'down' })
+  await source.fetch({ a: 'up', b: 'down' })
   for (let i = 0; i < 3; i++) {
     t.notOk(await source.fails())
     const [row] = await query<{ isSoon: boolean; failures: number; lastError: string | null }>(
@@ -198,7 +198,7 @@ t.test('A source that fails every other time changes nothing and is fetched agai
       [source.id],
     )
     t.match(row, { isSoon: true, failures: 0, lastError: /status 500/ })
-    t.notOk(await source.says({ a: 'up', b: 'down' }))
+    t.notOk(await source.fetch({ a: 'up', b: 'down' }))
   }
   const [count] = await query(db, 'SELECT count(*) AS transitions FROM transitions WHERE project_id = ?', [
     source.projectId,
@@ -208,9 +208,9 @@ t.test('A source that fails every other time changes nothing and is fetched agai
 
 t.test('An outage that ended while the source was unreachable is resolved and announced', async t => {
   const source = await createSource()
-  await source.says({ a: 'down' })
+  await source.fetch({ a: 'down' })
   for (let i = 0; i < 2; i++) await source.fails()
-  await source.says({ a: 'up' })
+  await source.fetch({ a: 'up' })
   t.match(await source.incidents(), [{ status: 'resolved' }])
   t.same(await source.events(), ['monitor.down', 'monitor.up'])
   const transitions = await query(
@@ -233,7 +233,7 @@ t.test('Three consecutive failures open an incident of the source, and a success
   const incident = { title: 'Data source Cells cannot be fetched', severity: 'minor' }
   t.same(await source.incidents(), [{ ...incident, status: 'investigating' }])
   for (let i = 0; i < 3; i++) t.notOk(await source.fails())
-  await source.says({})
+  await source.fetch({})
   t.same(await source.incidents(), [{ ...incident, status: 'resolved' }])
   t.match(await query(db, 'SELECT failures, last_error, incident_id FROM data_sources WHERE id = ?', [source.id]), [
     { failures: 0, last_error: null, incident_id: null },
@@ -242,7 +242,7 @@ t.test('Three consecutive failures open an incident of the source, and a success
 
 t.test('Internal faults do not count as failures of a source', async t => {
   const source = await createSource()
-  await source.says({ a: 'up' })
+  await source.fetch({ a: 'up' })
   for (let i = 0; i < 4; i++) await source.fails(true)
   t.same(await source.incidents(), [])
   t.same(toStatuses(await source.monitors()), { a: null })
@@ -263,25 +263,25 @@ t.test('A name follows the template until a user changes it', async t => {
 
 t.test('The monitor of a missing key is unknown, archived after a day, and restored with its key', async t => {
   const source = await createSource()
-  await source.says({ a: 'up', b: 'down' })
-  await source.says({ a: 'up' })
+  await source.fetch({ a: 'up', b: 'down' })
+  await source.fetch({ a: 'up' })
   t.same(toStatuses(await source.monitors()), { a: 'up', b: null })
   await archiveMissing(tools, source.id, new Date())
   t.notOk((await source.monitors())[1]!.isGone)
   const [, before] = await source.monitors()
-  await source.says({ a: 'up' }, hoursFromNow(25))
+  await source.fetch({ a: 'up' }, hoursFromNow(25))
   await archiveMissing(tools, source.id, hoursFromNow(25))
   t.ok((await source.monitors())[1]!.isGone)
   t.match(await source.incidents(), [{ status: 'resolved' }])
   t.same(await source.events(), ['monitor.down'], 'no monitor.up, because the status is unknown')
-  await source.says({ a: 'up', b: 'up' })
+  await source.fetch({ a: 'up', b: 'up' })
   t.match((await source.monitors())[1], { id: before!.id, status: 'up', isGone: false })
 })
 
 t.test('A key that one document did not contain is not archived by a day without a successful fetch', async t => {
   const source = await createSource()
-  await source.says({ a: 'up', b: 'down' })
-  await source.says({ a: 'up' })
+  await source.fetch({ a: 'up', b: 'down' })
+  await source.fetch({ a: 'up' })
   await source.fails()
   const review = async () => {
     const listed = await listSourcesWithMissing(db, hoursFromNow(25), 100)
@@ -289,16 +289,16 @@ t.test('A key that one document did not contain is not archived by a day without
     return [listed.includes(source.id), (await source.monitors())[1]!.isGone]
   }
   t.same(await review(), [false, false])
-  await source.says({ a: 'up' }, hoursFromNow(23))
+  await source.fetch({ a: 'up' }, hoursFromNow(23))
   t.same(await review(), [false, false], 'missing for less than a day when the last document arrived')
-  await source.says({ a: 'up' }, hoursFromNow(24.5))
+  await source.fetch({ a: 'up' }, hoursFromNow(24.5))
   t.same(await review(), [true, true])
 })
 
 t.test('A monitor that returns from the archive keeps its status page component and its maintenance', async t => {
   const source = await createSource()
   const { projectId } = source
-  await source.says({ a: 'up', b: 'up' })
+  await source.fetch({ a: 'up', b: 'up' })
   const ids = (await source.monitors()).map(({ id }) => id)
   const pageId = await insertStatusPage(db, projectId, 'cells')
   const component = await createComponent(db, projectId, pageId, { name: 'B', monitor_id: ids[1]! }, new Date())
@@ -306,14 +306,14 @@ t.test('A monitor that returns from the archive keeps its status page component 
   const maintenance = { db, review: async () => {}, limits: DEFAULT_LIMITS }
   const nightly = { title: 'Backup', cron: '30 2 * * *', duration_minutes: 60, time_zone: 'UTC', monitor_ids: ids }
   const window = await createWindow(maintenance, projectId, nightly, at('10T12:00'))
-  await source.says({ a: 'up' })
-  await source.says({ a: 'up' }, hoursFromNow(25))
+  await source.fetch({ a: 'up' })
+  await source.fetch({ a: 'up' }, hoursFromNow(25))
   await archiveMissing(tools, source.id, hoursFromNow(25))
   t.ok((await source.monitors())[1]!.isGone)
   await changeComponent(db, projectId, pageId, component.id, { name: 'Cell B' }, new Date())
   await changeWindow(maintenance, projectId, window.id, { title: 'Nightly backup' }, at('10T13:00'))
   await planDueWindows(db, 10, at('11T02:30'))
-  await source.says({ a: 'up', b: 'up' })
+  await source.fetch({ a: 'up', b: 'up' })
   t.notOk((await source.monitors())[1]!.isGone)
   const sql = 'SELECT name, monitor_id AS "monitorId" FROM status_page_components WHERE id = ?'
   t.same(await query(db, sql, [component.id]), [{ name: 'Cell B', monitorId: ids[1] }])
@@ -326,7 +326,7 @@ t.test('Documents with new keys leave at most 200 active and 200 archived monito
   const incidentId = await insertIncident(db, source.projectId, 0, { source: 'manual' })
   for (let i = 0; i < 5; i++) {
     const keys = Array.from({ length: 150 }, (_, k) => [`${i}-${k}`, k % 10 === 0 ? 'down' : 'up'] as const)
-    await source.says(Object.fromEntries(keys))
+    await source.fetch(Object.fromEntries(keys))
     const first = (await source.monitors()).find(({ key }) => key === '0-1')
     if (i === 0) await insertIncidentMonitor(db, incidentId, first!.id)
   }
@@ -349,15 +349,15 @@ t.test('Documents with new keys leave at most 200 active and 200 archived monito
 
 t.test('A paused monitor does not change, and is evaluated again when it is resumed', async t => {
   const source = await createSource()
-  await source.says({ a: 'up' })
+  await source.fetch({ a: 'up' })
   const [monitor] = await source.monitors()
   await pauseMonitor(tools, source.projectId, monitor!.id, new Date())
-  t.ok(await source.says({ a: 'down' }))
+  t.ok(await source.fetch({ a: 'down' }))
   t.same(await source.events(), [])
   await resumeMonitor(tools, source.projectId, monitor!.id, new Date())
   t.ok((await findNextDueAt(db))! <= new Date(), 'it is due now')
   t.notOk(await source.fails(), 'the first failure is still confirmed by a second fetch')
-  t.ok(await source.says({ a: 'down' }), 'although the result is unchanged')
+  t.ok(await source.fetch({ a: 'down' }), 'although the result is unchanged')
   t.same(await source.events(), ['monitor.down'])
 })
 

@@ -153,7 +153,10 @@ t.test(
   async t => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ turn: fc.uniqueArray(fc.nat(13), { minLength: 1, maxLength: 14 }) }) },
-      { weight: 3, arbitrary: fc.record({ say: fc.constantFrom('acknowledge', 'update', 'resolve'), of: fc.nat(13) }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({ change: fc.constantFrom('acknowledge', 'update', 'resolve'), of: fc.nat(13) }),
+      },
       { weight: 3, arbitrary: fc.record({ waitSeconds: fc.integer({ min: 1, max: 40 }) }) },
       { weight: 4, arbitrary: fc.record({ deliver: fc.nat(40) }) },
     )
@@ -184,7 +187,7 @@ t.test(
           for (const id of ups) isDown.delete(id)
           await fail(downs, seconds)
           await recover(ups, seconds)
-        } else await say(tenant, ids[one.of]!, one.say, at(seconds))
+        } else await changeIncident(tenant, ids[one.of]!, one.change, at(seconds))
       }
       await closeDueDigests(db, at(seconds + 1_000))
       for (const channelId of [chat, mail]) while (await deliver(channelId, 0));
@@ -200,7 +203,12 @@ t.test(
 )
 
 /** An update of the newest incident of a monitor, if it has one. */
-async function say(person: { projectId: string; userId: string }, monitorId: string, what: string, now: Date) {
+async function changeIncident(
+  person: { projectId: string; userId: string },
+  monitorId: string,
+  what: string,
+  now: Date,
+) {
   const [incident] = await query<{ id: string; isOpen: boolean }>(
     db,
     `SELECT id, resolved_at IS NULL AS "isOpen" FROM incidents WHERE cause_monitor_id = ? ORDER BY id DESC LIMIT 1`,

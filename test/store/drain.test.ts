@@ -58,14 +58,14 @@ async function createRegion(region: string, ...capabilities: string[][]): Promis
   return ids
 }
 
-/** The other regions contradicted `odd` for this many monitors. */
-const disagree = (region: string, odd: string, other: string, monitors: number, secondsAgo = 1, to: Db | Tx = db) =>
+/** The other regions contradicted `outlier` for this many monitors. */
+const disagree = (region: string, outlier: string, other: string, monitors: number, secondsAgo = 1, to: Db | Tx = db) =>
   insertDisagreements(
     to,
     Array.from({ length: monitors }, () => {
       const atMs = Date.now() - secondsAgo * 1_000
       const about = { monitorId: uuidv7(), region, scheduledAtMs: atMs, atMs }
-      return { ...about, probeId: odd, otherProbeId: other, oddProbeId: odd }
+      return { ...about, probeId: outlier, otherProbeId: other, oddProbeId: outlier }
     }),
   )
 

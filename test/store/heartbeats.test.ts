@@ -273,9 +273,9 @@ t.test('a queued ping is stored once, with the time of its arrival, and does not
 })
 
 t.test('queued pings that are stored after an outage do not make their monitors overdue', async t => {
-  const [heard, silent] = await createHeartbeats(2)
-  for (const { token } of [heard!, silent!]) await beat(token)
-  const ids = [heard!.id, silent!.id]
+  const [alive, silent] = await createHeartbeats(2)
+  for (const { token } of [alive!, silent!]) await beat(token)
+  const ids = [alive!.id, silent!.id]
   const agoMs = 5 * HOUR_MS
   await execute(
     db,
@@ -287,7 +287,7 @@ t.test('queued pings that are stored after an outage do not make their monitors 
   t.ok((await recordIntakeAlive(db)).outage, 'the deadlines are extended')
   await keepListening()
   t.same(
-    await storePings(tools(), [{ ...buildPingArrival(heard!.token), receivedAtMs: Date.now() - agoMs, isKept: true }]),
+    await storePings(tools(), [{ ...buildPingArrival(alive!.token), receivedAtMs: Date.now() - agoMs, isKept: true }]),
     [true],
   )
   await evaluateOverdue(tools(), 100)

@@ -69,16 +69,16 @@ t.test('A transaction with many statements sends one notification for each proje
   const ids = await insertMonitors(db, projectId, 3)
   const connection = await db.client.acquireConnection()
   t.teardown(() => db.client.releaseConnection(connection))
-  const heard: string[] = []
-  connection.on('notification', ({ payload }: { payload: string }) => heard.push(payload))
+  const received: string[] = []
+  connection.on('notification', ({ payload }: { payload: string }) => received.push(payload))
   await connection.query('LISTEN project_changes; LISTEN finished')
   await db.transaction(async tx => {
     for (const id of ids) await tx.raw(`UPDATE monitors SET name = 'y' WHERE id = ?`, [id])
     await insertStates(tx as never, ids, `'ok'`)
   })
   await db.raw(`SELECT pg_notify('finished', 'finished')`)
-  await waitFor(() => heard.includes('finished'))
-  t.same(heard, [projectId, 'finished'])
+  await waitFor(() => received.includes('finished'))
+  t.same(received, [projectId, 'finished'])
 })
 
 t.test('Rows are deleted after an hour, when no position needs them', async t => {

@@ -131,11 +131,11 @@ t.test('An ancestor of a parent counts too, and the nearest ancestor that is dow
 
 t.test('A child that is decided before its parent waits for the verdict of the parent', async t => {
   const house = await newHouse()
-  const [parent, well] = (await house.addMonitors(2)) as [string, string]
+  const [parent, healthy] = (await house.addMonitors(2)) as [string, string]
   const [child, other] = (await house.addMonitors(2)) as [string, string]
-  await house.check([parent, well, child, other], '+')
+  await house.check([parent, healthy, child, other], '+')
   await house.depend(child, [parent])
-  await house.depend(other, [well])
+  await house.depend(other, [healthy])
   await house.check([parent], '-', 2)
   await house.check([child, other], '-')
   await house.pass(4)

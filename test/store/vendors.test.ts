@@ -127,13 +127,13 @@ t.test('An unchanged feed is requested with validators and changes no dependency
 t.test('An entry without an update ends after a day, also when its feed has not changed', async t => {
   const target = await startTarget(t)
   const { projectId } = await newProject()
-  const say = (...items: string[]) =>
+  const publish = (...items: string[]) =>
     target.behave({
       kind: 'answer',
       headers: { etag: '"1"' },
       body: `<rss version="2.0"><channel><title>t</title>${items.join('')}</channel></rss>`,
     })
-  say()
+  publish()
   const id = await createDependency(
     { db, checkLiteral },
     projectId,
@@ -141,7 +141,7 @@ t.test('An entry without an update ends after a day, also when its feed has not 
     at(0),
   )
   await read(0)
-  say(`<item><title>Database outage</title><guid>1</guid><pubDate>${at(1).toUTCString()}</pubDate></item>`)
+  publish(`<item><title>Database outage</title><guid>1</guid><pubDate>${at(1).toUTCString()}</pubDate></item>`)
   await read(1)
   t.same(await readEventNames(id), ['vendor.down'])
   const isConditional = () => target.requests.at(-1)?.headers['if-none-match'] === '"1"'

@@ -22,9 +22,9 @@ export async function startBlackbox(t: Teardown, modules: Record<string, Blackbo
   const port = await reserveFreePort()
   const args = [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`]
   const exporter = spawn('prometheus-blackbox-exporter', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
+  let output = ''
   exporter.stderr.on('data', chunk => {
-    said = `${said}${chunk}`.slice(-4_000)
+    output = `${output}${chunk}`.slice(-4_000)
   })
   await new Promise<void>((resolve, reject) => {
     exporter.once('spawn', resolve)
@@ -40,7 +40,7 @@ export async function startBlackbox(t: Teardown, modules: Record<string, Blackbo
       answer => answer.ok,
       () => false,
     )
-  await waitFor(isReady, { label: () => `blackbox_exporter; its output: ${said}` })
+  await waitFor(isReady, { label: () => `blackbox_exporter; its output: ${output}` })
   return async (module, target) => {
     const query = new URLSearchParams({ module, target, debug: 'true' })
     const log = await (await fetch(`${origin}/probe?${query}`)).text()

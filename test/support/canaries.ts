@@ -15,8 +15,8 @@ const publicUrl = 'https://picket.test'
 
 /** The tools to create canaries; `key`: the key of the installation. */
 export function canaryTools(db: Db, key: Buffer): CanaryTools {
-  const sealed = { secrets: createSecretCipher(key), sign: createSigner(key, CANARY_KEY_PURPOSE) }
-  return { db, ...sealed, checkLiteral: () => null, publicUrl }
+  const sign = createSigner(key, CANARY_KEY_PURPOSE)
+  return { db, secrets: createSecretCipher(key), sign, checkLiteral: () => null, publicUrl }
 }
 
 export const makeOperator = (db: Db) => createOperatorProject(db, { email: 'operator@example.com', publicUrl })

@@ -28,11 +28,11 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
   const silentMs: number[] = []
   const answers: { runId: string; result: Result; atMs: number }[] = []
   let open = 0
-  let mostOpen = 0
+  let maxOpen = 0
 
   function run(_: unknown, { cancellation }: CheckRunOptions): Promise<CheckExecution> {
     startsMs.push(time.monotonicMs())
-    mostOpen = Math.max(mostOpen, ++open)
+    maxOpen = Math.max(maxOpen, ++open)
     const { outcome, afterMs } = answer(startsMs.length)
     return new Promise(resolve => {
       const end = (outcome: Outcome, totalMs: number) => {
@@ -83,7 +83,7 @@ export function play(answer: (number: number) => Answer, scene: Scene = {}) {
     answers,
     ask: (runId: string) => runNow({ ...request, runId, trigger: Trigger.RUN_NOW }),
     state: () => resolveStartState(monitors.get('m1')!, time.monotonicMs()),
-    mostOpen: () => mostOpen,
+    maxOpen: () => maxOpen,
     open: () => open,
     /** refuses checks on demand from now on */
     leave: () => loop.stopOnDemandChecks(),

@@ -23,7 +23,7 @@ export function hostileTargets(t: Teardown) {
     },
 
     /** Answers every request with these bytes and closes the connection. */
-    says(bytes: string, spec: Spec = {}): Start {
+    sends(bytes: string, spec: Spec = {}): Start {
       return async () => ({ spec: { url: `http://127.0.0.1:${await startFixedResponse(t, bytes)}/`, ...spec } })
     },
 

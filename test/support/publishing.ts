@@ -104,14 +104,14 @@ export async function insertSubscribedChannel(
   { projectId }: Tenant,
   monitorIds: string[],
   type: ChannelType,
-  sealed: { config: object; secrets: SecretCipher } | null = null,
+  content: { config: object; secrets: SecretCipher } | null = null,
 ): Promise<string> {
   const channel = { id: uuidv7(), projectId }
   await execute(
     db,
     `INSERT INTO alert_channels (id, project_id, name, type, config, is_default, created_at, updated_at)
      VALUES (:id, :projectId, 'Team', :type, :config, false, now(), now())`,
-    { ...channel, type, config: sealed ? encryptConfig(sealed.config, channel, sealed.secrets) : Buffer.alloc(0) },
+    { ...channel, type, config: content ? encryptConfig(content.config, channel, content.secrets) : Buffer.alloc(0) },
   )
   await execute(
     db,

@@ -28,7 +28,7 @@ export function buildHour(given: Partial<Chronicle>, regions = settingsFrom(0).r
     checks: 100,
     liveSets: 6,
     kinds: {},
-    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, longestMs: 0, violations: [] },
+    history: { results: 0, repeated: 0, redelivered: 0, missing: 0, maxMs: 0, violations: [] },
     regions: ALL_REGIONS,
     monitors: [{ id: ID, settings: [settingsFrom(0, { regions, isOtherTarget: true })], isSlow: false }],
     outages: [],

@@ -23,7 +23,7 @@ const MAX_MAIL_BYTES = 2 * 1024 * 1024
  * A mail server that does not forward mail: it shows received mail on a local page and prints one line per mail. Both ports
  * are on loopback. Throws a StartError when the package smtp-server is missing.
  */
-export async function startMailSink(pagePort: number, say: (line: string) => void): Promise<MailSink> {
+export async function startMailSink(pagePort: number, print: (line: string) => void): Promise<MailSink> {
   const { SMTPServer } = await import('smtp-server').catch(() => {
     throw new StartError('The package smtp-server is missing; run npm install, or set SMTP_URL to a mail server.')
   })
@@ -36,7 +36,7 @@ export async function startMailSink(pagePort: number, say: (line: string) => voi
     mails.unshift(mail)
     mails.length = Math.min(mails.length, MAX_MAILS)
     const { from = '?', to = '?', subject = '?' } = mail.headers
-    say(`  mail  ${from} to ${to}: ${subject}`)
+    print(`  mail  ${from} to ${to}: ${subject}`)
   }
 
   const smtp = new SMTPServer({

@@ -44,7 +44,7 @@ export async function startDataStores(
         const engine = await supervise(
           name,
           () => start(0),
-          text => screen.say(`! ${text}`),
+          text => screen.print(`! ${text}`),
           ({ url }) => start(Number(new URL(url).port), new URL(url).password),
         )
         engines.push(engine)
@@ -104,7 +104,7 @@ export async function startDataStores(
     result.status === 'fulfilled' ? result.value : '',
   )
   const warning = findNatsWarning(await readNatsVersion(nats))
-  if (warning) screen.say(`! ${warning}`)
+  if (warning) screen.print(`! ${warning}`)
   return { databaseUrl: database, natsUrl: nats, clickhouseUrl: clickhouse, engines }
 }
 

@@ -14,7 +14,7 @@ const STEADY_MS = 60_000
 export async function supervise<T extends RunningProcess>(
   name: string,
   start: () => Promise<T>,
-  say: (text: string) => void,
+  print: (text: string) => void,
   restart: (first: T) => Promise<T> = start,
 ): Promise<SupervisedProcess<T>> {
   const first = await start()
@@ -29,7 +29,7 @@ export async function supervise<T extends RunningProcess>(
       await current.exited
       if (stopping) return
       if (Date.now() - startedAt > STEADY_MS) pauseMs = 1_000
-      say(`${name} exited unexpectedly; restarting in ${pauseMs / 1000} s (see its log)`)
+      print(`${name} exited unexpectedly; restarting in ${pauseMs / 1000} s (see its log)`)
       await new Promise<void>(resolve => {
         wake = resolve
         setTimeout(resolve, pauseMs)
@@ -37,10 +37,10 @@ export async function supervise<T extends RunningProcess>(
       if (stopping) return
       pauseMs = Math.min(pauseMs * 2, MAX_RESTART_DELAY_MS)
       startedAt = Date.now()
-      const restarted = await restart(first).catch((error: Error) => say(`${name} did not start: ${error.message}`))
+      const restarted = await restart(first).catch((error: Error) => print(`${name} did not start: ${error.message}`))
       if (restarted) {
         current = restarted
-        say(`${name} was restarted`)
+        print(`${name} was restarted`)
       }
     }
   }

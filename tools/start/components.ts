@@ -71,7 +71,7 @@ export function startControlPlane(
   return screen.component(
     'control plane',
     async () => {
-      const running = await supervise('The control plane', start, text => screen.say(`! ${text}`))
+      const running = await supervise('The control plane', start, text => screen.print(`! ${text}`))
       await waitUntilReady(buildOperatorUrl(settings, ports.operator), cancel).catch(async error => {
         await running.stop()
         throw error
@@ -115,7 +115,7 @@ export function startProbe(
     })
   return screen.component(
     `probe ${region}`,
-    () => supervise(`The probe of ${region}`, start, text => screen.say(`! ${text}`)),
+    () => supervise(`The probe of ${region}`, start, text => screen.print(`! ${text}`)),
     () => 'connected',
   )
 }

@@ -58,7 +58,7 @@ export async function startInstallation(
     release()
   }
   try {
-    screen.say(`Picket, data in ${settings.dataDir}\n`)
+    screen.print(`Picket, data in ${settings.dataDir}\n`)
     const state = readInstallationState(settings.dataDir, env)
     stores = await startDataStores(settings, state, screen)
     assertNotCancelled(cancel)
@@ -108,7 +108,7 @@ async function startMail(settings: LocalSettings, screen: StartScreen): Promise<
   if (settings.smtpUrl !== null) return null
   return screen.component(
     'mail',
-    async () => startMailSink(settings.mailPort || (await reservePortOr(8_025, '127.0.0.1')), screen.say),
+    async () => startMailSink(settings.mailPort || (await reservePortOr(8_025, '127.0.0.1')), screen.print),
     sink => sink.pageUrl,
   )
 }

@@ -21,14 +21,14 @@ export async function run(then: (picket: LocalInstallation) => Promise<() => Pro
     const picket = await starting.catch(() => undefined)
     await finishThen()
     await picket?.stop()
-    if (exitCode === 0) screen.say('Stopped.')
+    if (exitCode === 0) screen.print('Stopped.')
     process.exit(exitCode)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, async () => {
       if (!cancel.signal.aborted) {
         askedAt = performance.now()
-        screen.say('\nStopping …')
+        screen.print('\nStopping …')
         await stop(0)
       } else if (performance.now() - askedAt > SECOND_SIGNAL_MS) {
         const picket = await Promise.race([starting.catch(() => undefined), undefined])

@@ -2,7 +2,7 @@
 export type StartScreen = {
   /** runs `work` and prints a line with the name, the text of `describe` and the time */
   component<T>(name: string, work: () => Promise<T>, describe: (result: T) => string): Promise<T>
-  say(text: string): void
+  print(text: string): void
 }
 
 const NAME_WIDTH = 20
@@ -17,6 +17,6 @@ export function createScreen(print: (text: string) => void = console.log): Start
       print(`  ${name.padEnd(NAME_WIDTH)}${describe(result).padEnd(NOTE_WIDTH)}${seconds.padStart(6)} s`)
       return result
     },
-    say: print,
+    print,
   }
 }

@@ -47,8 +47,8 @@ export function Wall({ data, nowMs, timeZone, ageMs, size }: WallProps) {
       {troubles.length > 0 && (
         <section aria-label="Not up">
           <ul class={`tiles columns-${columns}`}>
-            {troubles.slice(0, shown).map((trouble, i) => (
-              <Tile key={`${i} ${trouble.name}`} trouble={trouble} nowMs={nowMs} />
+            {troubles.slice(0, shown).map((failure, i) => (
+              <Tile key={`${i} ${failure.name}`} failure={failure} nowMs={nowMs} />
             ))}
           </ul>
           {hidden > 0 && <p class="more">and {formatNumber(hidden)} more</p>}
@@ -61,10 +61,10 @@ export function Wall({ data, nowMs, timeZone, ageMs, size }: WallProps) {
 
 /** A monitor that fails. */
 const Tile = ({
-  trouble: { name, status, cause, since, tag },
+  failure: { name, status, cause, since, tag },
   nowMs,
 }: {
-  trouble: WallData['troubles'][number]
+  failure: WallData['troubles'][number]
   nowMs: number
 }) => (
   <li class={status}>

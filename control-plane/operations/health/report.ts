@@ -32,8 +32,8 @@ export function toReportDocument(findings: readonly HealthFinding[], nowMs: numb
   return {
     well: isAllHealthy(findings),
     read_at: new Date(nowMs).toISOString(),
-    findings: sortFindings(findings).map(({ subject, isHealthy: well, text, sinceMs, todo }) => ({
-      ...{ subject, well, text, todo },
+    findings: sortFindings(findings).map(({ subject, isHealthy, text, sinceMs, todo }) => ({
+      ...{ subject, well: isHealthy, text, todo },
       since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
     })),
   }

@@ -102,7 +102,7 @@ export type HistoryRecord = {
   redelivered: number
   missing: number
   /** the longest time from JetStream to the acknowledgement without a fault */
-  longestMs: number
+  maxMs: number
   violations: HistoryViolation[]
 }
 

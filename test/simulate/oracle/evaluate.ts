@@ -78,7 +78,7 @@ const LONG_MS = 30 * 86_400_000
 
 /** Compares the committed transitions with the events (docs/design/guarantee.md). `probes`: number of probes in a region. */
 export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationReport {
-  const book = createFaultIndex(chronicle)
+  const faultIndex = createFaultIndex(chronicle)
   const shared = chronicle.outages.filter(({ isShared }) => isShared)
   const findings: Finding[] = []
   const detections: Detection[] = []
@@ -86,7 +86,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     const outages = chronicle.outages.filter(({ monitorId }) => monitorId === monitor.id)
     const transitions = chronicle.transitions.filter(({ monitorId }) => monitorId === monitor.id)
     const { endMs, regions } = chronicle
-    const scope: Scope = { index, monitor, outages, transitions, book, probes, shared, endMs, regions }
+    const scope: Scope = { index, monitor, outages, transitions, faultIndex, probes, shared, endMs, regions }
     for (const outage of outages) {
       findings.push(...findLateRecovery(scope, outage), ...findInterruptions(scope, outage))
       for (const part of listWatchedParts(monitor, outage)) {
@@ -98,7 +98,7 @@ export function evaluateChronicle(chronicle: Chronicle, probes = 2): SimulationR
     }
     for (const [i, transition] of transitions.entries())
       findings.push(...findFalseTransitions(scope, transition, transitions.slice(0, i)))
-    for (const { atMs, settings, faults } of findKeptStatuses(monitor, transitions, book, endMs)) {
+    for (const { atMs, settings, faults } of findKeptStatuses(monitor, transitions, faultIndex, endMs)) {
       const about = { monitorId: monitor.id, index, atMs, regions: settings.regions.length, faults }
       findings.push({
         ...about,

@@ -53,7 +53,7 @@ export type Allowance = { limitMs: number; faults: RecordedFault[] }
  * outage, if not all. `probes`: number of probes in a region. `ofAll`: the report needs every region, and not only most of them.
  */
 export function extendLimit(
-  book: FaultIndex,
+  faultIndex: FaultIndex,
   fromMs: number,
   baseMs: number,
   settings: Watched,
@@ -65,7 +65,7 @@ export function extendLimit(
   // a longer limit can include more faults
   for (let round = 0; round < 10; round++) {
     const untilMs = fromMs + limitMs
-    const found = book
+    const found = faultIndex
       .between(fromMs - LINGERS_MS, untilMs, settings.regions)
       .filter(({ kind }) => !HARMLESS.test(kind))
     if (found.length === faults.length) break

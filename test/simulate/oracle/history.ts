@@ -31,7 +31,7 @@ export function createHistoryOracle(chronicle: JudgedFacts): HistoryOracle {
   let messages: StoredMessage[] = []
   let next = 0
   let nextJudgementMs = 0
-  const record: HistoryRecord = { results: 0, redelivered: 0, repeated: 0, missing: 0, longestMs: 0, violations: [] }
+  const record: HistoryRecord = { results: 0, redelivered: 0, repeated: 0, missing: 0, maxMs: 0, violations: [] }
   const listed: Record<string, number> = {}
 
   function report(violation: HistoryViolation): void {
@@ -117,7 +117,7 @@ export function createHistoryOracle(chronicle: JudgedFacts): HistoryOracle {
       const message = bySequence.get(sequence)
       if (!message) return
       const waitedMs = atMs - message.atMs
-      if (waitedMs > record.longestMs && limits.isPlain(message.atMs, atMs)) record.longestMs = waitedMs
+      if (waitedMs > record.maxMs && limits.isPlain(message.atMs, atMs)) record.maxMs = waitedMs
       const [missing] = findMissing(message, atMs)
       if (!missing) return
       const details = `message ${sequence} is acknowledged without ${missing}`

@@ -47,11 +47,11 @@ export function limitInDoubtMs(kind: string, pace: Pace, wasSlow: boolean, regio
   if (regions > 1 || kind === 'wrong' || kind === 'slow') return usualMs
   const intervalMs = pace.intervalS * 1000
   // the attempts of a slow target do not overlap
-  const longestMs =
+  const maxMs =
     wasSlow && kind === 'hanging'
       ? (pace.retryCount + 1) * getTimeoutMs(pace) + sumRecheckWaits(pace)
       : chainMs(kind, pace)
-  const endsMs = START_MS + longestMs
+  const endsMs = START_MS + maxMs
   const nextSlotMs = (Math.floor(endsMs / intervalMs) + 1) * intervalMs
   const againMs = Math.min(nextSlotMs, endsMs + RECHECK_IN_DOUBT_MS) + START_MS
   return intervalMs + againMs + (kind === 'hanging' ? getTimeoutMs(pace) : 0) + DECISION_MS

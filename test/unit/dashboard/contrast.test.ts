@@ -31,7 +31,7 @@ t.test('Dark by choice has the colours of dark by the system', t => {
   t.end()
 })
 
-const GROUNDS = ['ground', 'sunken']
+const BACKGROUNDS = ['ground', 'sunken']
 const INKS = ['ink', 'soft', 'down', 'degraded', 'accent', 'recovered']
 const FILLS = ['down-fill', 'degraded-fill', 'healthy']
 /** Lines between parts, which say nothing. */
@@ -39,13 +39,15 @@ const DECORATION = ['line']
 
 t.test('Inks have a contrast of 4.5 and fills of 3.3 on both grounds, in light and dark', t => {
   for (const [scheme, colors] of Object.entries(SCHEMES)) {
-    for (const ground of GROUNDS) {
-      const getContrast = (name: string) => computeContrast(colors[name]!, colors[ground]!)
-      for (const name of INKS) t.ok(getContrast(name) >= 4.5, `${scheme}: ${name} on ${ground} ${getContrast(name)}`)
-      for (const name of FILLS) t.ok(getContrast(name) >= 3.3, `${scheme}: ${name} on ${ground} ${getContrast(name)}`)
+    for (const background of BACKGROUNDS) {
+      const getContrast = (name: string) => computeContrast(colors[name]!, colors[background]!)
+      for (const name of INKS)
+        t.ok(getContrast(name) >= 4.5, `${scheme}: ${name} on ${background} ${getContrast(name)}`)
+      for (const name of FILLS)
+        t.ok(getContrast(name) >= 3.3, `${scheme}: ${name} on ${background} ${getContrast(name)}`)
       // borders of controls: WCAG 2.2, 1.4.11
       const edge = getContrast('strong-line')
-      t.ok(edge >= 3, `${scheme}: strong-line on ${ground} ${edge}`)
+      t.ok(edge >= 3, `${scheme}: strong-line on ${background} ${edge}`)
     }
     const onAccent = computeContrast(colors['on-accent']!, colors.accent!)
     t.ok(onAccent >= 4.5, `${scheme}: on-accent ${onAccent}`)
@@ -54,7 +56,7 @@ t.test('Inks have a contrast of 4.5 and fills of 3.3 on both grounds, in light a
 })
 
 t.test('Every colour has a rule for its contrast, and is different in dark', t => {
-  const named = [...GROUNDS, ...INKS, ...FILLS, ...DECORATION, 'strong-line', 'on-accent'].sort()
+  const named = [...BACKGROUNDS, ...INKS, ...FILLS, ...DECORATION, 'strong-line', 'on-accent'].sort()
   t.same(Object.keys(SCHEMES.light).sort(), named)
   for (const name of named) t.not(SCHEMES.dark[name], SCHEMES.light[name], name)
   t.end()

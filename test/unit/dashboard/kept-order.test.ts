@@ -27,7 +27,7 @@ t.test('A monitor that changes stays where it is shown, and the page knows that 
   t.match(select([]), { oldOrder: null })
   const { rows, oldOrder } = select([{ name: 'b', status: 'down' }])
   t.same(listStatuses(rows), ['a up', 'b down', 'c up'])
-  t.same(oldOrder, { hiddenTrouble: 0 })
+  t.same(oldOrder, { hiddenFailing: 0 })
 })
 
 t.test('Trouble that the old order hides is counted', async t => {
@@ -38,7 +38,7 @@ t.test('Trouble that the old order hides is counted', async t => {
   ]
   const { rows, oldOrder } = select(change)
   t.same(listStatuses(rows), ['a up', 'b down', 'c up'])
-  t.same(oldOrder, { hiddenTrouble: 2 })
+  t.same(oldOrder, { hiddenFailing: 2 })
   t.same(listStatuses(select(change, { limit: 5 }).rows), ['a up', 'b down', 'c up', 'd down', 'e degraded'])
 })
 

@@ -14,7 +14,7 @@ const show = (state: ScreenState = {}) => {
 
 const UP = { name: 'Mail', status: 'up' } as const
 const DOWN = { id: 'd1', name: 'Shop', status: 'down', since: ago(12), cause: 'connection refused' } as const
-const TROUBLE = buildBoard([
+const WITH_PROBLEMS = buildBoard([
   { ...DOWN, votes: { 'us-east': 'failing', 'eu-west': 'ok' } },
   { name: 'Search', status: 'degraded', since: ago(3) },
   { name: 'New', status: null },
@@ -38,7 +38,7 @@ t.test('The title and the heading are one sentence about all monitors', t => {
     t.equal(title, `${sentence} · Picket`)
     t.match(text, sentence)
   }
-  t.equal(show({ board: TROUBLE }).title, '1 down, 1 degraded, 1 unknown, 1 up, 1 paused · Picket')
+  t.equal(show({ board: WITH_PROBLEMS }).title, '1 down, 1 degraded, 1 unknown, 1 up, 1 paused · Picket')
   t.end()
 })
 
@@ -58,7 +58,7 @@ t.test('Without monitors the page says so, and a healthy project has no list of 
 })
 
 t.test('Monitors that are not up are listed with votes, cause and duration; paused ones are not', t => {
-  const { html, text } = show({ board: TROUBLE })
+  const { html, text } = show({ board: WITH_PROBLEMS })
   t.match(html, 'aria-label="Votes: us-east failing, eu-west ok"')
   t.match(html, 'href="/monitors/d1"')
   t.match(text, 'Shop Down connection refused 12 min')
@@ -143,7 +143,10 @@ t.test('Problems that need a person are listed: paused channels, undelivered ale
 })
 
 t.test('A read that fails is an error in its own place, and the rest of the page works', t => {
-  const rest = { board: TROUBLE, answers: { listIncidents: buildList([buildIncident({ title: 'Shop is broken' })]) } }
+  const rest = {
+    board: WITH_PROBLEMS,
+    answers: { listIncidents: buildList([buildIncident({ title: 'Shop is broken' })]) },
+  }
   const rows = [
     ['readAnalyticsSummary', 'The figures cannot be shown', [/Shop Down/, /Shop is broken/]],
     ['listIncidents', 'The incidents cannot be shown', [/Shop Down/, /Uptime 99\.98 %/]],
@@ -163,7 +166,7 @@ t.test('A read that fails is an error in its own place, and the rest of the page
 })
 
 t.test('Data of an earlier read stay, with their age and the reason', t => {
-  const { text } = show({ board: TROUBLE, errors: { listIncidents: AWAY, readMonitorBoard: AWAY }, isOld: true })
+  const { text } = show({ board: WITH_PROBLEMS, errors: { listIncidents: AWAY, readMonitorBoard: AWAY }, isOld: true })
   t.match(text, `The incidents are from 1 min ago : ${AWAY.message}.`)
   t.match(text, `The monitors are from 1 min ago : ${AWAY.message}.`)
   t.match(text, 'Shop Down')
@@ -179,7 +182,7 @@ t.test('While data are loaded, the parts say so', t => {
 })
 
 t.test('Viewers see everything without buttons that change something', t => {
-  const state = { board: TROUBLE }
+  const state = { board: WITH_PROBLEMS }
   const [admin, viewer] = [show(state), show({ ...state, me: VIEWER })]
   t.match(admin.html, 'href="/monitors/new"')
   t.notMatch(viewer.html, 'href="/monitors/new"')
@@ -196,7 +199,7 @@ t.test('Changes of the last 24 hours are listed, also of monitors that recovered
     buildMonitor({ name: 'Old', ...at(25 * 60) }),
     buildMonitor({ name: 'Never', status_changed_at: null }),
   ]
-  const { html, text } = show({ board: TROUBLE, answers: { listMonitors: buildList(monitors) } })
+  const { html, text } = show({ board: WITH_PROBLEMS, answers: { listMonitors: buildList(monitors) } })
   t.match(text, /Shop Up since 5 min ago.*Mail Down since 23 h ago/)
   t.notMatch(text, /Old Up since|Never/)
   for (const path of ['/monitors/c1', '/monitors?q=since%3A%3C24h']) t.match(html, `href="${path}"`)

@@ -12,7 +12,7 @@ const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 14, minute)).toIS
 const period = (from: number, to: number | null, detectedAfterMs: number | null = null) => ({
   ...{ from: at(from), to: to === null ? null : at(to), detected_after_ms: detectedAfterMs },
 })
-const trouble = (outages: ReturnType<typeof period>[], degradations: ReturnType<typeof period>[] = []) => ({
+const outcome = (outages: ReturnType<typeof period>[], degradations: ReturnType<typeof period>[] = []) => ({
   ...{ outages, degradations, outage_count: outages.length, degradation_count: degradations.length },
 })
 const RECORD = {
@@ -20,8 +20,8 @@ const RECORD = {
   from: at(0),
   to: at(59),
   sentence: '2 outages become 1.',
-  before: trouble([period(10, 12, 5_000), period(40, 41)]),
-  after: trouble([period(11, 12, 65_000)], [period(30, null)]),
+  before: outcome([period(10, 12, 5_000), period(40, 41)]),
+  after: outcome([period(11, 12, 65_000)], [period(30, null)]),
   detected_later_ms: 60_000,
   checks: 1_234,
   approximate: true,

@@ -20,7 +20,7 @@ import type { Teardown } from '../../support/teardown.ts'
 const SCRIPT = join(ROOT, 'deploy/probe/install-probe.sh')
 const EXECUTABLE = `picket-probe-${process.platform}-${process.arch}`
 const UNIT = 'picket-probe.service'
-const TOLD = { FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_secret' }
+const SETTINGS = { FLEET_URL: 'fleet.example.com:443', PROBE_TOKEN: 'prb_secret' }
 
 type Offer = {
   folder: string
@@ -55,7 +55,7 @@ function offer(t: Teardown): Offer {
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, EXECUTABLE)))
     .digest('hex')
-  const install: Offer['install'] = (args = [], env = TOLD) =>
+  const install: Offer['install'] = (args = [], env = SETTINGS) =>
     run(['--from', folder, ...args], { DESTDIR: root, ...env })
   return { folder, root, sha256, install }
 }
@@ -100,7 +100,7 @@ t.test('A new token for an installed probe is not ignored silently: the script s
   const { root, install } = offer(t)
   install()
   t.equal(install().stderr, '', 'the same token')
-  const again = install([], { ...TOLD, PROBE_TOKEN: 'prb_other' })
+  const again = install([], { ...SETTINGS, PROBE_TOKEN: 'prb_other' })
   t.match(again, {
     status: 0,
     stderr: /probe\.env exists, so the new FLEET_URL and PROBE_TOKEN are not used; to enrol/,
@@ -113,7 +113,7 @@ t.test('The script is also read from a pipe, as the command of the dashboard doe
   const { folder, root } = offer(t)
   const { status, stdout } = spawnSync('sh', ['-s', '--', '--from', folder], {
     ...{ encoding: 'utf8', input: readFileSync(SCRIPT) },
-    env: { PATH: process.env.PATH, DESTDIR: root, ...TOLD },
+    env: { PATH: process.env.PATH, DESTDIR: root, ...SETTINGS },
   })
   t.match({ status, stdout }, { status: 0, stdout: /is installed below/ })
 })

@@ -41,7 +41,7 @@ t.test('Overlapping attempts decide the same as sequential attempts', async t =>
         await scene.time.pass(300_000)
         const seen = share < 1 ? outcome : DOWN
         t.equal(scene.state(), stateOneByOne(retryCount, seen), `${share} timeouts, ${retryCount} re-checks`)
-        t.ok(scene.mostOpen() <= retryCount + 1, 'no more connections than attempts that may be needed')
+        t.ok(scene.maxOpen() <= retryCount + 1, 'no more connections than attempts that may be needed')
         const numbers = scene.published.map(({ attempt }) => attempt)
         t.strictSame(numbers, [...numbers].sort(), 'in the order of the attempts')
       }
@@ -149,7 +149,7 @@ t.test('An attempt that hangs counts after its full timeout, not before', async 
 t.test('A failing region gets one attempt a slot, even when the target is silent', async t => {
   const scene = play(() => hang, { state: FAILING, intervalS: 30 })
   await scene.time.pass(100_000)
-  t.equal(scene.mostOpen(), 1)
+  t.equal(scene.maxOpen(), 1)
   t.ok(scene.published.every(({ attempt }) => attempt === 1))
   t.strictSame(scene.silentMs, [], 'no other region is asked')
 })

@@ -37,13 +37,13 @@ t.test('A permit that is released late frees one waiting check only', async t =>
 })
 
 t.test('Tenants with hanging checks leave permits to others; a single tenant may use all', async t => {
-  const rows: [tenants: number[], isShared: boolean, mostTogether: number][] = [
+  const rows: [tenants: number[], isShared: boolean, maxTogether: number][] = [
     [[1], false, 100],
     [[1], true, 80],
     [[1, 2], true, 90],
     [[1, 2, 3, 4], true, 97],
   ]
-  for (const [tenants, isShared, mostTogether] of rows) {
+  for (const [tenants, isShared, maxTogether] of rows) {
     const permits = createCheckPermits(10)
     const taken = new Map(tenants.map(tenant => [tenant, 0]))
     for (let nowMs = 0; nowMs < 300_000; nowMs += 100) {
@@ -52,7 +52,7 @@ t.test('Tenants with hanging checks leave permits to others; a single tenant may
       }
     }
     const counts = [...taken.values()]
-    t.ok(permits.countHeld() <= mostTogether, `${tenants.length} tenants with hanging checks have ${counts}`)
+    t.ok(permits.countHeld() <= maxTogether, `${tenants.length} tenants with hanging checks have ${counts}`)
     t.ok(Math.max(...counts) - Math.min(...counts) <= 10, 'about as many each')
     if (isShared)
       t.equal(typeof permits.acquire(300_000, 9, true), 'object', 'another tenant gets a permit immediately')

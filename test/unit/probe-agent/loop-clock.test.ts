@@ -23,7 +23,7 @@ const observation = {
   resolvedIp: null,
   certificate: null,
 }
-const WELL = { observation, outcome: Outcome.UP, failedAssertions: [], evidence: undefined, certificate: undefined }
+const SUCCESS = { observation, outcome: Outcome.UP, failedAssertions: [], evidence: undefined, certificate: undefined }
 
 /** Runs the checks of 20 monitors, one second at a time, with a control plane's clock that is `aheadMs(second)` ahead. */
 async function runFor(seconds: number, aheadMs: (second: number) => number) {
@@ -34,7 +34,7 @@ async function runFor(seconds: number, aheadMs: (second: number) => number) {
   const loop = createCheckLoop({
     monitors,
     clock,
-    run: async () => WELL as unknown as CheckExecution,
+    run: async () => SUCCESS as unknown as CheckExecution,
     publish: result => published.push({ ...result, atSecond: monotonicMs / 1000 }),
     answer() {},
     maxConcurrentChecks: 100,

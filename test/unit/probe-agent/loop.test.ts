@@ -20,7 +20,7 @@ const OBSERVATION = {
   certificate: null,
 }
 
-const WELL = {
+const SUCCESS = {
   observation: OBSERVATION,
   outcome: Outcome.UP,
   failedAssertions: [],
@@ -29,7 +29,7 @@ const WELL = {
 }
 
 /** A loop by the given clock. Results are added to `published`. */
-function startLoop(t: Teardown, nowMs: () => number, published: Result[], run = async () => WELL) {
+function startLoop(t: Teardown, nowMs: () => number, published: Result[], run = async () => SUCCESS) {
   const loop = createCheckLoop({
     monitors: createAssignedMonitors('eu-west'),
     clock: { learn: () => 0, nowMs },
@@ -57,7 +57,7 @@ t.test('A slot is checked once, even when a clock correction goes back a little'
     async () => {
       runs++
       nowMs = slotMs - 20
-      return WELL
+      return SUCCESS
     },
   )
   const upserts = [assignment('m1', checkSpec('http://127.0.0.1'), { intervalS })]
@@ -110,7 +110,7 @@ t.test('A request just after a change joins the check that the change starts', a
   const loop = createCheckLoop({
     monitors,
     clock: { learn: () => 0, nowMs: () => Date.UTC(2026, 7, 1) },
-    run: async () => WELL,
+    run: async () => SUCCESS,
     publish: result => published.push(result),
     answer: (runId, result) => answers.push([runId, result]),
     maxConcurrentChecks: 10,
@@ -165,7 +165,7 @@ t.test('A tenant whose checks all hang does not delay another tenant', async t =
     clock: { learn: () => 0, nowMs: () => nowMs },
     run(spec) {
       started.push(spec.url)
-      return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)
+      return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(SUCCESS)
     },
     publish() {},
     answer() {},
@@ -204,7 +204,7 @@ t.test('Checks of unassigned monitors are limited to their tenant’s share of p
     run(spec, { isOfOthers = false }) {
       started.push(spec.url)
       t.equal(isOfOthers, spec.url === 'hanging', 'a check knows whether it is of others')
-      return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(WELL)
+      return spec.url === 'hanging' ? new Promise(() => {}) : Promise.resolve(SUCCESS)
     },
     maxConcurrentChecks: 5,
     log: createLog('test', 'silent'),

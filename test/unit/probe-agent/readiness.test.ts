@@ -1,7 +1,7 @@
 import t from 'tap'
 import { computeReadiness, type ReadinessConditions } from '../../../probe-agent/health/readiness.ts'
 
-const WELL: ReadinessConditions = { fleet: 'ok', nats: 'ok', spool: 'ok', isDraining: false }
+const HEALTHY: ReadinessConditions = { fleet: 'ok', nats: 'ok', spool: 'ok', isDraining: false }
 const NO_LINK = 'not connected to the control plane'
 const STOPPING = 'the probe is stopping and handing over its monitors'
 
@@ -32,9 +32,9 @@ t.test(
       [{ fleet: 'away', isDraining: true }, [STOPPING, NO_LINK]],
     ]
     for (const [change, problems] of rows) {
-      const { isDraining: _, ...dependencies } = { ...WELL, ...change }
+      const { isDraining: _, ...dependencies } = { ...HEALTHY, ...change }
       const status = problems.length === 0 ? 'ready' : 'not ready'
-      t.same(computeReadiness({ ...WELL, ...change }), { status, dependencies, problems }, JSON.stringify(change))
+      t.same(computeReadiness({ ...HEALTHY, ...change }), { status, dependencies, problems }, JSON.stringify(change))
     }
   },
 )

@@ -27,8 +27,8 @@ const ROWS: [RegionState, RegionState | null, number, RegionState, string][] = [
   [FAILING, OK, 3_600, OK, 'better than the sent state: a new outage is confirmed immediately'],
   [FAILING, DEGRADED, 3_600, DEGRADED, 'better, but not up'],
 ]
-for (const [state, found, seconds, expected, says] of ROWS) {
-  t.test(`A chain begins with the right state: ${says}`, async t => {
+for (const [state, found, seconds, expected, title] of ROWS) {
+  t.test(`A chain begins with the right state: ${title}`, async t => {
     const concluded = found === null ? null : { state: found, atMs: 5_000 }
     const known = { state, concluded, slots: { intervalMs: INTERVAL_MS } }
     t.equal(resolveStartState(known, 5_000 + seconds * 1_000), expected)

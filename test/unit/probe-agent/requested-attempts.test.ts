@@ -15,7 +15,7 @@ const refusal = after(10, DOWN)
 const slow = after(8_000)
 const late = after(5_000, DOWN)
 const unknown = after(20, UNKNOWN)
-const TARGETS: [says: string, answers: ReturnType<typeof after>[]][] = [
+const TARGETS: [what: string, answers: ReturnType<typeof after>[]][] = [
   ['answers', [up]],
   ['answers slowly', [slow]],
   ['fails slowly', [late]],
@@ -32,10 +32,10 @@ const TARGETS: [says: string, answers: ReturnType<typeof after>[]][] = [
 t.test(
   'Requests while a chain runs get a result that began later, and neither a connection nor a verdict changes',
   async t => {
-    for (const [says, answers] of TARGETS) {
+    for (const [what, answers] of TARGETS) {
       for (const retryCount of [0, 1, 2, 5]) {
         for (const state of [OK, FAILING]) {
-          const title = `a target that ${says}, ${retryCount} re-checks, ${state === OK ? 'ok' : 'failing'}`
+          const title = `a target that ${what}, ${retryCount} re-checks, ${state === OK ? 'ok' : 'failing'}`
           const react = (number: number) => answers[number - 1] ?? answers.at(-1)!
           const alone = play(react, { retryCount, state, timeoutMs: TIMEOUT_MS })
           await alone.time.pass(25_000)
@@ -51,7 +51,7 @@ t.test(
           }
           await asked.time.pass(100_000)
           t.same(asked.published.slice(0, alone.published.length), alone.published, `${title}: the same attempts`)
-          t.ok(asked.mostOpen() <= retryCount + 1, `${title}: ${asked.mostOpen()} connections`)
+          t.ok(asked.maxOpen() <= retryCount + 1, `${title}: ${asked.maxOpen()} connections`)
           t.same(
             new Set(asked.answers.map(({ runId }) => runId)),
             new Set(askedMs.keys()),
@@ -133,38 +133,38 @@ t.test('Requests do not make the wait after a check that cannot be judged longer
 })
 
 t.test('A check on demand has a later time than the chain before', async t => {
-  const cases: [says: string, lastScheduledMs: number, requestedMs: number, nowMs: number, expected: number][] = [
+  const cases: [what: string, lastScheduledMs: number, requestedMs: number, nowMs: number, expected: number][] = [
     ['the requested time', 1_000, 5_000, 5_010, 5_000],
     ['a request from the future: now', 1_000, 6_000, 5_010, 5_010],
     ['a request before the last chain: now', 5_005, 5_000, 5_010, 5_010],
     ['the same millisecond as the last chain', 5_010, 0, 5_010, 5_011],
     ['a clock that a sample moved back', 5_040, 0, 5_010, 5_041],
   ]
-  for (const [says, lastScheduledMs, requestedMs, nowMs, expected] of cases)
-    t.equal(resolveChainTime({ lastScheduledMs } as AssignedMonitor, requestedMs, nowMs), expected, says)
+  for (const [what, lastScheduledMs, requestedMs, nowMs, expected] of cases)
+    t.equal(resolveChainTime({ lastScheduledMs } as AssignedMonitor, requestedMs, nowMs), expected, what)
 })
 
 t.test('A monitor that is changed while its target hangs gets no additional connections', async t => {
-  for (const says of ['changed', 'removed and assigned again']) {
+  for (const what of ['changed', 'removed and assigned again']) {
     const scene = play(() => hang, { retryCount: 2, timeoutMs: TIMEOUT_MS })
     for (let version = 2; version <= 11; version++) {
       await scene.time.pass(1_000)
       scene.ask(`run ${version}`)
-      if (says !== 'changed') scene.remove()
+      if (what !== 'changed') scene.remove()
       scene.change(version)
     }
     const changedMs = scene.time.monotonicMs()
-    t.ok(scene.mostOpen() <= 3, `${says}: ${scene.mostOpen()} connections`)
-    t.equal(scene.answers.length, 10, `${says}: each request is refused, so that it is sent again`)
+    t.ok(scene.maxOpen() <= 3, `${what}: ${scene.maxOpen()} connections`)
+    t.equal(scene.answers.length, 10, `${what}: each request is refused, so that it is sent again`)
     t.ok(scene.answers.every(({ result }) => result.error?.code === 'not_assigned'))
-    t.equal(scene.published.length, 0, `${says}: no result of an older version`)
+    t.equal(scene.published.length, 0, `${what}: no result of an older version`)
     await scene.time.pass(60_000)
     t.same(
       scene.published.map(({ configVersion, attempt }) => [configVersion, attempt]),
       [1, 2, 3].map(attempt => [11, attempt]),
     )
-    t.ok(scene.published.at(-1)!.atMs < changedMs + 2 * 3_000 + TIMEOUT_MS + 100, `${says}: decided in time`)
-    t.equal(scene.mostOpen(), 3)
+    t.ok(scene.published.at(-1)!.atMs < changedMs + 2 * 3_000 + TIMEOUT_MS + 100, `${what}: decided in time`)
+    t.equal(scene.maxOpen(), 3)
   }
 })
 

@@ -17,10 +17,10 @@ export type BoardSelection = Pick<SortedBoard, 'counts' | 'tags' | 'regions' | '
   /** what is down of the parents of these rows, by the id of the row; empty unless it is requested */
   parentOutages: Record<string, ParentOutage[]>
   /**
-   * Set when the rows have an order that is no longer the current one. `hiddenTrouble`: how many monitors that are down or
+   * Set when the rows have an order that is no longer the current one. `hiddenFailing`: how many monitors that are down or
    * degraded would be among the rows in the current order, and are not.
    */
-  oldOrder: { hiddenTrouble: number } | null
+  oldOrder: { hiddenFailing: number } | null
   /** how many rows match the query */
   matching: number
   total: number

@@ -23,7 +23,7 @@ export function selectInOrder(
   if (rows.every(({ id }, i) => id === current.rows[i]!.id)) return current
   const seen = new Set(rows.map(({ id }) => id))
   const hidden = current.rows.filter(({ id, status }) => isFailing(status) && !seen.has(id))
-  return { ...current, rows, oldOrder: { hiddenTrouble: hidden.length } }
+  return { ...current, rows, oldOrder: { hiddenFailing: hidden.length } }
 }
 
 const isFailing = (status: BoardRow['status']) => status === 'down' || status === 'degraded'

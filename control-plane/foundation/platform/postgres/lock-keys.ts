@@ -14,7 +14,7 @@ export const LOCK_KEYS = {
   /** of a project */
   monitorParents: 7_026_004,
   operatorProject: 7_026_005,
-  troubles: 7_026_006,
+  operatorIncidents: 7_026_006,
   /** of a project */
   imports: 7_026_009,
   /** of a status page */

@@ -28,7 +28,7 @@ type MedianReader = {
   /** While ClickHouse is slow or unreachable, the last known response times are returned, or null. */
   read(request: MedianRequest): Promise<Medians | null>
   /** True when response times of the page arrived after its last read. */
-  hasNews(pageId: string): boolean
+  hasLateMedians(pageId: string): boolean
 }
 
 /** Reads the response times of pages, each within `timeoutMs`. */
@@ -71,7 +71,7 @@ export function createMedianReader(clickhouse: Clickhouse, timeoutMs: number): M
     return loaded ?? known
   }
 
-  return { read, hasNews: pageId => late.get(pageId) !== undefined }
+  return { read, hasLateMedians: pageId => late.get(pageId) !== undefined }
 }
 
 const hasAll = (known: { ids: ReadonlySet<string> }, ids: readonly string[]) => ids.every(id => known.ids.has(id))

@@ -72,7 +72,7 @@ function createDataReader({ db, clickhouse, historyTimeoutMs = HISTORY_TIMEOUT_M
     const data: PageData = { ...shown, medians: medians?.byMonitor ?? null }
     return { data, medians }
   }
-  return { readData, hasNews: medianReader.hasNews }
+  return { readData, hasLateMedians: medianReader.hasLateMedians }
 }
 
 const toHorizon = (at: Date): Horizon => ({
@@ -87,7 +87,7 @@ const toHorizon = (at: Date): Horizon => ({
  */
 export function createViewReader(tools: ViewTools) {
   const { db, publicUrl, now = clockNow, monotonicMs = machineMonotonicMs } = tools
-  const { readData, hasNews } = createDataReader(tools)
+  const { readData, hasLateMedians } = createDataReader(tools)
 
   async function load(site: Site, found: PublicPage, horizon: Horizon, known: LoadedPage | null) {
     const { page, fingerprint, unreadSince } = found
@@ -113,7 +113,7 @@ export function createViewReader(tools: ViewTools) {
     const found = await findPageBySite(db, site, horizon)
     if (found === null) return null
     const isSame = known?.fingerprint === found.fingerprint && monotonicMs() - known.loadedMs < MAX_AGE_MS
-    return isSame && !(found.page.showResponseTimes && hasNews(found.page.id))
+    return isSame && !(found.page.showResponseTimes && hasLateMedians(found.page.id))
       ? known
       : load(site, found, horizon, known)
   }

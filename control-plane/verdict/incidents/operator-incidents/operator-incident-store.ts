@@ -3,7 +3,7 @@ import { hasRowsJoined } from '../../../foundation/platform/postgres/joined-read
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
 
 /** One transaction at a time checks the fleet and updates operator incidents. */
-export const lockOperatorIncidents = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.troubles})`)
+export const lockOperatorIncidents = (tx: Tx) => tx.raw(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.operatorIncidents})`)
 
 /** Whether an operator incident is open. */
 export const hasOpenSubjects = (db: Db): Promise<boolean> => hasRowsJoined(db, 'SELECT FROM operator_incidents')

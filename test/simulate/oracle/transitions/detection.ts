@@ -29,7 +29,7 @@ export function listWatchedParts({ settings }: MonitorHistory, outage: TargetOut
 
 /** How a part of an outage was reported; null if it does not count: not over, or only degraded. */
 export function detect(
-  { monitor, outages, transitions, shared, book, probes, endMs }: Scope,
+  { monitor, outages, transitions, shared, faultIndex, probes, endMs }: Scope,
   outage: WatchedOutage,
 ): Detection | null {
   const { kind, fromMs, toMs, isEndedByPause } = outage
@@ -44,7 +44,7 @@ export function detect(
   if (![settings, ...changes].every(one => isSeenByMost(outage, one))) return null
   const isInDoubt =
     shared.some(other => other.fromMs < toMs && other.toMs > fromMs - CHANGE_LINGERS_MS) ||
-    book.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
+    faultIndex.between(fromMs - CHANGE_LINGERS_MS, toMs, settings.regions).some(isPartialLoss)
   const rememberedMs = ANSWERS_REMEMBERED * settings.intervalS * 1000
   const wasSlow = outages.some(
     one => one.kind === 'slow' && one.fromMs < fromMs && sumAnsweredMs(outages, one.toMs, fromMs) < rememberedMs,
@@ -62,7 +62,7 @@ export function detect(
     .map(change => Math.max(0, change.fromMs - fromMs) + limitBy(change))
   const ownMs = Math.max(baseMs, ...changedMs)
   const { limitMs: allowedMs, faults } = extendLimit(
-    book,
+    faultIndex,
     fromMs,
     ownMs,
     { ...settings, seeing: listSeeing(outage, settings) },

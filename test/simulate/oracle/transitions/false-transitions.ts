@@ -13,11 +13,11 @@ export function findFalseTransitions(
   transition: CommittedTransition,
   earlier: readonly CommittedTransition[],
 ): Finding[] {
-  const { monitor, outages, book, index } = scope
+  const { monitor, outages, faultIndex, index } = scope
   const { atMs, to, from } = transition
   const settings = settingsAt(monitor, atMs)
   const explainsMs = explainsDownMs(settings, from)
-  const faults = book.between(atMs - explainsMs, atMs, settings.regions)
+  const faults = faultIndex.between(atMs - explainsMs, atMs, settings.regions)
   const regions = settings.regions.length
   const cause = describeCause(faults)
   const about = `${from} to ${to}, timeout ${settings.timeoutMs / 1000} s, ${settings.retryCount} re-checks, quorum ${transition.quorum}`
@@ -25,7 +25,7 @@ export function findFalseTransitions(
     ...{ what, monitorId: monitor.id, index, atMs, regions, cause, details: about, faults, isBroken: true },
     ...more,
   })
-  if (to === null) return isFalseUnchecked(book, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
+  if (to === null) return isFalseUnchecked(faultIndex, settings, atMs, scope.probes) ? [finding('false unchecked')] : []
   /** Transitions that waited for NATS or PostgreSQL are committed when these are available again. */
   const holding = faults.filter(({ kind }) => /away|restored/.test(kind))
   const heldMs = Math.min(
@@ -41,9 +41,11 @@ export function findFalseTransitions(
   if (to === 'down' && !overlapping(explainsMs).some(mayBeDown)) {
     const isChanged = monitor.settings.some(({ fromMs }) => fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)
     const why =
-      regions === 1 ? describeSingleRegionCause(book, scope.regions, { settings, atMs, explainsMs, isChanged }) : null
+      regions === 1
+        ? describeSingleRegionCause(faultIndex, scope.regions, { settings, atMs, explainsMs, isChanged })
+        : null
     // faults in other regions decide whether a witness could answer
-    const all = book.all(atMs - explainsMs, atMs)
+    const all = faultIndex.all(atMs - explainsMs, atMs)
     found.push(finding('false down', why === null ? {} : { cause: why, isBroken: !isExcused(why), faults: all }))
   }
   if (to === 'degraded') {

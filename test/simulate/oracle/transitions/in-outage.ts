@@ -46,8 +46,8 @@ function describeInterruption(
 }
 
 /** Whether a fault or a change of the monitor may explain a transition. */
-export const isDisturbed = ({ book, monitor }: Scope, atMs: number, byLostHints = false): boolean =>
-  book
+export const isDisturbed = ({ faultIndex, monitor }: Scope, atMs: number, byLostHints = false): boolean =>
+  faultIndex
     .between(atMs - LINGERS_MS, atMs, settingsAt(monitor, atMs).regions)
     .some(({ kind }) => byLostHints || !HARMLESS.test(kind)) ||
   monitor.settings.some(({ fromMs }) => fromMs > 0 && fromMs > atMs - CHANGE_LINGERS_MS && fromMs <= atMs)

@@ -26,16 +26,16 @@ type SingleRegionDown = { settings: SettingsPeriod; atMs: number; explainsMs: nu
 
 /** Why a monitor of one region was down under partial loss; null: there was no partial loss. */
 export function describeSingleRegionCause(
-  book: FaultIndex,
+  faultIndex: FaultIndex,
   regions: readonly string[],
   one: SingleRegionDown,
 ): string | null {
   const { settings, atMs, explainsMs, isChanged } = one
-  const losses = book.between(atMs - explainsMs, atMs, settings.regions).filter(isPartialLoss)
+  const losses = faultIndex.between(atMs - explainsMs, atMs, settings.regions).filter(isPartialLoss)
   if (losses.length === 0) return null
   if (losses.some(({ fromMs }) => atMs >= fromMs && atMs <= fromMs + unnoticedMs(settings))) return EXCUSED.beginning
-  if (!settings.witness || isWithoutWitness(book, regions, one)) return EXCUSED.noWitness
-  const recent = book
+  if (!settings.witness || isWithoutWitness(faultIndex, regions, one)) return EXCUSED.noWitness
+  const recent = faultIndex
     .between(atMs - RESTART_LINGERS_MS, atMs, settings.regions)
     .filter(({ kind }) => RESTARTS_PROBES.test(kind))
   const hasRestarted = recent.some(({ toMs, region }) => region === null || toMs <= atMs)
@@ -43,8 +43,12 @@ export function describeSingleRegionCause(
 }
 
 /** Whether possibly no other region had a usable witness when it was requested and answered. */
-function isWithoutWitness(book: FaultIndex, regions: readonly string[], { settings, atMs }: SingleRegionDown): boolean {
-  const faults = book.all(atMs - witnessMs(settings) - WITNESS_LINGERS_MS, atMs)
+function isWithoutWitness(
+  faultIndex: FaultIndex,
+  regions: readonly string[],
+  { settings, atMs }: SingleRegionDown,
+): boolean {
+  const faults = faultIndex.all(atMs - witnessMs(settings) - WITNESS_LINGERS_MS, atMs)
   if (faults.some(({ kind }) => STOPS_WITNESSES.test(kind))) return true
   // only one probe of a region is asked, which may be the one with a fault
   const isUnusable = (region: string) => faults.some(fault => fault.region === region)

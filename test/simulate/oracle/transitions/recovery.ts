@@ -41,14 +41,18 @@ export function findLateRecovery(scope: Scope, outage: TargetOutage): Finding[] 
 }
 
 /** The limit with the faults and the changes under way. `ofAll`: every region has to recover, otherwise most of them. */
-function allowRecovery({ monitor, book, probes }: Scope, { kind, toMs }: TargetOutage, ofAll: boolean): Allowance {
+function allowRecovery(
+  { monitor, faultIndex, probes }: Scope,
+  { kind, toMs }: TargetOutage,
+  ofAll: boolean,
+): Allowance {
   const settings = settingsAt(monitor, toMs)
   const limitBy = (pace: SettingsPeriod) =>
     recoveryMs(kind, pace, monitor.isSlow) + (ofAll ? 0 : degradedAfterDownMs(pace))
   let ownMs = limitBy(settings)
   const regions = new Set(settings.regions)
   const extend = () =>
-    extendLimit(book, toMs, ownMs, { regions: [...regions], intervalS: settings.intervalS }, probes, ofAll)
+    extendLimit(faultIndex, toMs, ownMs, { regions: [...regions], intervalS: settings.intervalS }, probes, ofAll)
   let allowance = extend()
   for (const change of monitor.settings) {
     if (change.fromMs <= toMs - CHANGE_LINGERS_MS || change.fromMs > toMs + allowance.limitMs) continue

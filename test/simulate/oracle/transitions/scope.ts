@@ -9,7 +9,7 @@ export type Scope = {
   /** outages of many hosts, of all monitors */
   shared: TargetOutage[]
   transitions: CommittedTransition[]
-  book: FaultIndex
+  faultIndex: FaultIndex
   probes: number
   endMs: number
   /** all regions of the installation */

@@ -6,8 +6,13 @@ import { UNCHECKED_WITHIN_MS, voteMs } from '../limits.ts'
 const LINGERS_MS = 120_000
 
 /** Whether a monitor lost its status although a working probe checked it. */
-export function isFalseUnchecked(book: FaultIndex, settings: SettingsPeriod, atMs: number, probes: number): boolean {
-  const faults = book.between(atMs - voteMs(settings) - LINGERS_MS, atMs, settings.regions)
+export function isFalseUnchecked(
+  faultIndex: FaultIndex,
+  settings: SettingsPeriod,
+  atMs: number,
+  probes: number,
+): boolean {
+  const faults = faultIndex.between(atMs - voteMs(settings) - LINGERS_MS, atMs, settings.regions)
   return !areAllBlind(faults, settings.regions, probes)
 }
 
@@ -15,19 +20,21 @@ export function isFalseUnchecked(book: FaultIndex, settings: SettingsPeriod, atM
 export function findKeptStatuses(
   { settings }: Pick<MonitorHistory, 'settings'>,
   transitions: readonly CommittedTransition[],
-  book: FaultIndex,
+  faultIndex: FaultIndex,
   endMs: number,
 ): { atMs: number; settings: SettingsPeriod; faults: RecordedFault[] }[] {
-  return book.all(0, endMs).flatMap(fault => {
+  return faultIndex.all(0, endMs).flatMap(fault => {
     const { fromMs, toMs, region } = fault
     const now = settings.findLast(one => one.fromMs <= fromMs) ?? settings[0]!
     const untilMs = fromMs + voteMs(now) + UNCHECKED_WITHIN_MS
     if (!isAbsence(fault) || now.isPaused || region === null || !now.regions.includes(region)) return []
-    const absences = book.between(fromMs, fromMs, now.regions).filter(one => isAbsence(one) && one.toMs >= untilMs)
+    const absences = faultIndex
+      .between(fromMs, fromMs, now.regions)
+      .filter(one => isAbsence(one) && one.toMs >= untilMs)
     if (now.regions.some(one => !absences.some(absence => absence.region === one))) return []
     if (untilMs > Math.min(toMs, endMs)) return []
     const isChanged = settings.some(one => one.fromMs > fromMs - LINGERS_MS && one.fromMs <= untilMs)
-    const others = book.all(fromMs - LINGERS_MS, untilMs).filter(other => !absences.includes(other))
+    const others = faultIndex.all(fromMs - LINGERS_MS, untilMs).filter(other => !absences.includes(other))
     const isDisturbed = others.some(other => other.region === null || now.regions.includes(other.region))
     const isWithout = (transitions.findLast(({ atMs }) => atMs <= fromMs)?.to ?? null) === null
     const isTaken = transitions.some(({ to, atMs }) => to === null && atMs > fromMs && atMs <= untilMs)

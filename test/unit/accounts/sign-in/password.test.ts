@@ -23,9 +23,9 @@ t.test('A password must be long and not common; kinds of characters do not matte
     [`half a pair: \ud800`, /invalid characters/],
   ]
   for (const [password, problem] of rows) {
-    const said = findPasswordProblem(normalizePassword(password), EMAIL)
-    if (problem === null) t.equal(said, null, password)
-    else t.match(said, problem, password)
+    const found = findPasswordProblem(normalizePassword(password), EMAIL)
+    if (problem === null) t.equal(found, null, password)
+    else t.match(found, problem, password)
   }
 })
 

@@ -30,13 +30,13 @@ t.test('After a fast response the delivery that has waited longest is sent', asy
   t.same([...turns.sizeByProject().values()], [7])
 })
 
-const TROUBLE: [string, { responseCode: number | null } | null, tookMs: number][] = [
+const PROBLEMS: [string, { responseCode: number | null } | null, tookMs: number][] = [
   ['a slow response', { responseCode: 200 }, 501],
   ['an error', { responseCode: 500 }, 20],
   ['no response', { responseCode: null }, 10_000],
   ['a mail that found no free connection', null, 20],
 ]
-for (const [what, outcome, tookMs] of TROUBLE) {
+for (const [what, outcome, tookMs] of PROBLEMS) {
   t.test(`After ${what} all waiting deliveries are returned, and the channel is no longer fast`, async t => {
     const { turns } = enterAll(items(10))
     turns.release(item(0), ...QUICK)

@@ -18,7 +18,7 @@ t.test('A value that was encrypted again is decrypted again, and no value decryp
 
 t.test('Each text is decrypted once', async t => {
   const secrets = createSecretCipher(randomBytes(32))
-  const sealed = secrets.encrypt('one', 'channel:a')
+  const encrypted = secrets.encrypt('one', 'channel:a')
   let opened = 0
   const counting = {
     encrypt: secrets.encrypt,
@@ -28,6 +28,6 @@ t.test('Each text is decrypted once', async t => {
     },
   }
   const remembering = cacheDecrypted(counting)
-  for (let i = 0; i < 3; i++) remembering.decrypt(sealed, 'channel:a')
+  for (let i = 0; i < 3; i++) remembering.decrypt(encrypted, 'channel:a')
   t.equal(opened, 1)
 })

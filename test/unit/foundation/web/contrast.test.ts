@@ -38,9 +38,9 @@ t.test('A colour with too little contrast is mixed with black or white until it 
     ['#1f2430', '#000000', 'is lightened from nothing'],
     ['#ffffff', '#ffffff', 'is darkened from all'],
   ]
-  for (const [ground, color, what] of cases) {
-    const readable = adjustForContrast(ground, color, MIN_TEXT_CONTRAST)
-    t.ok(computeContrast(readable, ground) >= MIN_TEXT_CONTRAST, `${color} on ${ground} ${what}: ${readable}`)
+  for (const [background, color, what] of cases) {
+    const readable = adjustForContrast(background, color, MIN_TEXT_CONTRAST)
+    t.ok(computeContrast(readable, background) >= MIN_TEXT_CONTRAST, `${color} on ${background} ${what}: ${readable}`)
     t.equal(readable === color, what === 'stays as it is')
   }
   t.ok(

@@ -80,15 +80,15 @@ t.test('The first difference of two histories is found', async t => {
 })
 
 t.test('The outcome is one sentence', async t => {
-  const trouble = (outages: number, degradations = 0) => ({
+  const outcome = (outages: number, degradations = 0) => ({
     outages: Array.from({ length: outages }, () => ({ fromMs: 0, toMs: null, detectedAfterMs: null })),
     degradations: Array.from({ length: degradations }, () => ({ fromMs: 0, toMs: null, detectedAfterMs: null })),
   })
-  t.equal(formatOutcome(trouble(4), trouble(2), 40_000), '4 outages become 2, detected 40 seconds later.')
-  t.equal(formatOutcome(trouble(1), trouble(0), null), '1 outage becomes none.')
-  t.equal(formatOutcome(trouble(2), trouble(2), -10_000), '2 outages, as before, detected 10 seconds earlier.')
-  t.equal(formatOutcome(trouble(0), trouble(0, 1), null), 'No outages, as before. No degradations become 1.')
-  t.equal(formatOutcome(trouble(1), null, null), 'These settings cannot be rehearsed for this period.')
+  t.equal(formatOutcome(outcome(4), outcome(2), 40_000), '4 outages become 2, detected 40 seconds later.')
+  t.equal(formatOutcome(outcome(1), outcome(0), null), '1 outage becomes none.')
+  t.equal(formatOutcome(outcome(2), outcome(2), -10_000), '2 outages, as before, detected 10 seconds earlier.')
+  t.equal(formatOutcome(outcome(0), outcome(0, 1), null), 'No outages, as before. No degradations become 1.')
+  t.equal(formatOutcome(outcome(1), null, null), 'These settings cannot be rehearsed for this period.')
 })
 
 t.test('A result is changed by the settings that can be simulated only', async t => {

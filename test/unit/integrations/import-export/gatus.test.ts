@@ -363,12 +363,12 @@ t.test('A body that is not a Gatus configuration is refused, and invalid parts o
   for (const other of [null, 1, 'text', [], {}, { monitorList: [] }, { endpoints: 0 }]) {
     t.throws(() => convertGatus(other), /not a Gatus configuration: endpoints is missing/, JSON.stringify(other))
   }
-  const odd = {
+  const malformed = {
     endpoints: [null, 3, {}, { name: {}, url: [], conditions: 'x' }],
     alerting: { slack: null },
     maintenance: 1,
   }
-  const { file, warnings } = convertGatus(odd)
+  const { file, warnings } = convertGatus(malformed)
   t.same(file.monitors, [])
   t.equal(warnings.length, 5)
 })

@@ -277,11 +277,11 @@ t.test('A body that is not a backup is refused, and invalid parts of one get war
   for (const other of [null, 1, 'text', [], {}, { endpoints: [] }]) {
     t.throws(() => convertUptimeKuma(other), /not an Uptime Kuma backup: monitorList is missing/, JSON.stringify(other))
   }
-  const odd = {
+  const malformed = {
     monitorList: [null, {}, { type: 'http', name: 7, tags: 3, headers: '{', notificationIDList: 5 }],
     notificationList: [{ config: '{' }],
   }
-  const { file, warnings } = convertUptimeKuma(odd)
+  const { file, warnings } = convertUptimeKuma(malformed)
   t.match(file.monitors, [{ name: '7', type: 'http' }])
   t.equal(warnings.length, 5)
 })

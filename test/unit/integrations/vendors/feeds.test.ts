@@ -50,13 +50,13 @@ t.test('An entry without a status is open for a day, an entry with an open statu
 
 t.test('An entry with the title of one that has ended by its age is a new incident', async t => {
   const [silent, open] = ['', 'Status: Investigating']
-  const cases: [says: string, text: string, earlier: number, later: number, expected: string[]][] = [
+  const cases: [what: string, text: string, earlier: number, later: number, expected: string[]][] = [
     ['without a status, after more than a day', silent, 30, 1, ['later']],
     ['without a status, within a day: an update', silent, 24, 1, ['earlier']],
     ['with an open status, after more than a week', open, 24 * 8, 1, ['later']],
     ['with an open status, within a week: an update', open, 24 * 6, 1, ['earlier']],
   ]
-  for (const [says, text, earlier, later, expected] of cases) {
+  for (const [what, text, earlier, later, expected] of cases) {
     const items = [
       item('API outage', hoursAgo(later), 'later', text),
       item('API outage', hoursAgo(earlier), 'earlier', text),
@@ -65,10 +65,10 @@ t.test('An entry with the title of one that has ended by its age is a new incide
     t.same(
       incidents.map(({ id }) => id),
       expected,
-      says,
+      what,
     )
     const startMs = NOW.getTime() - (expected[0] === 'later' ? later : earlier) * 3_600_000
-    t.equal(Date.parse(incidents[0]!.started_at!), startMs, `${says}: its start`)
+    t.equal(Date.parse(incidents[0]!.started_at!), startMs, `${what}: its start`)
   }
 })
 

@@ -2,10 +2,10 @@ import t from 'tap'
 import { findOutlier, type ProbeDisagreement } from '../../../../control-plane/monitoring/fleet/probes/outlier.ts'
 
 /** Disagreements about different hosts. */
-const between = (probeId: string, otherProbeId: string, odd: string | null, count: number, about = 'm') =>
+const between = (probeId: string, otherProbeId: string, outlier: string | null, count: number, about = 'm') =>
   Array.from(
     { length: count },
-    (_, i): ProbeDisagreement => ({ target: `${about}${i}`, probeId, otherProbeId, oddProbeId: odd }),
+    (_, i): ProbeDisagreement => ({ target: `${about}${i}`, probeId, otherProbeId, oddProbeId: outlier }),
   )
 
 const rows: [what: string, seen: ProbeDisagreement[], live: string[], drained: string | null][] = [

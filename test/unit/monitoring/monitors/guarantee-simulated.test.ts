@@ -38,14 +38,14 @@ type Target = (atMs: number) => Answer
 /** A target that begins to fail at a given time. */
 function failingFrom(kind: FailureMode, brokenMs: number, timeoutMs: number): Target {
   const slowMs = timeoutMs * 0.98
-  const well = { outcome: Outcome.UP, afterMs: kind === 'slow' ? slowMs : QUICK_MS }
-  const ill: Record<FailureMode, Answer> = {
+  const success = { outcome: Outcome.UP, afterMs: kind === 'slow' ? slowMs : QUICK_MS }
+  const failures: Record<FailureMode, Answer> = {
     refused: { outcome: Outcome.DOWN, afterMs: 1 },
     wrong: { outcome: Outcome.DOWN, afterMs: QUICK_MS },
     slow: { outcome: Outcome.DOWN, afterMs: slowMs },
     hanging: { outcome: Outcome.DOWN, afterMs: timeoutMs },
   }
-  return atMs => (atMs < brokenMs ? well : ill[kind])
+  return atMs => (atMs < brokenMs ? success : failures[kind])
 }
 
 /** The probe's loop in one region, with the checks of a simulated target. */

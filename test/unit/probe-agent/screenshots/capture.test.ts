@@ -55,15 +55,15 @@ t.test('A capture returns a picture or the reason for the failure', async t => {
 })
 
 t.test('A capture process that reports an error and does not exit is killed, and its error is used', async t => {
-  const said = join(folder, 'said')
+  const marker = join(folder, 'said')
   const shutter = createShutter(
     `import { writeFileSync } from 'node:fs'
      await say('{"error":"the page is stuck"}\\n')
-     writeFileSync(${JSON.stringify(said)}, '')
+     writeFileSync(${JSON.stringify(marker)}, '')
      setInterval(() => {}, 1000)`,
   )
   const rejected = t.rejects(shutter.take(wanted), { message: 'the page is stuck' })
-  await waitFor(() => existsSync(said), { label: 'what it says' })
+  await waitFor(() => existsSync(marker), { label: 'what it says' })
   shutter.stop()
   await rejected
 })

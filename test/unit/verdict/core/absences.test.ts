@@ -19,35 +19,35 @@ const twoAbsent = (second: number, until: number) => ({
 
 testRows([
   {
-    says: 'when one of two regions loses its probe, the other one decides immediately, by reduced quorum',
+    title: 'when one of two regions loses its probe, the other one decides immediately, by reduced quorum',
     policy: absent('eu-west', 80),
     run: `us  0..60/60 .  120 x 121 x 124 x
           eu  0..60/60 .`,
     statuses: 'up@0 down@124(reduced)',
   },
   {
-    says: 'the failing vote of a region ends when it has no probe',
+    title: 'the failing vote of a region ends when it has no probe',
     policy: absent('eu-west', 100),
     run: `us  0 .  70..190/60 .
           eu  0 .  60 x 61 x 64 x`,
     statuses: 'up@0 degraded@70 up@130(reduced)',
   },
   {
-    says: 'a vote counts until the region loses its probe, however late the results are read',
+    title: 'a vote counts until the region loses its probe, however late the results are read',
     policy: absent('eu-west', 300),
     run: `us  0..60/60 .  120 x 121 x 124 x  130 x
           eu  0..60/60 .  125 .`,
     statuses: 'up@0 degraded@125',
   },
   {
-    says: 'a failure from before the absence is counted again with the next result',
+    title: 'a failure from before the absence is counted again with the next result',
     policy: absent('eu-west', 130),
     run: `us  0..60/60 .  120 x 121 x 124 x  180 x
           eu  0..60/60 .`,
     statuses: 'up@0 down@180(reduced)',
   },
   {
-    says: 'three regions: the two remaining ones are a quorum of all',
+    title: 'three regions: the two remaining ones are a quorum of all',
     policy: absent('ap-southeast', 80),
     run: `us  0..60/60 .  120 x 121 x 124 x
           eu  0..60/60 .  120 x 121 x 125 x
@@ -55,7 +55,7 @@ testRows([
     statuses: 'up@0 down@125',
   },
   {
-    says: 'three regions: one of the two remaining ones does not decide alone',
+    title: 'three regions: one of the two remaining ones does not decide alone',
     policy: absent('ap-southeast', 80),
     run: `us  0..60/60 .  120 x 121 x 124 x
           eu  0..60/60 .  125 .
@@ -63,14 +63,14 @@ testRows([
     statuses: 'up@0 degraded@125',
   },
   {
-    says: 'a probe that is back gives its region a vote with the first success',
+    title: 'a probe that is back gives its region a vote with the first success',
     policy: absent('eu-west', 80, 200),
     run: `us  0..180/60 .  240 x 241 x 244 x
           eu  0..60/60 .  210 .  245 .`,
     statuses: 'up@0 degraded@245',
   },
   {
-    says: 'a probe that is back gives its region no vote before its chain has decided',
+    title: 'a probe that is back gives its region no vote before its chain has decided',
     policy: absent('eu-west', 80, 200),
     run: `us  0..300/60 .
           eu  0..60/60 .  210 x 211 x`,
@@ -78,7 +78,7 @@ testRows([
     regions: 'us=ok eu=pending',
   },
   {
-    says: 'a region that failed before it lost its probe begins as a new one',
+    title: 'a region that failed before it lost its probe begins as a new one',
     policy: absent('eu-west', 80, 200),
     run: `us  0 .  70..310/60 .
           eu  0 .  60 x 61 x 64 x  210 .`,
@@ -86,7 +86,7 @@ testRows([
     regions: 'us=ok eu=ok',
   },
   {
-    says: 'failures before and after an absence are not in a row',
+    title: 'failures before and after an absence are not in a row',
     policy: absent('eu-west', 80, 200),
     run: `us  0..300/60 .
           eu  0 .  60 x 61 x  210 x`,
@@ -94,27 +94,27 @@ testRows([
     regions: 'us=ok eu=pending',
   },
   {
-    says: 'a region that publishes again counts immediately, even before its return is known',
+    title: 'a region that publishes again counts immediately, even before its return is known',
     policy: absent('eu-west', 80),
     run: `us  0..180/60 .  240 x 241 x 244 x
           eu  0..60/60 .  210 .  245 .`,
     statuses: 'up@0 degraded@245',
   },
   {
-    says: 'the first verdict does not wait for a region without a probe',
+    title: 'the first verdict does not wait for a region without a probe',
     policy: { ...absent('eu-west', -3_600), regions: ['us-east', 'eu-west'] },
     run: 'us  0 .',
     statuses: 'up@0(reduced)',
   },
   {
-    says: 'the first verdict waits for a region that has a probe again',
+    title: 'the first verdict waits for a region that has a probe again',
     policy: { ...absent('eu-west', -3_600, -60), regions: ['us-east', 'eu-west'] },
     run: `us  0 .
           eu  20 .`,
     statuses: 'up@20',
   },
   {
-    says: 'a region without a probe does not affect a hold: the five minutes begin with the quorum of the others',
+    title: 'a region without a probe does not affect a hold: the five minutes begin with the quorum of the others',
     policy: absent('ap-southeast', 80),
     run: `us  0..300/60 .  360 x 361 x 364 x  420..480/60 x
           eu  0 .
@@ -122,21 +122,21 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a region that is back is waited for, even after an absence that was longer than the wait',
+    title: 'a region that is back is waited for, even after an absence that was longer than the wait',
     policy: absent('eu-west', 80, 500),
     run: `us  0..480/60 .  540 x 541 x 544 x
           eu  0..60/60 .  550 .`,
     statuses: 'up@0 degraded@550',
   },
   {
-    says: 'a region that is back without a result is waited for five minutes from its return',
+    title: 'a region that is back without a result is waited for five minutes from its return',
     policy: absent('eu-west', 80, 500),
     run: `us  0..480/60 .  540 x 541 x 544 x  600..780/60 x  799 x  801 x
           eu  0..60/60 .`,
     statuses: 'up@0 down@801(reduced)',
   },
   {
-    says: 'with a long interval, regions that are back are waited for until each of them was due',
+    title: 'with a long interval, regions that are back are waited for until each of them was due',
     policy: { ...twoAbsent(80, 200), intervalMs: 3_600_000 },
     run: `us  0 .  600 x 601 x 604 x
           eu  0 .  1200 .
@@ -144,7 +144,7 @@ testRows([
     statuses: 'up@0 degraded@1200',
   },
   {
-    says: 'with a long interval, regions that are back without a result are waited for an interval and a chain',
+    title: 'with a long interval, regions that are back without a result are waited for an interval and a chain',
     policy: { ...twoAbsent(80, 200), intervalMs: 3_600_000 },
     run: `us  0 .  600 x 601 x 604 x  3889 x  3890 x
           eu  0 .
@@ -152,21 +152,21 @@ testRows([
     statuses: 'up@0 down@3890(reduced)',
   },
   {
-    says: 'a success makes no monitor down, although the other region has lost its probe',
+    title: 'a success makes no monitor down, although the other region has lost its probe',
     policy: absent('eu-west', 100),
     run: `us  0 .  60 x 61 x 64 x  120 .  180 .
           eu  0 .  65 .`,
     statuses: 'up@0 degraded@65 up@180(reduced)',
   },
   {
-    says: 'after a success the next failure makes a monitor down when the other region has lost its probe',
+    title: 'after a success the next failure makes a monitor down when the other region has lost its probe',
     policy: absent('eu-west', 100),
     run: `us  0 .  60 x 61 x 64 x  120 .  125 x
           eu  0 .  65 .`,
     statuses: 'up@0 degraded@65 down@125(reduced)',
   },
   {
-    says: 'the wait begins when the regions that have a probe lose their quorum, not when an earlier vote ended',
+    title: 'the wait begins when the regions that have a probe lose their quorum, not when an earlier vote ended',
     policy: absent('us-east', 30),
     run: `us  0 .
           eu  0..840/60 .  920 x 921 x 924 x  960..1140/60 x  1211 x

@@ -15,7 +15,7 @@ const doubtedAt = (at: number) => `us ${at} x[d] ${at + 1} x[d,s=${at},a=2] ${at
 // docs/design/doubt.md and docs/design/verdict.md#absent-regions together
 testRows([
   {
-    says: 'a doubt from before the region lost its probe has no effect after that',
+    title: 'a doubt from before the region lost its probe has no effect after that',
     policy: { regions: ['us-east'], ...absences('us-east', 100, 400) },
     run: `us 0 .
           ${doubtedAt(60)}
@@ -23,7 +23,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'the lost vote of a region without a probe confirms no doubt of another region',
+    title: 'the lost vote of a region without a probe confirms no doubt of another region',
     policy: { regions: ['us-east', 'eu-west'], ...absences('eu-west', 130) },
     run: `us 0 . 70 . 131 .
           eu 0 . 60 x 61 x[s=60,a=2] 64 x[s=60,a=3]
@@ -31,7 +31,7 @@ testRows([
     statuses: 'up@0 degraded@70 up@131(reduced)',
   },
   {
-    says: 'the lost vote of a doubted region without a probe confirms no doubt either',
+    title: 'the lost vote of a doubted region without a probe confirms no doubt either',
     policy: { regions: ['us-east', 'eu-west'], ...absences('eu-west', 130) },
     run: `us 0 . 70 . 131 .
           eu 0 . 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3]

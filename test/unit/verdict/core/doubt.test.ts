@@ -6,7 +6,7 @@ const fails = 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3]'
 // docs/design/doubt.md: failures that many hosts begin to have at the same time wait for a second region.
 testRows([
   {
-    says: 'a doubted region that recovers in its next check does not make the monitor down',
+    title: 'a doubted region that recovers in its next check does not make the monitor down',
     policy: alone,
     run: `us 0 .  94 . 99 .
           ${fails}`,
@@ -15,7 +15,7 @@ testRows([
     regions: 'us=ok',
   },
   {
-    says: 'one success ends a doubt: failures after it start a new streak',
+    title: 'one success ends a doubt: failures after it start a new streak',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 . 99 x[s=94,a=2]  124 x[d] 125 x[d,s=124,a=2]  154 ~ 155 x[s=154,a=2]
           ${fails}`,
@@ -23,7 +23,7 @@ testRows([
     regions: 'us=ok',
   },
   {
-    says: 'without a witness a doubted region decides alone in its next check',
+    title: 'without a witness a doubted region decides alone in its next check',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 x[d]  120 x[d]
           ${fails}`,
@@ -31,14 +31,14 @@ testRows([
     asks: 'first_failure:us@60',
   },
   {
-    says: 'a check soon after the first failure, such as one on request, does not decide',
+    title: 'a check soon after the first failure, such as one on request, does not decide',
     policy: { ...alone, witness: false },
     run: `us 0 .  70 x[d]  95 x[d]
           ${fails}`,
     statuses: 'up@0 down@95',
   },
   {
-    says: 'a witness that does not answer delays nothing',
+    title: 'a witness that does not answer delays nothing',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}`,
@@ -46,7 +46,7 @@ testRows([
     asks: 'first_failure:us@60 witness@60',
   },
   {
-    says: 'a witness without an answer proves nothing, because it may be unable to reach the target itself',
+    title: 'a witness without an answer proves nothing, because it may be unable to reach the target itself',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -54,7 +54,7 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'a witness without an answer does not revoke the answer of another witness',
+    title: 'a witness without an answer does not revoke the answer of another witness',
     policy: alone,
     run: `us 0 .  94 x[d] 124 x[d]
           ${fails}
@@ -63,7 +63,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a server error that a witness gets before the re-checks end makes the monitor down with the last of them',
+    title: 'a server error that a witness gets before the re-checks end makes the monitor down with the last of them',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -71,7 +71,7 @@ testRows([
     statuses: 'up@0 down@64',
   },
   {
-    says: 'a server error of one witness counts less than the answer of another one asked at the same time',
+    title: 'a server error of one witness counts less than the answer of another one asked at the same time',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -80,7 +80,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a server error of a witness counts less also when the answer arrives first',
+    title: 'a server error of a witness counts less also when the answer arrives first',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -89,7 +89,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a failure that a witness confirms later makes the monitor down then',
+    title: 'a failure that a witness confirms later makes the monitor down then',
     policy: alone,
     run: `us 0 .
           ${fails}
@@ -97,7 +97,7 @@ testRows([
     statuses: 'up@0 down@70',
   },
   {
-    says: 'a target that witnesses reach is not down',
+    title: 'a target that witnesses reach is not down',
     policy: alone,
     run: `us 0 .  94..304/30 x[d]
           ${fails}
@@ -106,7 +106,7 @@ testRows([
     asks: 'first_failure:us@60 witness@60 witness@94 witness@124 witness@154 witness@184 witness@214 witness@244 witness@274 witness@304',
   },
   {
-    says: 'the answer of a witness expires after an interval, the timeout and 10 s',
+    title: 'the answer of a witness expires after an interval, the timeout and 10 s',
     policy: alone,
     run: `us 0 .  94 x[d] 124 x[d] 154 x[d]
           ${fails}
@@ -114,7 +114,7 @@ testRows([
     statuses: 'up@0 down@154',
   },
   {
-    says: 'a witness that sees the outage later confirms it',
+    title: 'a witness that sees the outage later confirms it',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -123,7 +123,7 @@ testRows([
     statuses: 'up@0 down@96',
   },
   {
-    says: 'an unknown result of a witness proves nothing',
+    title: 'an unknown result of a witness proves nothing',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -131,7 +131,7 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'a witness that gets an error status below 500 has reached the target',
+    title: 'a witness that gets an error status below 500 has reached the target',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -139,7 +139,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a witness never votes: without doubted failures its checks change nothing',
+    title: 'a witness never votes: without doubted failures its checks change nothing',
     policy: alone,
     run: `us 0 .  60 x 61 x[s=60,a=2] 63 .
           eu 10 x[w,code=503] 61 x[w,code=503] 70 x[w,code=503]`,
@@ -148,7 +148,7 @@ testRows([
     regions: 'us=ok',
   },
   {
-    says: 'a monitor that forbids witnesses has none',
+    title: 'a monitor that forbids witnesses has none',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 x[d]
           ${fails}
@@ -156,7 +156,7 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'a check by a witness from before it was asked changes nothing',
+    title: 'a check by a witness from before it was asked changes nothing',
     policy: alone,
     run: `us 0 .  94 x[d]
           ${fails}
@@ -164,7 +164,7 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'a witness that was not asked, because another region votes, changes nothing',
+    title: 'a witness that was not asked, because another region votes, changes nothing',
     policy: { regions: ['us-east', 'eu-west'], witness: true },
     run: `us 0 .
           ${fails}
@@ -174,13 +174,13 @@ testRows([
     asks: 'first_failure:us@60',
   },
   {
-    says: 'a probe that is sure at the deciding attempt settles the doubt immediately',
+    title: 'a probe that is sure at the deciding attempt settles the doubt immediately',
     policy: alone,
     run: 'us 0 .  60 x[d] 61 x[d,s=60,a=2] 64 x[s=60,a=3]',
     statuses: 'up@0 down@64',
   },
   {
-    says: 'a probe that is sure later settles the doubt then',
+    title: 'a probe that is sure later settles the doubt then',
     policy: alone,
     run: `us 0 .  94 x
           ${fails}
@@ -188,20 +188,20 @@ testRows([
     statuses: 'up@0 down@94',
   },
   {
-    says: 'failures without a doubt make the monitor down, whatever a witness gets',
+    title: 'failures without a doubt make the monitor down, whatever a witness gets',
     policy: alone,
     run: `us 0 .  60 x 61 x[s=60,a=2] 64 x[s=60,a=3]
           eu 61 .[w]`,
     statuses: 'up@0 down@64',
   },
   {
-    says: 'a doubt that begins during an outage neither ends it nor delays the recovery',
+    title: 'a doubt that begins during an outage neither ends it nor delays the recovery',
     policy: alone,
     run: 'us 0 .  60 x 61 x[s=60,a=2] 64 x[s=60,a=3]  120 x[d] 180 x[d] 240 . 245 .',
     statuses: 'up@0 down@64 up@245',
   },
   {
-    says: 'a doubted region does not make the monitor degraded while the others see the target well',
+    title: 'a doubted region does not make the monitor degraded while the others see the target well',
     run: `us 0 .  94..304/30 x[d]
           ${fails}
           eu 0 . 60.5 . 90..330/60 .
@@ -209,7 +209,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a doubted region counts when its probe is sure again',
+    title: 'a doubted region counts when its probe is sure again',
     run: `us 0 .  94 x[d] 154 x
           ${fails}
           eu 0 . 60.5 . 90..330/60 .
@@ -217,7 +217,7 @@ testRows([
     statuses: 'up@0 degraded@154',
   },
   {
-    says: 'a second region of the monitor that is sure confirms',
+    title: 'a second region of the monitor that is sure confirms',
     run: `us 0 .
           ${fails}
           eu 0 . 60.5 x 61.5 x[s=60.5,a=2] 64.5 x[s=60.5,a=3]
@@ -225,14 +225,14 @@ testRows([
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'two regions in doubt confirm each other',
+    title: 'two regions in doubt confirm each other',
     run: `us 0 .
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]`,
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'two of three regions in doubt count from the next check while the third sees the target well',
+    title: 'two of three regions in doubt count from the next check while the third sees the target well',
     run: `us 0 . 94 x[d] 124 x[d]
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
@@ -240,7 +240,7 @@ testRows([
     statuses: 'up@0 down@94.5',
   },
   {
-    says: 'a region that has just begun to fail in doubt makes no majority before its own next check',
+    title: 'a region that has just begun to fail in doubt makes no majority before its own next check',
     run: `us 0 . 94 x[d] 124 x[d] 154 x[d] 184 x[d] 214 x[d]
           ${fails}
           eu 0 . 60.5 . 120.5 . 180.5 x[d] 181.5 x[d,s=180.5,a=2] 184.5 x[d,s=180.5,a=3] 214.5 .
@@ -248,7 +248,8 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'two of four regions with a later failure make no majority while another one has just begun to fail in doubt',
+    title:
+      'two of four regions with a later failure make no majority while another one has just begun to fail in doubt',
     run: `us 0 . 94 x[d]
           ${fails}
           eu 0 . 70 x[d] 71 x[d,s=70,a=2] 74 x[d,s=70,a=3] 104.5 x[d]
@@ -257,14 +258,14 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a region in doubt whose checks became unknown makes no majority',
+    title: 'a region in doubt whose checks became unknown makes no majority',
     run: `us 0 . 60 . 120 . 180 x[d] 181 x[d,s=180,a=2] 184 x[d,s=180,a=3] 214 x[d]
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 120.5 ? 180.5 ?
           ap 0 . 60.6 . 120.6 . 180.6 .`,
     statuses: 'up@0',
   },
   {
-    says: 'two of three regions in doubt that recover in the next check do not make the monitor down',
+    title: 'two of three regions in doubt that recover in the next check do not make the monitor down',
     run: `us 0 . 94 . 99 .
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 . 99.5 .
@@ -272,7 +273,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'two of four regions in doubt do not count while the others see the target well: half is not a majority',
+    title: 'two of four regions in doubt do not count while the others see the target well: half is not a majority',
     run: `us 0 . 94 x[d] 124 x[d]
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3] 94.5 x[d] 124.5 x[d]
@@ -281,7 +282,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'three regions in doubt confirm each other when none of them can see the target well',
+    title: 'three regions in doubt confirm each other when none of them can see the target well',
     run: `us 0 .
           ${fails}
           eu 0 . 60.5 x[d] 61.5 x[d,s=60.5,a=2] 64.5 x[d,s=60.5,a=3]
@@ -289,7 +290,7 @@ testRows([
     statuses: 'up@0 down@64.5',
   },
   {
-    says: 'one of two regions decides like a single region while the other is silent',
+    title: 'one of two regions decides like a single region while the other is silent',
     policy: { regions: ['us-east', 'eu-west'], witness: true },
     run: `us 0 .  300 x[d] 301 x[d,s=300,a=2] 304 x[d,s=300,a=3] 330 x[d]
           eu 0 .
@@ -299,13 +300,13 @@ testRows([
     regions: 'us=failing eu=ok',
   },
   {
-    says: 'a new monitor has no status while its first failures are doubted',
+    title: 'a new monitor has no status while its first failures are doubted',
     policy: alone,
     run: 'us 60 x[d] 61 x[d,s=60,a=2] 64 x[d,s=60,a=3] 94 .',
     statuses: 'up@94',
   },
   {
-    says: 'the answer of a witness from another target does not count',
+    title: 'the answer of a witness from another target does not count',
     policy: alone,
     run: `us 0 .  66 x[d,c=2] 67 x[d,c=2,s=66,a=2] 70 x[d,c=2,s=66,a=3]
           policy 65 c=2
@@ -314,7 +315,7 @@ testRows([
     statuses: 'up@0',
   },
   {
-    says: 'a region in doubt decides like a new one after the target has changed',
+    title: 'a region in doubt decides like a new one after the target has changed',
     policy: { ...alone, witness: false },
     run: `us 0 .  94 x[d,c=2] 95 x[d,c=2,s=94,a=2] 98 .[c=2,s=94,a=3]
           policy 65 c=2
@@ -323,7 +324,7 @@ testRows([
     regions: 'us=ok',
   },
   {
-    says: 'without re-checks the first doubted failure waits as well',
+    title: 'without re-checks the first doubted failure waits as well',
     policy: { ...alone, retryCount: 0 },
     run: `us 0 .  60 x[d] 90 x[d]
           eu 60.5 .[w]`,
@@ -331,7 +332,7 @@ testRows([
     asks: 'first_failure:us@60 witness@60 witness@90',
   },
   {
-    says: 'a witness is asked in each slot also while another probe of the region contradicts the failures',
+    title: 'a witness is asked in each slot also while another probe of the region contradicts the failures',
     policy: alone,
     run: `us 0 .  60.5 .[o,p=p2]  120 x[d] 121 x[d,s=120,a=2] 121.5 x[o,p=p2,s=120] 124 x[d,s=120,a=3]
           ${fails}
@@ -340,14 +341,14 @@ testRows([
     asks: 'first_failure:us@60 witness@60 disagreement:us@120 witness@120 witness@124',
   },
   {
-    says: 'once no other probe contradicts it, a doubted region without a witness decides alone',
+    title: 'once no other probe contradicts it, a doubted region without a witness decides alone',
     policy: alone,
     run: `us 0 .  60.5 .[o,p=p2]  120 x[d] 121 x[d,s=120,a=2] 121.5 x[o,p=p2,s=120] 124 x[d,s=120,a=3]
           ${fails}`,
     statuses: 'up@0 down@124',
   },
   {
-    says: 'a witness is asked again when long attempts make the region failing, so that it holds until the next check',
+    title: 'a witness is asked again when long attempts make the region failing, so that it holds until the next check',
     policy: { ...alone, intervalMs: 30_000 },
     run: `us 0 .  40 x[d,s=30] 51 x[d,s=30,a=2] 64 x[d,s=30,a=3]  100 x[d,s=90]
           eu 40.5 .[w]  64.5 .[w]`,
@@ -355,7 +356,7 @@ testRows([
     asks: 'first_failure:us@40 witness@40 witness@64 witness@100',
   },
   {
-    says: 'the answer of a witness that was asked with the previous check counts',
+    title: 'the answer of a witness that was asked with the previous check counts',
     policy: alone,
     run: `us 0 .  91 x[d] 94 x[d]  154 x[d]
           ${fails}

@@ -23,7 +23,7 @@ const cell = (region: string, state: RegionState, change: Partial<RegionTally> =
   ...change,
 })
 
-const rows: [what: string, others: RegionTally[], odd: string | null][] = [
+const rows: [what: string, others: RegionTally[], outlier: string | null][] = [
   ['no other region', [], null],
   ['another region is well', [cell('us-east', 'ok')], 'failing'],
   ['another region fails', [cell('us-east', 'failing')], 'well'],
@@ -36,8 +36,8 @@ const rows: [what: string, others: RegionTally[], odd: string | null][] = [
 ]
 
 t.test('the other regions identify the outlier of two probes that contradict each other', async t => {
-  for (const [what, others, odd] of rows) {
+  for (const [what, others, outlier] of rows) {
     const cells = [cell('eu-west', 'ok', { failures: 2 }), ...others]
-    t.equal(findOutlierProbe({ ...createMonitorState('m', 1), cells }, disagreement, policy, NOW_MS), odd, what)
+    t.equal(findOutlierProbe({ ...createMonitorState('m', 1), cells }, disagreement, policy, NOW_MS), outlier, what)
   }
 })

@@ -3,31 +3,31 @@ import { testRows } from './runs.ts'
 // docs/design/verdict.md#result-order: order, high-water marks, configurations
 testRows([
   {
-    says: 'a result counts once: duplicates are history',
+    title: 'a result counts once: duplicates are history',
     run: 'us 0 . 60 x[s=60] 60.1 x[s=60] 60.2 x[s=60] 60.3 x[s=60]',
     statuses: 'up@0',
     ignored: 3,
   },
   {
-    says: 're-checks of one slot count each',
+    title: 're-checks of one slot count each',
     run: 'us 0 . 60 x[s=60] 61 x[s=60,a=2] 64 x[s=60,a=3]',
     statuses: 'up@0 down@64',
     ignored: 0,
   },
   {
-    says: 'a re-check that arrives after the next slot is history',
+    title: 'a re-check that arrives after the next slot is history',
     run: 'us 0 . 60 x[s=60] 121 .[s=120] 122 x[s=60,a=2] 123 x[s=60,a=3]',
     statuses: 'up@0',
     ignored: 2,
   },
   {
-    says: 'the order of slots counts, not the order of arrival',
+    title: 'the order of slots counts, not the order of arrival',
     run: 'us 200 x[s=180] 201 .[s=60] 202 .[s=120] 203 x[s=180,a=2] 204 x[s=180,a=3]',
     statuses: 'down@204',
     ignored: 2,
   },
   {
-    says: 'an hour of spooled results that arrives after live results changes nothing',
+    title: 'an hour of spooled results that arrives after live results changes nothing',
     run: `us 0 .  3600 .
           us 3601..3660/1 x[s=1800]
           us 3661 .`,
@@ -35,108 +35,108 @@ testRows([
     ignored: 60,
   },
   {
-    says: 'a result more than five seconds in the future is refused',
+    title: 'a result more than five seconds in the future is refused',
     run: 'us 0 . 10 x[s=15.001] 11 x[s=3611] 12 x[s=3612] 60 .',
     statuses: 'up@0',
     ignored: 3,
   },
   {
-    says: 'a result at most five seconds in the future counts',
+    title: 'a result at most five seconds in the future counts',
     run: 'us 0 . 10 x[s=15] 11 x[s=15,a=2] 12 x[s=15,a=3]',
     statuses: 'up@0 down@12',
     ignored: 0,
   },
   {
-    says: 'a refused future result does not block results in time',
+    title: 'a refused future result does not block results in time',
     run: 'us 0 . 10 .[s=5000,e=9,c=1] 60 x 61 x 64 x',
     statuses: 'up@0 down@64',
   },
   {
-    says: 'a probe whose clock is an hour ahead is refused',
+    title: 'a probe whose clock is an hour ahead is refused',
     run: 'us 0 .  60..600/60 x[s=4200]',
     statuses: 'up@0',
     ignored: 10,
   },
   {
-    says: 'a probe whose clock is an hour behind cannot contradict a correct one',
+    title: 'a probe whose clock is an hour behind cannot contradict a correct one',
     run: 'us 3600 . 3601 x[s=1,p=p2] 3602 x[s=2,p=p2] 3603 x[s=3,p=p2]',
     statuses: 'up@3600',
     ignored: 3,
   },
   {
-    says: 'a probe whose clock is an hour behind decides correctly when it is alone',
+    title: 'a probe whose clock is an hour behind decides correctly when it is alone',
     run: 'us 3600 .[s=0] 3660 x[s=60] 3661 x[s=60,a=2] 3664 x[s=60,a=3]',
     statuses: 'up@3600 down@3664',
   },
   {
-    says: 'results of an older epoch are history once a newer one was seen',
+    title: 'results of an older epoch are history once a newer one was seen',
     run: 'us 0 . 60 .[e=2,p=p2] 61 x 62 x 63 x 64 x',
     statuses: 'up@0',
     ignored: 4,
   },
   {
-    says: 'a newer epoch is seen also in a result that comes too late',
+    title: 'a newer epoch is seen also in a result that comes too late',
     run: 'us 0 . 60 x 61 x 62 .[e=2,p=p2,s=30] 63 x',
     statuses: 'up@0',
     ignored: 2,
   },
   {
-    says: 'a hand-over during a streak continues it',
+    title: 'a hand-over during a streak continues it',
     run: 'us 0 . 60 x[s=60] 61 x[s=60,a=2] 66 x[s=66,e=2,p=p2]',
     statuses: 'up@0 down@66',
   },
   {
-    says: 'two probes that both check a slot during a hand-over do not count it twice',
+    title: 'two probes that both check a slot during a hand-over do not count it twice',
     run: 'us 0 . 60 x[s=60] 61 x[s=60,a=2] 61.1 x[s=60,e=2,p=p2] 62.1 x[s=60,a=2,e=2,p=p2] 63.1 .[s=60,a=3,e=2,p=p2]',
     statuses: 'up@0',
     ignored: 2,
   },
   {
-    says: 'results of a probe that is cut off do not count',
+    title: 'results of a probe that is cut off do not count',
     run: `us  0 .  60 .[e=2,p=p2]  61..600/7 x
           us  120..600/60 .[e=2,p=p2]`,
     statuses: 'up@0',
   },
   {
-    says: 'an epoch of one region says nothing about another region',
+    title: 'an epoch of one region says nothing about another region',
     run: `us  0 .  60 .[e=7]
           eu  0 .  60 x 61 x 64 x
           us  70 .[e=7]`,
     statuses: 'up@0 degraded@70',
   },
   {
-    says: 'another target or other assertions begin streaks again',
+    title: 'another target or other assertions begin streaks again',
     run: `us      0 .  60 x 61 x  70 x[c=2] 71 x[c=2]  130 .[c=2]
           policy  65 c=2`,
     statuses: 'up@0',
   },
   {
-    says: 'a change of another setting, such as a header, keeps the streak',
+    title: 'a change of another setting, such as a header, keeps the streak',
     run: `us      0 .  60 x 61 x  70 x[c=2]  130 .[c=2] 135 .[c=3]
           policy  65 c=2,keep=1  132 c=3,keep=1`,
     statuses: 'up@0 down@70 up@135',
   },
   {
-    says: 'a monitor that is changed more often than its re-checks take goes down nevertheless',
+    title: 'a monitor that is changed more often than its re-checks take goes down nevertheless',
     run: `us      0 .  60 x  70 x[c=2]  80 x[c=3]
           policy  65 c=2,keep=1  75 c=3,keep=1`,
     statuses: 'up@0 down@80',
   },
   {
-    says: 'results of an older configuration are history',
+    title: 'results of an older configuration are history',
     run: `us      0 .  60 x 61 x  66 x 67 x
           policy  65 c=2`,
     statuses: 'up@0',
     ignored: 2,
   },
   {
-    says: 'a result of a configuration that is not known yet does not count',
+    title: 'a result of a configuration that is not known yet does not count',
     run: 'us 0 . 60 x[c=2] 61 x[c=2] 64 x[c=2]',
     statuses: 'up@0',
     ignored: 3,
   },
   {
-    says: 'a result of a region that the monitor does not use does not count',
+    title: 'a result of a region that the monitor does not use does not count',
     policy: { regions: ['us-east'] },
     run: `us  0 .
           eu  10 x 11 x 14 x`,
@@ -144,7 +144,7 @@ testRows([
     ignored: 3,
   },
   {
-    says: 'a new configuration keeps status, region states and votes',
+    title: 'a new configuration keeps status, region states and votes',
     run: `us      0 x 1 x 4 x   70 x[c=2]  120 .[c=2] 125 .[c=2]
           eu      0 x 1 x 5 x
           ap      0 .
@@ -153,25 +153,25 @@ testRows([
     regions: 'us=ok eu=failing ap=ok',
   },
   {
-    says: 'retry_count raised while failing: the region stays failing and needs two successes',
+    title: 'retry_count raised while failing: the region stays failing and needs two successes',
     run: `us      0 x 1 x 4 x  60 .[c=2] 65 x[c=2]  120 .[c=2] 125 .[c=2]
           policy  50 c=2,retry=5`,
     statuses: 'down@4 up@125',
   },
   {
-    says: 'retry_count lowered to 0 in a growing streak: the next failure decides',
+    title: 'retry_count lowered to 0 in a growing streak: the next failure decides',
     run: `us      0 .  60 x 61 x  70 x[c=2]
           policy  65 c=2,retry=0`,
     statuses: 'up@0 down@70',
   },
   {
-    says: 'retry_count lowered to 0 while failing: one success ends it',
+    title: 'retry_count lowered to 0 while failing: one success ends it',
     run: `us      0 x 1 x 4 x  60 .[c=2]
           policy  50 c=2,retry=0`,
     statuses: 'down@4 up@60',
   },
   {
-    says: 'regions removed while failing: their votes are removed, and the next result decides',
+    title: 'regions removed while failing: their votes are removed, and the next result decides',
     run: `us      0 x 1 x 4 x
           eu      0 x 1 x 5 x
           ap      0 .  60 .[c=2]
@@ -180,7 +180,7 @@ testRows([
     regions: 'ap=ok',
   },
   {
-    says: 'regions added while failing: held until more than half of the new ones vote',
+    title: 'regions added while failing: held until more than half of the new ones vote',
     run: `us      0 x 1 x 4 x   60 .[c=2] 65 .[c=2]
           eu      70 .[c=2]
           ap      90 .[c=2]
@@ -189,7 +189,7 @@ testRows([
     statuses: 'down@4 up@70',
   },
   {
-    says: 'a shorter interval while failing does not let an old vote decide alone',
+    title: 'a shorter interval while failing does not let an old vote decide alone',
     policy: { intervalMs: 3_600_000 },
     run: `us      0 .  3600 .  4000 x[c=2] 4001 x[c=2] 4004 x[c=2]  4030..4270/30 x[c=2]  4300 x[c=2]
           eu      0 .  100 .
@@ -198,14 +198,14 @@ testRows([
     statuses: 'up@0 down@4300(reduced)',
   },
   {
-    says: 'a longer interval while degraded lets old votes count longer',
+    title: 'a longer interval while degraded lets old votes count longer',
     run: `us      0 .  60 x 61 x 64 x   1000 x[c=2]
           eu      0 .  60.5 .
           policy  900 c=2,interval=3600`,
     statuses: 'up@0 degraded@64',
   },
   {
-    says: 'a resumed monitor ignores earlier results: results of the older configuration are history',
+    title: 'a resumed monitor ignores earlier results: results of the older configuration are history',
     policy: { configVersion: 3 },
     run: 'us 0 x[c=2] 1 x[c=2] 4 x[c=2] 10 .[c=3]',
     statuses: 'up@10',

@@ -43,7 +43,7 @@ const TRIGGERS = [
 ] as const
 
 type Row = {
-  says: string
+  title: string
   /** default: 60 s interval, 10 s timeout, retry count 2 */
   policy?: Partial<Policy>
   run: string
@@ -93,7 +93,7 @@ export function buildResult(
 /** Runs each row plainly, with every result fed twice, and with the state stored as JSON after every result. */
 export function testRows(rows: readonly Row[]): void {
   for (const row of rows) {
-    t.test(row.says, async t => {
+    t.test(row.title, async t => {
       const seen = play(row, 1, state => deepFreeze(state))
       t.equal(seen.statuses, row.statuses)
       if (row.asks !== undefined) t.equal(seen.asks, row.asks, 'asks')

@@ -7,7 +7,7 @@ import { buildPolicy, buildResult, START_MS } from './runs.ts'
 /**
  * Slots of attempts (. up, x down, ? unknown), and what the probe receives after each attempt: o ok, f failing, - nothing.
  */
-const ROWS: [retryCount: number, slots: string, expected: string, says: string][] = [
+const ROWS: [retryCount: number, slots: string, expected: string, title: string][] = [
   [2, '. . .', 'o - -', 'a steady region receives its first state only'],
   [2, '. xxx x x', 'o --f - -', 'an outage is confirmed once; one attempt a slot shows that the probe knows'],
   [2, '. xxx xxx', 'o --f -ff', 'a probe that missed the state re-checks a known failure'],
@@ -19,8 +19,8 @@ const ROWS: [retryCount: number, slots: string, expected: string, says: string][
   [0, '. x x .', 'o f - o', 'without re-checks there is nothing to see'],
 ]
 
-for (const [retryCount, slots, expected, says] of ROWS) {
-  t.test(`a probe receives the state of its region: ${says}`, async t => {
+for (const [retryCount, slots, expected, title] of ROWS) {
+  t.test(`a probe receives the state of its region: ${title}`, async t => {
     const policy = buildPolicy({ retryCount })
     let state = createMonitorState('m-1', 1)
     const received = slots.split(' ').map((attempts, slot) => {

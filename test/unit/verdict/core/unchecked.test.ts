@@ -172,13 +172,13 @@ t.test('a monitor whose failures another probe contradicts in each slot counts a
     const scheduledAtMs = START_MS + slotS * 1_000
     const failed = (attempt: number) => buildResult({ region: US!, scheduledAtMs, attempt, outcome: Outcome.DOWN })
     seenMs = scheduledAtMs + 500
-    const seenWell = {
+    const success = {
       ...buildResult({ region: US!, scheduledAtMs: seenMs }),
       probeId: 'us-east-p2',
       trigger: Trigger.OTHER_PROBE,
     }
     state = decide(state, failed(1), one, scheduledAtMs).state
-    state = decide(state, seenWell, one, seenMs).state
+    state = decide(state, success, one, seenMs).state
     state = decide(state, failed(2), one, seenMs + 500).state
   }
   t.equal(state.status, 'up')

@@ -3,27 +3,27 @@ import { testRows } from './runs.ts'
 // docs/design/verdict.md#votes: majorities, quorum, hold and reduced quorum. A vote counts for 3 x 60 + 10 = 190 s.
 testRows([
   {
-    says: 'two of three regions failing are down',
+    title: 'two of three regions failing are down',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x 61.1 x 64.1 x
           ap  0 .  60.2 .`,
     statuses: 'up@0 down@64.1',
   },
   {
-    says: 'one of three regions failing is degraded, not down',
+    title: 'one of three regions failing is degraded, not down',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.2 .
           ap  0 .  60.2 .`,
     statuses: 'up@0 degraded@64',
   },
   {
-    says: 'one of two regions failing is degraded: half is not a majority',
+    title: 'one of two regions failing is degraded: half is not a majority',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.2 .`,
     statuses: 'up@0 degraded@64',
   },
   {
-    says: 'two of four regions failing are degraded: half is not a majority',
+    title: 'two of four regions failing are degraded: half is not a majority',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x 61.1 x 64.1 x
           ap  0 .  60.2 .
@@ -31,7 +31,7 @@ testRows([
     statuses: 'up@0 degraded@64.1',
   },
   {
-    says: 'three of five regions failing are down',
+    title: 'three of five regions failing are down',
     run: `us  0 .  60 x 61 x 64 x
           eu  0 .  60.1 x 61.1 x 64.1 x
           ap  0 .  60.2 x 61.2 x 64.2 x
@@ -40,7 +40,7 @@ testRows([
     statuses: 'up@0 down@64.2',
   },
   {
-    says: 'one of three regions degraded leaves a monitor up',
+    title: 'one of three regions degraded leaves a monitor up',
     run: `us  0 .  60 ~ 61 ~ 64 ~
           eu  0 .  60 .
           ap  0 .  60 .`,
@@ -48,33 +48,33 @@ testRows([
     regions: 'us=degraded eu=ok ap=ok',
   },
   {
-    says: 'two of three regions degraded are degraded',
+    title: 'two of three regions degraded are degraded',
     run: `us  0 .  60 ~ 61 ~ 64 ~
           eu  0 .  60 ~ 61 ~ 65 ~
           ap  0 .  60 .`,
     statuses: 'up@0 degraded@65',
   },
   {
-    says: 'one of two regions degraded leaves a monitor up',
+    title: 'one of two regions degraded leaves a monitor up',
     run: `us  0 .  60 ~ 61 ~ 64 ~
           eu  0 .  60 .`,
     statuses: 'up@0',
   },
   {
-    says: 'one failing and one degraded of two regions are degraded',
+    title: 'one failing and one degraded of two regions are degraded',
     run: `us  0 .  60 ~ 61 ~ 64 ~
           eu  0 .  60 x 61 x 65 x`,
     statuses: 'up@0 degraded@65',
   },
   {
-    says: 'the first verdict needs more than half of the regions',
+    title: 'the first verdict needs more than half of the regions',
     run: `us  0 .  60 .
           eu  70 .
           ap  500 .`,
     statuses: 'up@70',
   },
   {
-    says: 'a region that has not decided yet has no vote',
+    title: 'a region that has not decided yet has no vote',
     run: `us  0 x 1 x
           eu  0 .  60 .`,
     statuses: '',
@@ -82,14 +82,14 @@ testRows([
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast'] },
   },
   {
-    says: 'the first verdict of two regions failing is down',
+    title: 'the first verdict of two regions failing is down',
     run: `us  0 x 1 x 4 x
           eu  0 x 1 x 5 x
           ap  0 .`,
     statuses: 'down@5',
   },
   {
-    says: 'a vote is counted until 3 intervals and the timeout have passed',
+    title: 'a vote is counted until 3 intervals and the timeout have passed',
     run: `us  0..420/60 .
           eu  0..420/60 .
           ap  0 x 1 x 4 x
@@ -97,60 +97,61 @@ testRows([
     statuses: 'up@0 degraded@60 up@194',
   },
   {
-    says: 'an old vote changes nothing by itself, only a result does',
+    title: 'an old vote changes nothing by itself, only a result does',
     run: `us  0 .  20 .  1000 ?
           eu  0 .
           ap  0 x 1 x 4 x`,
     statuses: 'up@0 degraded@20',
   },
   {
-    says: 'a vote is renewed by every counting result',
+    title: 'a vote is renewed by every counting result',
     run: `us  0..600/180 .
           eu  0..600/180 .`,
     statuses: 'up@0',
   },
   {
-    says: 'a vote is not renewed by an unknown result',
+    title: 'a vote is not renewed by an unknown result',
     run: `us  0..1200/60 .
           eu  0 x 1 x 4 x  60..1200/60 ?
           ap  0..1200/60 .`,
     statuses: 'up@0 degraded@60 up@240',
   },
   {
-    says: 'a monitor of two regions is held while one is silent',
+    title: 'a monitor of two regions is held while one is silent',
     run: `us  0..180/60 .  240 x 241 x 244 x  300..480/60 x
           eu  0 .`,
     statuses: 'up@0',
   },
   {
-    says: 'of two regions one vanishes and the other fails later: held, then down by reduced quorum after five minutes',
+    title:
+      'of two regions one vanishes and the other fails later: held, then down by reduced quorum after five minutes',
     run: `us  0..300/60 .  360 x 361 x 364 x  420..600/60 x
           eu  0 .`,
     statuses: 'up@0 down@540(reduced)',
   },
   {
-    says: 'of three regions two vanish: the last one may not decide before five minutes',
+    title: 'of three regions two vanish: the last one may not decide before five minutes',
     run: `us  0..180/60 .  240 x 241 x 244 x  300..480/60 x
           eu  0 .
           ap  0 .`,
     statuses: 'up@0',
   },
   {
-    says: 'the five minutes count from the moment at which the quorum was lost',
+    title: 'the five minutes count from the moment at which the quorum was lost',
     run: `us  0..180/60 .  240 x 241 x 244 x  300..480/60 x 490 x
           eu  0 .
           ap  0 .`,
     statuses: 'up@0 down@490(reduced)',
   },
   {
-    says: 'the quorum is lost when the second of three regions falls silent',
+    title: 'the quorum is lost when the second of three regions falls silent',
     run: `us  0..180/60 .  240 x 241 x 244 x  300..540/60 x 549.9 x 550 x
           eu  0 .
           ap  0 . 60 .`,
     statuses: 'up@0 down@550(reduced)',
   },
   {
-    says: 'a quorum that comes back within five minutes ends the wait',
+    title: 'a quorum that comes back within five minutes ends the wait',
     run: `us  0..720/60 .
           eu  0 .  400 .
           ap  0 .
@@ -159,35 +160,35 @@ testRows([
     statuses: 'up@0 down@890(reduced)',
   },
   {
-    says: 'a blackout of all regions: the first one back does not decide',
+    title: 'a blackout of all regions: the first one back does not decide',
     run: `us  0 .  1000 x 1001 x 1004 x  1060..1240/60 x
           eu  0 .
           ap  0 .`,
     statuses: 'up@0',
   },
   {
-    says: 'a blackout of all regions: a majority that is back decides immediately',
+    title: 'a blackout of all regions: a majority that is back decides immediately',
     run: `us  0 .  1000 x 1001 x 1004 x
           eu  0 .  1000 x 1001 x 1005 x
           ap  0 .`,
     statuses: 'up@0 down@1005',
   },
   {
-    says: 'a blackout of all regions: the first one back decides after five minutes alone',
+    title: 'a blackout of all regions: the first one back decides after five minutes alone',
     run: `us  0 .  1000 x 1001 x 1004 x  1060..1240/60 x 1299.9 x 1300 x
           eu  0 .
           ap  0 .`,
     statuses: 'up@0 down@1300(reduced)',
   },
   {
-    says: 'a gap without any vote restarts the five minutes',
+    title: 'a gap without any vote restarts the five minutes',
     run: `us  0 .  100..400/60 x  700 x  760..940/60 x 999 x 1000 x
           eu  0 .
           ap  0 .`,
     statuses: 'up@0 down@1000(reduced)',
   },
   {
-    says: 'a region that takes over from another one without a gap keeps the five minutes running',
+    title: 'a region that takes over from another one without a gap keeps the five minutes running',
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast', 'us-west', 'eu-central'] },
     run: `us  0..300/60 .
           eu  0 .  480 x 481 x 485 x 489.9 x 491 x
@@ -195,37 +196,37 @@ testRows([
     statuses: 'up@0 down@491(reduced)',
   },
   {
-    says: 'a new monitor with three regions of which one reports: a verdict after three intervals, by reduced quorum',
+    title: 'a new monitor with three regions of which one reports: a verdict after three intervals, by reduced quorum',
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast'] },
     run: 'us 0..360/60 .',
     statuses: 'up@180(reduced)',
   },
   {
-    says: 'the first verdict of a monitor with a long interval waits for five minutes at most',
+    title: 'the first verdict of a monitor with a long interval waits for five minutes at most',
     policy: { regions: ['us-east', 'eu-west', 'ap-southeast'], intervalMs: 280_000 },
     run: 'us 0..840/280 .',
     statuses: 'up@560(reduced)',
   },
   {
-    says: 'a check outside the schedule gives no first verdict before the other regions had their time',
+    title: 'a check outside the schedule gives no first verdict before the other regions had their time',
     policy: { regions: ['us-east', 'eu-west'] },
     run: `us  0 x 1 x 4 x  60 x  100 x  149 x
           eu  150 .`,
     statuses: 'degraded@150',
   },
   {
-    says: 'a recovery by reduced quorum is marked as reduced',
+    title: 'a recovery by reduced quorum is marked as reduced',
     run: `us  0 x 1 x 4 x  60..240/60 x  300..540/60 .
           eu  0 x 1 x 4 x`,
     statuses: 'down@4 up@540(reduced)',
   },
   {
-    says: 'a monitor of one region is never held',
+    title: 'a monitor of one region is never held',
     run: 'us 0 . 5000 x 5001 x 5004 x',
     statuses: 'up@0 down@5004',
   },
   {
-    says: 'unknown results in all regions change nothing',
+    title: 'unknown results in all regions change nothing',
     run: `us  0 .  60..900/60 ?
           eu  0 .  60..900/60 ?
           ap  0 .  60..900/60 -`,

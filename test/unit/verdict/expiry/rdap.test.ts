@@ -82,8 +82,8 @@ t.test('an invalid bootstrap list is refused, and invalid entries are left out',
   ]) {
     t.equal(parseBootstrap(document), null, JSON.stringify(document))
   }
-  const odd = parseBootstrap({
+  const usable = parseBootstrap({
     services: [[['com'], ['file:///etc/passwd', 'nonsense', 3]], [['net', 3, null], ['https://n.test/']], 'x'],
   })
-  t.same([...(odd ?? [])], [['net', ['https://n.test/']]])
+  t.same([...(usable ?? [])], [['net', ['https://n.test/']]])
 })

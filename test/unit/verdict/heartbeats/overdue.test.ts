@@ -46,7 +46,7 @@ function run(text: string, { until = 0, start = fresh() } = {}): string {
   return statuses.join(' ')
 }
 
-const RUNS: [says: string, pings: string, until: number, statuses: string][] = [
+const RUNS: [title: string, pings: string, until: number, statuses: string][] = [
   ['a heartbeat without a ping is never overdue', '', 500, ''],
   ['30 hours and an hour of grace without a success: down in the 31st, not after 179', '0 .', 179, 'up@0 down@31'],
   ['a success in time extends the deadline', '0 . 30 . 60 .', 90, 'up@0'],
@@ -65,8 +65,8 @@ const RUNS: [says: string, pings: string, until: number, statuses: string][] = [
   ['a resumed monitor has no deadline before its next ping', '0 . 1 p 10 r', 200, 'up@0'],
   ['a resumed monitor begins again with its next ping', '0 . 1 p 10 r 20 .', 60, 'up@0 up@20 down@51'],
 ]
-for (const [says, pings, until, statuses] of RUNS) {
-  t.test(says, async t => {
+for (const [title, pings, until, statuses] of RUNS) {
+  t.test(title, async t => {
     t.equal(run(pings, { until }), statuses)
   })
 }

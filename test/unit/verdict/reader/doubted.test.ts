@@ -57,13 +57,13 @@ function feed(state: MonitorState, checks: Check[], stepMs = 0, keep = (state: M
   return { state, made }
 }
 
-const wellSeen: Check[] = [
+const contradicted: Check[] = [
   [30, DOWN, doubted],
   [31, UP, witness],
   [32, DOWN, { ...doubted, scheduledAtMs: START_MS + 30_000, attempt: 2 }],
 ]
 const steady = feed(createMonitorState(ID, 1), [[0, UP]]).state
-const held = feed(steady, wellSeen).state
+const held = feed(steady, contradicted).state
 /** A witness contradicts the region in the first one; its silence ends that in the last one. */
 const later: Check[] = [60, 90, 120].map(second => [second, DOWN, doubted])
 const DECIDED = [null, 'down', null]
@@ -87,7 +87,7 @@ t.test('a checkpoint contains doubts and answers of witnesses', async t => {
 
 t.test('results that are read again after a restart restore a doubt', async t => {
   const memory = createMemory(steady)
-  for (const one of wellSeen) {
+  for (const one of contradicted) {
     const result = buildResult(one)
     replayResult(memory, new Map(), ID, result, result.scheduledAtMs + 100)
   }
@@ -103,5 +103,5 @@ t.test('a step of the clock in either direction does not change the length of a 
 
 t.test('a state that is stored and loaded after each result leads to the same decisions', async t => {
   const asStored = (state: MonitorState) => JSON.parse(JSON.stringify(state)) as MonitorState
-  t.same(feed(steady, [...wellSeen, ...later], 0, asStored).made.slice(wellSeen.length), DECIDED)
+  t.same(feed(steady, [...contradicted, ...later], 0, asStored).made.slice(contradicted.length), DECIDED)
 })

@@ -50,32 +50,32 @@ t.test('an epoch that was not given out is refused, even from a live probe', asy
 })
 
 t.test('a reader waits for an epoch of a region ten seconds in five minutes', async t => {
-  const patience = createEpochWaits()
-  t.equal(mayWaitForEpoch(patience, 'us-east', 1_000), true)
-  t.equal(mayWaitForEpoch(patience, 'us-east', 10_999), true)
-  t.equal(mayWaitForEpoch(patience, 'us-east', 11_000), false)
-  t.equal(mayWaitForEpoch(patience, 'eu-west', 11_000), true)
-  t.equal(mayWaitForEpoch(patience, 'us-east', 310_999), false)
-  t.equal(mayWaitForEpoch(patience, 'us-east', 311_000), true)
+  const waits = createEpochWaits()
+  t.equal(mayWaitForEpoch(waits, 'us-east', 1_000), true)
+  t.equal(mayWaitForEpoch(waits, 'us-east', 10_999), true)
+  t.equal(mayWaitForEpoch(waits, 'us-east', 11_000), false)
+  t.equal(mayWaitForEpoch(waits, 'eu-west', 11_000), true)
+  t.equal(mayWaitForEpoch(waits, 'us-east', 310_999), false)
+  t.equal(mayWaitForEpoch(waits, 'us-east', 311_000), true)
 })
 
 t.test('waits for several regions share twenty seconds in five minutes', async t => {
-  const patience = createEpochWaits()
-  t.equal(mayWaitForEpoch(patience, 'one', 0), true)
-  t.equal(mayWaitForEpoch(patience, 'two', 10_000), true)
-  t.equal(mayWaitForEpoch(patience, 'three', 20_000), true, 'for the second that was earned meanwhile')
-  t.equal(mayWaitForEpoch(patience, 'three', 22_000), false)
-  t.equal(mayWaitForEpoch(patience, 'four', 22_000), true)
-  t.equal(mayWaitForEpoch(patience, 'four', 22_500), false)
+  const waits = createEpochWaits()
+  t.equal(mayWaitForEpoch(waits, 'one', 0), true)
+  t.equal(mayWaitForEpoch(waits, 'two', 10_000), true)
+  t.equal(mayWaitForEpoch(waits, 'three', 20_000), true, 'for the second that was earned meanwhile')
+  t.equal(mayWaitForEpoch(waits, 'three', 22_000), false)
+  t.equal(mayWaitForEpoch(waits, 'four', 22_000), true)
+  t.equal(mayWaitForEpoch(waits, 'four', 22_500), false)
 })
 
 t.test('a wait that ends early returns its rest to the other regions', async t => {
-  const patience = createEpochWaits()
+  const waits = createEpochWaits()
   const regions = ['one', 'two', 'three', 'four', 'five', 'six']
   for (const [n, region] of regions.entries()) {
-    t.equal(mayWaitForEpoch(patience, region, n * 500), true, region)
-    endEpochWait(patience, region, n * 500 + 400)
+    t.equal(mayWaitForEpoch(waits, region, n * 500), true, region)
+    endEpochWait(waits, region, n * 500 + 400)
   }
-  t.equal(mayWaitForEpoch(patience, 'seven', 3_000), true)
-  t.equal(mayWaitForEpoch(patience, 'seven', 12_999), true, 'for the whole wait')
+  t.equal(mayWaitForEpoch(waits, 'seven', 3_000), true)
+  t.equal(mayWaitForEpoch(waits, 'seven', 12_999), true, 'for the whole wait')
 })

@@ -10,7 +10,7 @@ const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
 
 type Row = {
-  says: string
+  title: string
   /** [seconds when it is read, seconds when it was taken, seconds by which JetStream's clock was set in between] */
   messages: [number, number, number][]
   /** the known time of JetStream's clock; defaults to that at the start */
@@ -19,7 +19,7 @@ type Row = {
 
 const rows: Row[] = [
   {
-    says: 'messages that are read without delay move nothing',
+    title: 'messages that are read without delay move nothing',
     messages: [
       [0, 0, 0],
       [30, 30, 0],
@@ -27,7 +27,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'a backlog is read faster than it arrived: the clock was not set',
+    title: 'a backlog is read faster than it arrived: the clock was not set',
     messages: [
       [0, -600, 0],
       [0.1, -300, 0],
@@ -36,7 +36,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'a message from the future: the clock was set ahead',
+    title: 'a message from the future: the clock was set ahead',
     messages: [
       [0, 0, 0],
       [10, 3_610, 3_600],
@@ -44,7 +44,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'a message from before the one before: the clock was set back',
+    title: 'a message from before the one before: the clock was set back',
     messages: [
       [0, 0, 0],
       [10, -590, -600],
@@ -53,7 +53,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'in a backlog the times of the messages show the step',
+    title: 'in a backlog the times of the messages show the step',
     messages: [
       [600, 0, 0],
       [600, 1, 0],
@@ -62,7 +62,7 @@ const rows: Row[] = [
     ],
   },
   {
-    says: 'a process that knew the new time before a message showed the step changes nothing',
+    title: 'a process that knew the new time before a message showed the step changes nothing',
     messages: [
       [0, 0, 0],
       [10, 610, 600],
@@ -71,8 +71,8 @@ const rows: Row[] = [
   },
 ]
 
-for (const { says, messages, known = (second: number) => second } of rows) {
-  t.test(says, async t => {
+for (const { title, messages, known = (second: number) => second } of rows) {
+  t.test(title, async t => {
     const time = createStreamClock(NOON_MS, 0)
     const steps = messages.map(([readS, takenS]) => {
       const readMs = readS * SECOND_MS

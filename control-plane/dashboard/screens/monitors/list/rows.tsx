@@ -53,7 +53,7 @@ export function Rows({ selection, search }: RowsInput) {
 /** Says that rows stayed where they are although the order is another one now. */
 function OldOrder({ order }: { order: BoardSelection['oldOrder'] }) {
   const { sortAgain } = useFrame()
-  const hidden = order?.hiddenTrouble ?? 0
+  const hidden = order?.hiddenFailing ?? 0
   return (
     <div class="old-order" role="status">
       {order && (
