@@ -30,6 +30,7 @@ const UNWANTED = [
   ...['trouble', 'troubles', 'well', 'wells'], // problem, recovery
   ...['nobody', 'somebody', 'everybody', 'whoever', 'ours'], // missing, all, own
   ...['stand', 'stands', 'stood', 'mend', 'mends', 'mended', 'mending', 'odd'], // be, fix, outlier
+  ...['meter', 'meters'], // metrics
   ...['beside', 'aside'],
 ]
 

@@ -35,13 +35,13 @@ const PAUSE_MS = [1_000, 1_500] as const
 /** Records with the production code. The loop around it, the consumer and ClickHouse are modelled. */
 export function startRecorders({ time, random, database, consumer, createInsert }: Parts): SimulatedRecorders {
   const log = createLog('simulate', 'silent')
-  const meters = createRecorderMetrics(createMetrics())
+  const metrics = createRecorderMetrics(createMetrics())
   const stops = new Map<string, (isInOrder: boolean) => void>()
 
   async function run(host: Host, state: { isStopping: boolean; round: AbortController }): Promise<void> {
     const monitors = followCheckedRegions(host, database)
     const tools: RecorderTools = {
-      ...{ log, meters, monitors, tries: createRetryTracker(), insert: createInsert(host) },
+      ...{ log, metrics, monitors, tries: createRetryTracker(), insert: createInsert(host) },
       note: () => Promise.resolve(),
       isAway: () => true,
       yieldPoint: null,

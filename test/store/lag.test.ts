@@ -31,7 +31,7 @@ async function setUp(t: Test) {
   }
   const process = () => {
     const metrics = createMetrics()
-    const tools = { db, nats, meters: createVerdictMetrics(metrics) }
+    const tools = { db, nats, metrics: createVerdictMetrics(metrics) }
     const seen: LagState = { caughtUpWith: null }
     /** How many messages each partition is behind; null: unknown. */
     const shown = async (): Promise<(number | null)[]> => {

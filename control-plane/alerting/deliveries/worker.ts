@@ -52,7 +52,7 @@ type DeliveryState = {
   context: SendContext
   /** of the leases */
   owner: string
-  meters: DeliveryMetrics
+  metrics: DeliveryMetrics
   relay: Loop
   channels: ChannelLimiter<ClaimedDelivery>
   requests: WorkPool
@@ -80,14 +80,14 @@ type DeliveryState = {
  */
 export function startDeliveryWorker(dependencies: DeliveryContext, timing = DELIVERY_TIMING): DeliveryWorker {
   const connections = createConnections(MAX_CHANNEL_CONCURRENCY)
-  const meters = createDeliveryMetrics(dependencies.metrics)
+  const metrics = createDeliveryMetrics(dependencies.metrics)
   const context = {
     ...{ ...dependencies, connections, timing, secrets: cacheDecrypted(dependencies.secrets) },
     ownFaults: createOwnFaultDetector(),
-    reportOwnFault: createOwnFaultReport(dependencies.log, meters),
+    reportOwnFault: createOwnFaultReport(dependencies.log, metrics),
   }
   const stopping = new AbortController()
-  const state = createState(context, meters, stopping.signal, {
+  const state = createState(context, metrics, stopping.signal, {
     wakeClaims: () => claims.wake(),
     wakeWrites: () => writes.wake(),
   })
@@ -111,7 +111,7 @@ export function startDeliveryWorker(dependencies: DeliveryContext, timing = DELI
 
 function createState(
   context: SendContext,
-  meters: DeliveryMetrics,
+  metrics: DeliveryMetrics,
   stopping: AbortSignal,
   loops: Pick<DeliveryState, 'wakeClaims' | 'wakeWrites'>,
 ): DeliveryState {
@@ -120,12 +120,12 @@ function createState(
     ...loops,
     context,
     owner: newId(),
-    meters,
-    relay: startRelayWorker(context, meters),
+    metrics,
+    relay: startRelayWorker(context, metrics),
     channels: createChannelLimiter(),
     requests: createWorkPool({
       maxConcurrent: MAX_PROCESS_CONCURRENCY,
-      onChange: running => meters.inFlight.set(running),
+      onChange: running => metrics.inFlight.set(running),
     }),
     stopping,
     mails: 0,
@@ -140,7 +140,7 @@ function createState(
 
 /** A round of the loop that claims: starts the requests of deliveries that may be sent now. */
 async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
-  const { context, meters, channels } = state
+  const { context, metrics, channels } = state
   const limit = Math.min(MAX_CLAIMED_LANES, state.requests.free(channels.waiting()))
   if (signal.aborted || limit <= 0) return
   await rescheduleIfSetBack(state)
@@ -152,8 +152,8 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   const claiming = { owner, leaseMs, limit, mailLimit, fastChannels: channels.fastChannels(), held, cursors }
   const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
   state.cursors = claimed.cursors
-  meters.keptBack.inc(claimed.withheldMails)
-  meters.uncounted.inc(claimed.uncountedMails)
+  metrics.keptBack.inc(claimed.withheldMails)
+  metrics.uncounted.inc(claimed.uncountedMails)
   if (claimed.undecrypted > 0) reportUndecrypted(state, claimed.undecrypted)
   for (const dueAt of claimed.dueAt) wakeAt(state, dueAt)
   state.mails += claimed.prepared.filter(isMail).length
@@ -212,8 +212,8 @@ async function send(state: DeliveryState, prepared: ClaimedDelivery): Promise<vo
   const [startedAt, startedMs] = [now(), monotonicMs()]
   const outcome = await sendMessage(prepared, startedAt, state.context)
   if (prepared.sendableAt !== null && outcome !== null)
-    state.meters.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.sendableAt.getTime()) / 1000)
-  if (outcome === null) state.meters.withoutConnection.inc()
+    state.metrics.firstAttempt.observe(Math.max(0, startedAt.getTime() - prepared.sendableAt.getTime()) / 1000)
+  if (outcome === null) state.metrics.withoutConnection.inc()
   const { next, back } = state.channels.release(prepared, outcome, monotonicMs() - startedMs)
   for (const one of next) startSending(state, one)
   state.mails -= [prepared, ...back].filter(isMail).length
@@ -223,11 +223,11 @@ async function send(state: DeliveryState, prepared: ClaimedDelivery): Promise<vo
 
 /** A round of the loop that writes. Results that could not be written are kept for the next round. */
 async function writeFinished(state: DeliveryState): Promise<void> {
-  const { context, owner, meters, finished: writing } = state
+  const { context, owner, metrics, finished: writing } = state
   state.finished = []
   if (writing.length === 0) return
   const { statuses, retries, unwritten: left, error } = await finishByProject(context.db, owner, writing, now())
-  for (const status of statuses) meters.deliveries.inc({ status })
+  for (const status of statuses) metrics.deliveries.inc({ status })
   for (const retryAt of retries) wakeAt(state, retryAt)
   if (left.length < writing.length) wake(state)
   if (left.length === 0) return

@@ -15,13 +15,13 @@ const RETENTION_MS = 30 * 24 * 3_600_000
  * one.
  */
 export function startCanaryWorker({ db, ...tools }: LoopTools & { db: Db }): Loop {
-  const meters = createCanaryMetrics(tools.metrics)
+  const metrics = createCanaryMetrics(tools.metrics)
   const round = async () => {
     if (!(await hasCanaries(db))) return
     const canaries = await loadCanaries(db)
-    for (const canary of canaries) initializeMetrics(canary, meters)
+    for (const canary of canaries) initializeMetrics(canary, metrics)
     const measured = await measureOutages(db, canaries, now())
-    for (const one of measured) reportOutage(one, meters, tools)
+    for (const one of measured) reportOutage(one, metrics, tools)
     if (measured.length > 0) await pruneCanaryHistory(db, new Date(nowMs() - RETENTION_MS))
   }
   return startLoop('canaries', INTERVAL_MS, tools, round, ALIGNED)
@@ -35,11 +35,11 @@ function initializeMetrics({ region, kinds }: Canary, { outages, guarantees }: C
   }
 }
 
-function reportOutage(measured: MeasuredOutage, meters: CanaryMetrics, { log }: LoopTools): void {
+function reportOutage(measured: MeasuredOutage, metrics: CanaryMetrics, { log }: LoopTools): void {
   const { region, kind, outcome, stages, startedAt, guarantee, limits, lateSeconds } = measured
-  meters.outages.inc({ region, kind, outcome })
-  meters.guarantees.inc({ region, kind, guarantee })
-  for (const { turn, stage, seconds } of stages) meters.detection.observe({ region, kind, turn, stage }, seconds)
+  metrics.outages.inc({ region, kind, outcome })
+  metrics.guarantees.inc({ region, kind, guarantee })
+  for (const { turn, stage, seconds } of stages) metrics.detection.observe({ region, kind, turn, stage }, seconds)
   const compared = { guarantee, down_within: limits.downWithin, message_within: limits.messageWithin }
   const line = { event: 'canary', region, kind, outcome, started_at: startedAt, stages, ...compared }
   if (guarantee === 'missed') {

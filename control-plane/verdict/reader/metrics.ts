@@ -83,19 +83,19 @@ export function createVerdictMetrics(metrics: Metrics) {
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 /** To be called once for the effects of a run of results. */
-export function recordEffects(meters: VerdictMetrics, { countsByRegion, doubted, replayed }: BatchEffects): void {
-  if (replayed > 0) meters.recalled.inc(replayed)
-  for (const [region, count] of doubted) meters.doubted.inc({ region }, count)
+export function recordEffects(metrics: VerdictMetrics, { countsByRegion, doubted, replayed }: BatchEffects): void {
+  if (replayed > 0) metrics.recalled.inc(replayed)
+  for (const [region, count] of doubted) metrics.doubted.inc({ region }, count)
   for (const [region, kinds] of countsByRegion) {
     for (const [kind, count] of Object.entries(kinds)) {
-      meters.results.inc({ kind }, count)
-      meters.ofRegions.inc({ region, kind }, count)
+      metrics.results.inc({ kind }, count)
+      metrics.ofRegions.inc({ region, kind }, count)
     }
   }
 }
 
-export function recordTransitions(meters: VerdictMetrics, changes: VerdictChange[], without: Set<string>): void {
+export function recordTransitions(metrics: VerdictMetrics, changes: VerdictChange[], without: Set<string>): void {
   for (const { monitorId, transitions } of changes) {
-    if (!without.has(monitorId)) for (const { to } of transitions) meters.transitions.inc({ status: to })
+    if (!without.has(monitorId)) for (const { to } of transitions) metrics.transitions.inc({ status: to })
   }
 }

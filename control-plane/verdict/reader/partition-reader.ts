@@ -92,7 +92,7 @@ export function startPartitionReader(
     current: null,
   }
   const ended = readUntilStopped(state).finally(() => {
-    removeMeters(state)
+    removeMetrics(state)
     onEnd()
   })
   return {
@@ -130,8 +130,8 @@ const isReading = ({ liveness, consumer }: ReaderState) =>
 const isStreamReplaced = ({ current }: ReaderState, stream: StreamBounds) =>
   current !== null && (stream.created !== current.streamCreated || stream.lastSequence < current.position.sequence)
 
-function removeMeters({ tools: { meters }, owned }: ReaderState): void {
-  for (const gauge of [meters.held, meters.deferred, meters.unstored, meters.watched])
+function removeMetrics({ tools: { metrics }, owned }: ReaderState): void {
+  for (const gauge of [metrics.held, metrics.deferred, metrics.unstored, metrics.watched])
     gauge.remove({ partition: owned.id })
 }
 
@@ -148,7 +148,7 @@ async function readUntilStopped(state: ReaderState): Promise<void> {
       if (err instanceof FencedError) return
       if (signal.aborted) return
       pauseMs = monotonicMs() - startedMs > MAX_RETRY_DELAY_MS ? MIN_RETRY_DELAY_MS : pauseMs * 2
-      tools.meters.restarts.inc()
+      tools.metrics.restarts.inc()
       tools.log.error({ err, partition: owned.id, pauseMs }, 'reading a partition failed; beginning again')
       await sleep(Math.min(pauseMs, MAX_RETRY_DELAY_MS), signal)
     }

@@ -38,7 +38,7 @@ export type ReaderTools = CountingTools & {
   db: Db
   nats: Nats
   log: Log
-  meters: VerdictMetrics
+  metrics: VerdictMetrics
   publicUrl: string
   liveSets: KnownLiveSets
   /** stores certificates; of known ones, only the time changes */
@@ -128,9 +128,9 @@ export async function startReading(
 }
 
 /** Reports that messages left the stream unread. In a partition without monitors none of them mattered. */
-function reportGap({ meters, log }: ReaderTools, partition: number, memory: TrackedMonitors, dropped: number): void {
+function reportGap({ metrics, log }: ReaderTools, partition: number, memory: TrackedMonitors, dropped: number): void {
   if (dropped === 0 || memory.size === 0) return
-  meters.gaps.inc()
+  metrics.gaps.inc()
   log.warn({ partition, dropped }, 'messages left the stream before they were read; continuing after them')
 }
 
@@ -146,7 +146,7 @@ export async function reloadMonitors(
   const { tools, memory, partition, deferred, certificates, unknownMonitors } = reading
   const { isDiscarded, before: states } = options
   const rows = await loadMonitors(tools.db, partition.id, [...versions.keys()])
-  tools.meters.lookedFor.inc(versions.size)
+  tools.metrics.lookedFor.inc(versions.size)
   const stored = new Map(rows.map(row => [row.id, row]))
   for (const [id, version] of versions) {
     const { row, isVoid } = applyDeferredChange(deferred, id, stored.get(id) ?? null)
@@ -170,8 +170,8 @@ export async function savePosition(
   move: () => Promise<void> = () => movePosition(reading.tools.db, reading, 0),
 ): Promise<void> {
   const { tools, partition, memory, position, streamCreated, stored } = reading
-  tools.meters.held.set({ partition: partition.id }, countHeldMonitors(memory))
-  tools.meters.watched.set({ partition: partition.id }, memory.size)
+  tools.metrics.held.set({ partition: partition.id }, countHeldMonitors(memory))
+  tools.metrics.watched.set({ partition: partition.id }, memory.size)
   if (position.sequence !== stored.sequence || streamCreated !== stored.streamCreated) await move()
   markSaved(reading)
 }
@@ -210,7 +210,7 @@ export async function retryUntilDone<T>(
     } catch (err) {
       if (signal.aborted || err instanceof FencedError || err instanceof PositionMovedError || isProgrammingError(err))
         throw err
-      tools.meters.restarts.inc()
+      tools.metrics.restarts.inc()
       tools.log.error({ err, partition: partition.id, pauseMs }, 'a step of a partition failed; repeating it')
       await sleep(pauseMs, signal)
       if (signal.aborted) throw err

@@ -105,7 +105,7 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
     holding: { ids: [], untilMs: Number.NEGATIVE_INFINITY },
     wakeOwnership: () => ownership.wake(),
   }
-  metrics.beforeRender(() => state.tools.meters.owned.set(countPartitionsRead(state)))
+  metrics.beforeRender(() => state.tools.metrics.owned.set(countPartitionsRead(state)))
   const { tools, readers } = state
   const start = (
     name: string,
@@ -138,13 +138,13 @@ async function createReaderTools(
   context: VerdictContext,
   followHistory: (now: HistoryPosition) => void,
 ): Promise<ReaderTools> {
-  const { db, log, metrics } = context
-  const meters = createVerdictMetrics(metrics)
+  const { db, log } = context
+  const metrics = createVerdictMetrics(context.metrics)
   return {
     ...context,
-    meters,
+    metrics,
     setAside(what, message, details) {
-      meters.setAside.inc({ what })
+      metrics.setAside.inc({ what })
       log.error(details, message)
     },
     parents: new Set(await listAllParentIds(db)),

@@ -8,10 +8,10 @@ export type ReportOwnFault = (fault: OwnFault, reason: string, nowMs: number) =>
 const QUIET_MS = 10 * 60_000
 
 /** Counts attempts that failed by a fault of Picket. The first of a series is logged. `nowMs` is monotonic. */
-export function createOwnFaultReport(log: Log, meters: Pick<DeliveryMetrics, 'ownFaults'>): ReportOwnFault {
+export function createOwnFaultReport(log: Log, metrics: Pick<DeliveryMetrics, 'ownFaults'>): ReportOwnFault {
   let lastAtMs = Number.NEGATIVE_INFINITY
   return (fault, reason, nowMs) => {
-    meters.ownFaults.inc({ fault })
+    metrics.ownFaults.inc({ fault })
     if (nowMs - lastAtMs > QUIET_MS)
       log.error(
         { event: 'deliveries_postponed', fault, reason },

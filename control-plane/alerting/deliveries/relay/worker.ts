@@ -34,7 +34,7 @@ type RelayState = {
   context: SendContext
   /** of the leases */
   owner: string
-  meters: DeliveryMetrics
+  metrics: DeliveryMetrics
   requests: WorkPool
   /** aborted when the worker stops; every timer listens to it */
   stopping: AbortSignal
@@ -51,13 +51,13 @@ type RelayState = {
  * Sends the messages of the built-in relay (docs/design/deliveries.md#relay). It wakes by itself when one of its own
  * messages is due again; the delivery worker finds the messages of other processes and wakes it.
  */
-export function startRelayWorker(context: SendContext, meters: DeliveryMetrics): Loop {
+export function startRelayWorker(context: SendContext, metrics: DeliveryMetrics): Loop {
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const state: RelayState = {
     context,
     owner: newId(),
-    meters,
+    metrics,
     requests: createWorkPool({ maxConcurrent: MAX_CONCURRENCY, onFree: () => wake(state) }),
     stopping: stopping.signal,
     ticks: new Set(),
@@ -101,7 +101,7 @@ async function runRound(state: RelayState, signal: AbortSignal): Promise<void> {
 
 /** Results that could not be written are kept for the next round. Returns the reason, or null when all were written. */
 async function writeAttempted(state: RelayState): Promise<unknown> {
-  const { context, owner, meters, attempted: writing } = state
+  const { context, owner, metrics, attempted: writing } = state
   state.attempted = []
   if (writing.length === 0) return null
   const { written, unwritten, error } = await writeByProject(
@@ -110,7 +110,7 @@ async function writeAttempted(state: RelayState): Promise<unknown> {
     ({ message }) => message.projectId,
     (tx, some) => finishRelayAttempts(tx, owner, some, now()),
   )
-  for (const status of written.flatMap(({ statuses }) => statuses)) meters.relayed.inc({ status })
+  for (const status of written.flatMap(({ statuses }) => statuses)) metrics.relayed.inc({ status })
   for (const at of written.flatMap(({ dueAt }) => dueAt)) wakeAt(state, at)
   state.attempted = [...unwritten, ...state.attempted]
   return unwritten.length === 0 ? null : error

@@ -54,7 +54,7 @@ export function startLoop(
   { isCritical = false, timeoutMs = ROUND_TIMEOUT_MS, retryMs = intervalMs, isAligned = false }: LoopLimits = {},
 ): Loop {
   const stopping = new AbortController()
-  const meters = getLoopMetrics(tools.metrics)
+  const loopMetrics = getLoopMetrics(tools.metrics)
   const registration = registerLoop(tools.metrics, { name, isCritical, timeoutMs })
   let woken = false
   const wait = createWait()
@@ -73,7 +73,7 @@ export function startLoop(
     const lateTimer = setTimeout(() => {
       isLate = true
       tools.log.error({ loop: name, timeoutMs }, 'a round of a loop exceeded its time limit')
-      meters.rounds.inc({ loop: name, outcome: 'late' })
+      loopMetrics.rounds.inc({ loop: name, outcome: 'late' })
     }, timeoutMs)
     registration.begin()
     let outcome: 'ok' | 'failed' = 'ok'
@@ -86,8 +86,8 @@ export function startLoop(
     registration.end()
     clearTimeout(abortTimer)
     clearTimeout(lateTimer)
-    if (!isLate) meters.rounds.inc({ loop: name, outcome })
-    meters.seconds.observe({ loop: name }, (monotonicMs() - startedMs) / 1_000)
+    if (!isLate) loopMetrics.rounds.inc({ loop: name, outcome })
+    loopMetrics.seconds.observe({ loop: name }, (monotonicMs() - startedMs) / 1_000)
     return outcome
   }
 

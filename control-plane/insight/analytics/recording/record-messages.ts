@@ -31,7 +31,7 @@ export type MessageSource<Message> = {
 /** ClickHouse and what else a recorder uses. Nothing here opens a connection or sets a timer. */
 export type RecorderTools = {
   log: Log
-  meters: RecorderMetrics
+  metrics: RecorderMetrics
   tries: RetryTracker
   monitors: Pick<CheckedRegionsCache, 'of' | 'refresh'>
   note: ForeignReportRecorder
@@ -104,7 +104,7 @@ function nakWithDelay(messages: FetchedMessage[], tries: RetryTracker): void {
 type TableRows = { table: 'results' | 'witness_checks'; lines: LineBuffer; ends: number[] }
 
 async function recordBatch(messages: FetchedMessage[], stream: string, tools: RecorderTools): Promise<void> {
-  const { tries, meters } = tools
+  const { tries, metrics } = tools
   const decoded = await decodeMessages(messages, tools)
   const { lines, ends } = decoded
   const results: TableRows = { table: 'results', lines, ends }
@@ -126,8 +126,8 @@ async function recordBatch(messages: FetchedMessage[], stream: string, tools: Re
     }
   }
   await reportRefusedResults(decoded, stream, tools)
-  meters.recorded.inc({ stream }, lines.count() - rejected.length)
-  if (stream === LATE_STREAM) countLate(messages, ends, meters)
+  metrics.recorded.inc({ stream }, lines.count() - rejected.length)
+  if (stream === LATE_STREAM) countLate(messages, ends, metrics)
 }
 
 /** Inserts the rows of messages, and returns those that were rejected alone (docs/design/history.md#rejected-rows). */
@@ -164,7 +164,7 @@ function reportRejectedRows(
   rejected: RejectedItem[],
   { table, lines, ends }: TableRows,
   messages: FetchedMessage[],
-  { log, tries, meters }: RecorderTools,
+  { log, tries, metrics }: RecorderTools,
 ): Set<FetchedMessage> {
   const retried = new Set<FetchedMessage>()
   for (const { index, error } of rejected) {
@@ -176,7 +176,7 @@ function reportRejectedRows(
       const { stream, streamSequence: sequence } = message.info
       const result = { table, monitorId, region, scheduledAtMs, stream, sequence }
       log.error({ err: error, ...result }, 'ClickHouse rejected a result; it is set aside')
-      meters.setAside.inc({ reason: 'refused' })
+      metrics.setAside.inc({ reason: 'refused' })
     }
   }
   return retried
@@ -204,11 +204,11 @@ async function decodeMessages(messages: FetchedMessage[], tools: RecorderTools):
 async function reportRefusedResults(
   { refused, foreign }: MessageLines,
   stream: string,
-  { log, meters, note }: RecorderTools,
+  { log, metrics, note }: RecorderTools,
 ): Promise<void> {
   for (const [reason, count] of Object.entries(refused)) {
     log.warn({ reason, count, stream }, 'results could not be recorded and were set aside')
-    meters.setAside.inc({ reason }, count)
+    metrics.setAside.inc({ reason }, count)
   }
   for (const [region, newest] of foreign) await note({ region, what: 'result', ...newest })
 }

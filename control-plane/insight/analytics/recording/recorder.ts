@@ -66,7 +66,7 @@ export function startRecorder(
   const monitors = createCheckedRegionsCache(context.db)
   const tools: Omit<RecorderTools, 'insert'> = {
     log: context.log,
-    meters: createRecorderMetrics(context.metrics),
+    metrics: createRecorderMetrics(context.metrics),
     tries: createRetryTracker(),
     monitors,
     note: createForeignReportRecorder(context),

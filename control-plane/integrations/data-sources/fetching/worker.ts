@@ -52,7 +52,7 @@ type SourceWorkerState = {
   context: SourceWorkerContext & { checkLiteral: Egress['checkLiteral']; ownFaults: OwnFaultDetector }
   /** of the leases */
   owner: string
-  meters: SourceMetrics
+  metrics: SourceMetrics
   history: HistoryWriter
   hosts: KeyedLimiter<ClaimedSource>
   fetches: WorkPool
@@ -101,16 +101,16 @@ function createState(
   wakeLoop: () => void,
 ): SourceWorkerState {
   const owner = newId()
-  const meters = createSourceMetrics(context.metrics)
+  const metrics = createSourceMetrics(context.metrics)
   return {
     context,
     owner,
-    meters,
-    history: startHistoryWriter(context, owner, meters),
+    metrics,
+    history: startHistoryWriter(context, owner, metrics),
     hosts: createHostLimiter(),
     fetches: createWorkPool({
       maxConcurrent: MAX_CONCURRENT_FETCHES,
-      onChange: running => meters.inFlight.set(running),
+      onChange: running => metrics.inFlight.set(running),
     }),
     inTransaction: limitConcurrency(MAX_CONCURRENT_TRANSACTIONS),
     stopping,
@@ -147,7 +147,7 @@ function enter(state: SourceWorkerState, source: ClaimedSource): void {
 
 function startFetch(state: SourceWorkerState, source: ClaimedSource): void {
   const startedMs = monotonicMs()
-  state.meters.late.observe(source.lateMs / 1_000)
+  state.metrics.late.observe(source.lateMs / 1_000)
   state.fetches.start(async () => {
     await processSource(state, source).catch(error =>
       end(state, 'error', buildErrorEnd(state.context.log, source, error)),
@@ -181,7 +181,7 @@ const defer = (state: SourceWorkerState, source: ClaimedSource, reason: keyof ty
 
 /** Records the end of a fetch, to be written with others. `fetchEnd` null: it was written with the result. */
 function end(state: SourceWorkerState, outcome: string, fetchEnd: FetchEnd | null): void {
-  state.meters.fetches.inc({ outcome })
+  state.metrics.fetches.inc({ outcome })
   if (fetchEnd !== null) state.ended.push(fetchEnd)
   wakeAfter(state, BATCH_INTERVAL_MS)
 }

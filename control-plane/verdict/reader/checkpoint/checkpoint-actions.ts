@@ -35,7 +35,7 @@ export async function saveCheckpoint(reading: PartitionReading, isLast = false):
     if (!isStored) await storeCheckpoint(tools.db, partition, made)
     checkpoint.sequence = position.sequence
   } catch (err) {
-    tools.meters.checkpointsFailed.inc()
+    tools.metrics.checkpointsFailed.inc()
     tools.log.warn({ err, partition: partition.id }, 'cannot store a checkpoint')
   }
   const endedMs = monotonicMs()

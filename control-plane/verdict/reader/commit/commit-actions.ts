@@ -44,10 +44,10 @@ export async function commitEffects(reading: PartitionReading, effects: BatchEff
   if (effects.changes.size > 0) await storeChanges(reading, effects)
   publishHints(tools.nats, effects)
   const witnesses = effects.asks.filter(({ ask }) => ask.witness).length
-  if (witnesses > 0) tools.meters.witnesses.inc(witnesses)
-  tools.meters.unstored.set({ partition: reading.partition.id }, reading.unstored.size)
-  recordEffects(tools.meters, effects)
-  tools.meters.disagreements.inc(effects.disagreements.length)
+  if (witnesses > 0) tools.metrics.witnesses.inc(witnesses)
+  tools.metrics.unstored.set({ partition: reading.partition.id }, reading.unstored.size)
+  recordEffects(tools.metrics, effects)
+  tools.metrics.disagreements.inc(effects.disagreements.length)
 }
 
 /**
@@ -76,13 +76,13 @@ async function storeChanges(reading: PartitionReading, effects: BatchEffects): P
   }))
   const startedMs = monotonicMs()
   const outcome = await retryUntilDone(reading, () => applyInTransaction(reading, changes, effects.disagreements))
-  tools.meters.applySeconds.observe((monotonicMs() - startedMs) / 1_000)
+  tools.metrics.applySeconds.observe((monotonicMs() - startedMs) / 1_000)
   markSaved(reading)
   recordDeferred(reading, outcome, effects.statesBefore)
   const { discarded } = outcome
   markCommitted(reading, effects, discarded)
-  recordTransitions(tools.meters, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
-  tools.meters.discarded.inc(discarded.length)
+  recordTransitions(tools.metrics, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
+  tools.metrics.discarded.inc(discarded.length)
   if (discarded.length === 0) return
   const versions = new Map(discarded.map(id => [id, 0]))
   await retryUntilDone(reading, () => reloadMonitors(reading, versions, { isDiscarded: false }))

@@ -61,8 +61,8 @@ export async function retryDeferred(reading: PartitionReading): Promise<void> {
   )
   markSaved(reading)
   const changes = settled.flatMap(id => deferred.get(id)?.change ?? [])
-  recordTransitions(tools.meters, changes, new Set(discarded))
-  tools.meters.discarded.inc(discarded.length)
+  recordTransitions(tools.metrics, changes, new Set(discarded))
+  tools.metrics.discarded.inc(discarded.length)
   const before = new Map(discarded.map(id => [id, deferred.get(id)?.before ?? null]))
   for (const id of settled) deferred.delete(id)
   lockedProjects.clear()
@@ -89,4 +89,4 @@ async function applyDeferred(tx: Tx, reading: PartitionReading): Promise<Settled
 }
 
 const updateGauge = ({ tools, partition, deferred }: PartitionReading) =>
-  tools.meters.deferred.set({ partition: partition.id }, deferred.size)
+  tools.metrics.deferred.set({ partition: partition.id }, deferred.size)

@@ -15,7 +15,7 @@ export type LagState = { caughtUpWith: { created: string; lastSequence: number }
  * measured, the gauges have no values.
  */
 export async function measureLag(
-  { db, nats, meters }: Pick<ReaderTools, 'db' | 'nats' | 'meters'>,
+  { db, nats, metrics }: Pick<ReaderTools, 'db' | 'nats' | 'metrics'>,
   countedHere: (partition: number) => number | null,
   seen: LagState,
 ): Promise<void> {
@@ -36,9 +36,9 @@ export async function measureLag(
         const messages = last ? Math.max(0, last.sequence - counted) : 0
         if (last && last.sequence > stored) isAllStored = false
         const partition = { partition: id }
-        meters.lag.set(partition, messages)
+        metrics.lag.set(partition, messages)
         const sinceMs = isSame ? positionAtMs : null
-        meters.lagSeconds.set(
+        metrics.lagSeconds.set(
           partition,
           last && messages > 0 ? (last.takenAtMs - (sinceMs ?? last.takenAtMs)) / 1_000 : 0,
         )
@@ -47,8 +47,8 @@ export async function measureLag(
     if (isAllStored) seen.caughtUpWith = { created, lastSequence }
   } catch (error) {
     seen.caughtUpWith = null
-    meters.lag.reset()
-    meters.lagSeconds.reset()
+    metrics.lag.reset()
+    metrics.lagSeconds.reset()
     throw error
   }
 }

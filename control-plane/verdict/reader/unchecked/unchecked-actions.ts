@@ -53,7 +53,7 @@ export async function clearUncheckedStatuses(
   publishHints(tools.nats, { regionStates: toRegionStates(states), asks: [] })
   // scan for the rest in the next round, even if some of these could not be stored
   if (found.length >= BATCH_SIZE && states.length > 0) coverage.scannedMs = Number.NEGATIVE_INFINITY
-  tools.meters.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
+  tools.metrics.unchecked.inc(states.filter(({ unchecked }) => unchecked!.isTold).length)
 }
 
 /**

@@ -44,7 +44,7 @@ function createRecorder(code: string) {
   const tools: RecorderTools = {
     ...{
       log: createLog('test', 'silent'),
-      meters: createRecorderMetrics(metrics),
+      metrics: createRecorderMetrics(metrics),
       tries: createRetryTracker(),
       insert,
     },

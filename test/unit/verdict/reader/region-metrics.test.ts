@@ -11,11 +11,11 @@ t.test(
   'From the first results of a region, its refused results are counted from 0, so that the first one raises the alert',
   async t => {
     const metrics = createMetrics()
-    const meters = createVerdictMetrics(metrics)
+    const verdictMetrics = createVerdictMetrics(metrics)
     const effects = createBatchEffects()
     selectRegionCounts(effects, 'us-east')
     effects.counts.counted++
-    recordEffects(meters, effects)
+    recordEffects(verdictMetrics, effects)
     const { text } = await metrics.render()
     for (const [kind, count] of [
       ['counted', 1],
