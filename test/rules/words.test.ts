@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { listParts } from './lexer.ts'
 import { at, filesBelow, places, ROOT, sources } from './source.ts'
 
 /** Words that CONTRIBUTING ("Language") replaces, and what to write instead. */
@@ -54,17 +55,18 @@ const withoutExamples = ({ path, text }: { path: string; text: string }) => ({
 const STORED_TOLD =
   /[`'"]told[`'"]|\btold(_at)? *(=|,|\)|(text|integer|AS)\b)|\b(SET|SELECT|INSERT|VALUES|UPDATE|THEN)\b.*\btold\b|\b\w+\.told\b/
 
-/** Comments and the texts in quotes, each with its place in the file. Code between them is blanked out, lines are kept. */
-function textsIn(source: string): string {
-  const part = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
+/** A text of one word in quotes is a value, such as the name of a column. */
+const VALUE = /^(['"`])\S*\1$/
+
+/** Comments, the texts in quotes and those of elements, each with its place in the file. Code between them is blanked out. */
+function textsIn(source: string, path: string): string {
+  const blank = (text: string) => text.replace(/[^\n]/g, ' ')
   let texts = ''
   let end = 0
-  for (const match of source.matchAll(part)) {
-    // a text of one word is a value, such as the name of a column
-    const isValue = /^['"`][^\s]*['"`]$/.test(match[0])
-    const text = isValue ? match[0].replace(/\w/g, ' ') : match[0].replace(/\$\{[^}]*\}/g, '')
-    texts += source.slice(end, match.index).replace(/[^\n]/g, ' ') + text
-    end = match.index + match[0].length
+  for (const { kind, start, end: partEnd } of listParts(source, path.endsWith('.tsx'))) {
+    const text = source.slice(start, partEnd)
+    texts += blank(source.slice(end, start)) + (kind === 'regexp' || VALUE.test(text) ? blank(text) : text)
+    end = partEnd
   }
   return texts
 }
@@ -89,7 +91,7 @@ t.test('the words of comments and texts are those of the field', async t => {
   const code = sources('control-plane', 'probe-agent', 'shared', 'deploy', 'tools', 'proto', 'test')
   const files = [...code, ...SCRIPTS]
     .filter(({ path }) => !QUOTES.test(path))
-    .map(({ path, text }) => ({ path, text: textsIn(text) }))
+    .map(({ path, text }) => ({ path, text: textsIn(text, path) }))
   t.same(files.flatMap(findUnwanted), [])
 })
 
@@ -119,10 +121,12 @@ t.test('titles of tests do not begin with "What" or "Who"', async t => {
 })
 
 t.test('the list finds its words in comments and texts, and leaves names alone', async t => {
+  const find = (path: string, text: string) =>
+    findUnwanted({ path, text: textsIn(text, path) }).map(found => found.slice(0, found.indexOf('": write')))
   const code = ["const told = 'it is no number' // made anew", '/** Nobody', ' * hears. */'].join('\n')
-  t.same(
-    findUnwanted({ path: 'a.ts', text: textsIn(code) }).map(found => found.split(':')[1]?.split(' ')[0]),
-    ['1', '1', '2', '3'],
-  )
-  t.same(findUnwanted({ path: 'a.ts', text: textsIn("rows.told_at = 'there is no row'") }), [])
+  t.same(find('a.ts', code), ['a.ts:1 "anew', 'a.ts:1 "is no', 'a.ts:2 "Nobody', 'a.ts:3 "hears'])
+  t.same(find('a.ts', "rows.told_at = 'there is no row'"), [])
+  const element = ['<p title="stood here">', '  It’s {told} that <b>', '    Nobody', '  </b> is <i>heard</i>', '</p>']
+  const page = `const nobody = (mend: number) => (\n${element.join('\n')}\n) // \`\``
+  t.same(find('a.tsx', page), ['a.tsx:2 "stood', 'a.tsx:4 "Nobody', 'a.tsx:5 "heard'])
 })
