@@ -1,8 +1,11 @@
-import { QueryClient } from '@tanstack/query-core'
+import { QueryClient, QueryObserver } from '@tanstack/query-core'
 import t from 'tap'
 import { createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
 import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/server/live.ts'
+import { createCache, prefetch } from '../../../control-plane/dashboard/browser/server/queries.ts'
+import { read } from '../../../control-plane/dashboard/core/operations.ts'
 import { buildBoard } from '../../support/dashboard-fixtures.ts'
+import { waitFor } from '../../support/wait.ts'
 
 const change = (kind: LiveChange['kind'], ids: string[] | null = null): LiveChange => ({ kind, ids, board: null })
 
@@ -93,4 +96,30 @@ t.test('Boards of several events are applied in their order, and the page is ren
       ['b', 'up'],
     ],
   )
+})
+
+t.test('Changes that come faster than answers do not keep answers from being shown', async t => {
+  const cache = createCache()
+  const monitor = read('readMonitor', { path: { id: 'a' } })
+  const queryKey = [monitor.name, monitor.arguments]
+  const answers: (() => void)[] = []
+  const execute = () => new Promise<{ data: number }>(resolve => answers.push(() => resolve({ data: answers.length })))
+  const first = prefetch(cache, execute as never, { monitor })
+  answers[0]!()
+  await first
+  const { options } = cache.getQueryCache().find({ queryKey })!
+  const end = new QueryObserver(cache, options as never).subscribe(() => {})
+  t.teardown(() => {
+    end()
+    cache.clear()
+  })
+  for (const kind of ['board', 'reset', 'board'] as const) refreshAfter(cache, [change(kind, ['a'])])
+  t.equal(answers.length, 2, 'a read on its way is not started again')
+  answers[1]!()
+  await waitFor(() => cache.getQueryData(queryKey) === 2, { label: 'the answer' })
+  await waitFor(() => answers.length === 3, { label: 'a read that began after the last change' })
+  answers[2]!()
+  await waitFor(() => cache.getQueryData(queryKey) === 3, { label: 'the newest answer' })
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(answers.length, 3, 'nothing has changed since')
 })

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/query-core'
 import type { OperationName, OperationResponse } from '../../core/operations.ts'
+import { readChanged } from './queries.ts'
 
 const RETRY_MS = 15_000
 
@@ -158,14 +159,13 @@ const DEPENDENT: Record<Exclude<LiveKind, 'reset'>, readonly OperationName[]> = 
 
 /** Reads again what changes concern, of what the page shows, each read once. */
 export function refreshAfter(cache: QueryClient, changes: readonly LiveChange[]): void {
-  if (changes.some(({ kind }) => kind === 'reset')) return void cache.invalidateQueries()
-  void cache.invalidateQueries({
-    predicate: ({ queryKey: [name, args] }) =>
-      changes.some(({ kind, ids }) => {
-        const names: readonly string[] = kind === 'reset' ? [] : DEPENDENT[kind]
-        return names.includes(name as string) && concerns(kind, name as OperationName, args, ids)
-      }),
-  })
+  readChanged(cache, ([name, args]) =>
+    changes.some(({ kind, ids }) => {
+      if (kind === 'reset') return true
+      const names: readonly string[] = DEPENDENT[kind]
+      return names.includes(name as string) && concerns(kind, name as OperationName, args, ids)
+    }),
+  )
 }
 
 /**

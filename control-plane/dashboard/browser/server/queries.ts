@@ -1,4 +1,11 @@
-import { QueriesObserver, QueryClient, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/query-core'
+import {
+  hashKey,
+  QueriesObserver,
+  QueryClient,
+  type QueryKey,
+  type QueryObserverOptions,
+  type QueryObserverResult,
+} from '@tanstack/query-core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DataQuery, Execute, OperationError } from '../../core/operations.ts'
 import type { DocumentState } from '../../core/page-state.ts'
@@ -44,11 +51,37 @@ export function setLive(cache: QueryClient, isLive: boolean): void {
     return
   }
   // what waits for its next read would wait as long as with events
-  if (liveCaches.delete(cache)) setTimeout(() => liveCaches.has(cache) || cache.invalidateQueries(), EVENTS_LOST_MS)
+  if (liveCaches.delete(cache)) setTimeout(() => liveCaches.has(cache) || readChanged(cache), EVENTS_LOST_MS)
 }
 
 /** A stream that is cut is usually open again within this time. */
 const EVENTS_LOST_MS = 10_000
+
+/** The reads on their way that began before a change. */
+const outdatedReads = new WeakMap<QueryClient, Set<string>>()
+
+/**
+ * Reads again what changed on the server, of what the page shows. A read on its way is not cancelled: while changes come faster
+ * than answers, none would arrive. It is repeated when its answer is there.
+ */
+export function readChanged(cache: QueryClient, isChanged: (key: QueryKey) => boolean = () => true): void {
+  const predicate = ({ queryKey }: { queryKey: QueryKey }) => isChanged(queryKey)
+  const outdated = outdatedReads.get(cache) ?? new Set()
+  outdatedReads.set(cache, outdated)
+  const onTheirWay = cache.getQueryCache().findAll({ predicate, fetchStatus: 'fetching' })
+  for (const { queryHash } of onTheirWay) outdated.add(queryHash)
+  void cache.invalidateQueries({ predicate }, { cancelRefetch: false })
+}
+
+/** Makes a read, and again after its answer when something changed meanwhile. */
+async function readUpToDate<T>(cache: QueryClient, queryKey: QueryKey, read: () => Promise<T>): Promise<T> {
+  const hash = hashKey(queryKey)
+  outdatedReads.get(cache)?.delete(hash)
+  const answer = await read()
+  // in a task of its own, when this read has ended
+  if (outdatedReads.get(cache)?.delete(hash)) setTimeout(() => readChanged(cache, key => hashKey(key) === hash))
+  return answer
+}
 
 /** A record that is deleted: the noun of its operations (`StatusPage`), and its id. */
 type DeletedRecord = { noun: string; id: string }
@@ -76,11 +109,12 @@ function isOfDeleted(cache: QueryClient, { name, arguments: args }: DataQuery): 
 
 const toOptions = (cache: QueryClient, execute: Execute, query: DataQuery) => ({
   queryKey: buildKey(query),
-  queryFn: async () => {
-    const outcome = await execute(query.name, query.arguments)
-    if ('error' in outcome) throw new ReadError(outcome.error)
-    return outcome.data as unknown
-  },
+  queryFn: () =>
+    readUpToDate(cache, buildKey(query), async () => {
+      const outcome = await execute(query.name, query.arguments)
+      if ('error' in outcome) throw new ReadError(outcome.error)
+      return outcome.data as unknown
+    }),
   enabled: () => !isOfDeleted(cache, query),
   staleTime: STALE_MS,
   refetchInterval: () => (liveCaches.has(cache) ? LIVE_REFRESH_MS : REFRESH_MS),
