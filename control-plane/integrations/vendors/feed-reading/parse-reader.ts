@@ -26,10 +26,14 @@ class FeedTurnError extends Error {}
  * Creates a function that parses documents, the large ones in a worker thread that exists while there is work for it. Turn keys
  * take turns. `maxWaiting`: documents of one key.
  */
-export function createFeedParser(limits: { maxWaiting: number; timeoutMs?: number }): FeedParser {
-  const { maxWaiting, timeoutMs = PARSE_TIMEOUT_MS } = limits
+export function createFeedParser(limits: {
+  maxWaiting: number
+  timeoutMs?: number
+  waitTimeoutMs?: number
+}): FeedParser {
+  const { maxWaiting, timeoutMs = PARSE_TIMEOUT_MS, waitTimeoutMs = WAIT_TIMEOUT_MS } = limits
   const parseInThread = createThreadRunner<FeedDocument, ParsedFeed>('feed-worker', import.meta.url, {
-    ...{ timeoutMs, waitTimeoutMs: WAIT_TIMEOUT_MS, startTimeoutMs: START_TIMEOUT_MS },
+    ...{ timeoutMs, waitTimeoutMs, startTimeoutMs: START_TIMEOUT_MS },
     ...{ maxWaiting, memoryMb: 512 },
     refuse: why =>
       new FeedTurnError(why === 'full' ? 'too many feeds of the project are waiting' : 'other feeds take too long'),

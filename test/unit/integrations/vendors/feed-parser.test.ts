@@ -66,7 +66,7 @@ t.test('A document that takes too long is an error of the feed, and the next one
 })
 
 t.test('Documents of one project wait for each other, and one too many is not an error of the feed', async t => {
-  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: HANG_MS })
+  const parse = createFeedParser({ maxWaiting: 1, timeoutMs: HANG_MS, waitTimeoutMs: HANG_MS })
   const [first, second, third, other] = await Promise.all(
     ['one', 'one', 'one', 'other'].map(project => parse(buildDocument('rss', LONG), () => project)),
   )
