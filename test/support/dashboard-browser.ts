@@ -9,19 +9,26 @@ const REFRESH_MS = 15_000
 export const addSession = (context: BrowserContext, token: string): Promise<void> =>
   context.addCookies([{ name: SESSION_COOKIE, value: token, url: 'https://localhost/', secure: true }])
 
+/** How much of a page an error contains. */
+const MAX_SHOWN = 4_000
+
 /**
  * Moves the clock of a page (`page.clock.install` before it is opened) from read to read until `condition` holds. The page is
  * not loaded again.
  */
-export const readUntil = (page: Page, condition: () => Promise<boolean>, label: string): Promise<boolean> =>
-  waitFor(
-    async () => {
-      if (await condition()) return true
-      await page.clock.fastForward(REFRESH_MS)
-      return condition()
-    },
-    { label, everyMs: 250 },
-  )
+export async function readUntil(page: Page, condition: () => Promise<boolean>, label: string): Promise<void> {
+  const check = async () => {
+    if (await condition()) return true
+    await page.clock.fastForward(REFRESH_MS)
+    return condition()
+  }
+  try {
+    await waitFor(check, { label, everyMs: 250 })
+  } catch (error) {
+    const shown = await readText(page.locator('body'))
+    throw new Error(`${(error as Error).message}; the page shows: ${shown.slice(0, MAX_SHOWN)}`)
+  }
+}
 
 /** Holds the requests of a page that change something, until the returned function is called. */
 export async function holdChanges(page: Page): Promise<() => void> {
