@@ -18,6 +18,8 @@ export type MailSink = {
 /** Older mail is removed. */
 const MAX_MAILS = 200
 const MAX_MAIL_BYTES = 2 * 1024 * 1024
+/** The answer to the sender of a mail. It is shown with the result of a test, and in the log of deliveries. */
+const REPLY = 'shown on the mail page of this machine, whose address npm start has printed; it is not sent on'
 
 /**
  * A mail server that does not forward mail: it shows received mail on a local page and prints one line per mail. Both ports
@@ -47,7 +49,7 @@ export async function startMailSink(pagePort: number, print: (line: string) => v
     onData(stream, _session, done) {
       buffer(stream)
         .then(keep)
-        .then(() => done(), done)
+        .then(() => done(null, REPLY), done)
     },
   })
   smtp.on('error', () => {})

@@ -28,7 +28,8 @@ const get = async (path: string) => {
 
 t.test('Mail is printed in a line and shown on a page: a list, the mail, its HTML', async t => {
   t.match((await get('/')).html, 'No mail yet')
-  t.match(await send(), { code: 250 })
+  const reply = 'shown on the mail page of this machine, whose address npm start has printed; it is not sent on'
+  t.match(await send(), { code: 250, line: `250 ${reply}` })
   t.same(lines, ['  mail  Picket <picket@localhost> to ops@example.com: Shop is down'])
   t.match((await get('/')).html, /href="\/[0-9a-f]{32}\/mails\/1"[\s\S]*Shop is down[\s\S]*ops@example.com/)
   const reading = await get('/mails/1')
