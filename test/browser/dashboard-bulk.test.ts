@@ -81,6 +81,25 @@ t.test('Filter, select, see the difference, change, and undo', async t => {
   t.same(complaints, [])
 })
 
+t.test('Maintenance is planned for the selected monitors, and only for them', async t => {
+  const { page, complaints } = await openPage(t, '/monitors?q=till')
+  await page.getByLabel('Select Till 1').click()
+  await page.getByLabel('Select Till 3').click()
+  await page.getByRole('button', { name: 'Maintenance…' }).click()
+  await page.waitForURL('**/maintenance/new')
+  await page.getByLabel('Title').fill('New tills')
+  await page.getByRole('button', { name: 'Remove Till 3' }).waitFor()
+  await page.getByRole('button', { name: 'Create the window' }).click()
+  await page.waitForURL(/\/maintenance\/[0-9a-f-]{36}$/)
+  const chosen = `id IN (SELECT m.monitor_id FROM maintenance_window_monitors m
+    JOIN maintenance_windows w ON w.id = m.window_id WHERE w.title = 'New tills')`
+  t.equal(await count(chosen), 2)
+  t.equal(await count(`${chosen} AND name IN ('Till 1', 'Till 3')`), 2)
+  await page.goto(`${origin}/maintenance/new`)
+  await page.getByText('No monitor is chosen.').waitFor()
+  t.same(complaints, [])
+})
+
 t.test('All monitors without an alert channel get one, which can be undone', async t => {
   const hook = { name: 'Pager', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
   const { id } = (await api.call('POST', '/alerts/channels', { key: person.key, body: hook })).body.data

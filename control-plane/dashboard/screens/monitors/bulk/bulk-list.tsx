@@ -4,6 +4,7 @@ import type { BoardRow } from '../../../core/board/board-row.ts'
 import { formatCount, formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
+import { keepChosenMonitors } from '../../../parts/monitors/chosen-monitors.ts'
 import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
 import { UNDO_MS } from '../../../parts/monitors/undo-time.ts'
 import { CheckProgress } from '../checks/check-progress.tsx'
@@ -16,6 +17,8 @@ import { addRows, NOTHING_SELECTED, type Selection, toggleRange, toggleRow, togg
 
 /** The most monitors of one change. */
 const MAX_SELECTED = 10_000
+/** The most monitors of a maintenance window. */
+const MAX_WINDOW_MONITORS = 1_000
 
 type FinishedChange = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
 
@@ -40,7 +43,7 @@ export function BulkList({
   empty: ComponentChildren
   children(selection: RowSelection): ComponentChildren
 }) {
-  const { nowMs, findMonitors } = useFrame()
+  const { nowMs, findMonitors, navigate } = useFrame()
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED)
   const [opened, open] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null)
   const [finished, finish] = useState<FinishedChange | null>(null)
@@ -84,6 +87,10 @@ export function BulkList({
           count={selected.length}
           matching={matching}
           onAction={action => open({ action, ids: selected })}
+          onMaintenance={() => {
+            keepChosenMonitors(selected)
+            navigate('/maintenance/new')
+          }}
           onAll={selectMatching}
           onClear={() => setSelection(NOTHING_SELECTED)}
         />
@@ -129,18 +136,23 @@ const BulkBar = ({
   count,
   matching,
   onAction,
+  onMaintenance,
   onAll,
   onClear,
 }: {
   count: number
   matching: number
   onAction(action: BulkAction): void
+  onMaintenance(): void
   onAll(): void
   onClear(): void
 }) => (
   <section class="bulk-bar" aria-label="Selected monitors">
     <p role="status">{formatCount(count, 'monitor')} selected</p>
     {count > MAX_SELECTED && <p class="wrong">At most {formatNumber(MAX_SELECTED)} can change at once.</p>}
+    {count > MAX_WINDOW_MONITORS && count <= MAX_SELECTED && (
+      <p class="soft">A maintenance window has at most {formatNumber(MAX_WINDOW_MONITORS)} monitors.</p>
+    )}
     <button type="button" class="plain" onClick={onClear}>
       Clear
     </button>
@@ -155,6 +167,9 @@ const BulkBar = ({
           {name}
         </button>
       ))}
+      <button type="button" disabled={count > MAX_WINDOW_MONITORS} onClick={onMaintenance}>
+        Maintenance…
+      </button>
     </div>
   </section>
 )

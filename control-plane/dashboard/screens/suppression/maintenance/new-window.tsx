@@ -8,6 +8,7 @@ import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
+import { takeChosenMonitors } from '../../../parts/monitors/chosen-monitors.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
 import { readProposedTimes } from './proposed-times.ts'
@@ -46,7 +47,10 @@ export const newWindowScreen = screen({
 function NewWindow({ search }: { search: URLSearchParams }) {
   const { execute, navigate, nowMs, timeZone } = useFrame()
   const [proposed] = useState(() => readProposedTimes(search, new Date(nowMs)))
-  const [start] = useState(() => startForm(nowMs, timeZone, proposed.times ?? undefined))
+  const [start] = useState(() => ({
+    ...startForm(nowMs, timeZone, proposed.times ?? undefined),
+    monitorIds: takeChosenMonitors(),
+  }))
   const [form, setForm] = useState(start)
   const [isCreated, setCreated] = useState(false)
   const attempt = useAttempt()
