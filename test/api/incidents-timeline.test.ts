@@ -37,6 +37,7 @@ let history = clickhouse
 const api = await createResourceApi(t, (app, handles) => {
   const context = {
     ...handles,
+    sign: () => '',
     get clickhouse() {
       return history
     },
@@ -56,20 +57,27 @@ const failure = {
   error: { source: FailureSource.TARGET, code: 'timeout', message: 'no response' },
 }
 
-const record = (monitorId: string, seconds: number[], changes: Partial<Result> = {}) =>
+const record = (monitorId: string, seconds: number[], changes: Partial<Result> = {}, region = 'us-east') =>
   insertLines(
     clickhouse,
     `results (${RESULT_LINE_COLUMNS})`,
     seconds.map(one =>
       toResultLine(
         createResult(monitorId, startMs + one * 1_000, changes),
-        encodeOrigin({ region: 'us-east', probeId: 'probe-1' }),
+        encodeOrigin({ region, probeId: 'probe-1' }),
         buildArrival(createResult(monitorId, startMs + one * 1_000, changes)),
       ),
     ),
   )
 
-const insertTransition = (account: Account, monitorId: string, from: string, to: string, seconds: number) =>
+const insertTransition = (
+  account: Account,
+  monitorId: string,
+  from: string,
+  to: string,
+  seconds: number,
+  votes: object[] = [],
+) =>
   execute(
     api.db,
     `INSERT INTO transitions (id, project_id, monitor_id, from_status, to_status, at, quorum, summary, explanation,
@@ -78,6 +86,7 @@ const insertTransition = (account: Account, monitorId: string, from: string, to:
     {
       ...{ projectId: account.projectId, monitorId, from, to, at: at(seconds), summary: `it is ${to}` },
       explanation: JSON.stringify({
+        votes,
         timings: { first_failure_at: to === 'down' ? at(seconds - 35).toISOString() : null },
       }),
     },
@@ -297,16 +306,63 @@ t.test('GET /incidents/{id}/timeline 200 says that there are more items than it 
   t.equal(items.filter(({ kind }) => kind === 'check').length, 200)
 })
 
+/** What a region says in an explanation, with its newest check. */
+const buildVote = (region: string, state: 'ok' | 'failing', status: string, seconds: number) => ({
+  ...{ region, state, votes: true, first_failure_at: state === 'failing' ? at(-35).toISOString() : null },
+  last_check: { status, scheduled_at: at(seconds).toISOString(), attempt: 1 },
+})
+const evidence = (body: string) => ({ headers: { server: 'nginx' }, body: new TextEncoder().encode(body), chain: [] })
+
+t.test('GET /incidents/{id}/timeline 200 has a failed and a healthy check of the decision to compare', async t => {
+  const account = await api.account()
+  const { id, monitorId } = await insertOutage(account)
+  const votes = [buildVote('us-east', 'failing', 'down', -5), buildVote('eu-west', 'ok', 'up', -4)]
+  await insertTransition(account, monitorId, 'up', 'down', 0, votes)
+  await record(monitorId, [-35, -5], { ...failure, evidence: evidence('no capacity') })
+  await record(monitorId, [-34, -4, 30], {}, 'eu-west')
+  t.match((await waitForWholeTimeline(account, id)).evidence, {
+    monitor_id: monitorId,
+    failing: {
+      ...{ region: 'us-east', scheduled_at: at(-5).toISOString(), error: { code: 'timeout' } },
+      evidence: { headers: { server: 'nginx' }, body: 'no capacity' },
+    },
+    healthy: { region: 'eu-west', status: 'up', scheduled_at: at(-4).toISOString() },
+  })
+})
+
+t.test('GET /incidents/{id}/timeline 200 compares with a check before, when every region failed', async t => {
+  const account = await api.account()
+  const { id, monitorId } = await insertOutage(account)
+  await insertTransition(account, monitorId, 'up', 'down', 0, [buildVote('us-east', 'failing', 'down', -5)])
+  await record(monitorId, [-35, -5], failure)
+  t.match((await waitForWholeTimeline(account, id)).evidence, { failing: { status: 'down' }, healthy: null })
+  await record(monitorId, [-3_700, -95, -65, 300])
+  const { evidence } = await waitForWholeTimeline(account, id)
+  t.match(evidence, { healthy: { region: 'us-east', status: 'up', scheduled_at: at(-65).toISOString() } })
+})
+
+t.test(
+  'GET /incidents/{id}/timeline 200 without checks to compare, when they or their decision were deleted',
+  async t => {
+    const account = await api.account()
+    const { id, monitorId } = await insertOutage(account)
+    t.equal((await waitForWholeTimeline(account, id)).evidence, null)
+    await insertTransition(account, monitorId, 'up', 'down', 0, [buildVote('us-east', 'failing', 'down', -5)])
+    t.equal((await waitForWholeTimeline(account, id)).evidence, null)
+  },
+)
+
 t.test('GET /incidents/{id}/timeline 200 without checks while ClickHouse is away, and names them', async t => {
   const account = await api.account()
   const { id, monitorId } = await insertOutage(account)
-  await insertTransition(account, monitorId, 'up', 'down', 0)
+  await insertTransition(account, monitorId, 'up', 'down', 0, [buildVote('us-east', 'failing', 'down', 0)])
   await record(monitorId, [0], failure)
   history = away
   t.teardown(() => {
     history = clickhouse
   })
-  const { items, omitted, counts } = await readTimeline(account, id)
+  const { items, omitted, counts, evidence } = await readTimeline(account, id)
+  t.equal(evidence, null)
   t.same(omitted, [{ kind: 'check', reason: 'unavailable' }])
   t.notOk(counts.some(({ kind }) => kind === 'check'))
   t.ok(items.some(({ kind }) => kind === 'transition'))

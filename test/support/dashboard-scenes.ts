@@ -40,8 +40,28 @@ const deliveryItem = (status: string, received: string | null) => ({
   ...{ alert_channel_id: 'c1', channel_name: 'Operations', channel_type: 'webhook', status, attempts: 3 },
   ...{ received_at: received, response_code: received ? 204 : null },
 })
+const evidenceCheck = (region: string, changes: Partial<ReturnType<typeof buildCheck>>) =>
+  buildCheck({ id: region, monitor_id: RECORD_ID, region, scheduled_at: ago(12.2), ...changes })
+const EVIDENCE = {
+  ...{ monitor_id: RECORD_ID, transition_id: 't1' },
+  failing: evidenceCheck('us-east', {
+    ...{ status: 'down', status_code: 503, response_time_ms: 62, attempt: 3 },
+    timings: { dns_ms: 9, connect_ms: 18, tls_ms: 21, first_byte_ms: 12, transfer_ms: 2 },
+    error: { source: 'target', code: 'unexpected_status', message: 'the status code is 503, expected 200 to 399' },
+    evidence: {
+      ...{
+        headers: { 'content-type': 'text/plain', server: 'nginx/1.26.0' },
+        body: 'upstream connect error',
+        chain: [],
+      },
+    } as never,
+  }),
+  healthy: evidenceCheck('ap-southeast', {}),
+}
+
 const TIMELINE = {
   ...{ incident_id: incident.id, monitor_ids: [RECORD_ID], monitors_truncated: false, counts: [], omitted: [] },
+  evidence: EVIDENCE,
   items: [
     checkItem(12.5, 'us-east', 'connection refused'),
     checkItem(12.4, 'eu-west', 'connection refused'),

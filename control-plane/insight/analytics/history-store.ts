@@ -1,3 +1,4 @@
+import type { CheckStatus } from '../../../shared/checks/result.ts'
 import { type ClickhouseSource, select } from '../../foundation/platform/clickhouse.ts'
 import { type Db, query } from '../../foundation/platform/postgres/client.ts'
 import { RESULT_COLUMNS, type ResultRow } from './result-row.ts'
@@ -36,6 +37,30 @@ export async function listChecks(
     parameters,
   )
   return { rows, total: Number(counted?.total ?? 0) }
+}
+
+/** Checks of one region by their scheduled time, from `fromMs` until before `toMs`. */
+export type CheckSelection = { region: string; fromMs: number; toMs: number; status?: CheckStatus; attempt?: number }
+
+/** The newest check of a selection, or null. The caller has checked the owner of the monitor. */
+export async function findNewestCheck(
+  clickhouse: ClickhouseSource,
+  monitorId: string,
+  selection: CheckSelection,
+): Promise<ResultRow | null> {
+  const conditions = [
+    'monitor_id = {monitor:UUID} AND region = {region:String}',
+    'scheduled_at >= fromUnixTimestamp64Milli({fromMs:Int64}) AND scheduled_at < fromUnixTimestamp64Milli({toMs:Int64})',
+  ]
+  if (selection.status !== undefined) conditions.push('status = {status:String}')
+  if (selection.attempt !== undefined) conditions.push('attempt = {attempt:UInt32}')
+  const [row] = await select<ResultRow>(
+    clickhouse,
+    `SELECT ${RESULT_COLUMNS} FROM results FINAL WHERE ${conditions.join(' AND ')}
+     ORDER BY scheduled_at DESC, attempt DESC, probe_id, epoch LIMIT 1 ${BY_PARTITION}`,
+    { monitor: monitorId, ...selection },
+  )
+  return row ?? null
 }
 
 /** The last check of each monitor by a probe, within the last two hours. */

@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
 import { CHECK_STATUSES } from '../../../shared/checks/result.ts'
 import { type Clickhouse, readAs } from '../../foundation/platform/clickhouse.ts'
-import type { Signer } from '../../foundation/platform/crypto/signer.ts'
-import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
 import { getCaller } from '../../foundation/web/auth/authentication.ts'
 import { createGoneSignal } from '../../foundation/web/connections.ts'
@@ -17,20 +15,18 @@ import {
   responseSchemas,
   strictObject,
 } from '../../foundation/web/validation/schemas.ts'
-import { CheckResult, toCheckResultResponse } from '../../monitoring/fleet/on-demand/check-result.ts'
-import { buildScreenshotUrl } from '../../monitoring/screenshots/signed-link.ts'
-import { buildCheckKey, findScreenshotsOfChecks } from '../../monitoring/screenshots/store.ts'
+import { CheckResult } from '../../monitoring/fleet/on-demand/check-result.ts'
 import { HeartbeatDetail, selectPingKinds, toPingResponse } from '../../verdict/heartbeats/response.ts'
 import { listPings } from '../../verdict/heartbeats/store.ts'
+import { type ScreenshotLinks, toCheckResponses } from './check-response.ts'
 import { listChecks } from './history-store.ts'
 import { ANSWERED_REGIONS, latencyRoutes } from './latency/latency-routes.ts'
 import { getOwnMonitor } from './own-monitor-reader.ts'
-import { type ResultRow, toResult } from './result-row.ts'
 import { limitToPast, MAX_CHECK_DAYS, parseCheckRange, parseTimeRange } from './uptime/time-range.ts'
 import { readUptime } from './uptime/uptime-reader.ts'
 import { MAX_INTERVALS, toUptimeResponse, UptimeRecord } from './uptime/uptime-response.ts'
 
-type AnalyticsContext = { db: Db; clickhouse: Clickhouse; publicUrl: string; sign: Signer }
+type AnalyticsContext = ScreenshotLinks & { clickhouse: Clickhouse }
 
 const Check = Type.Object({ ...CheckResult.properties, heartbeat: Type.Optional(HeartbeatDetail) })
 const DateTime = Type.String({ format: 'date-time' })
@@ -98,8 +94,7 @@ function checkRoutes(app: App, context: AnalyticsContext): void {
       const { rows, total } = await readAs(context.clickhouse, share, reads =>
         listChecks(reads, id, wanted, toPageBounds(query)),
       )
-      const urls = await buildScreenshotUrls(context, projectId, params.id, rows)
-      return { data: rows.map(row => toCheckResponse(row, urls)), meta: buildPageMeta(query, total) }
+      return { data: await toCheckResponses(context, projectId, id, rows), meta: buildPageMeta(query, total) }
     },
   )
 }
@@ -125,25 +120,4 @@ function uptimeRoutes(app: App, { db }: AnalyticsContext): void {
       return { data: toUptimeResponse(monitorId, await readUptime(db, projectId, monitorId, { from, to })) }
     },
   )
-}
-
-/** The links of screenshots by `buildCheckKey`. A screenshot is taken after its check, so its link is added when checks are read. */
-async function buildScreenshotUrls(
-  { db, publicUrl, sign }: AnalyticsContext,
-  projectId: string,
-  monitorId: string,
-  rows: ResultRow[],
-): Promise<Map<string, string>> {
-  const checks = rows.map(row => ({ ...toResult(row), region: row.region }))
-  const found = await findScreenshotsOfChecks(db, projectId, monitorId, checks)
-  return new Map([...found].map(([key, id]) => [key, buildScreenshotUrl(publicUrl, { id }, now(), sign)]))
-}
-
-/** `urls`: by `buildCheckKey`. */
-function toCheckResponse(row: ResultRow, urls: Map<string, string>) {
-  const result = toResult(row)
-  const screenshotUrl = urls.get(buildCheckKey({ ...result, region: row.region })) ?? null
-  // values of data sources have no probe
-  const probe_id = row.probe_id === '' ? null : row.probe_id
-  return { ...toCheckResultResponse(result, row.region, row.probe_id), probe_id, screenshot_url: screenshotUrl }
 }

@@ -134,7 +134,7 @@ export function apiRoutes(app: App, handles: ProcessContext): void {
   boardRoutes(app, handles.live)
   eventRoutes(app, { ...handles.live, metrics: handles.metrics, build: getBuild(handles) })
   wallLinkRoutes(app, { db, publicUrl })
-  timelineRoutes(app, { db, clickhouse })
+  timelineRoutes(app, { db, clickhouse, publicUrl, sign })
   rehearsalRoutes(app, { db, clickhouse, secrets, checkLiteral, metrics: handles.metrics })
   projectRoutes(app, { db, publicUrl, limits })
   statusPageRoutes(app, { db, checkLiteral, publicUrl, limits })

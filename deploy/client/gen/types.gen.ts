@@ -1942,6 +1942,24 @@ export type IncidentTimeline = {
         };
     }>;
     /**
+     * Two whole checks to compare: `failing`, the last one of a region that failed when the incident was opened, and `healthy`. Null without a transition to `down`, when its explanation or the check was deleted, and while the history cannot be read.
+     */
+    evidence: {
+        /**
+         * UUIDv7
+         */
+        monitor_id: string;
+        /**
+         * UUIDv7
+         */
+        transition_id: string;
+        failing: CheckResult;
+        /**
+         * The last check of a region that did not fail; or of the same region in the hour before the first failure, when every region failed. Null without one.
+         */
+        healthy: CheckResult | null;
+    } | null;
+    /**
      * One per kind that is not omitted.
      */
     counts: Array<{

@@ -321,3 +321,28 @@ t.test('The sentence counts only the incidents that were read', async t => {
   t.equal(describeAcknowledged(incidents(0, 100), 300), '0 of the newest 100 not acknowledged')
   t.equal(describeAcknowledged(incidents(40, 60), 300), '40 of the newest 100 not acknowledged')
 })
+
+/** A whole check, as the API returns it. */
+const wholeCheck = (region: string, status: 'up' | 'down', body: string | null) => ({
+  ...{ id: `check-${region}`, monitor_id: MONITOR.id, region, probe_id: 'probe-1', status, attempt: 3 },
+  ...{ scheduled_at: '2026-11-21T14:02:05Z', started_at: null, trigger: 'schedule', response_time_ms: 80 },
+  ...{ timings: null, status_code: 503, error: null, failed_assertions: [], resolved_ip: null, screenshot_url: null },
+  ...{ certificate: null, ping: null, dns: null, evidence: body && { headers: { server: 'nginx' }, body, chain: [] } },
+})
+
+t.test('An incident shows the evidence of a failing and a healthy region side by side', async t => {
+  const failing = wholeCheck('us-east', 'down', '<script>alert(1)</script>')
+  const render = (healthy: object | null) => {
+    const evidence = { monitor_id: MONITOR.id, transition_id: ID, failing, healthy }
+    return renderIncident(INCIDENT, { timeline: buildTimeline([], { evidence }) })
+  }
+  const { html, text } = render(wholeCheck('eu-west', 'up', null))
+  t.match(html, 'aria-label="Failing: us-east"')
+  t.match(html, 'aria-label="Healthy: eu-west"')
+  t.match(html, `href="/monitors/${MONITOR.id}?check=check-us-east&amp;at=2026-11-21T14%3A02%3A05Z#check"`)
+  t.match(text, /server: nginx/)
+  t.notMatch(html, '<script>alert(1)')
+  t.match(render(wholeCheck('us-east', 'up', null)).html, 'aria-label="Before the failure: us-east"')
+  t.match(render(null).text, /There is no healthy check to compare/)
+  t.notMatch(renderIncident(INCIDENT).html, 'id="evidence"', 'nothing to compare')
+})

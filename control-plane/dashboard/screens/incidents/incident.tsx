@@ -6,6 +6,7 @@ import { Section } from '../../parts/layout/section.tsx'
 import { Loaded } from '../../parts/layout/states.tsx'
 import type { Timeline } from './axis.ts'
 import { AxisList } from './axis-list.tsx'
+import { EvidencePair } from './evidence.tsx'
 import { IncidentHead } from './incident-head.tsx'
 import { UpdateForm } from './update-form.tsx'
 
@@ -44,6 +45,11 @@ export const incidentScreen = screen({
             )}
           </Loaded>
         </Section>
+        {results.timeline.data?.data.evidence && (
+          <Section id="evidence" title="Evidence">
+            <EvidencePair evidence={results.timeline.data.data.evidence} />
+          </Section>
+        )}
         {canWrite(me) && (
           <Section id="update" title="Add an update">
             <UpdateForm key={incident.id} incident={incident} timeline={results.timeline.data?.data ?? null} />

@@ -1,7 +1,6 @@
 import { listAuditOfRecords } from '../../../accounts/audit/store.ts'
 import type { Clickhouse } from '../../../foundation/platform/clickhouse.ts'
 import { isId } from '../../../foundation/platform/ids.ts'
-import type { Db } from '../../../foundation/platform/postgres/client.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { type ApiCaller, getCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
 import { createGoneSignal } from '../../../foundation/web/connections.ts'
@@ -11,8 +10,10 @@ import { found } from '../../../foundation/web/server/errors.ts'
 import { listPossibleCauses, MAX_CAUSES } from '../../../verdict/incidents/api/possible-cause-store.ts'
 import { findIncident, type IncidentRecord } from '../../../verdict/incidents/store.ts'
 import { listFirstUpdates } from '../../../verdict/incidents/update-store.ts'
+import { type ScreenshotLinks, toCheckResponses } from '../../analytics/check-response.ts'
 import { readHistory } from '../history-reader.ts'
 import { listWithheldAlerts } from '../withheld-store.ts'
+import { type EvidenceRows, type EvidenceSelection, readEvidence, selectEvidence } from './evidence.ts'
 import { BEFORE_MS, computeCheckSpans } from './time-spans.ts'
 import { buildTimeline } from './timeline.ts'
 import { IncidentTimeline } from './timeline-schema.ts'
@@ -24,7 +25,7 @@ import {
   listTransitionsBetween,
 } from './timeline-store.ts'
 
-type TimelineContext = { db: Db; clickhouse: Clickhouse }
+type TimelineContext = ScreenshotLinks & { clickhouse: Clickhouse }
 
 /** An incident may have 1,000 monitors; the timeline is about these first ones. */
 const MAX_MONITORS = 10
@@ -55,12 +56,13 @@ export function timelineRoutes(app: App, context: TimelineContext): void {
 
 /** A fixed number of statements, whatever the incident. */
 async function readTimeline(
-  { db, clickhouse }: TimelineContext,
+  context: TimelineContext,
   caller: ApiCaller,
   incident: IncidentRecord,
   at: Date,
   gone: AbortSignal,
 ) {
+  const { db, clickhouse } = context
   const { projectId } = caller
   const { started_at: from, resolved_at } = incident
   const to = resolved_at ?? at
@@ -69,10 +71,12 @@ async function readTimeline(
   const scope = { projectId, monitorIds, from, to }
   const transitions = await listTransitionsBetween(db, { ...scope, from: before }, LIMITS.transitions + 1)
   const spans = computeCheckSpans(incident, transitions)
-  const [checks, changes, updates, deliveries, withheld, periods, silences, vendorIncidents] = await Promise.all([
-    readHistory(clickhouse, { projectId, gone }, reads =>
-      listChecksInSpans(reads, monitorIds, spans, LIMITS.checks + 1),
-    ),
+  const selection = selectEvidence(transitions, from)
+  const [history, changes, updates, deliveries, withheld, periods, silences, vendorIncidents] = await Promise.all([
+    readHistory(clickhouse, { projectId, gone }, async reads => ({
+      checks: await listChecksInSpans(reads, monitorIds, spans, LIMITS.checks + 1),
+      evidence: selection && (await readEvidence(reads, selection)),
+    })),
     hasScope(caller, 'admin')
       ? listAuditOfRecords(db, projectId, 'monitor', monitorIds, { from: before, to: from }, LIMITS.changes + 1)
       : ('insufficient_scope' as const),
@@ -83,6 +87,21 @@ async function readTimeline(
     listOverlappingSilences(db, scope, LIMITS.silences + 1),
     listPossibleCauses(db, projectId, incident, at),
   ])
-  const parts = { transitions, checks: checks ?? ('unavailable' as const), changes, updates, deliveries, periods }
-  return buildTimeline(incident, monitorIds, { ...parts, withheld, silences, vendorIncidents }, LIMITS)
+  const checks = history?.checks ?? ('unavailable' as const)
+  const parts = { transitions, checks, changes, updates, deliveries, periods, withheld, silences, vendorIncidents }
+  return {
+    ...buildTimeline(incident, monitorIds, parts, LIMITS),
+    evidence: selection && history?.evidence ? await toEvidence(context, projectId, selection, history.evidence) : null,
+  }
+}
+
+async function toEvidence(
+  context: TimelineContext,
+  projectId: string,
+  { monitorId, transitionId }: EvidenceSelection,
+  { failing, healthy }: EvidenceRows,
+) {
+  const rows = healthy ? [failing, healthy] : [failing]
+  const [failingCheck, healthyCheck = null] = await toCheckResponses(context, projectId, monitorId, rows)
+  return { monitor_id: monitorId, transition_id: transitionId, failing: failingCheck!, healthy: healthyCheck }
 }

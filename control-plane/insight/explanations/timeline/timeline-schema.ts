@@ -2,6 +2,7 @@ import { type TProperties, Type } from 'typebox'
 import { AuditEntry } from '../../../accounts/audit/audit-entry.ts'
 import { DELIVERY_STATUSES } from '../../../alerting/deliveries/types.ts'
 import { Id, nullable, stringEnum, Timestamp } from '../../../foundation/web/validation/schemas.ts'
+import { CheckResult } from '../../../monitoring/fleet/on-demand/check-result.ts'
 import { MONITOR_STATUSES } from '../../../monitoring/monitors/types.ts'
 import { INCIDENT_STATUSES, SEVERITIES } from '../../../verdict/incidents/lifecycle.ts'
 import { ExplainedCheckRecord, WITHHELD_PROPERTIES } from '../explained-schema.ts'
@@ -114,6 +115,16 @@ const Count = Type.Object({
   truncated: Type.Boolean({ description: 'Whether there are more than are listed.' }),
 })
 
+const Evidence = Type.Object({
+  monitor_id: Id,
+  transition_id: Id,
+  failing: CheckResult,
+  healthy: nullable(CheckResult, {
+    description:
+      'The last check of a region that did not fail; or of the same region in the hour before the first failure, when every region failed. Null without one.',
+  }),
+})
+
 /** Everything that happened around an incident, on one axis of time. */
 export const IncidentTimeline = Type.Object(
   {
@@ -121,6 +132,10 @@ export const IncidentTimeline = Type.Object(
     monitor_ids: Type.Array(Id, { description: 'The monitors whose checks, transitions and changes are listed.' }),
     monitors_truncated: Type.Boolean(),
     items: Type.Array(Item, { description: 'Oldest first.' }),
+    evidence: nullable(Evidence, {
+      description:
+        'Two whole checks to compare: `failing`, the last one of a region that failed when the incident was opened, and `healthy`. Null without a transition to `down`, when its explanation or the check was deleted, and while the history cannot be read.',
+    }),
     counts: Type.Array(Count, { description: 'One per kind that is not omitted.' }),
     omitted: Type.Array(
       Type.Object({
