@@ -6,7 +6,7 @@ import { listRegionEpochs } from '../../monitoring/fleet/live-sets/store.ts'
 import type { MonitoringStateReader } from '../../monitoring/monitors/responses/monitor-response.ts'
 import type { LiveCheckTypes } from '../../monitoring/monitors/settings/configuration-issues.ts'
 import { loadUncheckedSince } from '../../verdict/core/store.ts'
-import { createLastCheckedReader } from './last-checked-reader.ts'
+import { createLastCheckedReader } from './checks/last-checked-reader.ts'
 
 /** The maximum age of cached data about probes. */
 const CACHE_TTL_MS = 2_000

@@ -18,7 +18,7 @@ import {
 import { CheckResult } from '../../monitoring/fleet/on-demand/check-result.ts'
 import { HeartbeatDetail, selectPingKinds, toPingResponse } from '../../verdict/heartbeats/response.ts'
 import { listPings } from '../../verdict/heartbeats/store.ts'
-import { type ScreenshotLinks, toCheckResponses } from './check-response.ts'
+import { type ScreenshotLinks, toCheckResponses } from './checks/check-actions.ts'
 import { listChecks } from './history-store.ts'
 import { ANSWERED_REGIONS, latencyRoutes } from './latency/latency-routes.ts'
 import { getOwnMonitor } from './own-monitor-reader.ts'

@@ -5,7 +5,7 @@ import { AsCall } from '../../parts/calls/as-call.tsx'
 import { useLeaveQuestion } from '../../parts/forms/leave-question.ts'
 import { FormError, OperationForm } from '../../parts/forms/operation-form.tsx'
 import { useLazyPart } from '../../parts/layout/lazy-part.tsx'
-import type { Timeline } from './axis.ts'
+import type { Timeline } from './axis/axis.ts'
 import { type Incident, STATUS_NAMES } from './incident-words.tsx'
 
 const loadChoice = async () => (await import('./handling/update-tools.tsx')).TemplateChoice

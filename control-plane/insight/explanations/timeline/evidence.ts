@@ -1,6 +1,4 @@
-import type { ClickhouseSource } from '../../../foundation/platform/clickhouse.ts'
-import { type CheckSelection, findNewestCheck } from '../../analytics/history-store.ts'
-import type { ResultRow } from '../../analytics/result-row.ts'
+import type { CheckSelection } from '../../analytics/history-store.ts'
 import type { TimelineTransition } from './timeline-store.ts'
 
 /** What is written in one transaction has times this close to each other. */
@@ -15,8 +13,6 @@ export type EvidenceSelection = {
   failing: CheckSelection
   healthy: CheckSelection
 }
-
-export type EvidenceRows = { failing: ResultRow; healthy: ResultRow | null }
 
 /**
  * Selects the last check of a failing region in the decision that opened an incident, and one of a healthy region to compare.
@@ -49,13 +45,4 @@ function findOpening(transitions: readonly TimelineTransition[], startedAt: Date
 function toSelection(region: string, check: { scheduled_at: string; attempt: number }): CheckSelection {
   const ms = Date.parse(check.scheduled_at)
   return { region, fromMs: ms, toMs: ms + 1, attempt: check.attempt }
-}
-
-/** Reads the selected checks. Null when the failing one was deleted because of its age. */
-export async function readEvidence(
-  clickhouse: ClickhouseSource,
-  { monitorId, failing, healthy }: EvidenceSelection,
-): Promise<EvidenceRows | null> {
-  const failed = await findNewestCheck(clickhouse, monitorId, failing)
-  return failed && { failing: failed, healthy: await findNewestCheck(clickhouse, monitorId, healthy) }
 }

@@ -10,10 +10,11 @@ import { found } from '../../../foundation/web/server/errors.ts'
 import { listPossibleCauses, MAX_CAUSES } from '../../../verdict/incidents/api/possible-cause-store.ts'
 import { findIncident, type IncidentRecord } from '../../../verdict/incidents/store.ts'
 import { listFirstUpdates } from '../../../verdict/incidents/update-store.ts'
-import { type ScreenshotLinks, toCheckResponses } from '../../analytics/check-response.ts'
+import type { ScreenshotLinks } from '../../analytics/checks/check-actions.ts'
 import { readHistory } from '../history-reader.ts'
 import { listWithheldAlerts } from '../withheld-store.ts'
-import { type EvidenceRows, type EvidenceSelection, readEvidence, selectEvidence } from './evidence.ts'
+import { selectEvidence } from './evidence.ts'
+import { readEvidence, toEvidence } from './evidence-reader.ts'
 import { BEFORE_MS, computeCheckSpans } from './time-spans.ts'
 import { buildTimeline } from './timeline.ts'
 import { IncidentTimeline } from './timeline-schema.ts'
@@ -93,15 +94,4 @@ async function readTimeline(
     ...buildTimeline(incident, monitorIds, parts, LIMITS),
     evidence: selection && history?.evidence ? await toEvidence(context, projectId, selection, history.evidence) : null,
   }
-}
-
-async function toEvidence(
-  context: TimelineContext,
-  projectId: string,
-  { monitorId, transitionId }: EvidenceSelection,
-  { failing, healthy }: EvidenceRows,
-) {
-  const rows = healthy ? [failing, healthy] : [failing]
-  const [failingCheck, healthyCheck = null] = await toCheckResponses(context, projectId, monitorId, rows)
-  return { monitor_id: monitorId, transition_id: transitionId, failing: failingCheck!, healthy: healthyCheck }
 }

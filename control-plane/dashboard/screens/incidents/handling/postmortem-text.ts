@@ -1,6 +1,6 @@
 /** The text that is proposed for a post-mortem: the times of an incident from its timeline. Pure. */
 import { formatDuration, formatTime } from '../../../core/format.ts'
-import type { Timeline } from '../axis.ts'
+import type { Timeline } from '../axis/axis.ts'
 import { type Incident, STATUS_NAMES } from '../incident-words.tsx'
 
 type Item = Timeline['items'][number]

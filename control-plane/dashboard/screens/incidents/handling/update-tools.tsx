@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useFrame } from '../../../core/frame-context.ts'
 import type { OperationResponse } from '../../../core/operations.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
-import type { Timeline } from '../axis.ts'
+import type { Timeline } from '../axis/axis.ts'
 import { buildVisitorView, type DraftIncident, type DraftUpdate, listPublicUpdates } from './visitor-view.ts'
 
 export type IncidentTemplate = OperationResponse<'listIncidentTemplates'>['data'][number]

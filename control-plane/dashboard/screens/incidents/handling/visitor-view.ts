@@ -1,6 +1,6 @@
 /** What visitors of a status page see of an incident that is being written. Pure. */
 import type { IncidentView, UpdateView } from '../../../../pages/core/types.ts'
-import type { Timeline } from '../axis.ts'
+import type { Timeline } from '../axis/axis.ts'
 import type { Incident } from '../incident-words.tsx'
 
 /** An incident as a form has it. `id` null: it does not exist yet. */

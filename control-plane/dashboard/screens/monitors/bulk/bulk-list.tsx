@@ -43,7 +43,7 @@ export function BulkList({
   empty: ComponentChildren
   children(selection: RowSelection): ComponentChildren
 }) {
-  const { nowMs, findMonitors, navigate } = useFrame()
+  const { nowMs, findMonitors } = useFrame()
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED)
   const [opened, open] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null)
   const [finished, finish] = useState<FinishedChange | null>(null)
@@ -84,13 +84,9 @@ export function BulkList({
       )}
       {selected.length > 0 && (
         <BulkBar
-          count={selected.length}
+          ids={selected}
           matching={matching}
           onAction={action => open({ action, ids: selected })}
-          onMaintenance={() => {
-            keepChosenMonitors(selected)
-            navigate('/maintenance/new')
-          }}
           onAll={selectMatching}
           onClear={() => setSelection(NOTHING_SELECTED)}
         />
@@ -132,44 +128,50 @@ const ACTIONS: readonly (readonly [BulkAction, string])[] = [
   ['delete', 'Delete…'],
 ]
 
-const BulkBar = ({
-  count,
+function BulkBar({
+  ids,
   matching,
   onAction,
-  onMaintenance,
   onAll,
   onClear,
 }: {
-  count: number
+  ids: readonly string[]
   matching: number
   onAction(action: BulkAction): void
-  onMaintenance(): void
   onAll(): void
   onClear(): void
-}) => (
-  <section class="bulk-bar" aria-label="Selected monitors">
-    <p role="status">{formatCount(count, 'monitor')} selected</p>
-    {count > MAX_SELECTED && <p class="wrong">At most {formatNumber(MAX_SELECTED)} can change at once.</p>}
-    {count > MAX_WINDOW_MONITORS && count <= MAX_SELECTED && (
-      <p class="soft">A maintenance window has at most {formatNumber(MAX_WINDOW_MONITORS)} monitors.</p>
-    )}
-    <button type="button" class="plain" onClick={onClear}>
-      Clear
-    </button>
-    {count < matching && (
-      <button type="button" class="plain" onClick={onAll}>
-        Select all {formatNumber(Math.min(matching, MAX_SELECTED))} that match
+}) {
+  const { navigate } = useFrame()
+  const count = ids.length
+  const planMaintenance = () => {
+    keepChosenMonitors(ids)
+    navigate('/maintenance/new')
+  }
+  return (
+    <section class="bulk-bar" aria-label="Selected monitors">
+      <p role="status">{formatCount(count, 'monitor')} selected</p>
+      {count > MAX_SELECTED && <p class="wrong">At most {formatNumber(MAX_SELECTED)} can change at once.</p>}
+      {count > MAX_WINDOW_MONITORS && count <= MAX_SELECTED && (
+        <p class="soft">A maintenance window has at most {formatNumber(MAX_WINDOW_MONITORS)} monitors.</p>
+      )}
+      <button type="button" class="plain" onClick={onClear}>
+        Clear
       </button>
-    )}
-    <div class="actions">
-      {ACTIONS.map(([action, name]) => (
-        <button key={action} type="button" disabled={count > MAX_SELECTED} onClick={() => onAction(action)}>
-          {name}
+      {count < matching && (
+        <button type="button" class="plain" onClick={onAll}>
+          Select all {formatNumber(Math.min(matching, MAX_SELECTED))} that match
         </button>
-      ))}
-      <button type="button" disabled={count > MAX_WINDOW_MONITORS} onClick={onMaintenance}>
-        Maintenance…
-      </button>
-    </div>
-  </section>
-)
+      )}
+      <div class="actions">
+        {ACTIONS.map(([action, name]) => (
+          <button key={action} type="button" disabled={count > MAX_SELECTED} onClick={() => onAction(action)}>
+            {name}
+          </button>
+        ))}
+        <button type="button" disabled={count > MAX_WINDOW_MONITORS} onClick={planMaintenance}>
+          Maintenance…
+        </button>
+      </div>
+    </section>
+  )
+}

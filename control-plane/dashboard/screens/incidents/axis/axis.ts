@@ -1,5 +1,5 @@
-import { formatDuration } from '../../core/format.ts'
-import type { OperationResponse } from '../../core/operations.ts'
+import { formatDuration } from '../../../core/format.ts'
+import type { OperationResponse } from '../../../core/operations.ts'
 
 export type Timeline = OperationResponse<'readIncidentTimeline'>['data']
 type Item = Timeline['items'][number]

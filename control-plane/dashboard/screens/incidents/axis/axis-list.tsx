@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
-import type { Explanation } from '../../../verdict/core/types.ts'
-import { formatCount, formatMs, formatTime } from '../../core/format.ts'
-import { useFrame } from '../../core/frame-context.ts'
-import { ExplanationPanel } from '../../parts/explanation.tsx'
-import { Moment } from '../../parts/moment.tsx'
-import { Shape, type ShownStatus } from '../../parts/status.tsx'
-import { DeliveryState, nameEvent } from '../alerts/delivery-words.tsx'
-import { WithheldReason } from '../alerts/withheld-reason.tsx'
+import type { Explanation } from '../../../../verdict/core/types.ts'
+import { formatCount, formatMs, formatTime } from '../../../core/format.ts'
+import { useFrame } from '../../../core/frame-context.ts'
+import { ExplanationPanel } from '../../../parts/explanation.tsx'
+import { Moment } from '../../../parts/moment.tsx'
+import { Shape, type ShownStatus } from '../../../parts/status.tsx'
+import { DeliveryState, nameEvent } from '../../alerts/delivery-words.tsx'
+import { WithheldReason } from '../../alerts/withheld-reason.tsx'
+import { type Incident, type Members, namePerson, SEVERITY_NAMES, STATUS_NAMES } from '../incident-words.tsx'
 import {
   buildAxisRows,
   findOpening,
@@ -16,7 +17,6 @@ import {
   type TimelineRow,
 } from './axis.ts'
 import { CheckDots } from './check-dots.tsx'
-import { type Incident, type Members, namePerson, SEVERITY_NAMES, STATUS_NAMES } from './incident-words.tsx'
 
 type Names = { monitors: Map<string, string>; members: Members; openingId: string | null }
 

@@ -1,5 +1,5 @@
-import { formatTime } from '../../core/format.ts'
-import { useFrame } from '../../core/frame-context.ts'
+import { formatTime } from '../../../core/format.ts'
+import { useFrame } from '../../../core/frame-context.ts'
 import { type CheckGroup, listErrors, type TimelineEntry } from './axis.ts'
 
 type Check = TimelineEntry<'check'>

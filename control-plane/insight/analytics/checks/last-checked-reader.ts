@@ -1,10 +1,10 @@
-import { type Clickhouse, readAs } from '../../foundation/platform/clickhouse.ts'
-import { coalesce } from '../../foundation/platform/concurrency/coalesce.ts'
-import type { Db } from '../../foundation/platform/postgres/client.ts'
-import { nowMs, withTimeout } from '../../foundation/platform/time/clock.ts'
-import type { LastCheckedAt, MonitoringStateReader } from '../../monitoring/monitors/responses/monitor-response.ts'
-import { listLastPings } from '../../verdict/heartbeats/store.ts'
-import { listLastFetches, loadLastCheckedAt } from './history-store.ts'
+import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
+import { coalesce } from '../../../foundation/platform/concurrency/coalesce.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import type { LastCheckedAt, MonitoringStateReader } from '../../../monitoring/monitors/responses/monitor-response.ts'
+import { listLastPings } from '../../../verdict/heartbeats/store.ts'
+import { listLastFetches, loadLastCheckedAt } from '../history-store.ts'
 
 /** The maximum age of a cached time. */
 const CACHE_TTL_MS = 5_000

@@ -1,6 +1,6 @@
-import { Moment } from '../../parts/moment.tsx'
-import { CheckDetail } from '../monitors/checks/check-detail.tsx'
-import type { Check } from '../monitors/types.ts'
+import { Moment } from '../../../parts/moment.tsx'
+import { CheckDetail } from '../../monitors/checks/check-detail.tsx'
+import type { Check } from '../../monitors/types.ts'
 import type { Timeline } from './axis.ts'
 
 /** A failed check and a healthy one side by side, with everything that the probes recorded. */

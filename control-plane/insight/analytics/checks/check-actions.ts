@@ -1,10 +1,10 @@
-import type { Signer } from '../../foundation/platform/crypto/signer.ts'
-import type { Db } from '../../foundation/platform/postgres/client.ts'
-import { now } from '../../foundation/platform/time/clock.ts'
-import { toCheckResultResponse } from '../../monitoring/fleet/on-demand/check-result.ts'
-import { buildScreenshotUrl } from '../../monitoring/screenshots/signed-link.ts'
-import { buildCheckKey, findScreenshotsOfChecks } from '../../monitoring/screenshots/store.ts'
-import { type ResultRow, toResult } from './result-row.ts'
+import type { Signer } from '../../../foundation/platform/crypto/signer.ts'
+import type { Db } from '../../../foundation/platform/postgres/client.ts'
+import { now } from '../../../foundation/platform/time/clock.ts'
+import { toCheckResultResponse } from '../../../monitoring/fleet/on-demand/check-result.ts'
+import { buildScreenshotUrl } from '../../../monitoring/screenshots/signed-link.ts'
+import { buildCheckKey, findScreenshotsOfChecks } from '../../../monitoring/screenshots/store.ts'
+import { type ResultRow, toResult } from '../result-row.ts'
 
 export type ScreenshotLinks = { db: Db; publicUrl: string; sign: Signer }
 
