@@ -309,7 +309,7 @@ t.test('GET /incidents/{id}/timeline 200 says that there are more items than it 
 /** What a region says in an explanation, with its newest check. */
 const buildVote = (region: string, state: 'ok' | 'failing', status: string, seconds: number) => ({
   ...{ region, state, votes: true, first_failure_at: state === 'failing' ? at(-35).toISOString() : null },
-  last_check: { status, scheduled_at: at(seconds).toISOString(), attempt: 1 },
+  last_check: { status, scheduled_at: at(seconds).toISOString(), attempt: 1, probe_id: 'probe-1' },
 })
 const evidence = (body: string) => ({ headers: { server: 'nginx' }, body: new TextEncoder().encode(body), chain: [] })
 

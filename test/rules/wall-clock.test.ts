@@ -3,7 +3,8 @@ import { blankParts } from './lexer.ts'
 import { at, sources } from './source.ts'
 
 /** A read of a real clock; `time.monotonicMs()` is virtual time. */
-const CLOCK = /\b(?:Date|performance)\.now\(\)|\bhrtime(?:\.bigint)?\(|\bprocess\.uptime\(|(?<![\w.])monotonicMs\(\)/
+const CLOCK =
+  /\b(?:Date|performance)\.now\(\)|\bnew Date\(\)(?:\.getTime\(\))?|\bhrtime(?:\.bigint)?\(|\bprocess\.uptime\(|(?<![\w.])monotonicMs\(\)/
 const REMAINING = new RegExp(` - (?:${CLOCK.source})`)
 const ELAPSED = new RegExp(`(?:${CLOCK.source}) - |${REMAINING.source}|\\bshortestMs\\(`)
 
@@ -28,19 +29,23 @@ function findOperandEnd(code: string, start: number, step: 1 | -1): number {
 /** The names of values, and of functions that return them, that are made of a time that has passed. */
 function listMeasured(code: string): string[] {
   const declarations = [...code.matchAll(/^( *)(?:export )?(?:const|let) (\w+)[^=\n]* = (.*(?:\n\1 +.*)*)/gm)]
-  const names = declarations.filter(([, , , text = '']) => ELAPSED.test(text)).map(([, , name = '']) => name)
+  const select = (pattern: RegExp) =>
+    declarations.filter(([, , , text = '']) => pattern.test(text)).map(([, , name = '']) => name)
+  const moments = select(new RegExp(`^(?:${CLOCK.source})$`)).join('|')
+  const elapsed = moments === '' ? ELAPSED : new RegExp(`${ELAPSED.source}|\\b(?:${moments}) - (?:${moments})\\b`)
+  const names = select(elapsed)
   const calls = new RegExp(`^(?:await )?(?:${names.join('|')})\\(`)
   const results = names.length === 0 ? [] : declarations.filter(([, , , text = '']) => calls.test(text))
-  return [...names, ...results.map(([, , name = '']) => name)]
+  const between = moments === '' ? [] : [`(?:${moments}) - (?:${moments})`]
+  return [...names, ...results.map(([, , name = '']) => name), ...between]
 }
 
 /** Comparisons by which a test fails on a slow machine: a time has to be short. Two measured times may be compared. */
 function findTimeBounds({ path, text }: { path: string; text: string }): string[] {
   if (!CLOCK.test(text) && !ELAPSED.test(text)) return []
   const code = blankParts(text, path.endsWith('.tsx'))
-  const measured = new RegExp(
-    [CLOCK.source, ELAPSED.source, ...listMeasured(code).map(name => `\\b${name}\\b`)].join('|'),
-  )
+  const elapsed = [ELAPSED.source, ...listMeasured(code).map(name => `\\b${name}\\b`)].join('|')
+  const measured = new RegExp(`${CLOCK.source}|${elapsed}`)
   const comparisons = [...code.matchAll(COMPARISON)].flatMap(match => {
     const [start, end] = [findOperandEnd(code, match.index - 1, -1) + 1, findOperandEnd(code, match.index + 3, 1)]
     const sides = [code.slice(start, match.index), code.slice(match.index + match[0].length, end)]
@@ -51,7 +56,7 @@ function findTimeBounds({ path, text }: { path: string; text: string }): string[
     return isBound ? [{ start, text: code.slice(start, end) }] : []
   })
   const equalities = [...code.matchAll(EQUALITY)]
-    .filter(match => ELAPSED.test(match.groups!.text!))
+    .filter(match => new RegExp(elapsed).test(match.groups!.text!))
     .map(match => ({ start: match.index, text: match[0] }))
   return [...comparisons, ...equalities].map(({ start, text }) => {
     const line = code.slice(0, start).split('\n').length
@@ -64,7 +69,7 @@ const EXCEPTIONS: Record<string, string> = {
   'test/unit/foundation/platform/coalesced-timers.test.ts': 'sets its timers again when the machine stalled',
 }
 
-t.test('no unit test requires that something takes less than a fixed time', async t => {
+t.test('no unit test compares a measured time with a fixed bound', async t => {
   const found = sources('test/unit').map(file => ({ path: file.path, bounds: findTimeBounds(file) }))
   t.same(
     found.filter(({ path }) => !(path in EXCEPTIONS)).flatMap(({ bounds }) => bounds),
@@ -89,6 +94,10 @@ t.test('bounds of the time are found; a time that must pass and a ratio of two t
     ['const took = () => Math.round(Date.now() - startedMs)', 'if (took() > 100) t.fail()', 't.ok(took() < 100)'],
     ['const measure = (work: Work) =>', '  shortestMs(work)', 'const ms = measure(run)', 't.ok(ms < 5)'],
     ['t.ok(untilMs - Date.now() > 500)'],
+    ['const endedMs = performance.now()', 't.ok(endedMs - startedMs < 100)'],
+    ['const endedMs = performance.now()', 'const tookMs = endedMs - startedMs', 't.ok(tookMs < 100)'],
+    ['t.ok(new Date().getTime() - before < 100)'],
+    ['const days = Math.round((Date.parse(end) - Date.now()) / DAY_MS)', 't.equal(days, 30)'],
     ['t.equal(Math.round((Date.parse(end) - Date.now()) / 86_400_000), 30)'],
   ]
   const accepted = [

@@ -9,7 +9,7 @@ export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core
 /** Without `preload`, which loads the styles once more for rules that are off. */
 const RUN = 'axe.run(document, { resultTypes: ["violations"], preload: false, elementRef: false })'
 
-/** Whether the page has axe, and whether it is a screen of the dashboard with its content. */
+/** Whether the page has axe, and whether it is a screen of the dashboard, with its record if it has one. */
 const LOOK = `({
   hasAxe: "axe" in window,
   isScreen: document.getElementById("${STATE_ID}") !== null && !/^(Loading|Page not found|Not available) /.test(document.title),

@@ -25,8 +25,8 @@ export async function readUntil(page: Page, condition: () => Promise<boolean>, l
   try {
     await waitFor(check, { label, everyMs: 250 })
   } catch (error) {
-    const shown = await readText(page.locator('body'))
-    throw new Error(`${(error as Error).message}; the page shows: ${shown.slice(0, MAX_SHOWN)}`)
+    const shown = await readText(page.locator('body')).catch(() => 'nothing that can be read')
+    throw new Error(`${(error as Error).message}; the page shows: ${shown.slice(0, MAX_SHOWN)}`, { cause: error })
   }
 }
 

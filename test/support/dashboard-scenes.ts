@@ -49,12 +49,10 @@ const EVIDENCE = {
     timings: { dns_ms: 9, connect_ms: 18, tls_ms: 21, first_byte_ms: 12, transfer_ms: 2 },
     error: { source: 'target', code: 'unexpected_status', message: 'the status code is 503, expected 200 to 399' },
     evidence: {
-      ...{
-        headers: { 'content-type': 'text/plain', server: 'nginx/1.26.0' },
-        body: 'upstream connect error',
-        chain: [],
-      },
-    } as never,
+      headers: { 'content-type': 'text/plain', server: 'nginx/1.26.0' },
+      body: 'upstream connect error',
+      chain: [],
+    },
   }),
   healthy: evidenceCheck('ap-southeast', {}),
 }

@@ -2,7 +2,6 @@ import type { ScreenEntry } from '../core/screen.ts'
 import { ALERTING_SCREENS } from './alerts/index.ts'
 import { HANDLING_SCREENS } from './incidents/handling/index.ts'
 import { incidentScreen } from './incidents/incident.tsx'
-import { incidentListScreen } from './incidents/incident-list.tsx'
 import { INTEGRATION_SCREENS } from './integrations/index.ts'
 import { monitorsScreen } from './monitors/list/monitors.tsx'
 import { monitorScreen } from './monitors/monitor.tsx'
@@ -19,7 +18,11 @@ import { MAINTENANCE_SCREENS } from './suppression/maintenance/index.ts'
 export const SCREENS: readonly ScreenEntry[] = [
   overviewScreen,
   monitorsScreen,
-  incidentListScreen,
+  {
+    path: '/incidents',
+    area: 'incidents',
+    load: async () => (await import('./incidents/incident-list.tsx')).incidentListScreen,
+  },
   ...HANDLING_SCREENS,
   incidentScreen,
   ...ALERTING_SCREENS,

@@ -40,7 +40,14 @@ export async function listChecks(
 }
 
 /** Checks of one region by their scheduled time, from `fromMs` until before `toMs`. */
-export type CheckSelection = { region: string; fromMs: number; toMs: number; status?: CheckStatus; attempt?: number }
+export type CheckSelection = {
+  region: string
+  status: CheckStatus
+  fromMs: number
+  toMs: number
+  attempt?: number
+  probeId?: string
+}
 
 /** The newest check of a selection, or null. The caller has checked the owner of the monitor. */
 export async function findNewestCheck(
@@ -49,11 +56,11 @@ export async function findNewestCheck(
   selection: CheckSelection,
 ): Promise<ResultRow | null> {
   const conditions = [
-    'monitor_id = {monitor:UUID} AND region = {region:String}',
+    'monitor_id = {monitor:UUID} AND region = {region:String} AND status = {status:String}',
     'scheduled_at >= fromUnixTimestamp64Milli({fromMs:Int64}) AND scheduled_at < fromUnixTimestamp64Milli({toMs:Int64})',
   ]
-  if (selection.status !== undefined) conditions.push('status = {status:String}')
   if (selection.attempt !== undefined) conditions.push('attempt = {attempt:UInt32}')
+  if (selection.probeId !== undefined) conditions.push('probe_id = {probeId:String}')
   const [row] = await select<ResultRow>(
     clickhouse,
     `SELECT ${RESULT_COLUMNS} FROM results FINAL WHERE ${conditions.join(' AND ')}

@@ -73,14 +73,16 @@ export function readChanged(cache: QueryClient, isChanged: (key: QueryKey) => bo
   void cache.invalidateQueries({ predicate }, { cancelRefetch: false })
 }
 
-/** Makes a read, and again after its answer when something changed meanwhile. */
+/** Makes a read, and again after its end when something changed meanwhile. */
 async function readUpToDate<T>(cache: QueryClient, queryKey: QueryKey, read: () => Promise<T>): Promise<T> {
   const hash = hashKey(queryKey)
   outdatedReads.get(cache)?.delete(hash)
-  const answer = await read()
-  // in a task of its own, when this read has ended
-  if (outdatedReads.get(cache)?.delete(hash)) setTimeout(() => readChanged(cache, key => hashKey(key) === hash))
-  return answer
+  try {
+    return await read()
+  } finally {
+    // in a task of its own, when this read has ended
+    if (outdatedReads.get(cache)?.delete(hash)) setTimeout(() => readChanged(cache, key => hashKey(key) === hash))
+  }
 }
 
 /** A record that is deleted: the noun of its operations (`StatusPage`), and its id. */

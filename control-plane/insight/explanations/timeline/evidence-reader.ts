@@ -9,10 +9,12 @@ type EvidenceRows = { failing: ResultRow; healthy: ResultRow | null }
 /** Reads the selected checks. Null when the failing one was deleted because of its age. */
 export async function readEvidence(
   clickhouse: ClickhouseSource,
-  { monitorId, failing, healthy }: EvidenceSelection,
+  selection: EvidenceSelection,
 ): Promise<EvidenceRows | null> {
-  const failed = await findNewestCheck(clickhouse, monitorId, failing)
-  return failed && { failing: failed, healthy: await findNewestCheck(clickhouse, monitorId, healthy) }
+  const [failing, healthy] = await Promise.all(
+    [selection.failing, selection.healthy].map(one => findNewestCheck(clickhouse, selection.monitorId, one)),
+  )
+  return failing ? { failing, healthy: healthy ?? null } : null
 }
 
 /** The checks as the timeline of an incident shows them. */

@@ -19,6 +19,7 @@ import { BEFORE_MS, computeCheckSpans } from './time-spans.ts'
 import { buildTimeline } from './timeline.ts'
 import { IncidentTimeline } from './timeline-schema.ts'
 import {
+  findOpening,
   listChecksInSpans,
   listIncidentDeliveries,
   listOverlappingPeriods,
@@ -72,26 +73,27 @@ async function readTimeline(
   const scope = { projectId, monitorIds, from, to }
   const transitions = await listTransitionsBetween(db, { ...scope, from: before }, LIMITS.transitions + 1)
   const spans = computeCheckSpans(incident, transitions)
-  const selection = selectEvidence(transitions, from)
-  const [history, changes, updates, deliveries, withheld, periods, silences, vendorIncidents] = await Promise.all([
-    readHistory(clickhouse, { projectId, gone }, async reads => ({
-      checks: await listChecksInSpans(reads, monitorIds, spans, LIMITS.checks + 1),
-      evidence: selection && (await readEvidence(reads, selection)),
-    })),
-    hasScope(caller, 'admin')
-      ? listAuditOfRecords(db, projectId, 'monitor', monitorIds, { from: before, to: from }, LIMITS.changes + 1)
-      : ('insufficient_scope' as const),
-    listFirstUpdates(db, incident.id, LIMITS.updates + 1),
-    listIncidentDeliveries(db, projectId, incident.id, LIMITS.deliveries + 1),
-    listWithheldAlerts(db, { projectId, monitorIds, incidentId: incident.id, now: at }, LIMITS.withheld + 1),
-    listOverlappingPeriods(db, scope, LIMITS.periods + 1),
-    listOverlappingSilences(db, scope, LIMITS.silences + 1),
-    listPossibleCauses(db, projectId, incident, at),
-  ])
-  const checks = history?.checks ?? ('unavailable' as const)
-  const parts = { transitions, checks, changes, updates, deliveries, periods, withheld, silences, vendorIncidents }
+  const selection = selectEvidence(await findOpening(db, { ...scope, from: before, startedAt: from }))
+  const [checks, evidence, changes, updates, deliveries, withheld, periods, silences, vendorIncidents] =
+    await Promise.all([
+      readHistory(clickhouse, { projectId, gone }, reads =>
+        listChecksInSpans(reads, monitorIds, spans, LIMITS.checks + 1),
+      ),
+      selection && readHistory(clickhouse, { projectId, gone }, reads => readEvidence(reads, selection)),
+      hasScope(caller, 'admin')
+        ? listAuditOfRecords(db, projectId, 'monitor', monitorIds, { from: before, to: from }, LIMITS.changes + 1)
+        : ('insufficient_scope' as const),
+      listFirstUpdates(db, incident.id, LIMITS.updates + 1),
+      listIncidentDeliveries(db, projectId, incident.id, LIMITS.deliveries + 1),
+      listWithheldAlerts(db, { projectId, monitorIds, incidentId: incident.id, now: at }, LIMITS.withheld + 1),
+      listOverlappingPeriods(db, scope, LIMITS.periods + 1),
+      listOverlappingSilences(db, scope, LIMITS.silences + 1),
+      listPossibleCauses(db, projectId, incident, at),
+    ])
+  const read = { transitions, checks: checks ?? ('unavailable' as const), changes, updates, deliveries, periods }
+  const parts = { ...read, withheld, silences, vendorIncidents }
   return {
     ...buildTimeline(incident, monitorIds, parts, LIMITS),
-    evidence: selection && history?.evidence ? await toEvidence(context, projectId, selection, history.evidence) : null,
+    evidence: selection && evidence && (await toEvidence(context, projectId, selection, evidence)),
   }
 }

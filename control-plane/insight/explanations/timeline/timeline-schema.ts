@@ -121,7 +121,7 @@ const Evidence = Type.Object({
   failing: CheckResult,
   healthy: nullable(CheckResult, {
     description:
-      'The last check of a region that did not fail; or of the same region in the hour before the first failure, when every region failed. Null without one.',
+      'The last check of a region that was up; or, when no other region was up, the last one of the same region that was up before the first failure, in the hour or the three intervals before it. Null without one.',
   }),
 })
 
@@ -134,7 +134,7 @@ export const IncidentTimeline = Type.Object(
     items: Type.Array(Item, { description: 'Oldest first.' }),
     evidence: nullable(Evidence, {
       description:
-        'Two whole checks to compare: `failing`, the last one of a region that failed when the incident was opened, and `healthy`. Null without a transition to `down`, when its explanation or the check was deleted, and while the history cannot be read.',
+        'Two complete checks to compare, of the transition to `down` next to the start of the incident: `failing`, the last one of a region that failed, and `healthy`. Null without such a transition (from an hour before the start, of an outage that lasted until then), when its explanation or the check was deleted, and while the history cannot be read.',
     }),
     counts: Type.Array(Count, { description: 'One per kind that is not omitted.' }),
     omitted: Type.Array(

@@ -45,6 +45,31 @@ export function listTransitionsBetween(db: Db, scope: Scope, limit: number): Pro
   )
 }
 
+/** The decision about a monitor that opened an incident, or was made next to its start. */
+export type IncidentTransition = Pick<TimelineTransition, 'id' | 'monitor_id' | 'explanation' | 'interval_seconds'>
+
+/** Times of one transaction differ by less than this. */
+const SAME_MOMENT = `interval '1 second'`
+
+/**
+ * The transition to `down` next to the start of an incident, within a time range. Not one of an outage that had ended before the
+ * start.
+ */
+export async function findOpening(db: Db, scope: Scope & { startedAt: Date }): Promise<IncidentTransition | null> {
+  const [opening] = await query<IncidentTransition>(
+    db,
+    `SELECT t.id, t.monitor_id, t.explanation, m.interval_seconds
+     FROM transitions t JOIN monitors m ON m.id = t.monitor_id
+     WHERE t.monitor_id = ANY (CAST(:monitorIds AS uuid[])) AND t.project_id = :projectId AND t.to_status = 'down'
+       AND t.at >= :from AND t.at <= CAST(:to AS timestamptz) + ${SAME_MOMENT}
+       AND NOT EXISTS (SELECT 1 FROM transitions ending WHERE ending.monitor_id = t.monitor_id
+         AND ending.at > t.at AND ending.at < CAST(:startedAt AS timestamptz) AND ending.to_status = 'up')
+     ORDER BY abs(extract(epoch FROM t.at - CAST(:startedAt AS timestamptz))), t.id LIMIT 1`,
+    scope,
+  )
+  return opening ?? null
+}
+
 export type TimelineDelivery = {
   id: string
   event: string

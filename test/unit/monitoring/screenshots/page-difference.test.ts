@@ -2,13 +2,15 @@ import { randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { readDifference } from '../../../../control-plane/monitoring/screenshots/difference/difference-reader.ts'
+import { createDifferenceReader } from '../../../../control-plane/monitoring/screenshots/difference/difference-reader.ts'
 import {
   computeDifference,
   decodePage,
   ImageError,
 } from '../../../../control-plane/monitoring/screenshots/difference/page-difference.ts'
+import { HANG_MS } from '../../../support/wait.ts'
 
+const readDifference = createDifferenceReader(HANG_MS)
 const picture = (...page: Parameters<typeof encodePage>) => decodePage(encodePage(...page))
 
 /** A page of one colour, with `share` of its lines in another colour. */

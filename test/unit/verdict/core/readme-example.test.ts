@@ -63,7 +63,7 @@ t.test('The transition in README.md is one that a verdict explains so', async t 
     ...{ created_at: storedAt, updated_at: storedAt },
   }
   const [, json = ''] =
-    /explains it:\n\n```json\n([\s\S]*?)\n```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+    /transitions`:\n\n```json\n([\s\S]*?)\n```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
   const shown = JSON.parse(json)
   t.same(shown, expected)
   t.same(Object.keys(shown), Object.keys(expected))

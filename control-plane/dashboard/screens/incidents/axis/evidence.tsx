@@ -3,16 +3,14 @@ import { CheckDetail } from '../../monitors/checks/check-detail.tsx'
 import type { Check } from '../../monitors/types.ts'
 import type { Timeline } from './axis.ts'
 
-/** A failed check and a healthy one side by side, with everything that the probes recorded. */
+/** A failed check and a healthy one side by side, with what the probes recorded. */
 export const EvidencePair = ({ evidence: { failing, healthy } }: { evidence: NonNullable<Timeline['evidence']> }) => (
-  <div class="evidence-pair">
+  <div class="columns evidence-pair">
     <EvidenceCheck check={failing} name="Failing" />
     {healthy ? (
       <EvidenceCheck check={healthy} name={healthy.region === failing.region ? 'Before the failure' : 'Healthy'} />
     ) : (
-      <p class="missing">
-        There is no healthy check to compare: no region was up, and neither was {failing.region} in the hour before.
-      </p>
+      <p class="missing">There is no healthy check to compare.</p>
     )}
   </div>
 )
@@ -20,7 +18,7 @@ export const EvidencePair = ({ evidence: { failing, healthy } }: { evidence: Non
 const EvidenceCheck = ({ check, name }: { check: Check; name: string }) => {
   const { id, monitor_id: monitorId, scheduled_at: at, region, status } = check
   return (
-    <section aria-label={`${name}: ${region}`}>
+    <article aria-label={`${name}: ${region}`}>
       <p>
         <strong class={status === 'down' ? 'down' : undefined}>{name}</strong> in {region}, <Moment at={at} />{' '}
         <a href={`/monitors/${monitorId}?${new URLSearchParams({ check: id, at })}#check`}>
@@ -28,6 +26,6 @@ const EvidenceCheck = ({ check, name }: { check: Check; name: string }) => {
         </a>
       </p>
       <CheckDetail check={check} baseline={null} isAcceptable={false} />
-    </section>
+    </article>
   )
 }

@@ -4,7 +4,7 @@ import type { BoardRow } from '../../../core/board/board-row.ts'
 import { formatCount, formatNumber } from '../../../core/format.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { useLazyPart } from '../../../parts/layout/lazy-part.tsx'
-import { keepChosenMonitors } from '../../../parts/monitors/chosen-monitors.ts'
+import { MAX_WINDOW_MONITORS, toWindowAddress } from '../../../parts/monitors/chosen-monitors.ts'
 import type { RowSelection } from '../../../parts/monitors/monitor-table.tsx'
 import { UNDO_MS } from '../../../parts/monitors/undo-time.ts'
 import { CheckProgress } from '../checks/check-progress.tsx'
@@ -17,8 +17,6 @@ import { addRows, NOTHING_SELECTED, type Selection, toggleRange, toggleRow, togg
 
 /** The most monitors of one change. */
 const MAX_SELECTED = 10_000
-/** The most monitors of a maintenance window. */
-const MAX_WINDOW_MONITORS = 1_000
 
 type FinishedChange = { result: BulkResult; channels: ReadonlyMap<string, string>; untilMs: number }
 
@@ -125,7 +123,6 @@ const ACTIONS: readonly (readonly [BulkAction, string])[] = [
   ['resume', 'Resume'],
   ['silence', 'Silence…'],
   ['change', 'Change…'],
-  ['delete', 'Delete…'],
 ]
 
 function BulkBar({
@@ -141,18 +138,18 @@ function BulkBar({
   onAll(): void
   onClear(): void
 }) {
-  const { navigate } = useFrame()
+  const { navigate, nowMs } = useFrame()
   const count = ids.length
-  const planMaintenance = () => {
-    keepChosenMonitors(ids)
-    navigate('/maintenance/new')
-  }
+  const isTooMany = count > MAX_SELECTED
+  const hint = 'window-limit'
   return (
     <section class="bulk-bar" aria-label="Selected monitors">
       <p role="status">{formatCount(count, 'monitor')} selected</p>
-      {count > MAX_SELECTED && <p class="wrong">At most {formatNumber(MAX_SELECTED)} can change at once.</p>}
-      {count > MAX_WINDOW_MONITORS && count <= MAX_SELECTED && (
-        <p class="soft">A maintenance window has at most {formatNumber(MAX_WINDOW_MONITORS)} monitors.</p>
+      {isTooMany && <p class="wrong">At most {formatNumber(MAX_SELECTED)} can change at once.</p>}
+      {count > MAX_WINDOW_MONITORS && !isTooMany && (
+        <p class="soft" id={hint}>
+          A maintenance window has at most {formatNumber(MAX_WINDOW_MONITORS)} monitors.
+        </p>
       )}
       <button type="button" class="plain" onClick={onClear}>
         Clear
@@ -164,12 +161,20 @@ function BulkBar({
       )}
       <div class="actions">
         {ACTIONS.map(([action, name]) => (
-          <button key={action} type="button" disabled={count > MAX_SELECTED} onClick={() => onAction(action)}>
+          <button key={action} type="button" disabled={isTooMany} onClick={() => onAction(action)}>
             {name}
           </button>
         ))}
-        <button type="button" disabled={count > MAX_WINDOW_MONITORS} onClick={planMaintenance}>
+        <button
+          type="button"
+          disabled={count > MAX_WINDOW_MONITORS}
+          aria-describedby={hint}
+          onClick={() => navigate(toWindowAddress(ids, nowMs))}
+        >
           Maintenance…
+        </button>
+        <button type="button" disabled={isTooMany} onClick={() => onAction('delete')}>
+          Delete…
         </button>
       </div>
     </section>

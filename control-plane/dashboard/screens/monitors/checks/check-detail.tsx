@@ -27,6 +27,7 @@ export const CheckDetail = ({ check, baseline, isAcceptable }: DetailProps) => (
     <Phases timings={check.timings} />
     <Facts
       rows={[
+        ['Response', formatResponse(check)],
         ['Attempt', `${check.attempt}, ${TRIGGERS[check.trigger]}`],
         ['Address', check.resolved_ip],
         ['Probe', check.probe_id && <code>{check.probe_id}</code>],
@@ -57,6 +58,12 @@ export const CheckDetail = ({ check, baseline, isAcceptable }: DetailProps) => (
     {check.evidence && <Evidence evidence={check.evidence} />}
   </div>
 )
+
+/** `503, 62 ms`; null without any. */
+function formatResponse({ status_code: code, response_time_ms: ms }: Check): string | null {
+  const parts = [code || null, ms === null ? null : formatMs(ms)].filter(part => part !== null)
+  return parts.length === 0 ? null : parts.join(', ')
+}
 
 const TRIGGERS: Record<Check['trigger'], string> = {
   schedule: 'by schedule',

@@ -14,7 +14,10 @@ export function Screenshots({ check, baseline }: { check: Check; baseline: strin
     <>
       <h3>Screenshot</h3>
       <div class="pictures">
-        <Picture url={check.screenshot_url} alt="The page at the time of the failure">
+        <Picture
+          url={check.screenshot_url}
+          alt={check.status === 'up' ? 'The page at the time of the check' : 'The page at the time of the failure'}
+        >
           This check
         </Picture>
         {baseline && (

@@ -8,7 +8,7 @@ import { useAttempt, useFocusOnError } from '../../../parts/forms/attempt.ts'
 import { buildFormErrors, toFormError } from '../../../parts/forms/field-errors.ts'
 import { FormMessages } from '../../../parts/forms/form-messages.tsx'
 import { useLeaveQuestion } from '../../../parts/forms/leave-question.ts'
-import { takeChosenMonitors } from '../../../parts/monitors/chosen-monitors.ts'
+import { readChosenMonitors } from '../../../parts/monitors/chosen-monitors.ts'
 import { NeedsRole } from '../../../parts/needs-role.tsx'
 import { Consequences } from './consequences.tsx'
 import { readProposedTimes } from './proposed-times.ts'
@@ -49,7 +49,7 @@ function NewWindow({ search }: { search: URLSearchParams }) {
   const [proposed] = useState(() => readProposedTimes(search, new Date(nowMs)))
   const [start] = useState(() => ({
     ...startForm(nowMs, timeZone, proposed.times ?? undefined),
-    monitorIds: takeChosenMonitors(),
+    monitorIds: readChosenMonitors(search),
   }))
   const [form, setForm] = useState(start)
   const [isCreated, setCreated] = useState(false)

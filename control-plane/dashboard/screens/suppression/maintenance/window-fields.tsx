@@ -1,6 +1,7 @@
 import { DurationField } from '../../../parts/forms/duration-field.tsx'
 import type { FormErrors } from '../../../parts/forms/field-errors.ts'
 import { CheckField, FieldError, FieldGroup, SelectField, TextField } from '../../../parts/forms/fields.tsx'
+import { MAX_WINDOW_MONITORS } from '../../../parts/monitors/chosen-monitors.ts'
 import { MonitorChoice } from '../../../parts/monitors/monitor-choice.tsx'
 import { REPEATS, type Recurrence, WEEKDAYS } from './recurrence.ts'
 import { notifies, type WindowForm } from './window-form.ts'
@@ -43,7 +44,7 @@ export const WindowFields = (props: WindowFieldProps) => {
         path="monitor_ids"
         legend="Monitors"
         hint="The window has the monitors that are chosen now; monitors that match later are not added."
-        max={1_000}
+        max={MAX_WINDOW_MONITORS}
         ids={form.monitorIds}
         errors={errors}
         onChange={monitorIds => change({ monitorIds })}
