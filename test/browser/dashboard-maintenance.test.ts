@@ -274,11 +274,14 @@ t.test('On a phone a swipe over the calendar scrolls, and a tap on a day opens t
   const devtools = await context.newCDPSession(tab)
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) =>
     devtools.send('Input.dispatchTouchEvent', { type, touchPoints })
+  // a tap before the end of a swipe belongs to the swipe
+  await tab.evaluate(`document.addEventListener('scrollend', () => (window.hasScrolled = true), { capture: true })`)
   await touch('touchStart', { x: x + 20, y: y + 20 })
   for (const moved of [40, 80, 160]) await touch('touchMove', { x: x + 20 + moved / 2, y: y + 20 - moved })
   t.equal(await tab.locator('td[aria-selected="true"]').count(), 0, 'no day is marked')
   await touch('touchEnd')
-  await waitFor(async () => (await button.boundingBox())!.y < y - 50, { label: 'the page has scrolled' })
+  await waitFor(() => tab.evaluate('window.hasScrolled'), { label: 'the end of the swipe' })
+  t.ok((await button.boundingBox())!.y < y - 50, 'the page has scrolled')
   await button.tap()
   await tab.waitForURL(/\/maintenance\/new\?/)
   t.match(await tab.getByLabel('Begins').inputValue(), /^20\d\d-\d\d-\d\dT02:00$/)
