@@ -3,7 +3,7 @@ import { rescheduleAfterClockStep } from '../../control-plane/alerting/deliverie
 import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { setClockSource } from '../../control-plane/foundation/platform/time/clock.ts'
-import { createDeliveryQueue } from '../support/delivery-queue.ts'
+import { createDeliveryQueue, send } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -42,6 +42,22 @@ t.test(
     t.equal((await queue.ended(id)).status, 'delivered')
   },
 )
+
+t.test('An alert that began to be queued before the clock was set back, and was committed later, is sent', async t => {
+  const receiver = await startReceiver(t)
+  aheadMs = HOUR_MS
+  const worker = queue.startWorker(t)
+  const [slow, other] = [await queue.channel(receiver.url), await queue.channel(receiver.url)]
+  await queue.db.transaction(async tx => {
+    await send(tx, queue.tenant.projectId, [slow], ['monitor:a'], new Date(Date.now() + HOUR_MS))
+    aheadMs = 0
+    worker.wake()
+    // the worker has noticed the clock when it has sent this
+    const [id = ''] = await queue.send(other, 'monitor:b')
+    await queue.ended(id)
+  })
+  await receiver.waitFor(2)
+})
 
 t.test('Deferred requests of an event are sent a second apart after the clock was set back', async t => {
   const receiver = await startReceiver(t)

@@ -4,21 +4,13 @@ import { createWorkPool, type WorkPool } from '../../foundation/platform/concurr
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import { createOwnFaultDetector } from '../../foundation/platform/network/own-faults.ts'
-import {
-  createSetBackDetector,
-  monotonicMs,
-  now,
-  nowMs,
-  sleep,
-  TIMER_SLACK_MS,
-} from '../../foundation/platform/time/clock.ts'
+import { monotonicMs, now, nowMs, sleep, TIMER_SLACK_MS } from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 import { createOwnFaultReport } from './attempts/own-fault-actions.ts'
 import { sendMessage } from './attempts/send-actions.ts'
 import type { DeliveryContext, SendContext } from './context.ts'
 import { createDeliveryMetrics, type DeliveryMetrics } from './metrics.ts'
 import { type ChannelLimiter, createChannelLimiter } from './queue/channel-limiter.ts'
-import { rescheduleAfterClockStep } from './queue/clock-step-store.ts'
 import { finishByProject } from './queue/finish-actions.ts'
 import { type ClaimedDelivery, claimDeliveries, type FinishedAttempt } from './queue/lane-actions.ts'
 import {
@@ -28,6 +20,7 @@ import {
   MAX_PROCESS_CONCURRENCY,
   MAX_PROCESS_MAILS,
 } from './queue/lanes.ts'
+import { createRescheduler } from './queue/reschedule-actions.ts'
 import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
 import type { PreparedDelivery } from './rendering/prepare.ts'
@@ -68,8 +61,7 @@ type DeliveryState = {
   isWoken: boolean
   /** when due work was last looked for */
   checkedAtMs: number
-  hasBeenSetBack: () => boolean
-  isRescheduleDue: boolean
+  reschedule: () => Promise<number | null>
   wakeClaims(): void
   wakeWrites(): void
 }
@@ -133,8 +125,7 @@ function createState(
     cursors: new Map(),
     isWoken: true,
     checkedAtMs: 0,
-    hasBeenSetBack: createSetBackDetector(),
-    isRescheduleDue: false,
+    reschedule: createRescheduler(context),
   }
 }
 
@@ -143,7 +134,8 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   const { context, metrics, channels } = state
   const limit = Math.min(MAX_CLAIMED_LANES, state.requests.free(channels.waiting()))
   if (signal.aborted || limit <= 0) return
-  await rescheduleIfSetBack(state)
+  const againMs = await state.reschedule()
+  if (againMs !== null) wakeAt(state, new Date(nowMs() + againMs))
   if (!(await shouldClaim(state))) return
   const held = channels.sizeByProject()
   const { owner, cursors } = state
@@ -168,23 +160,6 @@ const reportUndecrypted = ({ context }: DeliveryState, deliveries: number) =>
     { event: 'undecrypted_deliveries', deliveries },
     'SECRET_KEY does not decrypt the channels of some deliveries; they wait up to a day for a process that has the key',
   )
-
-/** Also reschedules in the first round: the clock may have been set back while no process ran. */
-async function rescheduleIfSetBack(state: DeliveryState): Promise<void> {
-  state.isRescheduleDue ||= state.hasBeenSetBack()
-  if (state.isRescheduleDue) await rescheduleDeferred(state.context)
-  state.isRescheduleDue = false
-}
-
-async function rescheduleDeferred({ db, log, timing }: SendContext): Promise<void> {
-  let lanes = 0
-  for (;;) {
-    const changed = await db.transaction(tx => rescheduleAfterClockStep(tx, now(), timing.leaseMs))
-    if (changed === 0) break
-    lanes += changed
-  }
-  if (lanes > 0) log.warn({ lanes }, 'the clock was set back; deferred deliveries were rescheduled')
-}
 
 /** Whether the loop was woken, or lanes are due. */
 async function shouldClaim(state: DeliveryState): Promise<boolean> {

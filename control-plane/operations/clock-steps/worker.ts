@@ -5,8 +5,8 @@ import { PLANNED_WAITS } from './planned-waits.ts'
 import { shortenWaits } from './store.ts'
 
 const CHECK_INTERVAL_MS = 2_000
-/** A second pass for rows that were locked. */
-const RETRY_AFTER_MS = 60_000
+/** Passes after the first one: for rows of transactions that began before the step and committed later, and for locked rows. */
+const REPEAT_AFTER_MS = [5_000, 60_000]
 
 /**
  * When PostgreSQL's clock was set back, and at the start of a process, shortens the waits of work that was planned while
@@ -22,7 +22,7 @@ export function startClockStepWorker({
   let dueMs: number[] = []
   return startLoop('clock-steps', CHECK_INTERVAL_MS, tools, async () => {
     const nowMs = monotonicMs()
-    if (hasBeenSetBack()) dueMs = [nowMs, nowMs + RETRY_AFTER_MS]
+    if (hasBeenSetBack()) dueMs = [nowMs, ...REPEAT_AFTER_MS.map(ms => nowMs + ms)]
     if (!dueMs.some(ms => ms <= nowMs)) return
     for (const wait of PLANNED_WAITS) {
       const rows = await shortenWaits(db, wait, { vendorSeconds: config.vendorIntervalSeconds })
