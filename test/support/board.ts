@@ -1,5 +1,6 @@
 import { type Db, execute } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { insertMonitors } from './verdict.ts'
+import { FailureSource, Outcome, Trigger } from '../../shared/checks/result.ts'
+import { insertMonitors, type MonitorSpec } from './verdict.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: values of every column
 type BoardRows = Map<string, any>
@@ -18,8 +19,13 @@ export function applyBoard(rows: BoardRows, board: any): BoardRows {
 const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 
 /** Inserts monitors with the verdict states of three regions; one in fifty is down. */
-export async function insertWatchedMonitors(db: Db, projectId: string, count: number): Promise<string[]> {
-  const ids = await insertMonitors(db, projectId, count, { regions: REGIONS })
+export async function insertWatchedMonitors(
+  db: Db,
+  projectId: string,
+  count: number,
+  spec: MonitorSpec = {},
+): Promise<string[]> {
+  const ids = await insertMonitors(db, projectId, count, { ...spec, regions: REGIONS })
   await execute(
     db,
     `UPDATE monitors m SET name = 'Service ' || row.n || ' of ' || (ARRAY['shop', 'search', 'login', 'billing'])[1 + row.n % 4],
@@ -32,17 +38,29 @@ export async function insertWatchedMonitors(db: Db, projectId: string, count: nu
   return ids
 }
 
-/** Stores a verdict state for each monitor. `state`: SQL of the state of a `region` of the `n`th monitor. */
+/**
+ * Stores a verdict state for each monitor, as a verdict process does: each region has voted now. `state`: SQL of the state of a
+ * `region` of the `n`th monitor.
+ */
 export async function insertStates(db: Db, ids: string[], state: string): Promise<void> {
-  const last = `jsonb_build_object('region', region, 'statusCode', 0, 'responseTimeMs', 20, 'outcome', 'down',
-    'error', CASE WHEN s.state = 'failing' THEN
-      jsonb_build_object('source', 'target', 'code', 'ECONNREFUSED', 'message', 'connection refused') END)`
+  const last = `jsonb_build_object('region', region, 'probeId', region, 'configVersion', m.config_version, 'epoch', 0,
+    'scheduledAtMs', s.ms, 'attempt', 1, 'outcome', CASE WHEN s.state = 'failing' THEN ${Outcome.DOWN} ELSE ${Outcome.UP} END,
+    'trigger', ${Trigger.SLOT},
+    'statusCode', 0, 'responseTimeMs', 20, 'error', CASE WHEN s.state = 'failing' THEN
+      jsonb_build_object('source', ${FailureSource.TARGET}, 'code', 'ECONNREFUSED', 'message', 'connection refused') END)`
+  const cell = `jsonb_build_object('region', region, 'state', s.state, 'failures', 0, 'notUp', 0, 'better', 0,
+    'fence', jsonb_build_object('configVersion', m.config_version, 'epoch', 0, 'scheduledAtMs', s.ms, 'attempt', 1),
+    'votedAtMs', s.ms, 'firstFailure', CASE WHEN s.state = 'failing' THEN
+      jsonb_build_object('atMs', s.ms, 'scheduledAtMs', s.ms) END, 'last', ${last}, 'secondOpinion', NULL)`
   await execute(
     db,
     `INSERT INTO verdict_states (monitor_id, partition, state, updated_at)
-     SELECT m.id, m.partition, jsonb_build_object('monitorId', m.id, 'status', m.status, 'unchecked', NULL, 'cells', (
-         SELECT jsonb_agg(jsonb_build_object('region', region, 'state', s.state, 'failures', 0, 'last', ${last}))
-         FROM unnest(m.regions) AS region, LATERAL (SELECT ${state} AS state) AS s)), now()
+     SELECT m.id, m.partition, jsonb_build_object('monitorId', m.id, 'configVersion', m.config_version, 'status', m.status,
+         'statusSinceMs', NULL, 'outageSinceMs', NULL, 'noMajoritySinceMs', NULL, 'quorumLostSinceMs', NULL,
+         'askedAtMs', NULL, 'unchecked', NULL, 'restoredAtMs', NULL, 'cells', (
+         SELECT jsonb_agg(${cell})
+         FROM unnest(m.regions) AS region,
+           LATERAL (SELECT ${state} AS state, floor(extract(epoch FROM now()) * 1000) AS ms) AS s)), now()
      FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS row (id, n) JOIN monitors m ON m.id = row.id
      ON CONFLICT (monitor_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`,
     { ids },

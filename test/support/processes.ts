@@ -29,6 +29,8 @@ export type Program = {
   readonly exited: Promise<number | null>
   /** the first line with that `event`, past or future; fails when the program ends before */
   untilEvent(event: string, timeoutMs?: number): Promise<LogLine>
+  /** whether it runs, and the newest lines of its log with the level of a warning or more; for the output of a failed test */
+  describe(): string
   /** sends SIGTERM and resolves to its exit code */
   stop(): Promise<number | null>
   kill9(): Promise<void>
@@ -143,6 +145,8 @@ export function startProgram(t: Teardown, options: ProgramOptions): Program {
       return exited
     },
     untilEvent,
+    describe: () =>
+      `${options.program} ${hasEnded() ? `ended with ${child.exitCode ?? child.signalCode}` : 'runs'}\n${logTail(lines.filter(isWarning))}`,
     stop,
     kill9,
     freeze: () => void child.kill('SIGSTOP'),
@@ -163,6 +167,9 @@ function parse(line: string): LogLine {
 
 /** Whether the program was ready. The reason of a later end is printed, because the test only sees refused connections. */
 const hasStarted = (lines: LogLine[]) => lines.some(({ event }) => event === 'ready' || event === 'connected')
+
+/** A line that is no JSON is output of Node itself. */
+const isWarning = ({ level, text }: LogLine) => text !== undefined || level >= 40
 
 function logTail(lines: LogLine[]): string {
   return lines

@@ -19,6 +19,7 @@ import { usePrefetch } from './server/prefetch.ts'
 import {
   createCache,
   findDeleted,
+  readAllAgain,
   seedCache,
   setDeleted,
   setLive,
@@ -70,7 +71,7 @@ function Page({ initial }: { initial: DocumentState }) {
     // lists that are not shown still have the record
     else if (deleted) cache.removeQueries({ type: 'inactive' })
     if (/^(list|read|preview|export)/.test(name)) return outcome
-    refreshing.current = cache.invalidateQueries()
+    refreshing.current = readAllAgain(cache)
     await waitForRefresh(Promise.all([refreshing.current, index.renew()]))
     return outcome
   }
@@ -85,7 +86,7 @@ function Page({ initial }: { initial: DocumentState }) {
     timeZone: zone,
     isInteractive: !isFirst,
     execute,
-    refresh: () => cache.invalidateQueries(),
+    refresh: () => readAllAgain(cache),
     whenRefreshed: () => refreshing.current,
     navigate: (address, isSameEntry) =>
       SCREEN_ADDRESS.test(address) && (isSameEntry || !isReplaced)

@@ -16,6 +16,7 @@ export async function runFlows(t: Test, name: string, start: (t: Test) => StartB
         await flow(t, scene)
       } catch (error) {
         t.comment(await scene.tab.read<string>('location.href + "\\n" + document.body.innerText').catch(String))
+        t.comment(scene.picket.controlPlane.describe())
         // without the question of a form with changes
         await scene.driver.first.navigate('about:blank')
         throw error

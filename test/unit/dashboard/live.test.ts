@@ -2,7 +2,7 @@ import { QueryClient, QueryObserver } from '@tanstack/query-core'
 import t from 'tap'
 import { createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
 import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/server/live.ts'
-import { createCache, prefetch } from '../../../control-plane/dashboard/browser/server/queries.ts'
+import { createCache, prefetch, readAllAgain } from '../../../control-plane/dashboard/browser/server/queries.ts'
 import { read } from '../../../control-plane/dashboard/core/operations.ts'
 import { buildBoard } from '../../support/dashboard-fixtures.ts'
 import { waitFor } from '../../support/wait.ts'
@@ -122,4 +122,26 @@ t.test('Changes that come faster than answers do not keep answers from being sho
   await waitFor(() => cache.getQueryData(queryKey) === 3, { label: 'the newest answer' })
   await new Promise(resolve => setImmediate(resolve))
   t.equal(answers.length, 3, 'nothing has changed since')
+})
+
+t.test('A first read that was on its way during an operation of the page is repeated', async t => {
+  const cache = createCache()
+  const monitor = read('readMonitor', { path: { id: 'a' } })
+  const queryKey = [monitor.name, monitor.arguments]
+  const answers: (() => void)[] = []
+  const execute = () => new Promise<{ data: number }>(resolve => answers.push(() => resolve({ data: answers.length })))
+  const first = prefetch(cache, execute as never, { monitor })
+  const { options } = cache.getQueryCache().find({ queryKey })!
+  const end = new QueryObserver(cache, options as never).subscribe(() => {})
+  t.teardown(() => {
+    end()
+    cache.clear()
+  })
+  const again = readAllAgain(cache)
+  t.equal(answers.length, 1, 'it cannot be started again')
+  answers[0]!()
+  await Promise.all([first, again])
+  await waitFor(() => answers.length === 2, { label: 'a read that began after the operation' })
+  answers[1]!()
+  await waitFor(() => cache.getQueryData(queryKey) === 2, { label: 'the newest answer' })
 })

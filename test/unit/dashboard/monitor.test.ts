@@ -238,6 +238,11 @@ t.test('A check whose screenshot is the newest comparison of its region and diff
     ['it is the baseline already', showPictures([{ ...own, kind: 'baseline' }])],
   ]
   for (const [what, shown] of without) t.notMatch(shown.html, /\/baseline"|Accept as baseline/, what)
+  const listMonitorChecks = buildList([buildCheck({ screenshot_url: '/own' })])
+  const errors = { listMonitorScreenshots: AWAY }
+  const away = show({ answers: { listMonitorChecks }, errors }, `?check=k1&at=${ago(1)}`)
+  t.match(away.text, `The baseline cannot be shown: ${AWAY.message}.`)
+  t.match(away.html, '<img src="/own"')
   t.end()
 })
 

@@ -6,7 +6,7 @@ import type { FrameContext, Me } from '../../core/frame-context.ts'
 import { ADMIN_READS, createExecute, type Execute } from '../../core/operations.ts'
 import type { FrameNotice } from '../../parts/layout/frame.tsx'
 import { loadWholePages } from '../leave-question.ts'
-import { fetchInTime } from './queries.ts'
+import { fetchInTime, readAllAgain } from './queries.ts'
 
 /** Without an answer or event for this time, what is shown counts as old. */
 const SILENCE_MS = 30_000
@@ -97,7 +97,7 @@ export function useLoss(cache: QueryClient, loss: ApiConnection['loss']): void {
   useEffect(() => {
     if (loss === 'elsewhere') return loadWholePages()
     if (loss !== 'ended') return undefined
-    const onReturn = () => void cache.invalidateQueries()
+    const onReturn = () => void readAllAgain(cache)
     addEventListener('focus', onReturn)
     return () => removeEventListener('focus', onReturn)
   }, [cache, loss])

@@ -1,6 +1,7 @@
 import {
   hashKey,
   QueriesObserver,
+  type Query,
   QueryClient,
   type QueryKey,
   type QueryObserverOptions,
@@ -66,11 +67,25 @@ const outdatedReads = new WeakMap<QueryClient, Set<string>>()
  */
 export function readChanged(cache: QueryClient, isChanged: (key: QueryKey) => boolean = () => true): void {
   const predicate = ({ queryKey }: { queryKey: QueryKey }) => isChanged(queryKey)
+  markOutdated(cache, predicate)
+  void cache.invalidateQueries({ predicate }, { cancelRefetch: false })
+}
+
+/**
+ * Reads again all that the page shows, after an operation of this page. A read on its way is cancelled; a first one, which
+ * has no data yet, is repeated after its end. Resolves when the reads have ended.
+ */
+export function readAllAgain(cache: QueryClient): Promise<void> {
+  markOutdated(cache, ({ state }) => state.data === undefined)
+  return cache.invalidateQueries()
+}
+
+/** Marks the reads on their way that are to be repeated. */
+function markOutdated(cache: QueryClient, predicate: (query: Query) => boolean): void {
   const outdated = outdatedReads.get(cache) ?? new Set()
   outdatedReads.set(cache, outdated)
   const onTheirWay = cache.getQueryCache().findAll({ predicate, fetchStatus: 'fetching' })
   for (const { queryHash } of onTheirWay) outdated.add(queryHash)
-  void cache.invalidateQueries({ predicate }, { cancelRefetch: false })
 }
 
 /** Makes a read, and again after its end when something changed meanwhile. */

@@ -3,7 +3,7 @@ import { changeAddress } from '../../../core/address.ts'
 import { useFrame } from '../../../core/frame-context.ts'
 import { type OperationResponse, read } from '../../../core/operations.ts'
 import type { Result } from '../../../core/screen.ts'
-import { Loaded } from '../../../parts/layout/states.tsx'
+import { Failure, Loaded } from '../../../parts/layout/states.tsx'
 import { Moment } from '../../../parts/moment.tsx'
 import type { Check, Monitor } from '../types.ts'
 import { CheckDetail } from './check-detail.tsx'
@@ -101,6 +101,7 @@ function FoundCheck({ check, monitor, screenshots }: { check: Check } & Pick<Dra
         in {check.region}, <Moment at={check.scheduled_at} />
       </p>
       <CheckDetail check={check} baseline={baseline?.url ?? null} isAcceptable={isAcceptable} />
+      {check.screenshot_url && screenshots && <Failure result={screenshots} what="The baseline" />}
     </>
   )
 }
