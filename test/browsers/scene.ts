@@ -26,8 +26,6 @@ export type Scene = {
   driver: Driver
   tab: Tab
   target: Target
-  /** one that no flow breaks */
-  steadyTarget: Target
   receiver: Receiver
   proxy: TlsProxy
   postgres: TcpRelay
@@ -57,9 +55,8 @@ export async function startScene(t: Test, start: StartBrowser): Promise<Scene> {
   })
   const db = createPostgres(database, 4)
   t.teardown(() => db.destroy())
-  const [proxy, target, steadyTarget, receiver] = [
+  const [proxy, target, receiver] = [
     await startTlsProxy(t, port, picket.origin),
-    await startTarget(t),
     await startTarget(t),
     await startReceiver(t),
   ]
@@ -70,7 +67,7 @@ export async function startScene(t: Test, start: StartBrowser): Promise<Scene> {
     await waitForScripts(other)
   }
   return {
-    ...{ picket, db, driver, tab, target, steadyTarget, receiver, proxy, postgres, clickhouse, origin, open },
+    ...{ picket, db, driver, tab, target, receiver, proxy, postgres, clickhouse, origin, open },
     call: async (method, path, body) => (await picket.api[method](path, body as never)).body.data,
     async createStranger(email) {
       const person = await createPerson({ origin: picket.origin, call: createCaller(picket) }, email)

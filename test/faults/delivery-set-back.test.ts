@@ -1,8 +1,10 @@
 import t from 'tap'
 import { rescheduleAfterClockStep } from '../../control-plane/alerting/deliveries/queue/clock-step-store.ts'
 import { DELIVERY_TIMING } from '../../control-plane/alerting/deliveries/queue/lanes.ts'
+import { createRescheduler } from '../../control-plane/alerting/deliveries/queue/reschedule-actions.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { setClockSource } from '../../control-plane/foundation/platform/time/clock.ts'
+import { createLog } from '../../shared/process/log.ts'
 import { createDeliveryQueue, send } from '../support/delivery-queue.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
@@ -114,4 +116,27 @@ t.test('A lane of a process that died under the wrong clock is free when its lea
   t.equal(await replan(), 0)
   const seconds = await dueInSeconds(channel)
   t.ok(seconds > 0 && seconds <= 30, `${seconds} s`)
+})
+
+t.test('Waits are corrected at the start and after each set-back, and each second for a minute', async t => {
+  const channel = await queue.channel('http://127.0.0.1:9/')
+  await queue.send(channel, 'monitor:a')
+  const clock = { ms: 0, isSetBack: true }
+  const reschedule = createRescheduler(
+    { db: queue.db, log: createLog('test', 'silent'), timing: DELIVERY_TIMING },
+    { monotonicMs: () => clock.ms, hasBeenSetBack: () => clock.isSetBack },
+  )
+  const corrects = async (ms: number, isSetBack = false) => {
+    await setLane(channel, null)
+    Object.assign(clock, { ms, isSetBack })
+    const againMs = await reschedule()
+    return { isCorrected: (await dueInSeconds(channel)) <= 0, againMs }
+  }
+  for (const startMs of [0, 100_000]) {
+    t.same(await corrects(startMs, true), { isCorrected: true, againMs: 1_000 })
+    t.same(await corrects(startMs + 999), { isCorrected: false, againMs: null }, 'too soon')
+    t.same(await corrects(startMs + 1_000), { isCorrected: true, againMs: 1_000 })
+    t.same(await corrects(startMs + 59_999), { isCorrected: true, againMs: 1_000 })
+    t.same(await corrects(startMs + 61_000), { isCorrected: false, againMs: null }, 'the minute is over')
+  }
 })

@@ -333,3 +333,19 @@ t.test('Every change is sent once to each channel, singly or in a digest, in the
   })
   await t.resolves(fc.assert(property, { numRuns: 25, endOnFailure: true }))
 })
+
+t.test(
+  'After the clock was set back, changes that were sent before do not count as sent in the last minute',
+  async t => {
+    const { ids, chat, publish } = await scene(32)
+    const HOUR_S = 3_600
+    await publish(down(ids.slice(0, 20)), at(HOUR_S))
+    await closeDueDigests(db, at(HOUR_S + 10))
+    await deliverAll()
+    for (const id of ids.slice(20, 30)) await publish(down([id]), at(HOUR_S + 20))
+    await deliverAll()
+    const before = (await listLoggedDeliveries(db, chat)).length
+    await publish(down(ids.slice(30)), at(0))
+    t.same(listEvents(await listLoggedDeliveries(db, chat)).slice(before), ['monitor.down 1', 'monitor.down 1'])
+  },
+)

@@ -16,7 +16,9 @@ import { findFirstDueInMs } from '../../control-plane/verdict/heartbeats/store.t
 import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
+import { createDatabaseClock } from '../support/database-clock.ts'
 import { buildPingArrival, countOutageRows, readHeartbeat, runOut } from '../support/heartbeats.ts'
+import { openTransaction, waitForLock } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitors, readStatuses } from '../support/verdict.ts'
 
@@ -299,4 +301,21 @@ t.test('a ping that was queued while it waited for its commit is left out of the
   const [answer] = await storePings(tools(), [{ ...buildPingArrival(token), isWithdrawn: true }])
   t.ok(answer instanceof WithdrawnPingError)
   t.equal((await readHeartbeat(db, id))?.pings ?? 0, 0)
+})
+
+t.test('A clock that is set ahead between two statements of an evaluation makes no heartbeat overdue', async t => {
+  const clock = await createDatabaseClock(db)
+  const late = createPostgres(url, 2)
+  t.teardown(() => late.destroy())
+  const { id, token } = await create()
+  await beat(token)
+  await execute(db, 'UPDATE heartbeat_intake SET listening_at = clock_timestamp()')
+  const holder = await openTransaction(db)
+  await execute(holder, 'LOCK TABLE heartbeats IN ACCESS EXCLUSIVE MODE')
+  const evaluation = evaluateOverdue(tools(late), 10)
+  await waitForLock(db)
+  await clock.setAhead(3 * HOUR_MS)
+  await holder.commit()
+  t.equal(await evaluation, 0)
+  t.match(await countOutageRows(db, id), { downs: 0 })
 })

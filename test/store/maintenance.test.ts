@@ -13,9 +13,10 @@ import {
   deleteWindow,
   planDueWindows,
 } from '../../control-plane/verdict/maintenance/actions.ts'
-import { listMonitorsInMaintenance, listPeriods } from '../../control-plane/verdict/maintenance/store.ts'
+import { findWindow, listMonitorsInMaintenance, listPeriods } from '../../control-plane/verdict/maintenance/store.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertExpiryMonitor, observeCertificate, readExpiryWarnings } from '../support/expiry.ts'
+import { openTransaction, waitForLock } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertMonitors } from '../support/verdict.ts'
 
@@ -199,4 +200,17 @@ t.test('A certificate that ends soon is reported after maintenance', async t => 
   t.same(await readExpiryWarnings(db, id), [])
   await look(at('12 12:10'))
   t.match(await readExpiryWarnings(db, id), [{ name: 'monitor.ssl_expiry', days: 5 }])
+})
+
+t.test('A change of the title that waits for a change of the monitors keeps the new monitors', async t => {
+  const { projectId, ids } = await family(2)
+  const [first, second] = ids as [string, string]
+  const window = await createWindow(tools, projectId, { ...NIGHTLY, monitor_ids: [first] }, at('05 12:00'))
+  const slow = await openTransaction(db)
+  await changeWindow({ ...tools, db: slow }, projectId, window.id, { monitor_ids: [first, second] }, at('05 12:01'))
+  const title = changeWindow({ ...tools, db: other }, projectId, window.id, { title: 'Copy' }, at('05 12:02'))
+  await waitForLock(db)
+  await slow.commit()
+  t.match(await title, { title: 'Copy', monitorIds: { length: 2 } })
+  t.same((await findWindow(db, projectId, window.id))?.monitorIds.sort(), [first, second].sort())
 })

@@ -359,3 +359,25 @@ t.test('While the status may be out of date a reminder waits; it is sent once wh
   await remind(240)
   t.equal(await house.received(), 'DOWN 1 UP', 'no reminder follows when the monitor has recovered')
 })
+
+t.test(
+  'A rule reminds of the open outage also when the previous one was reported under a clock that was ahead',
+  async t => {
+    const { ids, fail, recover, received, change } = await scene({ every: null })
+    await fail(0)
+    await recover(1)
+    await fail(2)
+    // the ids of events begin with their time
+    const ahead = uuidv7({ msecs: Date.now() + 3_600_000 })
+    await execute(
+      db,
+      `INSERT INTO events (id, project_id, name, subject, data, occurred_at)
+     SELECT :ahead, project_id, name, subject, data, occurred_at FROM events
+     WHERE subject = :subject AND name = 'monitor.down' ORDER BY id LIMIT 1`,
+      { ahead, subject: `monitor:${ids[0]}` },
+    )
+    await change({ remind_every_minutes: 30 }, 3)
+    await remind(33)
+    t.equal(await received(), 'DOWN UP DOWN 1')
+  },
+)

@@ -18,14 +18,14 @@ export function applyBoard(rows: BoardRows, board: any): BoardRows {
 
 const REGIONS = ['us-east', 'eu-west', 'ap-southeast']
 
-/** Inserts monitors with the verdict states of three regions; one in fifty is down. */
+/** Inserts monitors with the verdict states of their regions; one in fifty is down. */
 export async function insertWatchedMonitors(
   db: Db,
   projectId: string,
   count: number,
-  spec: MonitorSpec = {},
+  { regions = REGIONS, ...spec }: MonitorSpec = {},
 ): Promise<string[]> {
-  const ids = await insertMonitors(db, projectId, count, { ...spec, regions: REGIONS })
+  const ids = await insertMonitors(db, projectId, count, { ...spec, regions })
   await execute(
     db,
     `UPDATE monitors m SET name = 'Service ' || row.n || ' of ' || (ARRAY['shop', 'search', 'login', 'billing'])[1 + row.n % 4],
@@ -34,7 +34,7 @@ export async function insertWatchedMonitors(
      FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS row (id, n) WHERE m.id = row.id`,
     { ids },
   )
-  await insertStates(db, ids, `CASE WHEN n % 50 = 0 AND region <> 'eu-west' THEN 'failing' ELSE 'ok' END`)
+  await insertStates(db, ids, `CASE WHEN n % 50 = 0 AND region <> '${regions[1]}' THEN 'failing' ELSE 'ok' END`)
   return ids
 }
 

@@ -1,4 +1,5 @@
-import { type Db, execute, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { type Db, execute, query, type Tx } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { waitFor } from './wait.ts'
 
 /**
  * Begins a transaction that PostgreSQL keeps open, however long the test waits in it. It ends one of a pool after ten
@@ -13,4 +14,10 @@ export async function openTransaction(db: Db): Promise<Tx> {
 /** The same for a transaction that has begun. */
 export async function keepOpen(tx: Tx): Promise<void> {
   await execute(tx, 'SET LOCAL idle_in_transaction_session_timeout = 0')
+}
+
+/** Resolves when a statement in the database waits for a lock. */
+export async function waitForLock(db: Db): Promise<void> {
+  const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await waitFor(async () => (await query(db, sql)).length > 0, { label: 'a statement that waits for a lock' })
 }

@@ -168,7 +168,7 @@ function parse(line: string): LogLine {
 /** Whether the program was ready. The reason of a later end is printed, because the test only sees refused connections. */
 const hasStarted = (lines: LogLine[]) => lines.some(({ event }) => event === 'ready' || event === 'connected')
 
-/** A line that is no JSON is output of Node itself. */
+/** A line that is not JSON is output of Node itself. */
 const isWarning = ({ level, text }: LogLine) => text !== undefined || level >= 40
 
 function logTail(lines: LogLine[]): string {

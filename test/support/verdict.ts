@@ -22,7 +22,6 @@ export type MonitorSpec = {
   regions?: string[]
   intervalSeconds?: number
   name?: string
-  url?: string
   partition?: number
 }
 
@@ -34,17 +33,16 @@ export async function insertMonitor(db: Db, projectId: string, spec: MonitorSpec
 
 export async function insertMonitors(db: Db, projectId: string, count: number, spec: MonitorSpec = {}) {
   const { retryCount = 0, regions = ['us-east'], intervalSeconds = 30, name = 'Shop', partition } = spec
-  const { url = 'https://shop.example' } = spec
   const ids = Array.from({ length: count }, () => (partition === undefined ? uuidv7() : createIdOfPartition(partition)))
   await execute(
     db,
     `INSERT INTO monitors (id, project_id, partition, name, type, url, method, interval_seconds, timeout_ms, regions,
        keyword_type, ssl_check, domain_check, screenshot_on_failure, screenshot_compare, screenshot_threshold,
        retry_count, created_at, updated_at)
-     SELECT id, :projectId, partition, :name, 'http', :url, 'GET', :intervalSeconds, 5000,
+     SELECT id, :projectId, partition, :name, 'http', 'https://shop.example', 'GET', :intervalSeconds, 5000,
        CAST(:regions AS text[]), 'contains', false, false, true, false, 0.05, :retryCount, now(), now()
      FROM unnest(CAST(:ids AS uuid[]), CAST(:partitions AS smallint[])) AS row (id, partition)`,
-    { projectId, name, url, intervalSeconds, regions, retryCount, ids, partitions: ids.map(computePartition) },
+    { projectId, name, intervalSeconds, regions, retryCount, ids, partitions: ids.map(computePartition) },
   )
   return ids
 }

@@ -59,8 +59,8 @@ type DeliveryState = {
   cursors: ReadonlyMap<string, string>
   /** whether the next round claims without looking for due work first */
   isWoken: boolean
-  /** when due work was last looked for */
-  checkedAtMs: number
+  /** when due work was last looked for, by the monotonic clock */
+  checkedMs: number
   reschedule: () => Promise<number | null>
   wakeClaims(): void
   wakeWrites(): void
@@ -124,7 +124,7 @@ function createState(
     finished: [],
     cursors: new Map(),
     isWoken: true,
-    checkedAtMs: 0,
+    checkedMs: Number.NEGATIVE_INFINITY,
     reschedule: createRescheduler(context),
   }
 }
@@ -166,14 +166,14 @@ async function shouldClaim(state: DeliveryState): Promise<boolean> {
   const { isWoken } = state
   state.isWoken = false
   // a queue that is never idle must not keep the relay from being woken
-  const isCheckDue = nowMs() - state.checkedAtMs >= IDLE_INTERVAL_MS
+  const isCheckDue = monotonicMs() - state.checkedMs >= IDLE_INTERVAL_MS
   if (isWoken && !isCheckDue) return true
   return (await hasDueLanes(state)) || isWoken
 }
 
 /** The only query of an idle queue. It also wakes the relay. */
 async function hasDueLanes(state: DeliveryState): Promise<boolean> {
-  state.checkedAtMs = nowMs()
+  state.checkedMs = monotonicMs()
   const due = await findDueWork(state.context.db, now())
   if (due.messages || due.oldMessages) state.relay.wake()
   return due.lanes

@@ -127,6 +127,8 @@ export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limi
     const monitors = await lockDueHeartbeats(tx, limit)
     if (monitors.length === 0) return 0
     const { locked, nowMs } = await loadHeartbeats(tx, monitors)
+    // the clock may have been set ahead meanwhile
+    if ((await loadIntakeGapMs(tx)) > MAX_INTAKE_GAP_MS) return 0
     await evaluateHeartbeats(tx, [...locked.values()], nowMs, tools)
     return monitors.length
   })

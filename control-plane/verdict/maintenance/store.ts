@@ -49,8 +49,10 @@ export async function findWindow(db: Db, projectId: string, id: string): Promise
 
 /** A window, locked until the transaction ends. */
 export async function lockWindow(tx: Tx, projectId: string, id: string): Promise<MaintenanceWindow | null> {
-  const sql = `SELECT ${COLUMNS} FROM maintenance_windows w WHERE project_id = ? AND id = ? FOR NO KEY UPDATE OF w`
-  return (await query<MaintenanceWindow>(tx, sql, [projectId, id]))[0] ?? null
+  const lock = 'SELECT FROM maintenance_windows WHERE project_id = ? AND id = ? FOR NO KEY UPDATE'
+  await query(tx, lock, [projectId, id])
+  // in a statement of its own: one that waits for a lock reads the monitors as they were before
+  return findWindow(tx, projectId, id)
 }
 
 /**

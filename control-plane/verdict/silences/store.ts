@@ -50,8 +50,9 @@ export async function findAlertSilence(db: Db, projectId: string, id: string): P
 
 /** Deletes a silence. Returns its monitors; null when the project has no such silence. `id` has to be a valid id. */
 export async function deleteAlertSilence(tx: Tx, projectId: string, id: string): Promise<string[] | null> {
-  const lock = `SELECT ${COLUMNS} FROM alert_silences s WHERE project_id = ? AND id = ? AND ${HAS_MONITOR} FOR UPDATE OF s`
-  const [silence] = await query<MonitorSilence>(tx, lock, [projectId, id])
+  await query(tx, 'SELECT FROM alert_silences WHERE project_id = ? AND id = ? FOR UPDATE', [projectId, id])
+  // in a statement of its own: one that waits for a lock reads the monitors as they were before
+  const silence = await findAlertSilence(tx, projectId, id)
   if (!silence) return null
   await execute(tx, 'DELETE FROM alert_silences WHERE id = ?', [id])
   return silence.monitorIds

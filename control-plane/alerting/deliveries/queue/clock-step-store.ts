@@ -1,9 +1,8 @@
 import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
+import { CLOCK_TOLERANCE_MS } from '../../../foundation/platform/time/clock.ts'
 import { lockChannels, releaseLanes } from './lane-store.ts'
 import type { Lane } from './lanes.ts'
 
-/** By how much the PostgreSQL time may differ between two processes, in ms. */
-const TOLERANCE_MS = 1_000
 /** How many lanes one transaction changes. */
 const MAX_LANES_PER_TRANSACTION = 500
 
@@ -15,7 +14,7 @@ const WRITTEN_IN_FUTURE_SQL = `status = 'pending' AND relay_origin IS NULL AND u
  * how many lanes it changed; call it until it returns 0. No lease is longer than `leaseMs` afterwards.
  */
 export async function rescheduleAfterClockStep(tx: Tx, now: Date, leaseMs: number): Promise<number> {
-  const latest = new Date(now.getTime() + TOLERANCE_MS)
+  const latest = new Date(now.getTime() + CLOCK_TOLERANCE_MS)
   const late = await releaseLateLanes(tx, latest, now)
   // channels must be locked before lanes, so the rest is left to another transaction
   if (late > 0) return late

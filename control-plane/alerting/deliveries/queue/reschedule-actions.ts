@@ -14,18 +14,16 @@ const RESCHEDULE_INTERVAL_MS = 1_000
  * again each second for a minute. So it does at the start of a process: the clock may have been set back while none ran.
  * The function returns in how many ms it must be called again, or null when that is not necessary.
  */
-export function createRescheduler({
-  db,
-  log,
-  timing,
-}: Pick<SendContext, 'db' | 'log' | 'timing'>): () => Promise<number | null> {
-  const hasBeenSetBack = createSetBackDetector()
+export function createRescheduler(
+  { db, log, timing }: Pick<SendContext, 'db' | 'log' | 'timing'>,
+  clock = { hasBeenSetBack: createSetBackDetector(), monotonicMs },
+): () => Promise<number | null> {
   let isDue = false
   let rescheduledMs = Number.NEGATIVE_INFINITY
   let settledMs = Number.NEGATIVE_INFINITY
   return async () => {
-    isDue ||= hasBeenSetBack()
-    const startedMs = monotonicMs()
+    isDue ||= clock.hasBeenSetBack()
+    const startedMs = clock.monotonicMs()
     if (!isDue && (startedMs >= settledMs || startedMs - rescheduledMs < RESCHEDULE_INTERVAL_MS)) return null
     let lanes = 0
     for (;;) {
@@ -34,7 +32,7 @@ export function createRescheduler({
       lanes += changed
     }
     if (lanes > 0) log.warn({ lanes }, 'the clock was set back; deferred deliveries were rescheduled')
-    rescheduledMs = monotonicMs()
+    rescheduledMs = clock.monotonicMs()
     if (isDue) settledMs = rescheduledMs + SETTLING_MS
     isDue = false
     return rescheduledMs < settledMs ? RESCHEDULE_INTERVAL_MS : null

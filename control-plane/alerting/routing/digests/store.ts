@@ -1,5 +1,6 @@
 import { execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import { LOCK_KEYS } from '../../../foundation/platform/postgres/lock-keys.ts'
+import { CLOCK_TOLERANCE_MS } from '../../../foundation/platform/time/clock.ts'
 import { CHANNEL_TYPES, getChannelKind } from '../../channels/registry.ts'
 import type { NewDelivery } from '../../deliveries/types.ts'
 import { DIGESTIBLE_EVENTS, toDigestSubject } from '../../events/digest.ts'
@@ -96,6 +97,7 @@ export async function countNotifiedMonitors(tx: Tx, shares: ChannelShare[], now:
     limits: shares.map(share => (Number.isFinite(share.threshold) ? 200 + 4 * share.threshold : 0)),
     changes: DIGESTIBLE_EVENTS,
     since: new Date(now.getTime() - STORM_WINDOW_MS),
+    latest: new Date(now.getTime() + CLOCK_TOLERANCE_MS),
   })
   return new Map(rows.map(row => [row.channelId, row.count]))
 }
@@ -105,14 +107,14 @@ const NOTIFIED_MONITORS_SQL = `
   FROM unnest(:all::uuid[], :limits::integer[]) AS c (channel_id, most), LATERAL (
     SELECT subject FROM (
       SELECT subject, event_name, created_at FROM deliveries WHERE channel_id = c.channel_id ORDER BY seq DESC LIMIT c.most
-    ) AS single WHERE created_at > :since AND event_name = ANY (:changes::text[])
+    ) AS single WHERE created_at > :since AND created_at <= :latest AND event_name = ANY (:changes::text[])
       AND subject ~ '^(monitor|incident):'
     UNION ALL
     SELECT entry.subject FROM (
-      SELECT id FROM digests WHERE channel_id = c.channel_id ORDER BY closed_at DESC LIMIT 3
+      SELECT id FROM digests WHERE channel_id = c.channel_id AND (closed_at IS NULL OR closed_at <= :latest) ORDER BY closed_at DESC LIMIT 3
     ) AS digest, LATERAL (
       SELECT subject, told_at FROM digest_entries WHERE digest_id = digest.id ORDER BY seq DESC LIMIT c.most
-    ) AS entry WHERE entry.told_at > :since
+    ) AS entry WHERE entry.told_at > :since AND entry.told_at <= :latest
   ) AS recent, LATERAL (
     SELECT CASE WHEN recent.subject LIKE 'monitor:%' THEN replace(recent.subject, 'monitor:', '')::uuid
       ELSE (SELECT cause_monitor_id FROM incidents

@@ -47,10 +47,10 @@ export async function insertRemindersForOpenIncidents(
      FROM jsonb_to_recordset(:rows::jsonb) AS rule (id uuid, "monitorId" uuid, "dueAt" timestamptz)
      JOIN incidents i ON i.cause_monitor_id = rule."monitorId" AND i.source = 'automatic' AND i.resolved_at IS NULL,
      LATERAL (
-       SELECT id, data FROM events
-       WHERE subject = 'monitor:' || i.cause_monitor_id AND name = 'monitor.down' ORDER BY id DESC LIMIT 1
+       SELECT id FROM events
+       WHERE subject = 'monitor:' || i.cause_monitor_id AND name = 'monitor.down' AND data->'incident'->>'id' = i.id::text
+       ORDER BY id DESC LIMIT 1
      ) e
-     WHERE e.data->'incident'->>'id' = i.id::text
      ORDER BY rule.id ${ON_CONFLICT_KEEP_COUNT_SQL}`,
     { rows: JSON.stringify(rules.map(({ id, monitorId, dueAt }) => ({ id, monitorId, dueAt }))) },
   )

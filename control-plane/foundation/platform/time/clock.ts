@@ -21,6 +21,12 @@ export const now = (): Date => new Date(nowMs())
 /** The machine's own clock. Only for measuring how wrong it is. */
 export const machineNowMs = (): number => Date.now()
 
+/**
+ * By how much PostgreSQL's time may differ between two processes, in ms. A row with a time that is further ahead is from before
+ * the clock was set back.
+ */
+export const CLOCK_TOLERANCE_MS = 1_000
+
 /** Milliseconds of the monotonic clock, for durations and never for dates. */
 export const monotonicMs = (): number => performance.now()
 

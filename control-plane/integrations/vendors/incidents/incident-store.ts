@@ -36,13 +36,17 @@ export function listKnownIncidents(tx: Tx, dependencyIds: string[], sourceIds: s
   )
 }
 
-/** Counts the beginnings of incidents that were announced for each dependency since a time. */
-export async function countNotifications(tx: Tx, dependencyIds: string[], since: Date): Promise<Map<string, number>> {
+/** Counts the beginnings of incidents that were announced for each dependency between two times. */
+export async function countNotifications(
+  tx: Tx,
+  dependencyIds: string[],
+  { since, until }: { since: Date; until: Date },
+): Promise<Map<string, number>> {
   const rows = await query<{ dependencyId: string; announced: number }>(
     tx,
     `SELECT dependency_id AS "dependencyId", count(*) AS announced FROM vendor_incidents
-     WHERE dependency_id = ANY (?::uuid[]) AND told_at > ? GROUP BY dependency_id`,
-    [dependencyIds, since],
+     WHERE dependency_id = ANY (?::uuid[]) AND told_at > ? AND told_at <= ? GROUP BY dependency_id`,
+    [dependencyIds, since, until],
   )
   return new Map(rows.map(({ dependencyId, announced }) => [dependencyId, announced]))
 }

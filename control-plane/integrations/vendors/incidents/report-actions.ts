@@ -2,6 +2,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { publishEvents } from '../../../alerting/routing/publishing/publish-actions.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../../foundation/platform/postgres/client.ts'
+import { CLOCK_TOLERANCE_MS } from '../../../foundation/platform/time/clock.ts'
 import { lockFeedDependencies, markBaselined } from '../dependencies/dependency-store.ts'
 import { type FeedRead, lockFeedClaim, type StoredFeed, storeRead } from '../feed-reading/feed-store.ts'
 import { type FeedType, MISSING_READS_BEFORE_CLOSE } from '../feeds/index.ts'
@@ -61,7 +62,11 @@ export async function applyReport(
   const sourceIds = report.incidents.map(({ id }) => id)
   const known = groupBy(await listKnownIncidents(tx, ids, sourceIds), incident => incident.dependencyId)
   const hourAgo = new Date(now.getTime() - HOUR_MS)
-  const announced = await countNotifications(tx, ids, hourAgo)
+  const announced = await countNotifications(tx, ids, {
+    since: hourAgo,
+    // later times are from before the clock was set back
+    until: new Date(now.getTime() + CLOCK_TOLERANCE_MS),
+  })
   const effects = dependencies.map(dependency => {
     const budget = MAX_NOTIFICATIONS_PER_HOUR - (announced.get(dependency.id) ?? 0)
     const context = { missingReadsBeforeClose: MISSING_READS_BEFORE_CLOSE[type], budget, now, newId }
