@@ -6,6 +6,7 @@ import { execute, query } from '../../control-plane/foundation/platform/postgres
 import { setClockSource } from '../../control-plane/foundation/platform/time/clock.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createDeliveryQueue, send } from '../support/delivery-queue.ts'
+import { keepOpen, openTransaction } from '../support/open-transaction.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { waitFor } from '../support/wait.ts'
 
@@ -51,6 +52,7 @@ t.test('An alert that began to be queued before the clock was set back, and was 
   const worker = queue.startWorker(t)
   const [slow, other] = [await queue.channel(receiver.url), await queue.channel(receiver.url)]
   await queue.db.transaction(async tx => {
+    await keepOpen(tx)
     await send(tx, queue.tenant.projectId, [slow], ['monitor:a'], new Date(Date.now() + HOUR_MS))
     aheadMs = 0
     worker.wake()
@@ -129,14 +131,30 @@ t.test('Waits are corrected at the start and after each set-back, and each secon
   const corrects = async (ms: number, isSetBack = false) => {
     await setLane(channel, null)
     Object.assign(clock, { ms, isSetBack })
-    const againMs = await reschedule()
+    const againMs = await reschedule(new AbortController().signal)
     return { isCorrected: (await dueInSeconds(channel)) <= 0, againMs }
   }
   for (const startMs of [0, 100_000]) {
     t.same(await corrects(startMs, true), { isCorrected: true, againMs: 1_000 })
     t.same(await corrects(startMs + 999), { isCorrected: false, againMs: null }, 'too soon')
     t.same(await corrects(startMs + 1_000), { isCorrected: true, againMs: 1_000 })
-    t.same(await corrects(startMs + 59_999), { isCorrected: true, againMs: 1_000 })
+    t.same(await corrects(startMs + 58_500), { isCorrected: true, againMs: 1_000 })
+    t.same(await corrects(startMs + 59_500), { isCorrected: true, againMs: null }, 'the last one')
     t.same(await corrects(startMs + 61_000), { isCorrected: false, againMs: null }, 'the minute is over')
   }
+})
+
+t.test('A locked lane keeps neither other lanes from being corrected nor the worker from sending', async t => {
+  const receiver = await startReceiver(t)
+  const [locked, other] = [await queue.channel(receiver.url), await queue.channel(receiver.url)]
+  const hour = new Date(Date.now() + HOUR_MS)
+  const [waiting = ''] = await queue.sendAt(hour, locked, 'monitor:a')
+  const [id = ''] = await queue.sendAt(hour, other, 'monitor:b')
+  const holder = await openTransaction(queue.db)
+  await query(holder, 'SELECT FROM delivery_lanes WHERE channel_id = ? FOR UPDATE', [locked])
+  queue.startWorker(t)
+  t.equal((await queue.ended(id)).status, 'delivered')
+  t.equal((await queue.entry(waiting)).status, 'pending')
+  await holder.commit()
+  t.equal((await queue.ended(waiting)).status, 'delivered')
 })

@@ -337,15 +337,26 @@ t.test('Every change is sent once to each channel, singly or in a digest, in the
 t.test(
   'After the clock was set back, changes that were sent before do not count as sent in the last minute',
   async t => {
-    const { ids, chat, publish } = await scene(32)
+    const { ids, chat, publish } = await scene(50)
     const HOUR_S = 3_600
-    await publish(down(ids.slice(0, 20)), at(HOUR_S))
-    await closeDueDigests(db, at(HOUR_S + 10))
+    for (const id of ids.slice(0, 10)) await publish(down([id]), at(HOUR_S))
     await deliverAll()
-    for (const id of ids.slice(20, 30)) await publish(down([id]), at(HOUR_S + 20))
-    await deliverAll()
+    t.equal((await listLoggedDeliveries(db, chat)).length, 10, 'sent one by one')
+    for (const [minute, first] of [10, 20, 30].entries()) {
+      await publish(down(ids.slice(first, first + 11)), at(HOUR_S + 60 * minute))
+      await closeDueDigests(db, at(HOUR_S + 60 * (minute + 1)))
+      await deliverAll()
+    }
     const before = (await listLoggedDeliveries(db, chat)).length
-    await publish(down(ids.slice(30)), at(0))
+    await publish(down(ids.slice(41, 43)), at(0))
     t.same(listEvents(await listLoggedDeliveries(db, chat)).slice(before), ['monitor.down 1', 'monitor.down 1'])
+    await deliverAll()
+    // those of a digest that was closed after the step count, although others seem to be newer
+    await publish(down([...ids.slice(43), ...ids.slice(0, 5)]), at(1))
+    await publish(down(ids.slice(20, 32)), at(50))
+    await closeDueDigests(db, at(61))
+    const known = (await listLoggedDeliveries(db, chat)).length
+    await publish(up(ids.slice(10, 11)), at(61))
+    t.equal((await listLoggedDeliveries(db, chat)).length, known, 'it waits in a digest')
   },
 )

@@ -309,7 +309,7 @@ t.test('A clock that is set ahead between two statements of an evaluation makes 
   t.teardown(() => late.destroy())
   const { id, token } = await create()
   await beat(token)
-  await execute(db, 'UPDATE heartbeat_intake SET listening_at = clock_timestamp()')
+  await keepListening()
   const holder = await openTransaction(db)
   await execute(holder, 'LOCK TABLE heartbeats IN ACCESS EXCLUSIVE MODE')
   const evaluation = evaluateOverdue(tools(late), 10)

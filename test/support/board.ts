@@ -48,7 +48,7 @@ export async function insertStates(db: Db, ids: string[], state: string): Promis
     'trigger', ${Trigger.SLOT},
     'statusCode', 0, 'responseTimeMs', 20, 'error', CASE WHEN s.state = 'failing' THEN
       jsonb_build_object('source', ${FailureSource.TARGET}, 'code', 'ECONNREFUSED', 'message', 'connection refused') END)`
-  const cell = `jsonb_build_object('region', region, 'state', s.state, 'failures', 0, 'notUp', 0, 'better', 0,
+  const cell = `jsonb_build_object('region', region, 'state', s.state, 'failures', s.failures, 'notUp', s.failures, 'better', 0,
     'fence', jsonb_build_object('configVersion', m.config_version, 'epoch', 0, 'scheduledAtMs', s.ms, 'attempt', 1),
     'votedAtMs', s.ms, 'firstFailure', CASE WHEN s.state = 'failing' THEN
       jsonb_build_object('atMs', s.ms, 'scheduledAtMs', s.ms) END, 'last', ${last}, 'secondOpinion', NULL)`
@@ -56,12 +56,15 @@ export async function insertStates(db: Db, ids: string[], state: string): Promis
     db,
     `INSERT INTO verdict_states (monitor_id, partition, state, updated_at)
      SELECT m.id, m.partition, jsonb_build_object('monitorId', m.id, 'configVersion', m.config_version, 'status', m.status,
-         'statusSinceMs', NULL, 'outageSinceMs', NULL, 'noMajoritySinceMs', NULL, 'quorumLostSinceMs', NULL,
+         'statusSinceMs', time.ms,
+         'outageSinceMs', CASE WHEN m.status = 'down' THEN time.ms END, 'noMajoritySinceMs', NULL, 'quorumLostSinceMs', NULL,
          'askedAtMs', NULL, 'unchecked', NULL, 'restoredAtMs', NULL, 'cells', (
          SELECT jsonb_agg(${cell})
          FROM unnest(m.regions) AS region,
-           LATERAL (SELECT ${state} AS state, floor(extract(epoch FROM now()) * 1000) AS ms) AS s)), now()
-     FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS row (id, n) JOIN monitors m ON m.id = row.id
+           LATERAL (SELECT ${state} AS state, time.ms) AS given,
+           LATERAL (SELECT given.*, CASE WHEN given.state = 'failing' THEN 1 ELSE 0 END AS failures) AS s)), now()
+     FROM unnest(CAST(:ids AS uuid[])) WITH ORDINALITY AS row (id, n) JOIN monitors m ON m.id = row.id,
+       LATERAL (SELECT floor(extract(epoch FROM now()) * 1000) AS ms) AS time
      ON CONFLICT (monitor_id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`,
     { ids },
   )

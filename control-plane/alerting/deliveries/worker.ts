@@ -25,7 +25,7 @@ import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
 import type { PreparedDelivery } from './rendering/prepare.ts'
 
-/** An idle queue costs one query every ten seconds. NOTIFY, a response or a due retry wakes it earlier. */
+/** An idle queue costs one query every ten seconds, apart from a minute after a start or a clock step. NOTIFY, a response or a due retry wakes it earlier. */
 const IDLE_INTERVAL_MS = 10_000
 
 /** Finished attempts are written immediately, and again a second after a round that failed. */
@@ -61,7 +61,7 @@ type DeliveryState = {
   isWoken: boolean
   /** when due work was last looked for, by the monotonic clock */
   checkedMs: number
-  reschedule: () => Promise<number | null>
+  reschedule: ReturnType<typeof createRescheduler>
   wakeClaims(): void
   wakeWrites(): void
 }
@@ -134,8 +134,8 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   const { context, metrics, channels } = state
   const limit = Math.min(MAX_CLAIMED_LANES, state.requests.free(channels.waiting()))
   if (signal.aborted || limit <= 0) return
-  const againMs = await state.reschedule()
-  if (againMs !== null) wakeAt(state, new Date(nowMs() + againMs))
+  const againMs = await state.reschedule(signal)
+  if (againMs !== null) sleep(againMs + TIMER_SLACK_MS, state.stopping).then(state.wakeClaims)
   if (!(await shouldClaim(state))) return
   const held = channels.sizeByProject()
   const { owner, cursors } = state
@@ -171,7 +171,7 @@ async function shouldClaim(state: DeliveryState): Promise<boolean> {
   return (await hasDueLanes(state)) || isWoken
 }
 
-/** The only query of an idle queue. It also wakes the relay. */
+/** Normally the only query of an idle queue. It also wakes the relay. */
 async function hasDueLanes(state: DeliveryState): Promise<boolean> {
   state.checkedMs = monotonicMs()
   const due = await findDueWork(state.context.db, now())

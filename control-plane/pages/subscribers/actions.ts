@@ -96,7 +96,7 @@ async function requestConfirmation(
   const known = await lockSubscriberByAddress(tx, page.id, hash)
   const { kind } = request.address
   const since = new Date(now.getTime() - CONFIRMATION_WINDOW_MS)
-  const counts = await countConfirmations(tx, { pageId: page.id, kind, addressHash: hash }, since)
+  const counts = await countConfirmations(tx, { pageId: page.id, kind, addressHash: hash }, { since, now })
   // checked for known addresses too, or the result would reveal who is subscribed
   if (counts.ofPage >= MAX_SUBSCRIBERS[kind] || !(await hasCapacity(tx, tools, page.projectId))) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null

@@ -1,5 +1,6 @@
 import { PAGE_CONFIRMATION } from '../../alerting/events/page-event.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { CLOCK_TOLERANCE_MS } from '../../foundation/platform/time/clock.ts'
 import type { StoredSubscriber } from './types.ts'
 
 const COLUMNS = `
@@ -159,19 +160,22 @@ export async function removeFromChoices(tx: Tx, pageId: string, componentId: str
 
 /**
  * The number of subscribers of a page by kind, confirmed or not, and of confirmations that were queued for an address on all
- * pages since `since`.
+ * pages since `since`. Later times than `now` are from before the clock was set back.
  */
 export async function countConfirmations(
   db: Db,
   { pageId, kind, addressHash }: Pick<StoredSubscriber, 'pageId' | 'kind' | 'addressHash'>,
-  since: Date,
+  { since, now }: { since: Date; now: Date },
 ): Promise<{ ofPage: number; ofAddress: number }> {
   const [counted] = await query<{ ofPage: number; ofAddress: number }>(
     db,
     `SELECT (SELECT count(*) FROM page_subscribers WHERE page_id = :pageId AND kind = :kind) AS "ofPage",
        (SELECT count(*) FROM page_subscribers s JOIN deliveries d ON d.subscriber_id = s.id
-        WHERE s.address_hash = :addressHash AND d.event_name = :eventName AND d.created_at > :since) AS "ofAddress"`,
-    { pageId, kind, addressHash, since, eventName: PAGE_CONFIRMATION },
+        WHERE s.address_hash = :addressHash AND d.event_name = :eventName AND d.created_at > :since AND d.created_at <= :latest) AS "ofAddress"`,
+    {
+      ...{ pageId, kind, addressHash, since, eventName: PAGE_CONFIRMATION },
+      latest: new Date(now.getTime() + CLOCK_TOLERANCE_MS),
+    },
   )
   return counted!
 }

@@ -240,7 +240,12 @@ t.test('A check whose screenshot is the newest comparison of its region and diff
   for (const [what, shown] of without) t.notMatch(shown.html, /\/baseline"|Accept as baseline/, what)
   const listMonitorChecks = buildList([buildCheck({ screenshot_url: '/own' })])
   const errors = { listMonitorScreenshots: AWAY }
-  const away = show({ answers: { listMonitorChecks }, errors }, `?check=k1&at=${ago(1)}`)
+  const showAway = (screenshot_compare: boolean) => {
+    const answers = { listMonitorChecks, readMonitor: { data: buildMonitor({ screenshot_compare }) } }
+    return show({ answers, errors }, `?check=k1&at=${ago(1)}`)
+  }
+  const away = showAway(true)
+  t.notMatch(showAway(false).text, 'The baseline')
   t.match(away.text, `The baseline cannot be shown: ${AWAY.message}.`)
   t.match(away.html, '<img src="/own"')
   t.end()

@@ -11,7 +11,7 @@ const WRITTEN_IN_FUTURE_SQL = `status = 'pending' AND relay_origin IS NULL AND u
 /**
  * Reschedules deliveries after PostgreSQL's clock was set back. The next attempt of a row that was written while the
  * clock was ahead is too late by the error of the clock. It gets the wait that was intended, counted from now. Returns
- * how many lanes it changed; call it until it returns 0. No lease is longer than `leaseMs` afterwards.
+ * how many lanes it changed; call it until it returns 0. No lease is longer than `leaseMs` afterwards. Locked lanes are skipped.
  */
 export async function rescheduleAfterClockStep(tx: Tx, now: Date, leaseMs: number): Promise<number> {
   const latest = new Date(now.getTime() + CLOCK_TOLERANCE_MS)
@@ -27,29 +27,33 @@ export async function rescheduleAfterClockStep(tx: Tx, now: Date, leaseMs: numbe
     await shortenLeases(tx, now, leaseMs)
     return 0
   }
-  const columns = { channels: found.map(lane => lane.channelId), subjects: found.map(lane => lane.subject) }
   await lockChannels(tx, found)
   const lanes = await query<Lane & { isLeased: boolean }>(
     tx,
     `SELECT channel_id AS "channelId", subject, lease_owner IS NOT NULL AS "isLeased" FROM delivery_lanes
      WHERE (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))
-     ORDER BY channel_id, subject FOR UPDATE`,
-    columns,
+     ORDER BY channel_id, subject FOR UPDATE SKIP LOCKED`,
+    toColumns(found),
   )
   await execute(
     tx,
     `UPDATE deliveries SET updated_at = :now,
        next_attempt_at = CAST(:now AS timestamptz) + greatest(next_attempt_at - updated_at, interval '0')
      WHERE ${WRITTEN_IN_FUTURE_SQL} AND (channel_id, subject) IN (SELECT * FROM unnest(:channels::uuid[], :subjects::text[]))`,
-    { ...columns, latest, now },
+    { ...toColumns(lanes), latest, now },
   )
   await releaseLanes(
     tx,
     lanes.filter(({ isLeased }) => !isLeased),
     now,
   )
-  return found.length
+  return lanes.length
 }
+
+const toColumns = (lanes: Lane[]) => ({
+  channels: lanes.map(lane => lane.channelId),
+  subjects: lanes.map(lane => lane.subject),
+})
 
 /**
  * Releases lanes that are due later than their first delivery. That delivery was written with the correct clock, but the

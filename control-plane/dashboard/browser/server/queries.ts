@@ -72,11 +72,11 @@ export function readChanged(cache: QueryClient, isChanged: (key: QueryKey) => bo
 }
 
 /**
- * Reads again all that the page shows, after an operation of this page. A read on its way is cancelled; a first one, which
- * has no data yet, is repeated after its end. Resolves when the reads have ended.
+ * Reads again all that the page shows, after an operation of this page. A read on its way is cancelled. One that cannot be, because
+ * it has no data yet or is not shown, is repeated after its end. Resolves without waiting for the repeated ones.
  */
 export function readAllAgain(cache: QueryClient): Promise<void> {
-  markOutdated(cache, ({ state }) => state.data === undefined)
+  markOutdated(cache, query => query.state.data === undefined || !query.isActive())
   return cache.invalidateQueries()
 }
 

@@ -22,8 +22,8 @@ export const now = (): Date => new Date(nowMs())
 export const machineNowMs = (): number => Date.now()
 
 /**
- * By how much PostgreSQL's time may differ between two processes, in ms. A row with a time that is further ahead is from before
- * the clock was set back.
+ * By how much PostgreSQL's time may differ between two processes, in ms. A row with a time that is further ahead is probably from
+ * before the clock was set back, or from a process that noticed first that it was set ahead.
  */
 export const CLOCK_TOLERANCE_MS = 1_000
 

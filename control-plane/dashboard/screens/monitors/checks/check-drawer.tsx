@@ -101,7 +101,9 @@ function FoundCheck({ check, monitor, screenshots }: { check: Check } & Pick<Dra
         in {check.region}, <Moment at={check.scheduled_at} />
       </p>
       <CheckDetail check={check} baseline={baseline?.url ?? null} isAcceptable={isAcceptable} />
-      {check.screenshot_url && screenshots && <Failure result={screenshots} what="The baseline" />}
+      {monitor.screenshot_compare && check.screenshot_url && screenshots && (
+        <Failure result={screenshots} what="The baseline" />
+      )}
     </>
   )
 }
