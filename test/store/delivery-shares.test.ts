@@ -42,6 +42,7 @@ function claimer() {
       leaseMs,
       limit,
       mailLimit,
+      takesOver: true,
       fastChannels: [],
       held: new Map(Object.entries(held)),
       cursors,
@@ -69,7 +70,7 @@ t.test('A claim names the lanes that may have waited for one of the eight places
   const { ids } = await outage(1, 12)
   const [channelId] = ids
   const claim = async () => {
-    const claiming = { owner: uuidv7(), leaseMs: DELIVERY_TIMING.leaseMs, limit: 256, mailLimit: 0 }
+    const claiming = { owner: uuidv7(), leaseMs: DELIVERY_TIMING.leaseMs, limit: 256, mailLimit: 0, takesOver: true }
     const rest = { fastChannels: [], held: new Map(), cursors: new Map() }
     const { lanes } = await db.transaction(tx => claimLanes(tx, { ...claiming, ...rest }, new Date()))
     return lanes.map(lane => lane.hasWaitedForPlace)
@@ -158,7 +159,7 @@ t.test('In the relay too, a tenant with many slow destinations leaves places, an
   await handOverAll(big.projectId)
   const owner = uuidv7()
   const claim = async (limit: number) => {
-    const request = { owner, leaseMs: DELIVERY_TIMING.leaseMs, limit, capacity: 512 }
+    const request = { owner, leaseMs: DELIVERY_TIMING.leaseMs, limit, capacity: 512, takesOver: true }
     const ids = await db.transaction(tx => claimMessages(tx, request, new Date()))
     const sql = 'SELECT project_id AS project FROM deliveries WHERE id = ANY (?)'
     const rows = await query<{ project: string }>(db, sql, [ids])
@@ -196,4 +197,27 @@ t.test('The webhook of a tenant arrives while 3,000 receivers of another tenant 
   const ended = `SELECT count(*) AS n FROM deliveries WHERE project_id = ? AND jsonb_array_length(attempts) > 0`
   t.same(await query(db, ended, [big.projectId]), [{ n: 0 }], 'none of the big one’s had made place')
   await waitFor(() => hanging.received.length === 1_024, { label: 'no more than half of the places' })
+})
+
+t.test('Leases that seem to have ended keep their places, and are taken over only when that is allowed', async t => {
+  const { ids, projectId } = await outage(1, 12)
+  const later = new Date(Date.now() + 2 * DELIVERY_TIMING.leaseMs)
+  const base = { leaseMs: DELIVERY_TIMING.leaseMs, limit: 256 }
+  const lanes = { ...base, mailLimit: 0, fastChannels: [], held: new Map(), cursors: new Map() }
+  const claimOfLanes = async (takesOver: boolean, now: Date) => {
+    const claiming = { ...lanes, owner: uuidv7(), takesOver }
+    return (await db.transaction(tx => claimLanes(tx, claiming, now))).lanes.length
+  }
+  const claimOfMessages = async (takesOver: boolean, now: Date) => {
+    const claiming = { ...base, owner: uuidv7(), capacity: 512, takesOver }
+    return (await db.transaction(tx => claimMessages(tx, claiming, now))).length
+  }
+  t.equal(ids.size, 1)
+  for (const [what, claim] of Object.entries({ lanes: claimOfLanes, messages: claimOfMessages })) {
+    if (what === 'messages') await handOverAll(projectId)
+    t.equal(await claim(true, new Date()), 8, what)
+    t.equal(await claim(false, later), 0, what)
+    t.equal(await claim(true, later), 8, what)
+  }
+  await execute(db, 'DELETE FROM relay_messages')
 })

@@ -124,7 +124,7 @@ t.test('Waiting for the key of a channel does not count as a failure of its rece
     return (await query<{ failures: number; owner: string | null; dueAt: Date }>(db, sql, [id]))[0]!
   }
   const before = await readState()
-  const claiming = { owner: uuidv7(), leaseMs: 30_000, limit: 10, capacity: 10 }
+  const claiming = { owner: uuidv7(), leaseMs: 30_000, limit: 10, capacity: 10, takesOver: true }
   const tools = { secrets: createSecretCipher(randomBytes(32)), publicUrl: 'http://picket.test' }
   let at = new Date(before.dueAt.getTime() + 1_000)
   for (let round = 1; round <= 3; round++) {

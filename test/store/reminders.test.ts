@@ -381,3 +381,22 @@ t.test(
     t.equal(await received(), 'DOWN UP DOWN 1')
   },
 )
+
+t.test('While the data source of a monitor is paused, no reminder is sent', async t => {
+  const { tenant, ids, fail, received } = await scene()
+  await fail(0)
+  const [source] = await query<{ id: string }>(
+    db,
+    `INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at, is_paused,
+       created_at, updated_at)
+     VALUES (gen_random_uuid(), ?, 'Cells', 'https://cells.example/', 'GET', 60, 1000, now(), true, now(), now())
+     RETURNING id`,
+    [tenant.projectId],
+  )
+  await execute(db, 'UPDATE monitors SET data_source_id = ? WHERE id = ?', [source!.id, ids[0]!])
+  await remind(30)
+  t.equal(await received(), 'DOWN')
+  await execute(db, 'UPDATE data_sources SET is_paused = false WHERE id = ?', [source!.id])
+  await remind(60)
+  t.equal(await received(), 'DOWN 1')
+})

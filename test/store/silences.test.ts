@@ -273,3 +273,24 @@ t.test('Locked rows of one tenant do not delay the withheld alerts of another', 
     t.same(await sent(), ['down created', 'down created'], sql)
   }
 })
+
+t.test('A parent of a data source withholds nothing while the source is paused', async t => {
+  const house = await newHouse()
+  const [parent, child] = [await one(house), await one(house)]
+  await house.depend(child, [parent])
+  const [source] = await query<{ id: string }>(
+    db,
+    `INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at, created_at,
+       updated_at)
+     VALUES (gen_random_uuid(), ?, 'Cells', 'https://cells.example/', 'GET', 60, 1000, now(), now(), now()) RETURNING id`,
+    [house.projectId],
+  )
+  await execute(db, 'UPDATE monitors SET data_source_id = ? WHERE id = ?', [source!.id, parent])
+  await house.check([parent], '-')
+  await house.check([child], '-')
+  await house.pass(60)
+  t.equal(await house.sent(child), '', 'the parent is down')
+  await execute(db, 'UPDATE data_sources SET is_paused = true WHERE id = ?', [source!.id])
+  await house.pass(90)
+  t.equal(await house.sent(child), 'down created')
+})

@@ -4,7 +4,14 @@ import { createWorkPool, type WorkPool } from '../../foundation/platform/concurr
 import { cacheDecrypted } from '../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../foundation/platform/ids.ts'
 import { createOwnFaultDetector } from '../../foundation/platform/network/own-faults.ts'
-import { monotonicMs, now, nowMs, sleep, TIMER_SLACK_MS } from '../../foundation/platform/time/clock.ts'
+import {
+  createSetAheadDetector,
+  monotonicMs,
+  now,
+  nowMs,
+  sleep,
+  TIMER_SLACK_MS,
+} from '../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../foundation/platform/time/loop.ts'
 import { createOwnFaultReport } from './attempts/own-fault-actions.ts'
 import { sendMessage } from './attempts/send-actions.ts'
@@ -21,11 +28,15 @@ import {
   MAX_PROCESS_MAILS,
 } from './queue/lanes.ts'
 import { createRescheduler } from './queue/reschedule-actions.ts'
+import { createTakeoverGuard } from './queue/takeover.ts'
 import { findDueWork } from './relay/message-store.ts'
 import { startRelayWorker } from './relay/worker.ts'
 import type { PreparedDelivery } from './rendering/prepare.ts'
 
-/** An idle queue costs one query every ten seconds, apart from a minute after a start or a clock step. NOTIFY, a response or a due retry wakes it earlier. */
+/**
+ * An idle queue costs one query every ten seconds, apart from a minute after a start or a clock step. NOTIFY, a response or a due
+ * retry wakes it earlier.
+ */
 const IDLE_INTERVAL_MS = 10_000
 
 /** Finished attempts are written immediately, and again a second after a round that failed. */
@@ -62,6 +73,7 @@ type DeliveryState = {
   /** when due work was last looked for, by the monotonic clock */
   checkedMs: number
   reschedule: ReturnType<typeof createRescheduler>
+  mayTakeOver: () => boolean
   wakeClaims(): void
   wakeWrites(): void
 }
@@ -126,6 +138,7 @@ function createState(
     isWoken: true,
     checkedMs: Number.NEGATIVE_INFINITY,
     reschedule: createRescheduler(context),
+    mayTakeOver: createTakeoverGuard(context.timing.leaseMs, { isSetAhead: createSetAheadDetector(), monotonicMs }),
   }
 }
 
@@ -142,7 +155,9 @@ async function claim(state: DeliveryState, signal: AbortSignal): Promise<void> {
   const { leaseMs } = context.timing
   const mailLimit = Math.max(0, MAX_PROCESS_MAILS - state.mails)
   const claiming = { owner, leaseMs, limit, mailLimit, fastChannels: channels.fastChannels(), held, cursors }
-  const claimed = await context.db.transaction(tx => claimDeliveries(tx, claiming, context, now()))
+  const claimed = await context.db.transaction(tx =>
+    claimDeliveries(tx, { ...claiming, takesOver: state.mayTakeOver() }, context, now()),
+  )
   state.cursors = claimed.cursors
   metrics.keptBack.inc(claimed.withheldMails)
   metrics.uncounted.inc(claimed.uncountedMails)

@@ -33,14 +33,14 @@ export async function recordChannelResults(tx: Tx, ended: EndedDelivery[], now: 
   }
 }
 
-/** Skips the pending deliveries of a channel that is paused. Requests in flight end normally. */
+/** Skips the pending deliveries of a channel that is paused. Requests in flight end normally; those of a process that died are skipped when their lane is claimed. */
 async function skipPendingDeliveries(tx: Tx, channelId: string, now: Date): Promise<void> {
   await execute(
     tx,
     `UPDATE deliveries d SET status = 'skipped', next_attempt_at = NULL, updated_at = :now
      WHERE channel_id = :channelId AND status = 'pending' AND relay_origin IS NULL AND NOT EXISTS (
        SELECT FROM delivery_lanes l WHERE l.channel_id = d.channel_id AND l.subject = d.subject
-         AND l.lease_owner IS NOT NULL AND l.next_attempt_at > :now)`,
+         AND l.lease_owner IS NOT NULL)`,
     { channelId, now },
   )
 }

@@ -16,6 +16,8 @@ export type ClaimRequest = {
   limit: number
   /** how many of them may be mails */
   mailLimit: number
+  /** whether leases that have ended are taken over (takeover.ts) */
+  takesOver: boolean
   /** more may be claimed for these than are sent at the same time, unless another process sends to them */
   fastChannels: string[]
   /** how many deliveries `owner` holds of each project */
@@ -36,7 +38,7 @@ export type ClaimRequest = {
  */
 export async function claimLanes(
   tx: Tx,
-  { owner, leaseMs, limit, mailLimit, fastChannels, held, cursors }: ClaimRequest,
+  { owner, leaseMs, limit, mailLimit, takesOver, fastChannels, held, cursors }: ClaimRequest,
   now: Date,
 ): Promise<{ lanes: ClaimedLane[]; cursors: Map<string, string> }> {
   const due = await query<DueChannel>(tx, dueChannels(cursors.size > 0), {
@@ -59,6 +61,7 @@ export async function claimLanes(
     owner,
     limit,
     mailLimit,
+    takesOver,
     fastChannels,
     concurrency: MAX_CHANNEL_CONCURRENCY,
     lookAhead: MAX_CHANNEL_PREFETCH,
@@ -141,7 +144,8 @@ const CLAIM = `
       ELSE :lookAhead::integer END - held.count AS free
     FROM unnest(:channels::uuid[], :projects::uuid[], :mails::boolean[]) AS due (channel_id, project_id, is_mail), LATERAL (
       SELECT count(*) AS count, coalesce(bool_or(lease_owner <> :owner), false) AS by_others FROM delivery_lanes
-      WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL AND next_attempt_at > :now
+      WHERE channel_id = due.channel_id AND lease_owner IS NOT NULL
+        AND (next_attempt_at > :now OR NOT CAST(:takesOver AS boolean))
     ) held
   ), ranked AS MATERIALIZED (
     SELECT lane.*, room.is_mail, row_number() OVER (PARTITION BY lane.channel_id ORDER BY lane.next_attempt_at) AS rank,
@@ -149,6 +153,7 @@ const CLAIM = `
     FROM room, LATERAL (
       SELECT channel_id, subject, project_id, next_attempt_at, lease_owner FROM delivery_lanes
       WHERE project_id = room.project_id AND channel_id = room.channel_id AND next_attempt_at <= :now
+        AND (lease_owner IS NULL OR CAST(:takesOver AS boolean))
       ORDER BY next_attempt_at LIMIT greatest(room.free, 0) FOR UPDATE SKIP LOCKED
     ) AS lane
   ), in_turn AS (

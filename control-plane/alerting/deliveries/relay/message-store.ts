@@ -83,8 +83,11 @@ export async function findDueWork(db: Db, now: Date): Promise<DueWork> {
 /** A message that was handed over at or before this time has expired. */
 const computeRelayCutoff = (now: Date) => new Date(now.getTime() - MAX_RELAY_AGE_MS)
 
-/** `limit`: the free places of the process, of its `capacity` */
-export type RelayClaim = { owner: string; leaseMs: number; limit: number; capacity: number }
+/**
+ * `limit`: the free places of the process, of its `capacity`. `takesOver`: whether leases that have ended are taken over
+ * (queue/takeover.ts).
+ */
+export type RelayClaim = { owner: string; leaseMs: number; limit: number; capacity: number; takesOver: boolean }
 
 /**
  * Leases due messages to `owner` for `leaseMs`, at most `limit`. Over all processes a destination has eight at the same time, one when
@@ -94,7 +97,7 @@ export type RelayClaim = { owner: string; leaseMs: number; limit: number; capaci
  */
 export async function claimMessages(
   tx: Tx,
-  { owner, leaseMs, limit, capacity }: RelayClaim,
+  { owner, leaseMs, limit, capacity, takesOver }: RelayClaim,
   now: Date,
 ): Promise<string[]> {
   const due = await query<{ id: string }>(
@@ -108,11 +111,12 @@ export async function claimMessages(
     `WITH held AS MATERIALIZED (
        SELECT o.project_id, count(*) AS mine, sum(count(*)) OVER () AS total
        FROM relay_messages m JOIN relay_destinations o ON o.id = m.destination_id
-       WHERE m.lease_owner = :owner AND m.next_attempt_at > :now GROUP BY o.project_id
+       WHERE m.lease_owner = :owner AND (m.next_attempt_at > :now OR NOT CAST(:takesOver AS boolean)) GROUP BY o.project_id
      ), room AS MATERIALIZED (
        SELECT o.id, o.project_id, CASE WHEN o.opened_at IS NULL THEN :concurrency::integer ELSE 1 END - (
          SELECT count(*) FROM relay_messages
-         WHERE destination_id = o.id AND lease_owner IS NOT NULL AND next_attempt_at > :now
+         WHERE destination_id = o.id AND lease_owner IS NOT NULL
+           AND (next_attempt_at > :now OR NOT CAST(:takesOver AS boolean))
        ) AS free
        FROM relay_destinations o
        WHERE o.id = ANY (:ids) AND (o.opened_at IS NULL OR o.next_trial_at <= :now)
@@ -122,6 +126,7 @@ export async function claimMessages(
        FROM room, LATERAL (
          SELECT m.delivery_id, m.next_attempt_at FROM relay_messages m JOIN alert_channels c ON c.id = m.channel_id
          WHERE m.destination_id = room.id AND m.next_attempt_at <= :now
+           AND (m.lease_owner IS NULL OR CAST(:takesOver AS boolean))
          ORDER BY m.next_attempt_at LIMIT least(greatest(room.free, 0), :limit)
          FOR UPDATE OF m SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED
        ) AS message
@@ -137,6 +142,7 @@ export async function claimMessages(
     {
       ids: due.map(({ id }) => id),
       now,
+      takesOver,
       leaseEnd: new Date(now.getTime() + leaseMs),
       owner,
       limit,
@@ -195,7 +201,7 @@ export async function skipPausedMessages(tx: Tx, channelIds: string[], now: Date
     tx,
     `WITH paused AS (
        SELECT m.delivery_id FROM relay_messages m JOIN alert_channels c ON c.id = m.channel_id AND c.is_paused
-       WHERE m.channel_id = ANY (:channelIds) AND (m.lease_owner IS NULL OR m.next_attempt_at <= :now)
+       WHERE m.channel_id = ANY (:channelIds) AND m.lease_owner IS NULL
        FOR UPDATE OF m SKIP LOCKED
      ), gone AS (
        DELETE FROM relay_messages m USING paused WHERE m.delivery_id = paused.delivery_id RETURNING m.delivery_id

@@ -2,12 +2,20 @@ import { setMaxListeners } from 'node:events'
 import { createWorkPool, type WorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { newId, randomFraction } from '../../../foundation/platform/ids.ts'
 import { setLockTimeout } from '../../../foundation/platform/postgres/client.ts'
-import { now, nowMs, sleep, TIMER_SLACK_MS } from '../../../foundation/platform/time/clock.ts'
+import {
+  createSetAheadDetector,
+  monotonicMs,
+  now,
+  nowMs,
+  sleep,
+  TIMER_SLACK_MS,
+} from '../../../foundation/platform/time/clock.ts'
 import { CRITICAL, type Loop, startLoop } from '../../../foundation/platform/time/loop.ts'
 import { sendMessage } from '../attempts/send-actions.ts'
 import type { SendContext } from '../context.ts'
 import type { DeliveryMetrics } from '../metrics.ts'
 import { isProjectError, LOCK_TIMEOUT_MS, writeByProject } from '../project-write-actions.ts'
+import { createTakeoverGuard } from '../queue/takeover.ts'
 import {
   claimRelayMessages,
   expireUndeliverable,
@@ -42,6 +50,7 @@ type RelayState = {
   ticks: Set<number>
   /** to be written */
   attempted: RelayAttempt[]
+  mayTakeOver: () => boolean
   /** whether the next round has something to do */
   isWoken: boolean
   wakeLoop(): void
@@ -61,6 +70,7 @@ export function startRelayWorker(context: SendContext, metrics: DeliveryMetrics)
     requests: createWorkPool({ maxConcurrent: MAX_CONCURRENCY, onFree: () => wake(state) }),
     stopping: stopping.signal,
     ticks: new Set(),
+    mayTakeOver: createTakeoverGuard(context.timing.leaseMs, { isSetAhead: createSetAheadDetector(), monotonicMs }),
     attempted: [],
     isWoken: true,
     wakeLoop: () => loop.wake(),
@@ -141,7 +151,9 @@ async function claim(state: RelayState): Promise<void> {
   const limit = requests.free()
   if (limit === 0) return
   const claiming = { owner, leaseMs: context.timing.leaseMs, limit, capacity: MAX_CONCURRENCY }
-  const { messages, isMore } = await context.db.transaction(tx => claimRelayMessages(tx, claiming, context, now()))
+  const { messages, isMore } = await context.db.transaction(tx =>
+    claimRelayMessages(tx, { ...claiming, takesOver: state.mayTakeOver() }, context, now()),
+  )
   for (const message of messages) requests.start(() => send(state, message))
   if (isMore) wake(state)
 }

@@ -54,6 +54,8 @@ export type DueReminder = {
   isSilenced: boolean
   /** the stored status may be out of date */
   isOutdated: boolean
+  /** its data source is paused, so its status may be old */
+  isSourcePaused: boolean
   incident: NonNullable<MonitorEventData['incident']>
   isResolved: boolean
   isAcknowledged: boolean
@@ -71,8 +73,9 @@ export function isStillDue(reminder: DueReminder): reminder is DueReminder & { e
   return isInOutage && !isResolved && !isAcknowledged && onDown && everyMinutes !== null
 }
 
-/** True when a reminder that is still due is not sent this time: the monitor is suppressed, or not `down` now. */
-export const isDeferred = ({ isSilenced, monitor }: DueReminder): boolean => isSilenced || monitor.status !== 'down'
+/** True when a reminder that is still due is not sent this time: the monitor is suppressed, not `down` now, or not known to be. */
+export const isDeferred = ({ isSilenced, isSourcePaused, monitor }: DueReminder): boolean =>
+  isSilenced || isSourcePaused || monitor.status !== 'down'
 
 /** When a reminder is tried again whose monitor may have recovered unseen. */
 const OUTDATED_DELAY_MS = 30_000

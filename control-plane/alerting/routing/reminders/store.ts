@@ -112,6 +112,7 @@ const CLAIM = `
     m.deleted_at IS NOT NULL AS "isDeleted",
     m.id IN (SELECT silenced_monitors(:monitorIds::uuid[], :now)) AS "isSilenced",
     m.id IN (SELECT outdated_monitors(:monitorIds::uuid[])) AS "isOutdated",
+    EXISTS (SELECT FROM data_sources s WHERE s.id = m.data_source_id AND s.is_paused) AS "isSourcePaused",
     json_build_object('id', i.id, 'title', i.title, 'status', i.status, 'severity', i.severity) AS incident,
     i.started_at AS "startedAt", i.resolved_at IS NOT NULL AS "isResolved",
     i.acknowledged_at IS NOT NULL AS "isAcknowledged", e.data
@@ -121,7 +122,7 @@ const CLAIM = `
     AND r.due_at <= :now
   ORDER BY r.due_at LIMIT :limit FOR UPDATE OF r SKIP LOCKED`
 
-/** `wasSent` false: the monitor was suppressed, not `down` or perhaps out of date, and the reminder is deferred. */
+/** `wasSent` false: the monitor was suppressed, not `down`, perhaps out of date or of a paused source, and the reminder is deferred. */
 type ReminderUpdate = { ruleId: string; dueAt: Date; wasSent: boolean }
 
 export async function updateReminders(tx: Tx, updates: ReminderUpdate[]): Promise<void> {

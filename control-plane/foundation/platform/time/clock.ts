@@ -30,17 +30,27 @@ export const CLOCK_TOLERANCE_MS = 1_000
 /** Milliseconds of the monotonic clock, for durations and never for dates. */
 export const monotonicMs = (): number => performance.now()
 
-/** A smaller step back is a more precise measurement, not a clock that was set. */
-const MIN_SET_BACK_MS = 1_000
+/** A smaller step is a more precise measurement, not a clock that was set. */
+const MIN_STEP_MS = 1_000
 
 /** Returns whether the clock has been set back since the previous call. True at the first call, because it may have been set back earlier. */
 export function createSetBackDetector(): () => boolean {
   let aheadMs: number | null = null
   return () => {
     const nextMs = nowMs() - monotonicMs()
-    const isSetBack = aheadMs === null || nextMs < aheadMs - MIN_SET_BACK_MS
+    const isSetBack = aheadMs === null || nextMs < aheadMs - MIN_STEP_MS
     aheadMs = isSetBack ? nextMs : Math.max(aheadMs!, nextMs)
     return isSetBack
+  }
+}
+
+/** Returns whether the clock has been set ahead since the previous call, or since the detector was created. */
+export function createSetAheadDetector(): () => boolean {
+  let aheadMs = nowMs() - monotonicMs()
+  return () => {
+    const beforeMs = aheadMs
+    aheadMs = nowMs() - monotonicMs()
+    return aheadMs > beforeMs + MIN_STEP_MS
   }
 }
 

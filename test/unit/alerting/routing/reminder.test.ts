@@ -69,6 +69,7 @@ const due: DueReminder = {
   isDeleted: false,
   isSilenced: false,
   isOutdated: false,
+  isSourcePaused: false,
   incident: { ...incident, status: 'identified' },
   isResolved: false,
   isAcknowledged: false,
@@ -97,8 +98,9 @@ for (const status of ['degraded', null]) {
   })
 }
 
-t.test('A silence defers the reminders, and an outage without one does not', async t => {
+t.test('A silence and a paused data source defer the reminders, and an outage without them does not', async t => {
   t.ok(isDeferred({ ...due, isSilenced: true }))
+  t.ok(isDeferred({ ...due, isSourcePaused: true }))
   t.notOk(isDeferred(due))
 })
 
