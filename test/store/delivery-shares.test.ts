@@ -200,6 +200,7 @@ t.test('The webhook of a tenant arrives while 3,000 receivers of another tenant 
 })
 
 t.test('Leases that seem to have ended keep their places, and are taken over only when that is allowed', async t => {
+  await forget()
   const { ids, projectId } = await outage(1, 12)
   const later = new Date(Date.now() + 2 * DELIVERY_TIMING.leaseMs)
   const base = { leaseMs: DELIVERY_TIMING.leaseMs, limit: 256 }

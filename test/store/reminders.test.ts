@@ -24,8 +24,7 @@ const db = createPostgres(url)
 t.teardown(() => db.destroy())
 
 const at = (minutes: number) => new Date(Date.parse('2026-11-21T12:00:00Z') + minutes * 60_000)
-const AT_ONCE = 200
-const remind = (minutes: number) => sendDueReminders(db, AT_ONCE, at(minutes))
+const remind = (minutes: number) => sendDueReminders(db, 200, at(minutes))
 
 /** Monitors with one channel, whose rules remind every 30 minutes; `fail` and `recover` do what the verdict does. */
 async function scene({ count = 1, every = 30 as number | null, type = 'webhook' as 'webhook' | 'chat_a' } = {}) {
@@ -384,19 +383,18 @@ t.test(
 
 t.test('While the data source of a monitor is paused, no reminder is sent', async t => {
   const { tenant, ids, fail, received } = await scene()
-  await fail(0)
-  const [source] = await query<{ id: string }>(
+  const source = uuidv7()
+  await execute(
     db,
-    `INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at, is_paused,
-       created_at, updated_at)
-     VALUES (gen_random_uuid(), ?, 'Cells', 'https://cells.example/', 'GET', 60, 1000, now(), true, now(), now())
-     RETURNING id`,
-    [tenant.projectId],
+    `INSERT INTO data_sources (id, project_id, is_paused, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at, created_at, updated_at)
+     VALUES (?, ?, true, 'Cells', 'https://cells.example/', 'GET', 60, 1000, now(), now(), now())`,
+    [source, tenant.projectId],
   )
-  await execute(db, 'UPDATE monitors SET data_source_id = ? WHERE id = ?', [source!.id, ids[0]!])
+  await execute(db, 'UPDATE monitors SET data_source_id = ? WHERE id = ?', [source, ids[0]!])
+  await fail(0)
   await remind(30)
   t.equal(await received(), 'DOWN')
-  await execute(db, 'UPDATE data_sources SET is_paused = false WHERE id = ?', [source!.id])
+  await execute(db, 'UPDATE data_sources SET is_paused = false WHERE id = ?', [source])
   await remind(60)
   t.equal(await received(), 'DOWN 1')
 })
