@@ -1,5 +1,5 @@
 import { QueryClient, QueryObserver } from '@tanstack/query-core'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createBoardIndex } from '../../../control-plane/dashboard/browser/board.ts'
 import { gatherChanges, type LiveChange, refreshAfter } from '../../../control-plane/dashboard/browser/server/live.ts'
 import { createCache, prefetch, readAllAgain } from '../../../control-plane/dashboard/browser/server/queries.ts'
@@ -98,50 +98,50 @@ t.test('Boards of several events are applied in their order, and the page is ren
   )
 })
 
-t.test('Changes that come faster than answers do not keep answers from being shown', async t => {
+/** A first read of a monitor on its way. `answers`: those that the server can give, in order; the data are their number. */
+function startRead(t: Test) {
   const cache = createCache()
   const monitor = read('readMonitor', { path: { id: 'a' } })
   const queryKey = [monitor.name, monitor.arguments]
   const answers: (() => void)[] = []
   const execute = () => new Promise<{ data: number }>(resolve => answers.push(() => resolve({ data: answers.length })))
   const first = prefetch(cache, execute as never, { monitor })
+  /** keeps the monitor up to date, as a page that shows it does */
+  const show = () => {
+    const { options } = cache.getQueryCache().find({ queryKey })!
+    const end = new QueryObserver(cache, options as never).subscribe(() => {})
+    t.teardown(() => {
+      end()
+      cache.clear()
+    })
+  }
+  return { cache, answers, first, show, readShown: () => cache.getQueryData(queryKey) }
+}
+
+t.test('Changes that come faster than answers do not keep answers from being shown', async t => {
+  const { cache, answers, first, show, readShown } = startRead(t)
   answers[0]!()
   await first
-  const { options } = cache.getQueryCache().find({ queryKey })!
-  const end = new QueryObserver(cache, options as never).subscribe(() => {})
-  t.teardown(() => {
-    end()
-    cache.clear()
-  })
+  show()
   for (const kind of ['board', 'reset', 'board'] as const) refreshAfter(cache, [change(kind, ['a'])])
   t.equal(answers.length, 2, 'a read on its way is not started again')
   answers[1]!()
-  await waitFor(() => cache.getQueryData(queryKey) === 2, { label: 'the answer' })
+  await waitFor(() => readShown() === 2, { label: 'the answer' })
   await waitFor(() => answers.length === 3, { label: 'a read that began after the last change' })
   answers[2]!()
-  await waitFor(() => cache.getQueryData(queryKey) === 3, { label: 'the newest answer' })
+  await waitFor(() => readShown() === 3, { label: 'the newest answer' })
   await new Promise(resolve => setImmediate(resolve))
   t.equal(answers.length, 3, 'nothing has changed since')
 })
 
 t.test('A first read that was on its way during an operation of the page is repeated', async t => {
-  const cache = createCache()
-  const monitor = read('readMonitor', { path: { id: 'a' } })
-  const queryKey = [monitor.name, monitor.arguments]
-  const answers: (() => void)[] = []
-  const execute = () => new Promise<{ data: number }>(resolve => answers.push(() => resolve({ data: answers.length })))
-  const first = prefetch(cache, execute as never, { monitor })
-  const { options } = cache.getQueryCache().find({ queryKey })!
-  const end = new QueryObserver(cache, options as never).subscribe(() => {})
-  t.teardown(() => {
-    end()
-    cache.clear()
-  })
+  const { cache, answers, first, show, readShown } = startRead(t)
+  show()
   const again = readAllAgain(cache)
   t.equal(answers.length, 1, 'it cannot be started again')
   answers[0]!()
   await Promise.all([first, again])
   await waitFor(() => answers.length === 2, { label: 'a read that began after the operation' })
   answers[1]!()
-  await waitFor(() => cache.getQueryData(queryKey) === 2, { label: 'the newest answer' })
+  await waitFor(() => readShown() === 2, { label: 'the newest answer' })
 })
