@@ -1,4 +1,5 @@
 import { readUrl } from '../shared/process/env.ts'
+import { exitAfterOutput } from '../shared/process/exit.ts'
 import { withPostgres } from './foundation/platform/postgres/client.ts'
 import { OPERATOR_ACTOR, withAuditActor } from './foundation/web/auth/audit-actor.ts'
 import { NegativeAnswer, UsageError } from './operations/admin/command.ts'
@@ -33,4 +34,4 @@ try {
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
 // otherwise a connection to an engine that does not answer would keep the process running for minutes
-process.exit()
+await exitAfterOutput(Number(process.exitCode ?? 0), Number.POSITIVE_INFINITY)

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { ConfigError } from '../shared/process/env.ts'
+import { exitAfterOutput } from '../shared/process/exit.ts'
 import { createLog, type Log } from '../shared/process/log.ts'
 import { readConfig } from './config.ts'
 import { sleep } from './foundation/platform/time/clock.ts'
@@ -21,7 +22,7 @@ try {
   void sleep(START_DURATION_MS).then(() => setFlagsFromString('--no-memory-reducer'))
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : error)
-  process.exit(1)
+  await exitAfterOutput(1)
 }
 
 /** Ends the process on a signal or when a critical loop is stuck. A start that fails ends it elsewhere. */
@@ -34,7 +35,7 @@ function stopAtEnd(starting: ReturnType<typeof start>, stopping: AbortController
       stopping.abort()
       const { stop } = await starting
       await stop()
-      process.exit(0)
+      await exitAfterOutput(0)
     })
   }
   starting.then(
@@ -42,7 +43,7 @@ function stopAtEnd(starting: ReturnType<typeof start>, stopping: AbortController
       stuck.then(loops => {
         if (isStopping) return
         isStopping = true
-        return shutDownStuck(loops, stop, log).then(() => process.exit(1))
+        return shutDownStuck(loops, stop, log).then(() => exitAfterOutput(1))
       }),
     () => {},
   )

@@ -1,4 +1,5 @@
 import { ConfigError } from '../shared/process/env.ts'
+import { exitAfterOutput } from '../shared/process/exit.ts'
 import { createLog } from '../shared/process/log.ts'
 import { readConfig, readVersion } from './config.ts'
 import { startProbe } from './start.ts'
@@ -9,7 +10,7 @@ function main(): void {
   const end = () => {
     if (isStopping) process.exit(1)
     isStopping = true
-    void probe.stop().then(() => process.exit(0))
+    void probe.stop().then(() => exitAfterOutput(0))
   }
   const probe = startProbe(config, createLog('probe', config.logLevel), end)
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, end)
@@ -21,5 +22,5 @@ try {
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
   console.error(`picket-probe: ${error.message}`)
-  process.exit(1)
+  await exitAfterOutput(1)
 }

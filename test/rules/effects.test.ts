@@ -13,10 +13,11 @@ t.test('the environment is read in main and config only', async t => {
 
 /**
  * Time and chance come in as arguments. The places that make them: the control plane's platform, the agent's loop and
- * clock, the egress guard, whose socket timings are what a check measures, and the limiter, whose turns are awaited.
+ * clock, the egress guard, whose socket timings are what a check measures, the limiter, whose turns are awaited, and the end
+ * of a process.
  */
 const CLOCKS =
-  /^(control-plane\/foundation\/platform\/.*|probe-agent\/(schedule\/loop|clock)|shared\/(egress\/.*|process\/fair-limiter))\.ts$/
+  /^(control-plane\/foundation\/platform\/.*|probe-agent\/(schedule\/loop|clock)|shared\/(egress\/.*|process\/(exit|fair-limiter)))\.ts$/
 const CLOCK =
   /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(UUID|Bytes|Int)\b|\bperformance\.now\b|\bhrtime\b|\bset(Timeout|Interval)\(|['"]node:timers/g
 

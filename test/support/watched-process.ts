@@ -1,6 +1,7 @@
 import { sleep } from '../../control-plane/foundation/platform/time/clock.ts'
 import { startLoop } from '../../control-plane/foundation/platform/time/loop.ts'
 import { shutDownStuck, startWatchdog } from '../../control-plane/foundation/platform/time/watchdog.ts'
+import { exitAfterOutput } from '../../shared/process/exit.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 
@@ -21,4 +22,4 @@ const work = async () => {
   log.info({ event: 'round' }, 'a round has ended')
 }
 const loop = startLoop('work', 0, { log, metrics }, work, limits)
-startWatchdog(metrics, loops => void shutDownStuck(loops, loop.stop, log).then(() => process.exit(1)))
+startWatchdog(metrics, loops => void shutDownStuck(loops, loop.stop, log).then(() => exitAfterOutput(1)))

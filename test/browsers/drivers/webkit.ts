@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { reserveFreePort } from '../../../tools/engines/free-port.ts'
 import type { Teardown } from '../../support/teardown.ts'
-import { waitFor } from '../../support/wait.ts'
+import { HANG_MS, waitFor } from '../../support/wait.ts'
 import type { Driver, DriverTab, StartBrowser } from './driver.ts'
 
 const BROWSER = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser'
@@ -38,7 +38,11 @@ type Send = <T>(method: string, path: string, body?: object) => Promise<T>
 const createSend =
   (origin: string): Send =>
   async (method, path, body) => {
-    const answer = await fetch(origin + path, { method, ...(body && { body: JSON.stringify(body) }) })
+    const signal = AbortSignal.timeout(HANG_MS)
+    const request = { method, signal, ...(body && { body: JSON.stringify(body) }) }
+    const answer = await fetch(origin + path, request).catch(error => {
+      throw new Error(`${method} ${path}: ${error.message}`, { cause: error })
+    })
     const { value } = (await answer.json()) as { value: { error?: string; message?: string } }
     if (!answer.ok) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`)
     return value as never
