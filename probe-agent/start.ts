@@ -230,12 +230,16 @@ function detectIcmpSupport(icmp: Icmp, log: Log): boolean {
   const [ipv4, ipv6] = [icmp(4).kind, icmp(6).kind]
   const isNone = ipv4 === 'none' && ipv6 === 'none'
   const sentence = `icmp: ${ipv4}${ipv6 === ipv4 ? '' : `, for IPv6 ${ipv6}`}`
-  if (isNone) log.warn({ event: 'icmp', ipv4, ipv6 }, `${sentence}; set net.ipv4.ping_group_range or install ping`)
+  if (isNone)
+    log.warn(
+      { event: 'icmp', ipv4, ipv6 },
+      `${sentence}; set net.ipv4.ping_group_range, or install ping (not for the systemd service)`,
+    )
   else log.info({ event: 'icmp', ipv4, ipv6 }, sentence)
   return !isNone
 }
 
-/** Whether this machine has an IPv6 address that is neither internal nor link-local. */
+/** Logs the beginning and the end of doubt. */
 function reportDoubt(log: Log, isDoubting: boolean, hosts: number): void {
   if (isDoubting)
     log.warn({ event: 'doubt', hosts }, 'many hosts began to fail at the same time; failures are reported as doubted')

@@ -186,7 +186,7 @@ function logDisconnect({ log, url }: ConnectionState, reason: string, isRefused:
   if (isRefused)
     log.error(
       details,
-      'the control plane refuses this probe: PROBE_TOKEN is invalid, already used, revoked, or of another installation',
+      'the control plane refuses this probe; see reason. Set PROBE_TOKEN to a new token (admin command probe-token create)',
     )
   else log.warn(details, 'disconnected from the control plane; checks continue')
 }

@@ -24,7 +24,7 @@ type ProbeHealthOptions = {
   runningLimit: number
 }
 
-/** The state of the probe, for heartbeats and for its operations port. */
+/** The state of the probe, for heartbeats and for its metrics port. */
 type ProbeHealth = {
   heartbeat: () => Omit<Heartbeat, 'seq'>
   collectMetrics: () => ProbeMetrics

@@ -54,7 +54,7 @@ export function serveOperations({ address, collectMetrics, readinessConditions, 
 
   const server = createServer({ ...LIMITS, maxHeaderSize: MAX_HEADERS_BYTES }, (request, response) => {
     answer(request, response).catch(error => {
-      log.error({ err: error }, 'a request to the operations port failed')
+      log.error({ err: error }, 'a request to the metrics port failed')
       response.destroy()
     })
   })

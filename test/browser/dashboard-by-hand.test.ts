@@ -158,7 +158,7 @@ t.test(
 
     await field(page, 'Text').fill('Mine.')
     await call('PUT', `/incidents/${id}`, { postmortem: 'Theirs.' })
-    await page.getByText('Another person changed this incident. Nothing of yours is saved.').waitFor()
+    await page.getByText('Another person changed this incident. Your changes are not saved yet.').waitFor()
     t.ok(await button(page, 'Save').isDisabled(), 'the person chooses first')
     t.same(await checkAccessibility(page), [])
     await button(page, 'Show what is saved now').click()

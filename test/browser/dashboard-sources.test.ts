@@ -217,7 +217,7 @@ t.test('A source that cannot be fetched says why, and a viewer changes nothing',
   t.same(complaints, [])
 })
 
-t.test('A vendor of the catalogue is tracked, and each channel gets what a person chooses', async t => {
+t.test('A vendor of the catalog is tracked, and each channel gets what a person chooses', async t => {
   const body = { name: 'Ops', type: 'webhook', config: { url: 'https://hooks.example.com/x' } }
   const channel = (await call('POST', '/alerts/channels', body)).body.data
   const { page, complaints } = await openPage(t, '/dependencies')
@@ -226,7 +226,7 @@ t.test('A vendor of the catalogue is tracked, and each channel gets what a perso
   await page.getByRole('searchbox').fill('github')
   await page.getByRole('searchbox').press('Enter')
   await page.waitForURL(/q=github/)
-  t.same(await findAccessibilityProblems(page), [], 'the catalogue')
+  t.same(await findAccessibilityProblems(page), [], 'the catalog')
   await page.getByRole('button', { name: 'Track GitHub', exact: true }).click()
   await page.waitForURL(/\/dependencies\/[0-9a-f-]{36}$/)
   const id = page.url().split('/').at(-1)!
@@ -238,7 +238,7 @@ t.test('A vendor of the catalogue is tracked, and each channel gets what a perso
   t.same(data.components, ['Actions', 'Pages'])
   t.match(data.overrides, [{ alert_channel_id: channel.id, on_down: true, on_degraded: false, on_resolved: true }])
   t.same(await findAccessibilityProblems(page), [], 'the dependency')
-  await page.getByText('The address comes from the catalogue').waitFor()
+  await page.getByText('The address comes from the catalog').waitFor()
   await page.getByRole('link', { name: 'Dependencies' }).first().click()
   await page.getByRole('link', { name: 'GitHub', exact: true }).waitFor()
   t.same(await findAccessibilityProblems(page), [], 'the list')

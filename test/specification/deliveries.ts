@@ -1,4 +1,4 @@
-/** The published events, each with the kind of its data (docs/design/events.md#catalogue). */
+/** The published events, each with the kind of its data (docs/design/events.md#catalog). */
 export const EVENTS: Record<string, keyof typeof EVENT_FIELDS> = {
   'monitor.down': 'monitor',
   'monitor.up': 'monitor',

@@ -56,13 +56,13 @@ t.test('Every command has a usage and a summary and is listed', async t => {
 
 t.test('A command with wrong arguments reports one sentence', async t => {
   const wrong: [string, string | RegExp][] = [
-    ['organization show', 'missing argument: the id of an organization'],
+    ['organization show', 'expected one argument: the id of an organization'],
     ['organization list all', 'this command accepts no arguments: all'],
     ['organization rename x', '--name is missing'],
     ['audit list --limit many', '--limit must be a number of rows, at least 1'],
     ['user claim-link unknown', '"unknown" is not an email address'],
-    ['plan set a b c', 'missing argument: the id of an organization and a plan'],
-    ['plan set', 'missing argument: the id of an organization and a plan'],
+    ['plan set a b c', 'expected two arguments: the id of an organization and a plan'],
+    ['plan set', 'expected two arguments: the id of an organization and a plan'],
     ['organization delete --yes', 'missing argument: the id of an organization'],
     [`organization rename x --name ${'x'.repeat(101)}`, 'a name must be one line of 1 to 100 characters'],
     ['bootstrap --email a@example.com --name two\nlines', 'a name must be one line of 1 to 100 characters'],

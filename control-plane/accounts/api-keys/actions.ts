@@ -101,7 +101,8 @@ export async function deleteApiKey(db: Db, projectId: string, id: string): Promi
     const key = keys.find(one => one.id === id.toLowerCase())
     if (!key) throw notFound('API key')
     const admins = keys.filter(({ scope, isSuspended }) => scope === 'admin' && !isSuspended)
-    if (admins.length === 1 && admins[0] === key) throw conflict('this is the last admin key of the project')
+    if (admins.length === 1 && admins[0] === key)
+      throw conflict('the last admin key of a project cannot be deleted; create another one first')
     await removeApiKey(tx, projectId, id)
   })
 }

@@ -22,7 +22,7 @@ export function readPlanLimits<Limit extends number | null>(
   const isGood = parts.every(part => /^\d{1,12}$/.test(part) || (mayBeNone && part === 'none'))
   if (!isGood || (parts.length !== 1 && parts.length !== PLANS.length)) {
     throw new ConfigError(
-      `${name} is "${value}"; must be one whole number, or three like 10/50/500 for ${PLANS.join('/')}`,
+      `${name} is "${value}"; must be one whole number${mayBeNone ? ' or none' : ''}, or three like 10/50/500 for ${PLANS.join('/')}`,
     )
   }
   const limits = parts.map(part => (part === 'none' ? null : Number(part)) as Limit)

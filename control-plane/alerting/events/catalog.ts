@@ -1,4 +1,4 @@
-/** The names of the events (docs/design/events.md#catalogue). */
+/** The names of the events (docs/design/events.md#catalog). */
 export const EVENT_NAMES = [
   'monitor.down',
   'monitor.up',
@@ -76,7 +76,7 @@ export type EventData<Name extends EventName> = Name extends `monitor.${string}`
     ? IncidentEventData
     : VendorEventData
 
-/** A fact with a name of the catalogue. Deliveries about one `subject` are sent in order. */
+/** A fact with a name of the catalog. Deliveries about one `subject` are sent in order. */
 export type EventRow<Name extends EventName = EventName> = {
   id: string
   projectId: string

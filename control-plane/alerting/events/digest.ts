@@ -7,7 +7,7 @@ import {
 } from './catalog.ts'
 import { isAutomaticUpdate } from './page-event.ts'
 
-/** The name of a digest in the alert log. It is not in the catalogue; no webhook receives it. */
+/** The name of a digest in the alert log. It is not in the catalog; no webhook receives it. */
 export const DIGEST_EVENT = 'monitor.digest'
 
 /** The events that a digest can contain. */

@@ -1,7 +1,7 @@
 /** The stages of a period of maintenance that subscribers of status pages are sent. `changed`: it has another time. */
 export type MaintenanceStage = 'announced' | 'changed' | 'begun' | 'ended' | 'cancelled'
 
-/** Not in the catalogue: alert channels never receive these events. */
+/** Not in the catalog: alert channels never receive these events. */
 export type MaintenanceEventName = `maintenance.${MaintenanceStage}`
 
 type PeriodTimes = { starts_at: string; ends_at: string }

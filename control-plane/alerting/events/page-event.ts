@@ -1,7 +1,7 @@
 import type { IncidentEventData } from './catalog.ts'
 import type { MaintenanceEventData, MaintenanceEventName } from './maintenance-event.ts'
 
-/** Names of the messages to subscribers of status pages. They are not in the catalogue; alert channels never receive them. */
+/** Names of the messages to subscribers of status pages. They are not in the catalog; alert channels never receive them. */
 export const PAGE_NOTICE = 'page.notice'
 export const PAGE_CONFIRMATION = 'page.confirmation'
 export type PageEventName = typeof PAGE_NOTICE | typeof PAGE_CONFIRMATION

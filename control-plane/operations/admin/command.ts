@@ -55,7 +55,7 @@ export function parseOptions(
 export function parseOnlyArgument(args: string[], what: string): string {
   const [argument] = args
   if (args.length !== 1 || argument === undefined || argument.startsWith('--'))
-    throw new UsageError(`missing argument: ${what}`)
+    throw new UsageError(`expected one argument: ${what}`)
   return argument
 }
 

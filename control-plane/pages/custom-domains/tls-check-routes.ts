@@ -16,7 +16,7 @@ type TlsCheckContext = { db: Db; metrics: Metrics; ownHosts: string[] }
 
 /**
  * `GET /internal/tls-check?domain=`: 200 when the reverse proxy may obtain a certificate, else 404
- * (docs/design/subscribers.md#certificates). It is on the operator's port, so strangers cannot guess customers' domains
+ * (docs/design/subscribers.md#certificates). It is on the operator port, so strangers cannot guess customers' domains
  * with it. `ownHosts` are those of the installation. The proxy asks for all its visitors, so a limit per network would
  * stop the certificates of all domains.
  */

@@ -94,14 +94,14 @@ export const SETUP_FLOWS: Flows = {
     await call('delete', `/data-sources/${id}`)
   },
 
-  async 'a dependency is found in the catalogue and tracked'(t, { tab, open, call }) {
+  async 'a dependency is found in the catalog and tracked'(t, { tab, open, call }) {
     await open('/dependencies')
     await tab.click('a', 'Add a dependency')
     await tab.click('input[type=search]')
     await tab.type('github')
     await tab.press('Enter')
     await tab.waitForPath(/q=github/)
-    t.same(await findAccessibilityProblems(tab), [], 'the catalogue')
+    t.same(await findAccessibilityProblems(tab), [], 'the catalog')
     await tab.click('button', 'Track GitHub')
     const path = await tab.waitForPath(new RegExp(`^/dependencies/${ID}$`))
     t.match(await call('get', path), { name: 'GitHub' })

@@ -27,7 +27,7 @@ const EMPTY: Record<string, string> = {
   '/settings/import/:id': 'No entry matches.',
   '/sources': 'There is no data source. One JSON document can become up to 200 monitors.',
   '/dependencies': 'There is no dependency. Track the vendors that you rely on to see their incidents next to yours.',
-  '/dependencies/new': 'No vendor of the catalogue matches. Enter the address of its status page below.',
+  '/dependencies/new': 'No vendor of the catalog matches. Enter the address of its status page below.',
   '/dependencies/:id': 'The vendor has reported no incident since it is tracked.',
   '/pages': 'There is no status page. It shows visitors which systems work, without an account.',
   '/pages/:id/subscribers': 'There is no confirmed subscriber. Visitors subscribe on the page and confirm by a link.',

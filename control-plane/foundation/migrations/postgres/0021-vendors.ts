@@ -33,7 +33,7 @@ export async function up(db: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
       feed_id uuid NOT NULL REFERENCES vendor_feeds,
-      -- of the catalogue entry; null: the project entered its own address
+      -- of the catalog entry; null: the project entered its own address
       slug text,
       name text NOT NULL,
       category text NOT NULL,

@@ -90,7 +90,7 @@ export const ORGANIZATION_COMMANDS: Record<string, AdminCommand> = {
     summary: `change the plan of an organization: ${PLANS.join(', ')}`,
     async run({ db }, [organizationId, plan, ...rest]) {
       if (!organizationId || !plan || rest.length > 0)
-        throw new UsageError(`missing argument: ${ORGANIZATION} and a plan`)
+        throw new UsageError(`expected two arguments: ${ORGANIZATION} and a plan`)
       await changePlan(db, organizationId, plan)
       return `organization ${organizationId} now has plan ${plan}`
     },

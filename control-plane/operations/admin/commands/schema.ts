@@ -6,7 +6,9 @@ import { migrateSchema } from '../schema-actions.ts'
 export const SCHEMA_COMMANDS: Record<string, OfflineAdminCommand> = {
   migrate: {
     summary: 'bring the schema of PostgreSQL up to date, as the start of a control plane does',
-    details: ['Back up PostgreSQL first: migrations cannot be undone. No other command changes the schema.'],
+    details: [
+      'Back up PostgreSQL first: migrations cannot be undone. Other commands create the schema only in an empty database.',
+    ],
     async runOffline(env, args, print) {
       assertNoArguments(args)
       await migrateSchema(readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), print)

@@ -10,7 +10,7 @@ export const ForeignChange = ({
 }) =>
   isForeign ? (
     <p class="banner" role="alert">
-      Another person changed {what}. Nothing of yours is saved.{' '}
+      Another person changed {what}. Your changes are not saved yet.{' '}
       <button type="button" class="plain" onClick={showStored}>
         Show what is saved now
       </button>{' '}

@@ -32,7 +32,7 @@ export function FeedSettings({ dependency }: { dependency: DependencyRecord }) {
         <ForeignChange what="this dependency" form={editing} />
         {dependency.slug !== null && (
           <p class="soft">
-            The address comes from the catalogue, and new releases update it. After you change it here, they do not.
+            The address comes from the catalog, and new releases update it. After you change it here, they do not.
           </p>
         )}
         <FeedFields form={form} errors={buildFormErrors(attempt.error?.details ?? [])} change={change} />

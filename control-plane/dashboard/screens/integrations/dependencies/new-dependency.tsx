@@ -20,7 +20,7 @@ const parseFilter = (search: URLSearchParams) => {
   return { q: search.get('q') ?? '', ...(category && { category }) }
 }
 
-/** `/dependencies/new`: the catalogue, and addresses that it does not have. */
+/** `/dependencies/new`: the catalog, and addresses that it does not have. */
 export const newDependencyScreen = screen({
   path: PATH,
   area: 'monitors',
@@ -40,7 +40,7 @@ export const newDependencyScreen = screen({
         </p>
         <h1>Add a dependency</h1>
         <NeedsRole what="Adding a dependency" needed="editor" />
-        <Section id="catalogue" title="Catalogue">
+        <Section id="catalog" title="Catalog">
           <FilterForm
             filter={`${q} ${category}`}
             path={PATH}
@@ -62,10 +62,10 @@ export const newDependencyScreen = screen({
               options={CATEGORIES.map(one => [one, one] as const)}
             />
           </FilterForm>
-          <Loaded result={results.catalog} what="The catalogue">
+          <Loaded result={results.catalog} what="The catalog">
             {({ data, meta }) =>
               meta.total === 0 ? (
-                <Empty text="No vendor of the catalogue matches. Enter the address of its status page below." />
+                <Empty text="No vendor of the catalog matches. Enter the address of its status page below." />
               ) : (
                 <>
                   <ul class="list catalog">
@@ -89,7 +89,7 @@ export const newDependencyScreen = screen({
   },
 })
 
-/** A vendor of the catalogue, with the button that tracks it. */
+/** A vendor of the catalog, with the button that tracks it. */
 function CatalogRow({ entry: { slug, name, category, dependency_id: trackedId } }: { entry: CatalogEntry }) {
   const { me, execute, navigate, isInteractive } = useFrame()
   const { isBusy, error, run } = useAttempt()
