@@ -1,25 +1,17 @@
 import t from 'tap'
-import { v7 as uuidv7 } from 'uuid'
 import { DEFAULT_LIMITS } from '../../control-plane/accounts/plans/plans.ts'
-import { createSecretCipher } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import type { Nats } from '../../control-plane/foundation/platform/nats/client.ts'
 import { createPostgres, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { applyFetch, archiveMissing } from '../../control-plane/integrations/data-sources/children/apply-actions.ts'
 import { listSourcesWithMissing } from '../../control-plane/integrations/data-sources/children/child-store.ts'
 import { fetchSoon } from '../../control-plane/integrations/data-sources/configuration/source-store.ts'
-import type { ChildOutcome, EvaluatedChild } from '../../control-plane/integrations/data-sources/evaluation/evaluate.ts'
 import {
   type ClaimedSource,
   claimDue,
   endFetches,
   findNextDueAt,
 } from '../../control-plane/integrations/data-sources/fetching/claim-store.ts'
-import {
-  buildFetchEnd,
-  buildRelease,
-  type FetchResult,
-  hasChanges,
-} from '../../control-plane/integrations/data-sources/fetching/fetch-result.ts'
+import { buildFetchEnd, buildRelease } from '../../control-plane/integrations/data-sources/fetching/fetch-result.ts'
 import { startDataSourceWorker } from '../../control-plane/integrations/data-sources/fetching/worker.ts'
 import { changeComponent, createComponent } from '../../control-plane/pages/admin/components/component-actions.ts'
 import { pauseMonitor, resumeMonitor } from '../../control-plane/verdict/core/monitor-lifecycle-actions.ts'
@@ -29,83 +21,15 @@ import { createEgress } from '../../shared/egress/index.ts'
 import { createLog } from '../../shared/process/log.ts'
 import { createMetrics } from '../../shared/process/metrics.ts'
 import { insertIncident, insertIncidentMonitor } from '../support/aged.ts'
+import { createApplyTools, createSource, LEASE_MS } from '../support/child-sources.ts'
 import { createDatabase } from '../support/database.ts'
 import { insertStatusPage } from '../support/status-pages.ts'
-import { insertTenant } from '../support/tenant.ts'
-import { insertChannel } from '../support/verdict.ts'
 import { waitFor } from '../support/wait.ts'
 
 const db = createPostgres((await createDatabase(t)).url)
 t.teardown(() => db.destroy())
-const publicUrl = 'https://picket.test'
-const tools = { db, publicUrl, secrets: createSecretCipher(Buffer.alloc(32)), checkLiteral: () => null }
-const LEASE_MS = 60_000
+const tools = createApplyTools(db)
 const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000)
-
-/** Creates a source with one field, due now, with functions that act as a worker. */
-async function createSource(interval = 60) {
-  const { projectId } = await insertTenant(db)
-  const channelId = await insertChannel(db, projectId, [])
-  await execute(db, 'UPDATE alert_channels SET is_default = true WHERE id = ?', [channelId])
-  const [id, fieldId] = [uuidv7(), uuidv7()]
-  await execute(
-    db,
-    `WITH source AS (
-       INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at,
-         created_at, updated_at)
-       VALUES (:id, :projectId, 'Cells', 'https://cells.example/', 'GET', :interval, 1000, now(), now(), now())
-       RETURNING id)
-     INSERT INTO data_source_fields (id, data_source_id, path, name_template, rule_type, rule_config, display_order,
-       created_at, updated_at)
-     SELECT :fieldId, id, 'cells.*', 'Cell {{key}}', 'truthy', '{}', 0, now(), now() FROM source`,
-    { id, projectId, fieldId, interval },
-  )
-  const child = (key: string, outcome: ChildOutcome, name = `Cell ${key}`): EvaluatedChild => {
-    return { fieldId, key, name, value: outcome, typed: outcome, outcome, reason: `cells.${key} is ${outcome}` }
-  }
-  const foundAs = ([key, outcome]: [string, ChildOutcome]) => child(key, outcome)
-  const claim = async (): Promise<ClaimedSource> => {
-    await execute(db, 'UPDATE data_sources SET next_fetch_at = now() WHERE id = ?', [id])
-    return (await claimDue(db, 'one', 100, LEASE_MS)).find(source => source.id === id)!
-  }
-  /** Fetches once. Returns true when it needed a transaction. */
-  const fetch = async (result: FetchResult, at = new Date()): Promise<boolean> => {
-    const done = { source: await claim(), result, startedAt: at, endedAt: at, responseTimeMs: 12 }
-    if (hasChanges(done)) return applyFetch(tools, 'one', done)
-    await endFetches(db, 'one', [buildFetchEnd(done)])
-    return false
-  }
-  const fetchChildren = (children: EvaluatedChild[], at?: Date) => fetch({ children, keys: children.length }, at)
-  return {
-    ...{ id, projectId, fieldId, child, claim },
-    fetch: (cells: Record<string, ChildOutcome>, at?: Date) => fetchChildren(Object.entries(cells).map(foundAs), at),
-    names: (cells: Record<string, string>) =>
-      fetchChildren(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
-    fails: (isOurFault = false) =>
-      fetch({ failure: { code: 'http_status', message: 'the source responded with status 500', isOurFault } }),
-    monitors: () =>
-      query<{ id: string; key: string; name: string; status: string | null; isGone: boolean }>(
-        db,
-        `SELECT m.id, c.key, m.name, m.status, m.deleted_at IS NOT NULL AS "isGone"
-         FROM data_source_children c JOIN monitors m ON m.id = c.monitor_id WHERE c.data_source_id = ? ORDER BY c.key`,
-        [id],
-      ),
-    events: async () =>
-      (
-        await query<{ name: string }>(
-          db,
-          "SELECT name FROM events WHERE project_id = ? AND name LIKE 'monitor.%' ORDER BY id",
-          [projectId],
-        )
-      ).map(({ name }) => name),
-    incidents: () =>
-      query<{ title: string; status: string; severity: string }>(
-        db,
-        'SELECT title, status, severity FROM incidents WHERE project_id = ? ORDER BY id',
-        [projectId],
-      ),
-  }
-}
 
 const toStatuses = (rows: { key: string; status: string | null }[]) =>
   Object.fromEntries(rows.map(({ key, status }) => [key, status]))
@@ -132,7 +56,7 @@ t.test('Without a source a process queries every ten seconds', async t => {
 })
 
 t.test('A value becomes a monitor with a verdict, an incident, an alert and an explanation', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   t.ok(await source.fetch({ a: 'up', b: 'down', c: 'degraded', d: 'unknown' }))
   t.same(toStatuses(await source.monitors()), { a: 'up', b: 'down', c: 'degraded', d: null })
   t.same((await source.events()).sort(), ['monitor.degraded', 'monitor.down'])
@@ -154,7 +78,7 @@ t.test('A value becomes a monitor with a verdict, an incident, an alert and an e
 })
 
 t.test('A value that is bad and then only degraded is shown as degraded at once, and its outage goes on', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'down' })
   t.ok(await source.fetch({ a: 'degraded' }))
   t.same(toStatuses(await source.monitors()), { a: 'degraded' })
@@ -164,7 +88,7 @@ t.test('A value that is bad and then only degraded is shown as degraded at once,
 })
 
 t.test('An unchanged result needs no transaction', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   t.ok(await source.fetch({ a: 'up', b: 'down' }))
   t.notOk(await source.fetch({ a: 'up', b: 'down' }))
   t.ok(await source.fetch({ a: 'up', b: 'up' }))
@@ -172,7 +96,7 @@ t.test('An unchanged result needs no transaction', async t => {
 })
 
 t.test('An unreachable source makes its monitors unknown and sends no alert', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'up', b: 'down', c: 'degraded' })
   const before = await source.events()
   t.notOk(await source.fails(), 'the first failure is confirmed by a second fetch')
@@ -187,7 +111,7 @@ t.test('An unreachable source makes its monitors unknown and sends no alert', as
 })
 
 t.test('A source that fails every other time changes nothing and is fetched again within seconds', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'up', b: 'down' })
   for (let i = 0; i < 3; i++) {
     t.notOk(await source.fails())
@@ -207,7 +131,7 @@ t.test('A source that fails every other time changes nothing and is fetched agai
 })
 
 t.test('An outage that ended while the source was unreachable is resolved and announced', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'down' })
   for (let i = 0; i < 2; i++) await source.fails()
   await source.fetch({ a: 'up' })
@@ -226,7 +150,7 @@ t.test('An outage that ended while the source was unreachable is resolved and an
 })
 
 t.test('Three consecutive failures open an incident of the source, and a success resolves it', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   for (let i = 0; i < 2; i++) await source.fails()
   t.same(await source.incidents(), [])
   await source.fails()
@@ -241,7 +165,7 @@ t.test('Three consecutive failures open an incident of the source, and a success
 })
 
 t.test('Internal faults do not count as failures of a source', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'up' })
   for (let i = 0; i < 4; i++) await source.fails(true)
   t.same(await source.incidents(), [])
@@ -249,7 +173,7 @@ t.test('Internal faults do not count as failures of a source', async t => {
 })
 
 t.test('A name follows the template until a user changes it', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.names({ a: 'One', b: 'One' })
   await source.names({ a: 'Two', b: 'Two' })
   const [first] = await source.monitors()
@@ -262,7 +186,7 @@ t.test('A name follows the template until a user changes it', async t => {
 })
 
 t.test('The monitor of a missing key is unknown, archived after a day, and restored with its key', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'up', b: 'down' })
   await source.fetch({ a: 'up' })
   t.same(toStatuses(await source.monitors()), { a: 'up', b: null })
@@ -279,7 +203,7 @@ t.test('The monitor of a missing key is unknown, archived after a day, and resto
 })
 
 t.test('A key that one document did not contain is not archived by a day without a successful fetch', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'up', b: 'down' })
   await source.fetch({ a: 'up' })
   await source.fails()
@@ -296,7 +220,7 @@ t.test('A key that one document did not contain is not archived by a day without
 })
 
 t.test('A monitor that returns from the archive keeps its status page component and its maintenance', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   const { projectId } = source
   await source.fetch({ a: 'up', b: 'up' })
   const ids = (await source.monitors()).map(({ id }) => id)
@@ -322,7 +246,7 @@ t.test('A monitor that returns from the archive keeps its status page component 
 })
 
 t.test('Documents with new keys leave at most 200 active and 200 archived monitors', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   const incidentId = await insertIncident(db, source.projectId, 0, { source: 'manual' })
   for (let i = 0; i < 5; i++) {
     const keys = Array.from({ length: 150 }, (_, k) => [`${i}-${k}`, k % 10 === 0 ? 'down' : 'up'] as const)
@@ -348,7 +272,7 @@ t.test('Documents with new keys leave at most 200 active and 200 archived monito
 })
 
 t.test('A paused monitor does not change, and is evaluated again when it is resumed', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   await source.fetch({ a: 'up' })
   const [monitor] = await source.monitors()
   await pauseMonitor(tools, source.projectId, monitor!.id, new Date())
@@ -362,7 +286,7 @@ t.test('A paused monitor does not change, and is evaluated again when it is resu
 })
 
 t.test('The result of a source that was changed during the fetch is discarded', async t => {
-  const source = await createSource()
+  const source = await createSource(db)
   const claimed = await source.claim()
   await execute(db, 'UPDATE data_sources SET revision = revision + 1 WHERE id = ?', [source.id])
   const result = { children: [source.child('a', 'down')], keys: 1 }
@@ -373,7 +297,7 @@ t.test('The result of a source that was changed during the fetch is discarded', 
 
 t.test('A source is claimed by one process, and by another after the lease expired', async t => {
   await execute(db, "UPDATE data_sources SET next_fetch_at = now() + interval '1 hour'")
-  const source = await createSource()
+  const source = await createSource(db)
   t.match(await claimDue(db, 'one', 100, LEASE_MS), [{ id: source.id }])
   t.same(await claimDue(db, 'two', 100, LEASE_MS), [])
   await execute(db, "UPDATE data_sources SET lease_until = now() - interval '1 ms' WHERE id = ?", [source.id])
@@ -386,7 +310,7 @@ t.test('A source is claimed by one process, and by another after the lease expir
 })
 
 t.test('Slots follow the interval and are the same for every process', async t => {
-  const source = await createSource(30)
+  const source = await createSource(db, 30)
   const claimed = await source.claim()
   const at = new Date('2026-08-01T00:00:00Z')
   const first = buildFetchEnd({ ...buildFetch(claimed), endedAt: at }).nextAt!

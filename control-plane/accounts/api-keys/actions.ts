@@ -2,7 +2,7 @@ import { createLruCache } from '../../../shared/lru-cache.ts'
 import { sha256 } from '../../foundation/platform/crypto/encryption.ts'
 import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
-import { now, nowMs } from '../../foundation/platform/time/clock.ts'
+import { monotonicMs, now, nowMs } from '../../foundation/platform/time/clock.ts'
 import { formatKeyHint, generateApiKey, hasValidChecksum } from '../../foundation/web/auth/api-key.ts'
 import type { ApiCaller, Authenticate, Scope } from '../../foundation/web/auth/authentication.ts'
 import { createMissCounter } from '../../foundation/web/limits/miss-counter.ts'
@@ -125,11 +125,11 @@ export function createAuthenticator(db: Db): Authenticate {
     const keyHash = sha256(key)
     const name = keyHash.toString('base64')
     const known = remembered.get(name)
-    if (known && known.untilMs > nowMs()) return known.caller
+    if (known && known.untilMs > monotonicMs()) return known.caller
 
     const found = await lookUpFor(network, name, async () => {
       // before the query: its answer may be old when it arrives
-      const untilMs = nowMs() + CACHE_TTL_MS
+      const untilMs = monotonicMs() + CACHE_TTL_MS
       const caller = await loadCaller(db, keyHash)
       return caller && { caller, untilMs }
     })

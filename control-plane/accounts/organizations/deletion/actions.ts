@@ -69,25 +69,30 @@ async function closeUnlessDryRun(db: Db, id: string, isSure: boolean): Promise<L
 export async function emptyOrganization(db: Db, id: string, shouldContinue = () => true): Promise<boolean> {
   const projectIds = (await listProjects(db, id)).map(project => project.id)
   await revokeChatInstallations(db, projectIds, now())
-  const monitorIds = await listRemainingMonitorIds(db, projectIds)
+  for (;;) {
+    const monitorIds = await listRemainingMonitorIds(db, projectIds)
+    if (!(await emptyMonitors(db, monitorIds, shouldContinue))) return false
+    const deleted = await deleteAll(db, await listDependentTables(db, 'projects'), projectIds, shouldContinue)
+    if (deleted === null) return false
+    // work in progress, also of the version before, may have added a monitor, or a row to an emptied table
+    if (monitorIds.length === 0 && deleted === 0) break
+  }
+  await finishDeletion(db, id, now())
+  return true
+}
+
+/** Deletes monitors with their dependent rows. Returns false when it was stopped. */
+async function emptyMonitors(db: Db, monitorIds: string[], shouldContinue: () => boolean): Promise<boolean> {
   // checks and alerts end first
   for (const ids of chunks(monitorIds)) {
     if (!shouldContinue()) return false
     await markMonitorsDeleted(db, ids, now())
   }
-  const monitorTables = await listDependentTables(db, 'monitors')
+  const tables = await listDependentTables(db, 'monitors')
   for (const ids of chunks(monitorIds)) {
-    if ((await deleteAll(db, monitorTables, ids, shouldContinue)) === null) return false
+    if ((await deleteAll(db, tables, ids, shouldContinue)) === null) return false
     await clearMonitorNames(db, ids)
   }
-  const projectTables = await listDependentTables(db, 'projects')
-  for (;;) {
-    const deleted = await deleteAll(db, projectTables, projectIds, shouldContinue)
-    if (deleted === null) return false
-    // a request in progress may have added a row to an emptied table
-    if (deleted === 0) break
-  }
-  await finishDeletion(db, id, now())
   return true
 }
 

@@ -20,14 +20,18 @@ export async function listClosedOrganizationIds(db: Db): Promise<string[]> {
 }
 
 /**
- * Closes an organization: its keys, memberships and published pages end. Users who are members of no other organization are
- * deleted.
+ * Closes an organization: its keys, memberships, published pages and data sources end. Users who are members of no other
+ * organization are deleted.
  */
 export async function closeOrganization(tx: Tx, organizationId: string, now: Date): Promise<void> {
   const ofProjects = 'project_id IN (SELECT id FROM projects WHERE organization_id = ?)'
   await execute(tx, 'UPDATE organizations SET deleted_at = ?, updated_at = ? WHERE id = ?', [now, now, organizationId])
   await execute(tx, `DELETE FROM api_keys WHERE ${ofProjects}`, [organizationId])
   await execute(tx, `UPDATE status_pages SET is_published = false WHERE is_published AND ${ofProjects}`, [
+    organizationId,
+  ])
+  // the result of a fetch in progress is discarded: it would create monitors
+  await execute(tx, `UPDATE data_sources SET is_paused = true, revision = revision + 1 WHERE ${ofProjects}`, [
     organizationId,
   ])
   await execute(

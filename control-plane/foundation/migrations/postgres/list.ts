@@ -65,6 +65,7 @@ import * as enteredOrganizations from './0072-entered-organizations.ts'
 import * as outdatedStatuses from './0073-outdated-statuses.ts'
 import * as expiryOrder from './0074-expiry-order.ts'
 import * as pausedSources from './0075-paused-sources.ts'
+import * as monitorsOfDeleted from './0076-monitors-of-deleted-organizations.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 export const MIGRATIONS = {
@@ -135,4 +136,5 @@ export const MIGRATIONS = {
   '0073-outdated-statuses': outdatedStatuses,
   '0074-expiry-order': expiryOrder,
   '0075-paused-sources': pausedSources,
+  '0076-monitors-of-deleted-organizations': monitorsOfDeleted,
 }

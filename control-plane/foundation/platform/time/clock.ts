@@ -12,6 +12,7 @@ export function setClockSource(clock: { nowMs: () => number | null }): void {
   sourceNowMs = clock.nowMs
 }
 
+/** It can be set back by hours: for the age of what a process keeps in memory, use `monotonicMs`. */
 export const nowMs = (): number => {
   const followed = sourceNowMs()
   return followed === null ? Date.now() : Math.floor(followed)

@@ -1,5 +1,5 @@
 import { createLruCache } from '../../../../shared/lru-cache.ts'
-import { nowMs } from '../../platform/time/clock.ts'
+import { monotonicMs } from '../../platform/time/clock.ts'
 
 /** A cache of names that do not exist, for callers without a key. */
 type MissingNames = {
@@ -17,8 +17,8 @@ export function createMissingNames(rememberMs = 1_000): MissingNames {
   const missingUntilMs = createLruCache<number>(MAX_NAMES)
   const inFlight = new Map<string, Promise<unknown>>()
   return {
-    isMissing: name => (missingUntilMs.get(name) ?? 0) > nowMs(),
-    setMissing: name => missingUntilMs.set(name, nowMs() + rememberMs),
+    isMissing: name => (missingUntilMs.get(name) ?? Number.NEGATIVE_INFINITY) > monotonicMs(),
+    setMissing: name => missingUntilMs.set(name, monotonicMs() + rememberMs),
     shareLookup(name, lookUp) {
       const running = inFlight.get(name) as ReturnType<typeof lookUp> | undefined
       if (running) return running

@@ -1,7 +1,7 @@
 import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
 import { coalesce } from '../../../foundation/platform/concurrency/coalesce.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { monotonicMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
 import type { LastCheckedAt, MonitoringStateReader } from '../../../monitoring/monitors/responses/monitor-response.ts'
 import { listLastPings } from '../../../verdict/heartbeats/store.ts'
 import { listLastFetches, loadLastCheckedAt } from '../history-store.ts'
@@ -30,7 +30,7 @@ export function createLastCheckedReader(
   const wanted = new Set<string>()
 
   const readWanted = coalesce(async () => {
-    const readMs = nowMs()
+    const readMs = monotonicMs()
     const ids = [...wanted]
     wanted.clear()
     if (cache.size > MAX_CACHED_MONITORS) cache.clear()
@@ -56,8 +56,8 @@ export function createLastCheckedReader(
     ])
     const times = new Map([...pings, ...fetches])
     const checked = toIds(monitors.filter(({ id, type }) => type !== 'heartbeat' && !times.has(id)))
-    const oldestMs = nowMs() - CACHE_TTL_MS
-    const unknown = checked.filter(id => (cache.get(id)?.readMs ?? 0) < oldestMs)
+    const oldestMs = monotonicMs() - CACHE_TTL_MS
+    const unknown = checked.filter(id => (cache.get(id)?.readMs ?? Number.NEGATIVE_INFINITY) < oldestMs)
     for (const id of unknown) wanted.add(id)
     if (unknown.length > 0) await withTimeout(readWanted(), waitMs)
     for (const id of checked) {

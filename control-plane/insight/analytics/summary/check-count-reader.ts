@@ -1,6 +1,6 @@
 import { type Clickhouse, readAs } from '../../../foundation/platform/clickhouse.ts'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { nowMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { monotonicMs, withTimeout } from '../../../foundation/platform/time/clock.ts'
 import { countChecks, listCheckedMonitorIds } from './summary-store.ts'
 
 /** The maximum age of a cached count. */
@@ -29,7 +29,7 @@ export function createCheckCountReader({ db, clickhouse }: { db: Db; clickhouse:
     cache.set(projectId, entry)
     counting.then(
       () => {
-        entry.endedMs = nowMs()
+        entry.endedMs = monotonicMs()
       },
       () => cache.delete(projectId),
     )
@@ -38,7 +38,7 @@ export function createCheckCountReader({ db, clickhouse }: { db: Db; clickhouse:
 
   return async (projectId: string): Promise<number | null> => {
     const known = cache.get(projectId)
-    const isCurrent = known && (known.endedMs === null || nowMs() - known.endedMs < CACHE_TTL_MS)
+    const isCurrent = known && (known.endedMs === null || monotonicMs() - known.endedMs < CACHE_TTL_MS)
     const { count } = isCurrent ? known : startCount(projectId)
     return withTimeout(count, WAIT_MS)
   }

@@ -1,5 +1,5 @@
 import type { SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
-import { nowMs } from '../../../foundation/platform/time/clock.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import type { StoredInstallation } from '../installations/installation.ts'
 import { getBotAuth } from './bot-token.ts'
 import { type ListedChannel, parseChannels } from './channel-list.ts'
@@ -21,10 +21,10 @@ export function createChannelReader(tools: Tools): (installation: StoredInstalla
   return installation => {
     const { id, tokens } = installation
     const known = cache.get(id)
-    if (known?.tokens.equals(tokens) && nowMs() - known.readMs < CACHE_TIMEOUT_MS) return known.channels
+    if (known?.tokens.equals(tokens) && monotonicMs() - known.readMs < CACHE_TIMEOUT_MS) return known.channels
     if (cache.size >= MAX_CACHED_LISTS) cache.clear()
     const channels = fetchAllChannels(installation, tools)
-    cache.set(id, { tokens, readMs: nowMs(), channels })
+    cache.set(id, { tokens, readMs: monotonicMs(), channels })
     channels.catch(() => cache.delete(id))
     return channels
   }

@@ -23,19 +23,19 @@ export async function loadTrustReport(db: Db, now: Date): Promise<TrustReport> {
  * Caches the result of `read` for a minute and calls it once at a time for all callers. While it fails, the last result
  * is returned, however old; it contains its time. Rejects only before the first result.
  */
-export function createCachedReader<T>(read: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+export function createCachedReader<T>(read: () => Promise<T>, monotonicMs: () => number): () => Promise<T> {
   let kept: { value: T; untilMs: number } | null = null
   let reading: Promise<T> | null = null
 
   const readOnce = () =>
     read()
       .then(value => {
-        kept = { value, untilMs: nowMs() + CACHE_TTL_MS }
+        kept = { value, untilMs: monotonicMs() + CACHE_TTL_MS }
         return value
       })
       .catch(error => {
         if (kept === null) throw error
-        kept = { ...kept, untilMs: nowMs() + RETRY_DELAY_MS }
+        kept = { ...kept, untilMs: monotonicMs() + RETRY_DELAY_MS }
         return kept.value
       })
       .finally(() => {
@@ -43,7 +43,7 @@ export function createCachedReader<T>(read: () => Promise<T>, nowMs: () => numbe
       })
 
   return async () => {
-    if (kept !== null && nowMs() < kept.untilMs) return kept.value
+    if (kept !== null && monotonicMs() < kept.untilMs) return kept.value
     reading ??= readOnce()
     return await reading
   }

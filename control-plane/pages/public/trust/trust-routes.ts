@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../../foundation/platform/postgres/client.ts'
-import { now, nowMs } from '../../../foundation/platform/time/clock.ts'
+import { monotonicMs, now } from '../../../foundation/platform/time/clock.ts'
 import { type PreparedDocument, prepareDocument } from '../../../foundation/web/html/prepared-document.ts'
 import { sendDocument } from '../../../foundation/web/html/send-document.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
@@ -22,7 +22,7 @@ export function trustRoutes(app: App, { db, publicUrl, isOwnHost }: TrustTools):
   const readDocuments = createCachedReader(async () => {
     const trust = await loadTrustReport(db, now())
     return { page: renderPageDocument(publicUrl, trust), json: renderJsonDocument(trust) }
-  }, nowMs)
+  }, monotonicMs)
 
   const route = (path: string, pick: (documents: Awaited<ReturnType<typeof readDocuments>>) => PreparedDocument) =>
     app.get(path, async (request: FastifyRequest, reply: FastifyReply) => {
