@@ -380,17 +380,3 @@ t.test(
     t.equal(await deleteOldDeliveries(db, after(60)), 2)
   },
 )
-
-t.test('A page accepts fifty webhooks and then refuses every address', async t => {
-  const { tools, page } = await createSubscriberFixture(t)
-  const ask = (i: number) =>
-    subscribe(
-      tools,
-      page,
-      { address: { kind: 'webhook', text: `https://hooks.example.com/${i}` }, componentIds: null },
-      new Date(),
-    )
-  for (let i = 0; i < 50; i++) t.equal(await ask(i), 'requested')
-  t.equal(await ask(50), 'full')
-  t.equal(await ask(0), 'full', 'also for a known address')
-})

@@ -28,9 +28,11 @@ import {
   hasTooManyConfirmations,
   isRecentlyRequested,
   MAX_SUBSCRIBERS,
+  MAX_UNCONFIRMED,
 } from './limits.ts'
 import {
   countConfirmations,
+  countSubscribers,
   ensureMailChannel,
   findPublishedProjectId,
   findSubscriber,
@@ -39,6 +41,7 @@ import {
   insertSubscriberChannel,
   lockSubscriberByAddress,
   markConfirmed,
+  removeOldestUnconfirmed,
   removeSubscriber,
   saveComponentChoice,
   saveConfirmationRequest,
@@ -96,12 +99,16 @@ async function requestConfirmation(
   const known = await lockSubscriberByAddress(tx, page.id, hash)
   const { kind } = request.address
   const since = new Date(now.getTime() - CONFIRMATION_WINDOW_MS)
-  const counts = await countConfirmations(tx, { pageId: page.id, kind, addressHash: hash }, { since, now })
+  const { confirmed, unconfirmed } = await countSubscribers(tx, page.id, kind)
   // checked for known addresses too, or the result would reveal who is subscribed
-  if (counts.ofPage >= MAX_SUBSCRIBERS[kind] || !(await hasCapacity(tx, tools, page.projectId))) return 'full'
+  if (confirmed >= MAX_SUBSCRIBERS[kind] || !(await hasCapacity(tx, tools, page.projectId))) return 'full'
   const isKnown = known !== null && known.confirmedAt !== null && known.pausedAt === null
-  const isThrottled = (known && isRecentlyRequested(known.askedAt, now)) || hasTooManyConfirmations(counts.ofAddress)
+  const isThrottled =
+    (known && isRecentlyRequested(known.askedAt, now)) ||
+    hasTooManyConfirmations(await countConfirmations(tx, hash, { since, now }))
   if (!known && isThrottled) return 'requested'
+  const tooMany = known ? 0 : unconfirmed + 1 - MAX_UNCONFIRMED[kind]
+  if (tooMany > 0) await removeOldestUnconfirmed(tx, page.id, kind, tooMany)
   const subscriber = known ?? (await addSubscriber(tx, tools, page, request, hash, now))
   // who enters an address does not prove that it is theirs: a choice needs a confirmation that is sent with it
   const keepsChoice = subscriber.confirmedAt !== null || isThrottled
@@ -237,17 +244,22 @@ export async function findByConfirmLink(
 
 /**
  * Confirms the subscriber of a link; repeating it changes nothing. Null when the link is not valid, `full` at the limit
- * of the plan.
+ * of the plan or of the page.
  */
 export async function confirmSubscriber(tools: SubscriberTools, pageId: string, link: ConfirmLink, now: Date) {
   const subscriber = await findByConfirmLink(tools, pageId, link, now)
   if (!subscriber) return null
   return await tools.db.transaction(async tx => {
-    const isWithinLimit = subscriber.confirmedAt !== null || (await hasCapacity(tx, tools, subscriber.projectId))
-    if (!isWithinLimit) return 'full'
+    if (subscriber.confirmedAt === null && !(await mayConfirm(tx, tools, subscriber))) return 'full'
     await markConfirmed(tx, subscriber.id, now)
     return subscriber
   })
+}
+
+async function mayConfirm(tx: Tx, tools: SubscriberTools, { projectId, pageId, kind }: StoredSubscriber) {
+  // this locks: confirmations of one organization are counted one after the other
+  if (!(await hasCapacity(tx, tools, projectId))) return false
+  return (await countSubscribers(tx, pageId, kind)).confirmed < MAX_SUBSCRIBERS[kind]
 }
 
 /**

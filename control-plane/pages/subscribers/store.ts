@@ -1,7 +1,7 @@
 import { PAGE_CONFIRMATION } from '../../alerting/events/page-event.ts'
 import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { CLOCK_TOLERANCE_MS } from '../../foundation/platform/time/clock.ts'
-import type { StoredSubscriber } from './types.ts'
+import type { StoredSubscriber, SubscriptionKind } from './types.ts'
 
 const COLUMNS = `
   id, project_id AS "projectId", page_id AS "pageId", channel_id AS "channelId", kind, address_hash AS "addressHash",
@@ -158,26 +158,59 @@ export async function removeFromChoices(tx: Tx, pageId: string, componentId: str
   )
 }
 
+/** The number of subscribers of a page by kind. */
+export async function countSubscribers(
+  db: Db,
+  pageId: string,
+  kind: SubscriptionKind,
+): Promise<{ confirmed: number; unconfirmed: number }> {
+  const [counted] = await query<{ confirmed: number; unconfirmed: number }>(
+    db,
+    `SELECT count(confirmed_at) AS confirmed, count(*) - count(confirmed_at) AS unconfirmed
+     FROM page_subscribers WHERE page_id = ? AND kind = ?`,
+    [pageId, kind],
+  )
+  return counted!
+}
+
 /**
- * The number of subscribers of a page by kind, confirmed or not, and of confirmations that were queued for an address on all
- * pages since `since`. Later times than `now` are from before the clock was set back.
+ * The number of confirmations that were queued for an address on all pages since `since`. Later times than `now` are from
+ * before the clock was set back.
  */
 export async function countConfirmations(
   db: Db,
-  { pageId, kind, addressHash }: Pick<StoredSubscriber, 'pageId' | 'kind' | 'addressHash'>,
+  addressHash: Buffer,
   { since, now }: { since: Date; now: Date },
-): Promise<{ ofPage: number; ofAddress: number }> {
-  const [counted] = await query<{ ofPage: number; ofAddress: number }>(
+): Promise<number> {
+  const [counted] = await query<{ count: number }>(
     db,
-    `SELECT (SELECT count(*) FROM page_subscribers WHERE page_id = :pageId AND kind = :kind) AS "ofPage",
-       (SELECT count(*) FROM page_subscribers s JOIN deliveries d ON d.subscriber_id = s.id
-        WHERE s.address_hash = :addressHash AND d.event_name = :eventName AND d.created_at > :since AND d.created_at <= :latest) AS "ofAddress"`,
-    {
-      ...{ pageId, kind, addressHash, since, eventName: PAGE_CONFIRMATION },
-      latest: new Date(now.getTime() + CLOCK_TOLERANCE_MS),
-    },
+    `SELECT count(*) AS count FROM page_subscribers s JOIN deliveries d ON d.subscriber_id = s.id
+     WHERE s.address_hash = :addressHash AND d.event_name = :eventName AND d.created_at > :since AND d.created_at <= :latest`,
+    { addressHash, since, eventName: PAGE_CONFIRMATION, latest: new Date(now.getTime() + CLOCK_TOLERANCE_MS) },
   )
-  return counted!
+  return counted!.count
+}
+
+/** Deletes the addresses of a page that have waited longest for their confirmation. Others may lock some of them meanwhile. */
+export async function removeOldestUnconfirmed(
+  tx: Tx,
+  pageId: string,
+  kind: SubscriptionKind,
+  limit: number,
+): Promise<void> {
+  await execute(
+    tx,
+    `WITH dropped AS (
+       DELETE FROM page_subscribers WHERE id IN (
+         SELECT id FROM page_subscribers WHERE page_id = :pageId AND kind = :kind AND confirmed_at IS NULL
+         ORDER BY asked_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
+       RETURNING channel_id, kind
+     ), channels AS (
+       DELETE FROM alert_channels c USING dropped d WHERE c.id = d.channel_id AND d.kind = 'webhook'
+     )
+     SELECT FROM dropped`,
+    { pageId, kind, limit },
+  )
 }
 
 /** The channel for the mail of a page; created for the first subscriber. */
