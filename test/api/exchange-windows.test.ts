@@ -1,6 +1,6 @@
 import t from 'tap'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
-import { apply, exchangeApi, listChanges, plan } from '../support/exchange.ts'
+import { apply, exchangeApi, exported, listChanges, plan } from '../support/exchange.ts'
 import { createResourceApi } from '../support/resource-api.ts'
 
 const api = await createResourceApi(t, exchangeApi)
@@ -119,4 +119,16 @@ t.test('Recurring windows with one title match by their cron expression, then by
   const { changes } = (await apply(account, buildFile(nightly(6), nightly(4)), '&prune=true')).body.data
   t.match(changes, [{ action: 'update', id: stored[1]!.id, fields: { cron: { from: '0 2 * * *', to: '0 6 * * *' } } }])
   t.equal(changes.length, 1)
+})
+
+t.test('An unchanged export with prune keeps a window whose monitors are all archived', async t => {
+  const account = await api.account()
+  t.equal((await apply(account, buildFile(windowAt(30)))).status, 200)
+  const stored = await readWindows(account.projectId)
+  await execute(api.db, 'UPDATE monitors SET deleted_at = now() WHERE project_id = ?', [account.projectId])
+  const file = await exported(account)
+  t.same(file.maintenance_windows, [])
+  const { status, body } = await apply(account, file, '&prune=true')
+  t.match({ status, body }, { status: 200, body: { data: { changes: [], delete: 0 } } })
+  t.same(await readWindows(account.projectId), stored)
 })

@@ -32,7 +32,7 @@ import {
   toStoredPageFields,
 } from './fields/page-fields.ts'
 import { maskSourceFields, SOURCE_DEFAULTS, toFieldEntry, toStoredSourceFields } from './fields/source-fields.ts'
-import { createWindowDisplay, toStoredWindowFields } from './fields/window-fields.ts'
+import { createWindowDisplay, isInExport, toStoredWindowFields } from './fields/window-fields.ts'
 import { FORMAT_VERSION, type ProjectFile } from './file/project-file.ts'
 import type { PageState, ProjectState, SourceState } from './project-reader.ts'
 
@@ -54,7 +54,7 @@ export async function exportProject(
   const subscriptions = groupBy(state.subscriptions, ({ alertChannelId }) => alertChannelId)
   const children = groupBy(state.children, ({ dataSource }) => dataSource?.id ?? '')
   const overrides = groupBy(state.overrides, ({ dependencyId }) => dependencyId)
-  const windows = state.windows.filter(({ monitorIds }) => monitorIds.length > 0)
+  const windows = state.windows.filter(isInExport)
   const each = <T, R>(records: readonly T[], toEntry: (record: T) => R) => mapInChunks(records, toEntry, pause)
   const file = {
     version: FORMAT_VERSION,

@@ -1,4 +1,11 @@
-import { formatOutageTitle, formatRecoveryMessage } from '../../verdict/incidents/lifecycle.ts'
+import {
+  ARCHIVED_MESSAGE,
+  DELETED_MESSAGE,
+  formatOutageTitle,
+  formatRecoveryMessage,
+  PAUSED_MESSAGE,
+  UNCHECKED_MESSAGE,
+} from '../../verdict/incidents/lifecycle.ts'
 
 /** An automatic incident: the title that Picket gave it, with the name of a monitor, and the component that a page names instead. */
 export type IncidentCause = { outageTitle: string | null; componentName: string }
@@ -10,8 +17,14 @@ const RECOVERY = /^.+ is up again after (\d+ (?:day|hour|minute|second)s?(?: \d+
 export const toPublicTitle = (title: string, cause: IncidentCause | null): string =>
   cause !== null && title === cause.outageTitle ? formatOutageTitle(cause.componentName) : title
 
-/** The text of an update for visitors, as `toPublicTitle`. */
+/** Texts of outages that end because the monitor is not checked any more. */
+const NOT_CHECKED = [DELETED_MESSAGE, ARCHIVED_MESSAGE, UNCHECKED_MESSAGE]
+
+/** The text of an update for visitors, as `toPublicTitle`. It does not mention monitors and data sources. */
 export function toPublicMessage(message: string, cause: IncidentCause | null): string {
-  const [, duration] = cause === null ? [] : (RECOVERY.exec(message) ?? [])
-  return duration === undefined ? message : formatRecoveryMessage(cause!.componentName, duration)
+  if (cause === null) return message
+  if (message === PAUSED_MESSAGE) return `Resolved because the monitoring of ${cause.componentName} was paused.`
+  if (NOT_CHECKED.includes(message)) return `Resolved because ${cause.componentName} is not monitored any more.`
+  const [, duration] = RECOVERY.exec(message) ?? []
+  return duration === undefined ? message : formatRecoveryMessage(cause.componentName, duration)
 }

@@ -48,3 +48,6 @@ export const createWindowDisplay =
     ...fields,
     monitors: (fields.monitors as string[]).map(id => names.get(id) ?? id).sort(),
   })
+
+/** A window without a living monitor is in no file. Its monitors may be archived, and return with their keys. */
+export const isInExport = ({ monitorIds }: MaintenanceWindow): boolean => monitorIds.length > 0

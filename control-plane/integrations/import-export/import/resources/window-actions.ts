@@ -2,7 +2,13 @@ import { changeWindow, createWindow } from '../../../../verdict/maintenance/acti
 import { findNextPeriod, findPeriodAt } from '../../../../verdict/maintenance/schedule.ts'
 import type { MaintenanceWindow } from '../../../../verdict/maintenance/types.ts'
 import { describeNewFields, diffFields, omitDefaults } from '../../fields/fields.ts'
-import { createWindowDisplay, toStoredWindowFields, toWindowBody, toWindowFields } from '../../fields/window-fields.ts'
+import {
+  createWindowDisplay,
+  isInExport,
+  toStoredWindowFields,
+  toWindowBody,
+  toWindowFields,
+} from '../../fields/window-fields.ts'
 import type { WindowEntry } from '../../file/project-file.ts'
 import type { ResolveReference } from '../../file/references.ts'
 import { attempt, recordUpdate } from '../import-report.ts'
@@ -39,7 +45,9 @@ export async function importWindows(run: ImportRun, findMonitor: ResolveReferenc
   if (!file.maintenance_windows) return []
   // an entry that is over may be a window that a person has moved to a later time: the file does not say that it has to go
   const moved = new Set(entries.filter((entry, i) => found[i] === null && isPast(entry, now)).map(({ title }) => title))
-  return listUnmatched(state.windows, found).filter(window => !ended.has(window) && !moved.has(window.title))
+  return listUnmatched(state.windows, found).filter(
+    window => !ended.has(window) && !moved.has(window.title) && isInExport(window),
+  )
 }
 
 /**
