@@ -97,7 +97,7 @@ export function buildCancelledResult(
   const error = { source: FailureSource.TARGET, code: 'cancelled', message }
   return {
     ...buildEmptyResult({ monitorId, configVersion, epoch }, scheduledAtMs, startedAtMs, Outcome.UNKNOWN, error),
-    ...{ attempt, trigger, totalUs: Math.round(silentMs * 1000) },
+    ...{ attempt, trigger, totalUs: Math.min(Math.round(silentMs * 1000), MAX_US) },
   }
 }
 

@@ -6,11 +6,11 @@ import { isNetworkOnline } from './connectivity.ts'
 
 /** Tests the probe's own connectivity (docs/design/probes.md#own-faults). Call `run` every few seconds. */
 export type SelfTest = {
-  /** The result of the newest test. True before the first test. */
+  /** The result of the newest test of the network, and of the resolver after a failure of it. True before the first test. */
   isOnline(): boolean
   /**
    * Runs a test. Resolves when it has finished; never rejects. `isIdle`: the probe has no monitors, so that there is nothing to
-   * attribute; while it is online, it is then tested every 30 s.
+   * attribute; while it is online, it is then tested every 30 s. A resolver that failed is tested again until it answers.
    */
   run(isIdle?: boolean): Promise<void>
   /** Records whether a check was answered by its target. */
@@ -22,12 +22,15 @@ export type SelfTest = {
 type SelfTestOptions = {
   /** one answer is enough, even a refused connection */
   targets: { host: string; port: number }[]
-  /** a name that any working resolver answers, even with NXDOMAIN; queried only after a failure of the resolver */
-  resolverName?: string
   /** defaults to a guard that allows everything, because the operator's addresses are often private */
   egress?: Egress
 }
 
+/**
+ * Any working resolver answers names of this zone, with NXDOMAIN. Each test has a new name, which no cache has: a resolver
+ * without a connection still answers from its cache.
+ */
+const RESOLVER_TEST_ZONE = 'root-servers.net'
 const TEST_TIMEOUT_MS = 2000
 /** The result of a test that began within this time is used for the next failure. */
 const FRESH_US = 250_000
@@ -39,10 +42,11 @@ const IDLE_INTERVAL_US = 29_000_000
 const REACHABLE_CODES = new Set(['connection_refused', 'connection_reset'])
 
 export function createSelfTest(options: SelfTestOptions): SelfTest {
-  const { targets, resolverName = 'a.root-servers.net' } = options
+  const { targets } = options
   const egress = options.egress ?? createEgress({ allow: ['0.0.0.0/0', '::/0'] })
   const recent = createRecent()
   let isOnline = true
+  let isResolving = true
   let testedUs = Number.NEGATIVE_INFINITY
   let lastOfflineUs = -1
   let lastUnresolvedUs = -1
@@ -57,17 +61,17 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
     return isOnline
   })
   const resolver = createCoalesced(async () => {
-    const answers = await resolverAnswers(resolverName, egress)
-    if (!answers) lastUnresolvedUs = nowUs()
-    return answers
+    isResolving = await resolverAnswers(`picket-${Math.floor(nowUs())}.${RESOLVER_TEST_ZONE}`, egress)
+    if (!isResolving) lastUnresolvedUs = nowUs()
+    return isResolving
   })
 
   return {
-    isOnline: () => isOnline,
+    isOnline: () => isOnline && isResolving,
     recordCheck: recent.note,
     async run(isIdle = false) {
-      if (isIdle && isOnline && nowUs() - testedUs < IDLE_INTERVAL_US) return
-      await network()
+      if (isIdle && isOnline && isResolving && nowUs() - testedUs < IDLE_INTERVAL_US) return
+      await Promise.all([network(), isResolving || resolver()])
     },
     async attributeFailure(error, startedUs) {
       if (error.source === FailureSource.INTERNAL) return error

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { buildResult } from '../../../probe-agent/execution/result-builder.ts'
+import { buildCancelledResult, buildResult } from '../../../probe-agent/execution/result-builder.ts'
 import type { CheckExecution } from '../../../probe-agent/execution/run-check.ts'
 import { Result } from '../../../proto/gen/probe/v1/result.ts'
 import { Outcome, Trigger } from '../../../shared/checks/result.ts'
@@ -22,4 +22,6 @@ t.test('A check of a process that was frozen for hours has a result that can be 
   const sent = Result.decode(Result.encode(result).finish())
   t.equal(sent.totalUs, 2 ** 32 - 1)
   t.match(sent.timings, { dnsUs: 3, connectUs: 2 ** 32 - 1 })
+  const cancelled = buildCancelledResult(result, { attempt: 0, startedAtMs: 1, silentMs: hours / 1_000 })
+  t.equal(Result.decode(Result.encode(cancelled).finish()).totalUs, 2 ** 32 - 1, 'also a cancelled attempt')
 })

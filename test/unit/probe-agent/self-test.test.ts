@@ -127,3 +127,33 @@ t.test('Failures that began before the resolver recovered are internal', async t
   )
   t.same(await selfTest.attributeFailure(unresolved, nowUs()), unresolved)
 })
+
+t.test('A probe whose resolver does not answer is offline until the resolver answers a new name', async t => {
+  const target = await startTcpTarget(t)
+  let isDeaf = true
+  const asked: string[] = []
+  const resolver = async (name: string) => {
+    asked.push(name)
+    if (isDeaf) throw new EgressFailure(FailureSource.RESOLVER, 'dns_failed', 'the resolver answered SERVFAIL')
+    throw new EgressFailure(FailureSource.TARGET, 'dns_not_found', 'the name does not exist')
+  }
+  const egress = createEgress({ allow: ['127.0.0.0/8'], resolver })
+  const selfTest = createSelfTest({ targets: [{ host: '127.0.0.1', port: target.port }], egress })
+  await selfTest.run()
+  t.same([selfTest.isOnline(), asked], [true, []], 'the resolver is tested only after a failure')
+  const failed = { source: FailureSource.RESOLVER, code: 'dns_failed', message: 'the resolver answered SERVFAIL' }
+  t.match(await selfTest.attributeFailure(failed, nowUs()), { code: 'probe_offline' })
+  t.equal(selfTest.isOnline(), false)
+  const tests = asked.length
+  await waitFor(async () => {
+    await selfTest.run(true)
+    return asked.length > tests
+  })
+  t.equal(selfTest.isOnline(), false, 'it is tested again, also without monitors')
+  isDeaf = false
+  await waitFor(async () => {
+    await selfTest.run(true)
+    return selfTest.isOnline()
+  })
+  t.equal(new Set(asked).size, asked.length, 'no cache can have a name')
+})

@@ -64,7 +64,7 @@ function findProbeProblems({ name, region, spoolResults, droppedResults, connect
   )
   const alone = reportProblem(
     'probes',
-    `${probe} reports that its own connection to the internet does not work`,
+    `${probe} reports that its own connection to the internet, or its resolver, does not work`,
     null,
     'Its results count as unknown meanwhile. Check the network of its machine.',
   )

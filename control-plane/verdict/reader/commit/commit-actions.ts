@@ -24,6 +24,7 @@ import { type ApplyOutcome, applyPerProject, applyUnlocked } from './apply-actio
 import { recordDeferred, splitByDeferral } from './deferred-actions.ts'
 import { insertDeferredChanges } from './deferred-store.ts'
 import { publishHints } from './hint-actions.ts'
+import { withoutDiscarded } from './hints.ts'
 
 /** How long the other tenants of a partition wait for the locked rows of one tenant, once. */
 const LOCK_TIMEOUT_MS = 500
@@ -34,15 +35,15 @@ const LOCK_TIMEOUT_MS = 500
  * 1. Store new certificates, so that the position never passes one that is not stored.
  * 2. Add changes that have waited in memory for long enough.
  * 3. Apply all changes and move the position in one transaction. Without changes, nothing is written.
- * 4. Publish hints to the probes.
+ * 4. Publish hints to the probes, without the states that were discarded.
  * 5. Update the metrics.
  */
 export async function commitEffects(reading: PartitionReading, effects: BatchEffects): Promise<void> {
   const { tools } = reading
   if (effects.certificates.size > 0) await storeNewCertificates(reading, [...effects.certificates.values()])
   addWaitingChanges(reading, effects)
-  if (effects.changes.size > 0) await storeChanges(reading, effects)
-  publishHints(tools.nats, effects)
+  const discarded = new Set(effects.changes.size > 0 ? await storeChanges(reading, effects) : [])
+  publishHints(tools.nats, withoutDiscarded(effects, discarded))
   const witnesses = effects.asks.filter(({ ask }) => ask.witness).length
   if (witnesses > 0) tools.metrics.witnesses.inc(witnesses)
   tools.metrics.unstored.set({ partition: reading.partition.id }, reading.unstored.size)
@@ -68,7 +69,8 @@ async function storeNewCertificates(reading: PartitionReading, seen: ObservedCer
   )
 }
 
-async function storeChanges(reading: PartitionReading, effects: BatchEffects): Promise<void> {
+/** Returns the monitors whose changes were discarded. */
+async function storeChanges(reading: PartitionReading, effects: BatchEffects): Promise<readonly string[]> {
   const { tools, memory } = reading
   const changes = [...effects.changes.values()].map(change => ({
     ...change,
@@ -83,9 +85,10 @@ async function storeChanges(reading: PartitionReading, effects: BatchEffects): P
   markCommitted(reading, effects, discarded)
   recordTransitions(tools.metrics, changes, new Set([...discarded, ...outcome.deferred.map(one => one.monitorId)]))
   tools.metrics.discarded.inc(discarded.length)
-  if (discarded.length === 0) return
+  if (discarded.length === 0) return discarded
   const versions = new Map(discarded.map(id => [id, 0]))
   await retryUntilDone(reading, () => reloadMonitors(reading, versions, { isDiscarded: false }))
+  return discarded
 }
 
 /**

@@ -22,6 +22,15 @@ const WIRE_STATES: Record<RegionState, WireState> = {
   failing: WireState.FAILING,
 }
 
+/**
+ * The effects without the region states of monitors whose changes were discarded. A probe would take a state of the version
+ * before a change for one of the new version, and make no re-checks.
+ */
+export const withoutDiscarded = ({ regionStates, asks }: HintInput, discarded: ReadonlySet<string>): HintInput => ({
+  regionStates: regionStates.filter(({ monitorId }) => !discarded.has(monitorId)),
+  asks,
+})
+
 /** The hints to publish after effects are stored: region states and requests for checks. They may be lost. */
 export function buildHints(input: HintInput, newId: () => string, nowMs: number): Hint[] {
   const states = new Map<string, { monitorId: string; state: WireState }[]>()

@@ -138,7 +138,7 @@ t.test('Each failure is one finding with its beginning', async t => {
       withProbe({ connectivityOk: false }),
       ...([
         'probes',
-        'The probe a of us-east reports that its own connection to the internet does not work',
+        'The probe a of us-east reports that its own connection to the internet, or its resolver, does not work',
         null,
       ] as const),
     ],
