@@ -47,6 +47,8 @@ export const witnessSubject = (partition: number) => resultSubject(partition, WI
 export const lateSubject = (partition: number, region: string) => `${LATE_STREAM}.${partition}.${region}`
 /** The subjects of the ordered reader of one partition. */
 export const partitionFilter = (partition: number) => `${RESULTS_STREAM}.${partition}.*`
+/** The results of a region in all partitions, without those of witnesses. */
+export const regionFilter = (region: string) => `${RESULTS_STREAM}.*.${region}`
 
 /** Everything that probes publish on NATS. */
 export const PROBE_SUBJECTS = [`${RESULTS_STREAM}.*.*`, `${LATE_STREAM}.*.*`, `${SCREENSHOTS_STREAM}.*`]

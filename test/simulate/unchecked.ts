@@ -25,10 +25,9 @@ export function startUncheckedScan(
     recordRound(coverage, !stream.isUnavailable(), nowMs)
     if (coverage.completeSinceMs === null) return
     coverage.scannedMs = nowMs
-    const { explainedSinceMs } = known.coverage
     const found = findUncheckedMonitors(
       memory,
-      { coverage, explainedSinceMs, monotonicMs: nowMs, logMs: nowMs + streamClock.offsetMs },
+      { coverage, regionCoverage: known.coverage, monotonicMs: nowMs, logMs: nowMs + streamClock.offsetMs },
       MAX_PER_SCAN,
     )
     const states: MonitorState[] = []

@@ -1,5 +1,5 @@
 import { REGIONS } from '../../../shared/checks/check.ts'
-import { RESULTS_STREAM } from '../../../shared/nats/subjects.ts'
+import { PARTITIONS, RESULTS_STREAM } from '../../../shared/nats/subjects.ts'
 import type { Log } from '../../../shared/process/log.ts'
 import type { Metrics } from '../../../shared/process/metrics.ts'
 import { newId } from '../../foundation/platform/ids.ts'
@@ -30,6 +30,7 @@ import {
 } from './partitions/partition-store.ts'
 import { type PartitionLease, selectPartitionsToTake } from './partitions/share.ts'
 import { LEASE_MS, type ReaderTools } from './reading-actions.ts'
+import { type RegionPositions, updateArrivals } from './unchecked/arrival-actions.ts'
 import { createRegionCoverage, isRegionGone, updateRegionCoverage } from './unchecked/region-coverage.ts'
 
 /** Together with the lease: another process reads the partitions of a process that ended within 10 s. */
@@ -38,6 +39,8 @@ export const OWNERSHIP_INTERVAL_MS = 1_500
 const FOLLOW_INTERVAL_MS = 30_000
 const STREAM_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
+/** How long a message of a region in a partition of another process may be unknown here. */
+const ARRIVALS_INTERVAL_MS = 10_000
 /** How long changes of live sets, and those of monitors without a notification, may be unknown here. */
 const LIVE_SETS_INTERVAL_MS = 2_000
 /** How long a new dependency may be unknown here. */
@@ -123,11 +126,16 @@ export async function startVerdictWorker(context: VerdictContext): Promise<Verdi
   const liveSets = start('verdict-live-sets', LIVE_SETS_INTERVAL_MS, () => refreshLiveSets(tools))
   const seen: LagState = { caughtUpWith: null }
   const findPosition = (id: number) => readers.get(id)?.position() ?? null
+  const arrivals: RegionPositions = new Map()
+  const regions = start('verdict-regions', ARRIVALS_INTERVAL_MS, async () => {
+    if (readers.size < PARTITIONS) await updateArrivals(tools, arrivals)
+    else arrivals.clear()
+  })
   const lag = start('verdict-lag', LAG_INTERVAL_MS, () => measureLag(tools, findPosition, seen))
   return {
     wake: monitors.wake,
     async stop() {
-      await Promise.all([ownership, monitors, stream, parents, liveSets, lag].map(loop => loop.stop()))
+      await Promise.all([ownership, monitors, stream, parents, liveSets, regions, lag].map(loop => loop.stop()))
       await Promise.all([...readers.values()].map(reader => reader.stop()))
       await releasePartitions(leases, state.me)
     },

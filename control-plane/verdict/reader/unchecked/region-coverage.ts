@@ -1,26 +1,39 @@
 import type { RegionAbsences } from '../../core/types.ts'
 import type { RegionLiveSet } from '../live-sets/live-sets.ts'
 
+/** A time in which nothing explained missing results. `untilMs`: when they were explained again; null: not yet. */
+type Silence = { lengthMs: number; untilMs: number | null }
+
 /**
  * Whether missing results of a region are explained: no probe of it can publish, or other results of it arrive.
  * Otherwise results may be lost on their way, which must not cost a monitor its status. All times are monotonic, in ms.
  */
 export type RegionCoverage = {
-  /** when the newest message of a region was read */
+  /** when the newest message of a region was read, or was seen in a partition of another process */
   receivedMs: Map<string, number>
-  /** since when missing results are explained without a gap; a region is absent from the map if they are not */
-  explainedSinceMs: Map<string, number>
+  /** the silences of each region that are longer than all later ones */
+  silences: Map<string, Silence[]>
+  /** since when it is updated without a gap */
+  sinceMs: number
   updatedMs: number
 }
 
 export const createRegionCoverage = (): RegionCoverage => ({
   receivedMs: new Map(),
-  explainedSinceMs: new Map(),
+  silences: new Map(),
+  sinceMs: Number.NEGATIVE_INFINITY,
   updatedMs: Number.NEGATIVE_INFINITY,
 })
 
-/** Results of a region must arrive at least this often to show that nothing is lost. */
-const MAX_SILENCE_MS = 60_000
+/** Results of a region may be missing for this long in any case, however short an interval is. */
+const MIN_SILENCE_MS = 60_000
+/**
+ * How many intervals of a monitor its region may be silent. A monitor with the same interval or a shorter one sends at
+ * least one result in that time, also when all its results are unknown. When all results of the region are lost, silence
+ * is no longer explained 2.5 intervals + timeout after the last result of the monitor at the latest. That is before its
+ * vote ends (3 intervals + timeout).
+ */
+const SILENT_INTERVALS = 1.5
 /** After a longer gap between updates, the time before is unknown. */
 const MAX_UPDATE_GAP_MS = 15_000
 
@@ -31,14 +44,39 @@ export function updateRegionCoverage(
   isGone: (region: string) => boolean,
   nowMs: number,
 ): void {
-  const { explainedSinceMs, receivedMs } = coverage
-  if (nowMs - coverage.updatedMs > MAX_UPDATE_GAP_MS) explainedSinceMs.clear()
+  const { receivedMs, silences } = coverage
+  if (nowMs - coverage.updatedMs > MAX_UPDATE_GAP_MS) {
+    silences.clear()
+    coverage.sinceMs = nowMs
+  }
   coverage.updatedMs = nowMs
   for (const region of regions) {
-    const isRecent = nowMs - (receivedMs.get(region) ?? Number.NEGATIVE_INFINITY) <= MAX_SILENCE_MS
-    if (!isRecent && !isGone(region)) explainedSinceMs.delete(region)
-    else if (!explainedSinceMs.has(region)) explainedSinceMs.set(region, nowMs)
+    const lengthMs = isGone(region) ? 0 : nowMs - (receivedMs.get(region) ?? Number.NEGATIVE_INFINITY)
+    silences.set(region, addSilence(silences.get(region) ?? [], lengthMs, nowMs))
   }
+}
+
+/** Adds how long a region is silent now. An earlier silence that was shorter says nothing more. */
+function addSilence(known: readonly Silence[], lengthMs: number, nowMs: number): Silence[] {
+  const longer = known.filter(silence => silence.lengthMs > lengthMs)
+  const ended = longer.map(silence => ({ ...silence, untilMs: silence.untilMs ?? nowMs }))
+  return lengthMs > MIN_SILENCE_MS ? [...ended, { lengthMs, untilMs: null }] : ended
+}
+
+/**
+ * Since when missing results of a monitor with this interval are explained in a region without a gap; null: they are not
+ * explained now.
+ */
+export function findExplainedSinceMs(
+  { silences, sinceMs }: RegionCoverage,
+  region: string,
+  intervalMs: number,
+): number | null {
+  const maxMs = Math.max(MIN_SILENCE_MS, SILENT_INTERVALS * intervalMs)
+  const known = silences.get(region)
+  if (known === undefined) return null
+  const last = known.findLast(({ lengthMs }) => lengthMs > maxMs)
+  return last ? last.untilMs : sinceMs
 }
 
 /** Whether no probe of a region can publish, according to the fleet. */

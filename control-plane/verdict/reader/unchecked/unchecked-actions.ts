@@ -33,8 +33,7 @@ export async function clearUncheckedStatuses(
   recordRound(coverage, silentMs < MAX_SILENCE_MS && isRecent, nowMs)
   if (nowMs - coverage.scannedMs < SCAN_INTERVAL_MS || coverage.completeSinceMs === null) return
   coverage.scannedMs = nowMs
-  const { explainedSinceMs } = tools.regionCoverage
-  const scan = { coverage, explainedSinceMs, monotonicMs: nowMs, logMs }
+  const scan = { coverage, regionCoverage: tools.regionCoverage, monotonicMs: nowMs, logMs }
   const found = findUncheckedMonitors(memory, scan, BATCH_SIZE)
   const free = found.filter(({ monitorId }) => !deferred.has(monitorId))
   if (free.length === 0) return

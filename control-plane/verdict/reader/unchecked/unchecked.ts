@@ -4,6 +4,7 @@ import { findLastCountedMs, markUnchecked } from '../../core/unknown-status/unch
 import type { UncheckedMonitor } from '../../core/unknown-status/unchecked-actions.ts'
 import type { BatchEffects } from '../counting/batch-effects.ts'
 import type { TrackedMonitor, TrackedMonitors } from '../counting/tracked-monitors.ts'
+import { findExplainedSinceMs, type RegionCoverage } from './region-coverage.ts'
 
 /** Whether a reader has seen all messages. Times are monotonic, in ms. */
 export type ReaderCoverage = {
@@ -57,10 +58,10 @@ export function computeCompleteMs(
   return completeSinceMs === null || isLate || isStuck ? null : nowMs - completeSinceMs
 }
 
-/** `monotonicMs` and `logMs`: now. `explainedSinceMs`: see region-coverage.ts. */
+/** `monotonicMs` and `logMs`: now. */
 type UncheckedScan = {
   coverage: ReaderCoverage
-  explainedSinceMs: ReadonlyMap<string, number>
+  regionCoverage: RegionCoverage
   monotonicMs: number
   logMs: number
 }
@@ -103,13 +104,14 @@ export const toRegionStates = (states: readonly MonitorState[]): BatchEffects['r
 const MAX_VOTE_LIFETIME_MS = 4 * 3_600_000
 
 function isSilent({ policy, state }: TrackedMonitor, monitorId: string, scan: UncheckedScan): boolean {
-  const { coverage, explainedSinceMs, monotonicMs, logMs } = scan
+  const { coverage, regionCoverage, monotonicMs, logMs } = scan
+  const { intervalMs, regions } = policy!
   const lifetimeMs = computeVoteLifetimeMs(policy!)
-  const hasLasted = (sinceMs: number | null | undefined) => sinceMs != null && monotonicMs - sinceMs >= lifetimeMs
+  const hasLasted = (sinceMs: number | null) => sinceMs !== null && monotonicMs - sinceMs >= lifetimeMs
   return (
     logMs - (findLastCountedMs(state) ?? Number.NEGATIVE_INFINITY) >= lifetimeMs &&
     hasLasted(coverage.completeSinceMs) &&
     hasLasted(coverage.reloadedMs.get(monitorId) ?? Number.NEGATIVE_INFINITY) &&
-    policy!.regions.every(region => hasLasted(explainedSinceMs.get(region)))
+    regions.every(region => hasLasted(findExplainedSinceMs(regionCoverage, region, intervalMs)))
   )
 }

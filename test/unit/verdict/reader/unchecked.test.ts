@@ -8,7 +8,9 @@ import {
 import type { RegionLiveSet } from '../../../../control-plane/verdict/reader/live-sets/live-sets.ts'
 import {
   createRegionCoverage,
+  findExplainedSinceMs,
   isRegionGone,
+  type RegionCoverage,
   updateRegionCoverage,
 } from '../../../../control-plane/verdict/reader/unchecked/region-coverage.ts'
 import {
@@ -29,20 +31,28 @@ type Case = {
   explainedForMs?: number | null
   touchedAgoMs?: number
   isPaused?: boolean
+  intervalSeconds?: number
   unchecked?: MonitorState['unchecked']
 }
 
 function watch(memory: TrackedMonitors, id: string, one: Case): void {
-  const { status = 'up', votedAgoMs = 600_000 } = one
+  const { status = 'up', votedAgoMs = 600_000, intervalSeconds = 30 } = one
   const votedAtMs = votedAgoMs === null ? null : NOW - votedAgoMs
   const cell: RegionTally = {
     ...{ region: 'us-east', state: 'ok', failures: 0, notUp: 0, better: 0, firstFailure: null, last: null },
     ...{ fence: { configVersion: 1, epoch: 1, scheduledAtMs: 1, attempt: 1 }, secondOpinion: null, votedAtMs },
   }
   const state = { ...createMonitorState(id, 1), status, cells: [cell], unchecked: one.unchecked ?? null }
-  const settings = { configVersion: 1, streaksSince: 1, regions: ['us-east'], retryCount: 0, intervalSeconds: 30 }
+  const settings = { configVersion: 1, streaksSince: 1, regions: ['us-east'], retryCount: 0, intervalSeconds }
   const row = { id, ...settings, timeoutMs: 5_000, status, isPaused: one.isPaused ?? false, isDeleted: false, state }
   loadMonitor(memory, id, row, { lookedForVersion: 1, isDiscarded: false })
+}
+
+/** The silence of us-east is explained from this time on. */
+function explainedFrom(atMs: number): RegionCoverage {
+  const coverage = createRegionCoverage()
+  updateRegionCoverage(coverage, ['us-east'], () => true, atMs)
+  return coverage
 }
 
 function isFound(one: Case): boolean {
@@ -52,8 +62,8 @@ function isFound(one: Case): boolean {
   const coverage = createReaderCoverage()
   coverage.completeSinceMs = soundForMs === null ? null : NOW - soundForMs
   if (one.touchedAgoMs !== undefined) coverage.reloadedMs.set('m', NOW - one.touchedAgoMs)
-  const explainedSinceMs = new Map(explainedForMs === null ? [] : [['us-east', NOW - explainedForMs]])
-  const scan = { coverage, explainedSinceMs, monotonicMs: NOW, logMs: NOW }
+  const regionCoverage = explainedForMs === null ? createRegionCoverage() : explainedFrom(NOW - explainedForMs)
+  const scan = { coverage, regionCoverage, monotonicMs: NOW, logMs: NOW }
   return findUncheckedMonitors(memory, scan, 10).length > 0
 }
 
@@ -81,7 +91,7 @@ t.test('every unchecked monitor is stored, however many others cannot be stored'
   for (let i = 0; i < 7; i++) watch(memory, `m${i}`, {})
   const coverage = createReaderCoverage()
   coverage.completeSinceMs = 0
-  const scan = { coverage, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const scan = { coverage, regionCoverage: explainedFrom(0), monotonicMs: NOW, logMs: NOW }
   const next = () =>
     findUncheckedMonitors(memory, scan, 3)
       .map(({ monitorId }) => monitorId)
@@ -98,7 +108,7 @@ t.test('probes of a monitor that lost its status begin as for a new monitor', as
   watch(memory, 'm', {})
   const coverage = createReaderCoverage()
   coverage.completeSinceMs = 0
-  const scan = { coverage, explainedSinceMs: new Map([['us-east', 0]]), monotonicMs: NOW, logMs: NOW }
+  const scan = { coverage, regionCoverage: explainedFrom(0), monotonicMs: NOW, logMs: NOW }
   const states = findUncheckedMonitors(memory, scan, 1).map(({ state }) => state)
   t.same(toRegionStates(states), [{ monitorId: 'm', region: 'us-east', state: 'pending' }])
 })
@@ -123,7 +133,7 @@ t.test('missing results of a region are explained while other results arrive or 
   const since = (second: number, isRecent = false) => {
     if (isRecent) coverage.receivedMs.set('us-east', second * 1_000)
     updateRegionCoverage(coverage, ['us-east'], () => isGone, second * 1_000)
-    return coverage.explainedSinceMs.get('us-east') ?? null
+    return findExplainedSinceMs(coverage, 'us-east', 30_000)
   }
   t.equal(since(0), null)
   t.equal(since(10, true), 10_000)
@@ -159,4 +169,61 @@ t.test('a reader is complete while its rounds go on and what it decided is store
   t.equal(computeCompleteMs(coverage, null, 21_000), 16_000, 'a short wait for PostgreSQL hides nothing')
   recordRound(coverage, false, 22_000)
   t.equal(computeCompleteMs(coverage, null, 22_000), null, 'NATS is away')
+})
+
+const MINUTE_MS = 60_000
+
+/**
+ * Whether a monitor that nothing checks is found, after each minute of `minutes`. `receivedAtMs`: when messages of its region
+ * arrive, for other monitors. The monitor counted last at 0.
+ */
+function findMinutesFound(intervalSeconds: number, minutes: number, receivedAtMs: readonly number[]): number[] {
+  const memory: TrackedMonitors = new Map()
+  watch(memory, 'm', { votedAgoMs: NOW, intervalSeconds })
+  const coverage = createReaderCoverage()
+  coverage.completeSinceMs = 0
+  const regionCoverage = createRegionCoverage()
+  const found: number[] = []
+  for (let nowMs = 0; nowMs <= minutes * MINUTE_MS; nowMs += 2_000) {
+    const arrived = receivedAtMs.filter(atMs => atMs <= nowMs).at(-1)
+    if (arrived !== undefined) regionCoverage.receivedMs.set('us-east', arrived)
+    updateRegionCoverage(regionCoverage, ['us-east'], () => false, nowMs)
+    const scan = { coverage, regionCoverage, monotonicMs: nowMs, logMs: nowMs }
+    if (nowMs % MINUTE_MS === 0 && findUncheckedMonitors(memory, scan, 1).length > 0) found.push(nowMs / MINUTE_MS)
+  }
+  return found
+}
+
+/** The times from `from` to `to` in steps, all in ms. */
+const every = (stepMs: number, from: number, to: number) =>
+  Array.from({ length: Math.floor((to - from) / stepMs) + 1 }, (_, i) => from + i * stepMs)
+
+t.test('a monitor that nothing checks is found in a region with few messages', async t => {
+  const until = 40 * MINUTE_MS
+  t.equal(findMinutesFound(300, 40, every(120_000, 0, until))[0], 16, 'a message every two minutes')
+  const backOff = [0, 60, 180, 420, 720, 1_020, 1_320, 1_620, 1_920, 2_220].map(second => second * 1_000)
+  t.equal(findMinutesFound(300, 40, backOff)[0], 16, 'unknown results are repeated after 1, 2 and 4 minutes')
+  t.equal(findMinutesFound(300, 40, every(300_000, 0, until))[0], 16, 'one other monitor every five minutes')
+  t.equal(findMinutesFound(60, 40, every(62_000, 0, until))[0], 4, 'one other monitor every minute')
+  t.equal(findMinutesFound(3_600, 240, every(3_600_000, 0, 240 * MINUTE_MS))[0], 181, 'one every hour')
+})
+
+t.test('nothing is found in a region from which nothing, or too little, arrives', async t => {
+  for (const intervalSeconds of [30, 300, 3_600]) t.same(findMinutesFound(intervalSeconds, 400, []), [], 'nothing')
+  for (const intervalSeconds of [30, 60, 300, 3_600]) {
+    const stopMs = intervalSeconds * 1_000
+    t.same(findMinutesFound(intervalSeconds, 400, every(10_000, 0, stopMs)), [], 'everything ended when it was due')
+  }
+  t.same(findMinutesFound(60, 60, every(120_000, 0, 60 * MINUTE_MS)), [], 'less often than it is checked itself')
+})
+
+t.test('after a time in which nothing arrived from a region, the wait begins again', async t => {
+  const around = (from: number, to: number) => [
+    ...every(MINUTE_MS, 0, from * MINUTE_MS),
+    ...every(MINUTE_MS, to * MINUTE_MS, 60 * MINUTE_MS),
+  ]
+  const found = findMinutesFound(300, 60, around(8, 18))
+  t.equal(found[0], 34, '3 intervals and the timeout after messages came again')
+  t.equal(found.at(-1), 60)
+  t.equal(findMinutesFound(300, 60, around(8, 15))[0], 16, 'a silence of up to 1.5 intervals ends nothing')
 })

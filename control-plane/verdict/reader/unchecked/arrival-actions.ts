@@ -1,0 +1,31 @@
+import { REGIONS } from '../../../../shared/checks/check.ts'
+import { RESULTS_STREAM, regionFilter } from '../../../../shared/nats/subjects.ts'
+import { findLastMessage } from '../../../foundation/platform/nats/ordered-reader.ts'
+import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
+import type { ReaderTools } from '../reading-actions.ts'
+
+/** The newest message of each region when JetStream was asked last, by its position in the stream. */
+export type RegionPositions = Map<string, number>
+
+/**
+ * Asks JetStream whether results of each region have arrived since the last time, because other processes read most
+ * partitions. They show that the probes of the region can publish. The age of a message does not count, because JetStream's
+ * clock may be set.
+ */
+export async function updateArrivals(
+  { nats, regionCoverage }: Pick<ReaderTools, 'nats' | 'regionCoverage'>,
+  seen: RegionPositions,
+): Promise<void> {
+  await Promise.all(
+    REGIONS.map(async region => {
+      const askedMs = monotonicMs()
+      const last = await findLastMessage(nats, RESULTS_STREAM, regionFilter(region))
+      const sequence = last?.sequence ?? 0
+      const before = seen.get(region)
+      seen.set(region, sequence)
+      if (before === undefined || sequence <= before) return
+      const { receivedMs } = regionCoverage
+      receivedMs.set(region, Math.max(askedMs, receivedMs.get(region) ?? Number.NEGATIVE_INFINITY))
+    }),
+  )
+}
