@@ -17,7 +17,7 @@ import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.t
 import { createLog } from '../../shared/process/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { createDatabaseClock } from '../support/database-clock.ts'
-import { buildPingArrival, countOutageRows, readHeartbeat, runOut } from '../support/heartbeats.ts'
+import { buildPingArrival, countOutageRows, readHeartbeat, runOut, storeWhenFree } from '../support/heartbeats.ts'
 import { openTransaction, waitForLock } from '../support/open-transaction.ts'
 import { insertTenant } from '../support/tenant.ts'
 import { insertChannel, insertMonitors, readStatuses } from '../support/verdict.ts'
@@ -51,7 +51,7 @@ const create = async () => (await createHeartbeats(1))[0]!
 /** Pings count as accepted for the next hour, so that a pause of this machine is not a gap. */
 const keepListening = () =>
   execute(db, `UPDATE heartbeat_intake SET listening_at = clock_timestamp() + interval '1 hour'`)
-const beat = (token: string, on = db) => storePings(tools(on), [buildPingArrival(token)])
+const beat = (token: string, on = db) => storeWhenFree(tools(on), [buildPingArrival(token)])
 
 t.test('heartbeat monitors without a ping URL get one each, once', async t => {
   const [a, b] = await createHeartbeats(2)
@@ -94,7 +94,7 @@ t.test('a failure that several processes receive causes one transition, incident
   const { id, token } = await create()
   await beat(token)
   const fail = buildPingArrival(token, 'fail')
-  await Promise.all(Array.from({ length: 12 }, (_, i) => storePings(tools(i % 2 ? db : other), [fail, fail])))
+  await Promise.all(Array.from({ length: 12 }, (_, i) => storeWhenFree(tools(i % 2 ? db : other), [fail, fail])))
   t.same(await countOutageRows(db, id), { downs: 1, ups: 1, incidents: 1, deliveries: 1 })
   t.equal((await readHeartbeat(db, id))?.pings, 25, 'and every ping is kept')
 })
@@ -266,7 +266,7 @@ t.test('a queued ping is stored once, with the time of its arrival, and does not
   t.match(await readStatuses(db, id), 'up', 'a failure from before the last success changes nothing')
   const fresh = kept('fail', nowMs + 60_000)
   t.same(await storePings(tools(), [fresh]), [true])
-  t.same(await Promise.all([storePings(tools(), [fresh]), storePings(tools(other), [fresh, late])]), [
+  t.same(await Promise.all([storeWhenFree(tools(), [fresh]), storeWhenFree(tools(other), [fresh, late])]), [
     [true],
     [true, true],
   ])

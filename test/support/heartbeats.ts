@@ -1,7 +1,9 @@
 import { sha256 } from '../../control-plane/foundation/platform/crypto/encryption.ts'
 import { newId } from '../../control-plane/foundation/platform/ids.ts'
 import { type Db, execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
+import { type HeartbeatTools, storePings } from '../../control-plane/verdict/heartbeats/actions.ts'
 import type { PingArrival } from '../../control-plane/verdict/heartbeats/types.ts'
+import { waitFor } from './wait.ts'
 
 export const HEARTBEAT = { name: 'Backup', type: 'heartbeat', heartbeat_interval: 3_600, heartbeat_grace: 60 }
 
@@ -21,6 +23,22 @@ export const buildPingArrival = (token: string, kind: 'success' | 'fail' | 'log'
   isKept: false,
   isWithdrawn: false,
 })
+
+/** Stores pings like `storePings`; those of a monitor that is locked meanwhile, as soon as it is free. */
+export async function storeWhenFree(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
+  const answers = new Map<number, boolean | Error>()
+  const storeRest = async () => {
+    const rest = [...arrivals.keys()].filter(i => !answers.has(i))
+    const given = await storePings(
+      tools,
+      rest.map(i => arrivals[i]!),
+    )
+    for (const [at, answer] of given.entries()) if (answer !== 'locked') answers.set(rest[at]!, answer)
+    return answers.size === arrivals.length
+  }
+  if (!(await storeRest())) await waitFor(storeRest, { label: 'pings whose monitor is free' })
+  return [...arrivals.keys()].map(i => answers.get(i)!)
+}
 
 /** Makes a heartbeat overdue, and lets it be evaluated, now instead of after its interval and grace. */
 export const runOut = (db: Db, monitorId: string) =>

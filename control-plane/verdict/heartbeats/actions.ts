@@ -1,6 +1,13 @@
 import type { Log } from '../../../shared/process/log.ts'
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
-import { type Db, isContentError, type Tx } from '../../foundation/platform/postgres/client.ts'
+import {
+  type Db,
+  isContentError,
+  isLockTimeout,
+  isTenantError,
+  setLockTimeout,
+  type Tx,
+} from '../../foundation/platform/postgres/client.ts'
 import { createPingToken } from '../../monitoring/monitors/actions.ts'
 import { applyDecisions } from '../core/decision-actions.ts'
 import {
@@ -13,6 +20,7 @@ import {
 import { checkOverdue } from './overdue.ts'
 import { applyPing, createPingEffects, markOverdue, type PingEffects } from './ping-effects.ts'
 import {
+  findKnownTokens,
   findStoredArrivals,
   insertPings,
   loadHeartbeats,
@@ -24,7 +32,7 @@ import {
   storeHeartbeats,
   storePingToken,
 } from './store.ts'
-import type { LockedHeartbeat, PingArrival } from './types.ts'
+import type { LockedHeartbeat, PingAnswer, PingArrival } from './types.ts'
 
 export type HeartbeatTools = { db: Db; publicUrl: string }
 
@@ -35,45 +43,75 @@ export class WithdrawnPingError extends Error {}
 export const MIN_KEPT_PINGS = 1_000
 const PINGS_PER_PRUNING = 100
 
+/** How long a ping that is stored alone waits for each lock. */
+const ALONE_LOCK_MS = 200
+
 /**
- * Stores pings in one transaction, together with what they change in the verdict. Returns for each whether its token is
- * known, or an Error if it cannot be stored, which does not stop the others:
+ * Stores pings in one transaction, together with what they change in the verdict. Returns for each its answer, or an
+ * Error if it cannot be stored, which does not stop the others:
  *
- * 1. Lock the monitors of the tokens, in the order of their ids.
+ * 1. Lock the monitors of the tokens, in the order of their ids. The pings of those that are locked already are `locked`.
  * 2. Load heartbeats and verdict states, and PostgreSQL's time.
  * 3. Find queued pings that are stored already.
  * 4. Apply the pings in order; leave out withdrawn and stored ones.
  * 5. Insert pings, update heartbeats, delete old pings.
  * 6. Apply the decisions (`applyDecisions`).
  *
- * After an error caused by one monitor, each ping is stored in its own transaction.
+ * After an error caused by one monitor or by another locked row, each ping is stored in its own transaction.
  */
-export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
+export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(PingAnswer | Error)[]> {
   try {
     return await storeBatch(tools, arrivals)
   } catch (error) {
-    if (!isContentError(error)) throw error
-    if (arrivals.length === 1) return [error as Error]
-    const answers: (boolean | Error)[] = []
-    for (const arrival of arrivals) answers.push(...(await storePings(tools, [arrival])))
-    return answers
+    if (!isTenantError(error)) throw error
+    return arrivals.length === 1 ? [toAnswer(error)] : storeOneByOne(tools, arrivals)
   }
 }
 
-function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]): Promise<(boolean | Error)[]> {
+/** After a ping that is `locked`, the later ones of its monitor are too, so that they stay in order. */
+async function storeOneByOne(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(PingAnswer | Error)[]> {
+  const locked = new Set<string>()
+  const answers: (PingAnswer | Error)[] = []
+  for (const arrival of arrivals) {
+    const token = toKey(arrival.tokenHash)
+    const answer = locked.has(token) ? 'locked' : await storeAlone(tools, arrival)
+    if (answer === 'locked') locked.add(token)
+    answers.push(answer)
+  }
+  return answers
+}
+
+async function storeAlone(tools: HeartbeatTools, arrival: PingArrival): Promise<PingAnswer | Error> {
+  try {
+    return (await storeBatch(tools, [arrival], ALONE_LOCK_MS))[0]!
+  } catch (error) {
+    if (!isTenantError(error)) throw error
+    return toAnswer(error)
+  }
+}
+
+const toAnswer = (error: unknown): 'locked' | Error => (isLockTimeout(error) ? 'locked' : (error as Error))
+
+const toKey = (hash: Buffer) => hash.toString('hex')
+
+function storeBatch(
+  { db, publicUrl }: HeartbeatTools,
+  arrivals: PingArrival[],
+  lockMs: number | null = null,
+): Promise<(PingAnswer | Error)[]> {
   return db.transaction(async tx => {
-    const monitors = await lockByTokens(
-      tx,
-      arrivals.map(({ tokenHash }) => tokenHash),
-    )
-    if (monitors.length === 0) return arrivals.map(() => false)
-    const idsByHash = new Map(monitors.map(({ id, hash }) => [hash.toString('hex'), id]))
+    if (lockMs !== null) await setLockTimeout(tx, lockMs)
+    const { monitors, lockedTokens } = await lockFreeMonitors(tx, arrivals)
+    const answerWithout = (token: string) => (lockedTokens.has(token) ? 'locked' : false)
+    if (monitors.length === 0) return arrivals.map(({ tokenHash }) => answerWithout(toKey(tokenHash)))
+    const idsByToken = new Map(monitors.map(({ id, hash }) => [toKey(hash), id]))
     const { locked, nowMs } = await loadHeartbeats(tx, monitors)
     const stored = await findStoredBefore(tx, arrivals, [...locked.keys()])
     const effects = new Map([...locked].map(([id, one]) => [id, createPingEffects(one)]))
     const answers = arrivals.map(arrival => {
-      const id = idsByHash.get(arrival.tokenHash.toString('hex'))
-      if (id === undefined) return false
+      const token = toKey(arrival.tokenHash)
+      const id = idsByToken.get(token)
+      if (id === undefined) return answerWithout(token)
       if (arrival.isWithdrawn) return new WithdrawnPingError()
       if (stored.has(arrival.id)) return true
       effects.set(id, applyPing(effects.get(id)!, arrival, Math.min(nowMs, arrival.receivedAtMs), nowMs))
@@ -84,7 +122,19 @@ function storeBatch({ db, publicUrl }: HeartbeatTools, arrivals: PingArrival[]):
   })
 }
 
-/** Only a ping from the message stream can be stored already. Its monitor is locked by now. */
+/** Locks the monitors of pings that are free, and finds the tokens of those that another transaction has locked. */
+async function lockFreeMonitors(tx: Tx, arrivals: PingArrival[]) {
+  const monitors = await lockByTokens(
+    tx,
+    arrivals.map(({ tokenHash }) => tokenHash),
+  )
+  const free = new Set(monitors.map(({ hash }) => toKey(hash)))
+  const others = arrivals.flatMap(({ tokenHash }) => (free.has(toKey(tokenHash)) ? [] : tokenHash))
+  const known = others.length === 0 ? [] : await findKnownTokens(tx, others)
+  return { monitors, lockedTokens: new Set(known.map(toKey)) }
+}
+
+/** Only a ping that may be in the message stream can be stored already. Its monitor is locked by now. */
 async function findStoredBefore(tx: Tx, arrivals: PingArrival[], monitorIds: string[]): Promise<Set<string>> {
   const kept = arrivals.filter(({ isKept }) => isKept)
   if (kept.length === 0) return new Set()

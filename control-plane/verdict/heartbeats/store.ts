@@ -6,15 +6,23 @@ import type { Heartbeat, HeartbeatMonitor, LockedHeartbeat, Ping } from './types
 const MONITOR = `m.id, m.type = 'heartbeat' AS "isHeartbeat", m.config_version AS "configVersion", m.is_paused AS "isPaused",
   m.heartbeat_interval AS interval, m.heartbeat_grace AS grace`
 
-/** The heartbeat monitors of tokens (by SHA-256), locked in the order of ids like every verdict. */
+const BY_TOKENS = `FROM monitors m
+  WHERE m.ping_token_hash = ANY(CAST(? AS bytea[])) AND m.type = 'heartbeat' AND m.deleted_at IS NULL`
+
+/**
+ * Locks the heartbeat monitors of tokens (by SHA-256) in the order of ids like every verdict, and skips those that
+ * another transaction has locked: it may take long, and the pings of the others must not wait for it.
+ */
 export function lockByTokens(tx: Tx, hashes: Buffer[]): Promise<(HeartbeatMonitor & { hash: Buffer })[]> {
-  return query(
-    tx,
-    `SELECT ${MONITOR}, m.ping_token_hash AS hash FROM monitors m
-     WHERE m.ping_token_hash = ANY(CAST(? AS bytea[])) AND m.type = 'heartbeat' AND m.deleted_at IS NULL
-     ORDER BY m.id FOR UPDATE`,
-    [hashes],
-  )
+  return query(tx, `SELECT ${MONITOR}, m.ping_token_hash AS hash ${BY_TOKENS} ORDER BY m.id FOR UPDATE SKIP LOCKED`, [
+    hashes,
+  ])
+}
+
+/** The tokens that have a heartbeat monitor, locked or not. */
+export async function findKnownTokens(tx: Tx, hashes: Buffer[]): Promise<Buffer[]> {
+  const rows = await query<{ hash: Buffer }>(tx, `SELECT m.ping_token_hash AS hash ${BY_TOKENS}`, [hashes])
+  return rows.map(({ hash }) => hash)
 }
 
 /**

@@ -14,11 +14,14 @@ export type PingArrival = {
   body: string | null
   /** when it arrived, ms since 1970 by the clock of the process that accepted it, which follows PostgreSQL's */
   receivedAtMs: number
-  /** it was queued in the message stream */
+  /** it was queued in the message stream, or has waited for its locked monitor: newer pings may be stored already */
   isKept: boolean
   /** set while it waits for its commit: it is in the message stream now, so the commit must leave it out */
   isWithdrawn: boolean
 }
+
+/** Whether a ping is stored; false: its token is unknown. `locked`: its monitor is locked, so it has to be tried again. */
+export type PingAnswer = boolean | 'locked'
 
 /** The outcome of a ping: stored, unknown token, or queued in the message stream (`kept`). */
 export type PingOutcome = 'stored' | 'unknown' | 'kept'

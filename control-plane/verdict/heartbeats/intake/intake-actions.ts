@@ -4,23 +4,27 @@ import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { initializeCounter } from '../../../../shared/process/zero-counters.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
 import { isContentError } from '../../../foundation/platform/postgres/client.ts'
-import { withTimeout } from '../../../foundation/platform/time/clock.ts'
+import { sleep, withTimeout } from '../../../foundation/platform/time/clock.ts'
 import { ApiError, unavailable } from '../../../foundation/web/server/errors.ts'
-import type { PingArrival, PingOutcome } from '../types.ts'
+import type { PingAnswer, PingArrival, PingOutcome } from '../types.ts'
 import { encodeQueuedPing } from './queued-ping.ts'
 
 /** A longer commit is not awaited, because the request of the job has its own timeout. */
 const COMMIT_TIMEOUT_MS = 2_000
 const PUBLISH_TIMEOUT_MS = 3_000
+/** Most locks are held for milliseconds. */
+const LOCK_RETRY_MS = 100
 
 export type PingIntakeTools = { nats: Nats; log: Log; metrics: Metrics }
 
+type Commit = (arrival: PingArrival) => Promise<PingAnswer>
+
 /**
- * Stores a ping with `commit`. If PostgreSQL is unavailable or does not commit in time, publishes it to the message
- * stream, from where any process stores it (queued-ping-recorder.ts). Throws an ApiError 503 if neither is possible;
- * the ping is then not acknowledged.
+ * Stores a ping with `commit`. If PostgreSQL is unavailable or does not commit in time, or the monitor stays locked,
+ * publishes it to the message stream, from where any process stores it (queued-ping-recorder.ts). Throws an ApiError
+ * 503 if neither is possible; the ping is then not acknowledged.
  */
-export function createPingIntake(tools: PingIntakeTools, commit: (arrival: PingArrival) => Promise<boolean>) {
+export function createPingIntake(tools: PingIntakeTools, commit: Commit) {
   const kept = tools.metrics.counter(
     'picket_heartbeat_pings_kept_total',
     'Heartbeat pings that were acknowledged without PostgreSQL, and pings that had to be refused',
@@ -28,14 +32,28 @@ export function createPingIntake(tools: PingIntakeTools, commit: (arrival: PingA
   )
   initializeCounter(kept, 'outcome', ['kept', 'refused'])
   return async (arrival: PingArrival): Promise<PingOutcome> => {
-    const committing = commit(arrival).catch((error: Error) => error)
+    const committing = commitWhenFree(commit, arrival).catch((error: Error) => error)
     const first = await withTimeout(committing, COMMIT_TIMEOUT_MS)
     if (typeof first === 'boolean') return first ? 'stored' : 'unknown'
     if (first instanceof Error && !canQueue(first)) throw first
     // from here on a late commit leaves this ping out, or has stored it under the same id
     arrival.isWithdrawn = true
-    return queuePing(tools, arrival, first, outcome => kept.inc({ outcome }))
+    return queuePing(tools, arrival, first instanceof Error ? first : null, outcome => kept.inc({ outcome }))
   }
+}
+
+/**
+ * Repeats the commit of a ping while its monitor is locked, until it is withdrawn. Newer pings may be stored meanwhile,
+ * so from the second attempt on it is evaluated like a queued ping (ping-order.ts).
+ */
+async function commitWhenFree(commit: Commit, arrival: PingArrival): Promise<PingAnswer> {
+  let answer = await commit(arrival)
+  while (answer === 'locked' && !arrival.isWithdrawn) {
+    arrival.isKept = true
+    await sleep(LOCK_RETRY_MS)
+    answer = await commit(arrival)
+  }
+  return answer
 }
 
 /** False for errors caused by this monitor, and for API errors other than 503. */

@@ -42,6 +42,7 @@ export function startQueuedPingRecorder(tools: RecorderTools): Loop {
   })
 }
 
+/** Stores the pings of these messages. Those of locked monitors are delivered again after the delay of an error. */
 async function storeAll(tools: RecorderTools, messages: JsMsg[]): Promise<void> {
   const readable = messages.flatMap(message => read(tools, message) ?? [])
   try {
@@ -53,6 +54,10 @@ async function storeAll(tools: RecorderTools, messages: JsMsg[]): Promise<void> 
     )
     for (const [i, { message, arrival }] of readable.entries()) {
       const answer = answers[i]
+      if (answer === 'locked') {
+        message.nak(RETRY_DELAY_MS)
+        continue
+      }
       if (answer instanceof Error) tools.log.error({ err: answer, ping_id: arrival.id }, 'set aside an invalid ping')
       message.ack()
     }
