@@ -24,8 +24,10 @@ export const createApplyTools = (db: Db) => ({
   ...{ secrets: createSecretCipher(Buffer.alloc(32)), checkLiteral: () => null },
 })
 
+type GetResult = (claimed: ClaimedSource) => Promise<FetchResult>
+
 /** Creates a source with one field, due now, with functions that act as a worker. */
-export async function createSource(db: Db, interval = 60) {
+export async function createSource(db: Db, interval = 60, url = 'https://cells.example/') {
   const tools = createApplyTools(db)
   const { organizationId, projectId } = await insertTenant(db)
   const channelId = await insertChannel(db, projectId, [])
@@ -36,12 +38,12 @@ export async function createSource(db: Db, interval = 60) {
     `WITH source AS (
        INSERT INTO data_sources (id, project_id, name, url, method, fetch_interval_s, timeout_ms, next_fetch_at,
          created_at, updated_at)
-       VALUES (:id, :projectId, 'Cells', 'https://cells.example/', 'GET', :interval, 1000, now(), now(), now())
+       VALUES (:id, :projectId, 'Cells', :url, 'GET', :interval, 1000, now(), now(), now())
        RETURNING id)
      INSERT INTO data_source_fields (id, data_source_id, path, name_template, rule_type, rule_config, display_order,
        created_at, updated_at)
      SELECT :fieldId, id, 'cells.*', 'Cell {{key}}', 'truthy', '{}', 0, now(), now() FROM source`,
-    { id, projectId, fieldId, interval },
+    { id, projectId, fieldId, interval, url },
   )
   const child = (key: string, outcome: ChildOutcome, name = `Cell ${key}`): EvaluatedChild => {
     return { fieldId, key, name, value: outcome, typed: outcome, outcome, reason: `cells.${key} is ${outcome}` }
@@ -52,8 +54,10 @@ export async function createSource(db: Db, interval = 60) {
     return (await claimDue(db, 'one', 100, LEASE_MS)).find(source => source.id === id)!
   }
   /** Fetches once. Returns true when it needed a transaction. */
-  const fetch = async (result: FetchResult, at = new Date()): Promise<boolean> => {
-    const done = { source: await claim(), result, startedAt: at, endedAt: at, responseTimeMs: 12 }
+  const fetch = async (given: FetchResult | GetResult, at = new Date()): Promise<boolean> => {
+    const source = await claim()
+    const result = typeof given === 'function' ? await given(source) : given
+    const done = { source, result, startedAt: at, endedAt: at, responseTimeMs: 12 }
     if (hasChanges(done)) return applyFetch(tools, 'one', done)
     await endFetches(db, 'one', [buildFetchEnd(done)])
     return false
@@ -62,6 +66,7 @@ export async function createSource(db: Db, interval = 60) {
   return {
     ...{ id, organizationId, projectId, fieldId, child, claim },
     fetch: (cells: Record<string, ChildOutcome>, at?: Date) => fetchChildren(Object.entries(cells).map(foundAs), at),
+    fetchResult: (getResult: GetResult) => fetch(getResult),
     names: (cells: Record<string, string>) =>
       fetchChildren(Object.entries(cells).map(([key, name]) => child(key, 'up', name))),
     fails: (isOurFault = false) =>

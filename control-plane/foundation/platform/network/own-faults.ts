@@ -23,11 +23,17 @@ const UNREACHED_WINDOW_MS = 30 * 60_000
 /** How many failing hosts are remembered. */
 const MAX_HOSTS = 10_000
 
+/** Whether the detector knows this failure. Only its answer says then whose fault the failure is. */
+export const isKnownToDetector = (code: string): boolean => LOCAL_CODES.has(code) || UNCLEAR_CODES.has(code)
+
 type RequestEnd = Pick<HttpResponse, 'error' | 'statusCode' | 'timings'>
 
 export type OwnFaultDetector = {
-  /** Notes the end of a request to `host`. Returns the fault of Picket that made it fail, or null. `nowMs` is monotonic. */
-  inspect(host: string, end: RequestEnd, nowMs: number): NetworkFault | null
+  /**
+   * Notes the end of a request to `host`. Returns the fault of Picket that made it fail, or null. `nowMs` is monotonic.
+   * `intervalMs`: of the requests to the host, when it may be longer than some minutes.
+   */
+  inspect(host: string, end: RequestEnd, nowMs: number, intervalMs?: number): NetworkFault | null
 }
 
 /** Learns from all requests of a process: one receiver alone cannot show that the resolver is the cause. */
@@ -36,7 +42,7 @@ export function createOwnFaultDetector(): OwnFaultDetector {
   const connections = createSharedFailure()
   const unreached = createUnreachedHosts()
   return {
-    inspect(host, { error, statusCode, timings }, nowMs) {
+    inspect(host, { error, statusCode, timings }, nowMs, intervalMs = 0) {
       if (isResolved({ error, timings })) lookups.clear()
       if (statusCode !== null) {
         connections.clear()
@@ -44,7 +50,7 @@ export function createOwnFaultDetector(): OwnFaultDetector {
       }
       if (error === null) return null
       if (error.source === FailureSource.INTERNAL && LOCAL_CODES.has(error.code))
-        return unreached.mayBeOurFault(host, nowMs) ? 'network' : null
+        return unreached.mayBeOurFault(host, nowMs, intervalMs) ? 'network' : null
       if (error.message === RESOLVER_UNREACHABLE) return 'resolver'
       // several hosts of one domain may share a broken zone or one network
       const domain = getDomain(host) ?? host
@@ -83,9 +89,9 @@ function createUnreachedHosts() {
       answeredAtMs = nowMs
     },
     /** Notes a failure. Returns false when, for a long time, other receivers have answered and this one was not reached. */
-    mayBeOurFault(host: string, nowMs: number): boolean {
+    mayBeOurFault(host: string, nowMs: number, intervalMs: number): boolean {
       const known = failures.get(host)
-      const isSameSeries = known !== undefined && nowMs - known.lastMs <= UNREACHED_WINDOW_MS
+      const isSameSeries = known !== undefined && nowMs - known.lastMs <= Math.max(UNREACHED_WINDOW_MS, 2 * intervalMs)
       const firstMs = isSameSeries ? known.firstMs : nowMs
       if (failures.size >= MAX_HOSTS) failures.clear()
       failures.set(host, { firstMs, lastMs: nowMs })

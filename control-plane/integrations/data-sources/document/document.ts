@@ -11,6 +11,9 @@ const MAX_NESTING = 500
 export type SourceFailure = { code: string; message: string; isOurFault: boolean }
 export type FailedFetch = { failure: SourceFailure }
 
+/** Code of the failure of a document that needs more time or memory than its examination may use. */
+export const TOO_COSTLY = 'too_costly'
+
 /** `document`: the value at the root path. */
 export type ParsedDocument = { document: unknown } | FailedFetch
 

@@ -1,9 +1,10 @@
 import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
+import { QuestionError } from '../../../../shared/process/thread.ts'
 import { createThreadRunner } from '../../../foundation/platform/concurrency/worker-thread.ts'
 import { now } from '../../../foundation/platform/time/clock.ts'
 import { MAX_CONCURRENT_TESTS } from '../../../foundation/web/test-limit.ts'
-import type { FailedFetch, RawDocument } from '../document/document.ts'
+import { type FailedFetch, type RawDocument, TOO_COSTLY } from '../document/document.ts'
 import { MAX_CONCURRENT_FETCHES } from '../fetching/fetch-result.ts'
 import { checkUrls, confirmSilence } from '../fetching/http-reader.ts'
 import type { FieldDefinition } from '../types.ts'
@@ -73,7 +74,12 @@ async function examineSafely(
   try {
     return await inThread(examination)
   } catch (error) {
-    const message = `Picket could not examine the document: ${(error as Error).message}`
-    return { failure: { code: 'not_examined', message, isOurFault: true } }
+    return buildUnexamined(error as Error)
   }
+}
+
+/** Why a document was not examined: it needs too much time or memory, it had no turn, or Picket has an error. */
+export function buildUnexamined(error: Error): FailedFetch {
+  const code = error instanceof QuestionError ? TOO_COSTLY : 'not_examined'
+  return { failure: { code, message: `Picket could not examine the document: ${error.message}`, isOurFault: true } }
 }

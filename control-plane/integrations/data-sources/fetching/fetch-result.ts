@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { findSlotFrom } from '../../../../shared/checks/slots.ts'
 import { fnv1a } from '../../../../shared/nats/subjects.ts'
-import type { SourceFailure } from '../document/document.ts'
+import { type SourceFailure, TOO_COSTLY } from '../document/document.ts'
 import type { EvaluatedChild } from '../evaluation/evaluate.ts'
 import type { ClaimedSource, FetchEnd } from './claim-store.ts'
 
@@ -20,6 +20,13 @@ export const MAX_CONCURRENT_FETCHES = 96
 
 /** Consecutive failures after which the incident of the source opens. */
 export const FAILURES_BEFORE_INCIDENT = 3
+
+/**
+ * A busy machine may be the cause once that a document needs too much time or memory. When the fetch before failed in the same way,
+ * the document is the cause.
+ */
+export const judgeFailure = ({ lastError }: Pick<ClaimedSource, 'lastError'>, failure: SourceFailure): SourceFailure =>
+  failure.code === TOO_COSTLY && failure.message === lastError ? { ...failure, isOurFault: false } : failure
 
 /** Hashes what monitors show of a result. Results with the same hash need no transaction. */
 export function hashResult(result: FetchResult): Buffer {
@@ -63,6 +70,12 @@ export function buildFetchEnd({ source, result, startedAt, endedAt }: SourceFetc
     isFailure: failure !== null && !failure.isOurFault && !isRetried,
     keys: 'failure' in result || result.keys <= result.children.length ? null : result.keys,
   }
+}
+
+/** Builds the fetch of a source that Picket could not process. `message` is shown to users and contains nothing of the error. */
+export function buildInternalFailure(source: ClaimedSource, message: string, at: Date): SourceFetch {
+  const failure = { code: 'internal_error', message, isOurFault: true }
+  return { source, result: { failure }, startedAt: at, endedAt: at, responseTimeMs: 0 }
 }
 
 /** Builds the release of a source whose result is not recorded. `afterMs` null: it stays due. */

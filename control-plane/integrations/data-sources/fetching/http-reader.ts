@@ -2,7 +2,11 @@ import { type CheckError, FailureSource } from '../../../../shared/checks/result
 import type { DeadlineSignal } from '../../../../shared/egress/index.ts'
 import type { Egress } from '../../../../shared/egress/types.ts'
 import { httpRequest } from '../../../foundation/platform/network/http-client.ts'
-import type { OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
+import {
+  isKnownToDetector,
+  type NetworkFault,
+  type OwnFaultDetector,
+} from '../../../foundation/platform/network/own-faults.ts'
 import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { buildFailure, type FailedFetch, MAX_DOCUMENT_BYTES, type RawDocument } from '../document/document.ts'
 import type { UrlCheck, UrlChecks } from '../evaluation/rule.ts'
@@ -17,13 +21,17 @@ const SAFE_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user
 /**
  * Fetches a source through the egress guard and follows redirects, which the guard checks as well. Another origin gets
  * only headers without secrets. Returns the raw bytes, because many documents may be in memory at the same time. With
- * `ownFaults`, a failure of Picket's network or resolver is not the source's. Never rejects.
+ * `ownFaults`, a failure of Picket's network or resolver is not the source's; `intervalMs` is that of the fetches. Never rejects.
  */
 export async function requestDocument(
   egress: Egress,
   { url, method, body, timeoutMs }: SourceRequest,
   headers: Record<string, string>,
-  { signal, ownFaults }: { signal?: DeadlineSignal; ownFaults?: OwnFaultDetector } = {},
+  {
+    signal,
+    ownFaults,
+    intervalMs,
+  }: { signal?: DeadlineSignal; ownFaults?: OwnFaultDetector; intervalMs?: number } = {},
 ): Promise<RawDocument | FailedFetch> {
   const credentialHeaders = Object.keys(headers).filter(name => !SAFE_HEADERS.has(name.toLowerCase()))
   const answer = await httpRequest(
@@ -32,8 +40,8 @@ export async function requestDocument(
     egress,
     signal,
   )
-  const ownFault = ownFaults?.inspect(new URL(url).hostname, answer, monotonicMs()) ?? null
-  if (answer.error) return toFailedFetch(answer.error, ownFault !== null)
+  const ownFault = ownFaults?.inspect(new URL(url).hostname, answer, monotonicMs(), intervalMs)
+  if (answer.error) return toFailedFetch(answer.error, ownFault)
   const { statusCode } = answer
   if (statusCode === null || statusCode < 200 || statusCode > 299) {
     return buildFailure('http_status', `the source responded with status ${statusCode}`)
@@ -42,8 +50,11 @@ export async function requestDocument(
   return { body: answer.body, headers: answer.headers }
 }
 
-function toFailedFetch({ source, code, message }: CheckError, isOwnFault = false): FailedFetch {
-  if (source !== FailureSource.INTERNAL && !isOwnFault) return buildFailure(code, message)
+/** `ownFault`: what the detector found, null when it found no fault of Picket, undefined without a detector. */
+function toFailedFetch({ source, code, message }: CheckError, ownFault?: NetworkFault | null): FailedFetch {
+  const isJudged = ownFault !== undefined && isKnownToDetector(code)
+  const isOurFault = isJudged ? ownFault !== null : source === FailureSource.INTERNAL || Boolean(ownFault)
+  if (!isOurFault) return buildFailure(code, message)
   return { failure: { code, message: `Picket could not fetch the source: ${message}`, isOurFault: true } }
 }
 

@@ -1,24 +1,34 @@
 import type { Egress } from '../../../../shared/egress/types.ts'
-import type { Log } from '../../../../shared/process/log.ts'
 import { limitConcurrency } from '../../../foundation/platform/concurrency/concurrency-limit.ts'
 import type { KeyedLimiter } from '../../../foundation/platform/concurrency/keyed-limiter.ts'
 import { createWorkPool, type WorkPool } from '../../../foundation/platform/concurrency/work-pool.ts'
 import { THREAD_WAIT_TIMEOUT_MS } from '../../../foundation/platform/concurrency/worker-thread.ts'
+import { DecryptionError } from '../../../foundation/platform/crypto/decryption-error.ts'
 import { cacheDecrypted, type SecretCipher } from '../../../foundation/platform/crypto/encryption.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
 import { createOwnFaultDetector, type OwnFaultDetector } from '../../../foundation/platform/network/own-faults.ts'
-import { type Db, isContentError, isLockTimeout, isTenantError } from '../../../foundation/platform/postgres/client.ts'
+import { type Db, isLockTimeout, isTenantError } from '../../../foundation/platform/postgres/client.ts'
+import { isTransientError } from '../../../foundation/platform/postgres/transient-error.ts'
 import { monotonicMs, now, nowMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { ALIGNED, type Loop, type LoopTools } from '../../../foundation/platform/time/loop.ts'
 import { startScheduledLoop } from '../../../foundation/platform/time/scheduled-loop.ts'
 import { applyFetch, archiveMissing } from '../children/apply-actions.ts'
 import { listSourcesWithMissing } from '../children/child-store.ts'
 import { type HistoryWriter, startHistoryWriter } from '../children/history-worker.ts'
+import { forgetStatuses } from '../children/last-resort-actions.ts'
 import { createSourceMetrics, type SourceMetrics } from '../metrics.ts'
 import { type ClaimedSource, claimDue, endFetches, type FetchEnd, findNextDueAt } from './claim-store.ts'
 import { fetchSource } from './fetch-reader.ts'
-import { buildFetchEnd, buildRelease, type FetchResult, hasChanges, MAX_CONCURRENT_FETCHES } from './fetch-result.ts'
+import {
+  buildFetchEnd,
+  buildInternalFailure,
+  buildRelease,
+  type FetchResult,
+  hasChanges,
+  MAX_CONCURRENT_FETCHES,
+  type SourceFetch,
+} from './fetch-result.ts'
 import { createHostLimiter, isQuickFetch } from './host-limiter.ts'
 import { HOST_CHECK_TIMEOUT_MS, URL_CHECKS_TIMEOUT_MS } from './http-reader.ts'
 
@@ -149,9 +159,7 @@ function startFetch(state: SourceWorkerState, source: ClaimedSource): void {
   const startedMs = monotonicMs()
   state.metrics.late.observe(source.lateMs / 1_000)
   state.fetches.start(async () => {
-    await processSource(state, source).catch(error =>
-      end(state, 'error', buildErrorEnd(state.context.log, source, error)),
-    )
+    await processSource(state, source).catch(error => endAfterError(state, source, error))
     leave(state, source, monotonicMs() - startedMs)
   })
 }
@@ -165,9 +173,15 @@ function leave(state: SourceWorkerState, source: ClaimedSource, tookMs: number):
 
 /** Fetches a source and applies the result. */
 async function processSource(state: SourceWorkerState, source: ClaimedSource): Promise<void> {
-  const { context, owner, stopping } = state
-  const fetch = await fetchSource(context, source, stopping)
-  if (stopping.aborted) return end(state, 'cancelled', release(source))
+  const fetch = await fetchSource(state.context, source, state.stopping)
+  if (state.stopping.aborted) return end(state, 'cancelled', release(source))
+  await storeFetch(state, fetch)
+}
+
+/** Applies the result of a fetch, if it changes something, and ends the fetch. */
+async function storeFetch(state: SourceWorkerState, fetch: SourceFetch): Promise<void> {
+  const { context, owner } = state
+  const { source } = fetch
   const isApplied = hasChanges(fetch) ? await state.inTransaction(() => applyFetch(context, owner, fetch)) : null
   if (isApplied === false) return end(state, 'discarded', release(source))
   state.history.add(fetch)
@@ -229,17 +243,42 @@ const getMetricOutcome = (result: FetchResult, isNew: boolean) => {
   return isNew ? 'changed' : 'same'
 }
 
-const INTERNAL_FAILURE = { code: 'internal_error', message: 'Picket could not process the document', isOurFault: true }
-
 /**
- * Builds the end after an error. When the source itself causes the error, it waits for its next slot. Other errors,
- * such as an unreachable database or locked monitors, are retried soon.
+ * Ends a fetch after an error. An unreachable database or locked monitors are tried again soon. After any other error, the fetch
+ * has failed by a fault of Picket, so that no monitor keeps a status that nothing renews. Never rejects.
  */
-function buildErrorEnd(log: Log, source: ClaimedSource, err: unknown): FetchEnd {
-  if (isLockTimeout(err)) return buildRelease(source, now(), RETRY_AFTER_MS)
-  const isOfThisSource = isContentError(err)
-  log.error({ err, dataSourceId: source.id }, 'could not process a data source')
-  if (!isOfThisSource) return buildRelease(source, now(), RETRY_AFTER_MS)
-  const at = now()
-  return buildFetchEnd({ source, result: { failure: INTERNAL_FAILURE }, startedAt: at, endedAt: at, responseTimeMs: 0 })
+async function endAfterError(state: SourceWorkerState, source: ClaimedSource, err: unknown): Promise<void> {
+  if (releaseIfTransient(state, source, err)) return
+  const fetch = buildInternalFailure(source, describeError(err), now())
+  try {
+    await storeFetch(state, fetch)
+  } catch (storeErr) {
+    await endUnstored(state, fetch, storeErr)
+  }
 }
+
+/** Ends a failed fetch that could not be stored as others: its monitors become unknown without what usually follows from it. */
+async function endUnstored(state: SourceWorkerState, fetch: SourceFetch, err: unknown): Promise<void> {
+  const { context, owner } = state
+  if (releaseIfTransient(state, fetch.source, err)) return
+  try {
+    const isStored = await state.inTransaction(() => forgetStatuses(context, owner, fetch))
+    end(state, 'error', isStored ? null : release(fetch.source))
+  } catch (lastErr) {
+    if (!releaseIfTransient(state, fetch.source, lastErr)) end(state, 'error', buildFetchEnd(fetch))
+  }
+}
+
+/** Logs an error, and releases the source when the same work may succeed soon. Returns whether it did. */
+function releaseIfTransient(state: SourceWorkerState, source: ClaimedSource, err: unknown): boolean {
+  if (!isLockTimeout(err)) state.context.log.error({ err, dataSourceId: source.id }, 'could not process a data source')
+  const isTransient = isTransientError(err)
+  if (isTransient) end(state, 'error', buildRelease(source, now(), RETRY_AFTER_MS))
+  return isTransient
+}
+
+/** What users read about an error. Its own message may contain values. */
+const describeError = (err: unknown): string =>
+  err instanceof DecryptionError
+    ? 'Picket could not decrypt the stored headers or credentials of this data source'
+    : 'Picket could not process this data source because of an error of its own'

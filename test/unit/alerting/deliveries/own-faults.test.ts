@@ -174,6 +174,19 @@ for (const [title, steps, expected] of ROWS) {
   })
 }
 
+t.test('Requests that are hours apart are one series when that is their interval', async t => {
+  const hour = 3_600_000
+  for (const [intervalMs, expected] of [
+    [hour, null],
+    [undefined, 'network'],
+  ] as const) {
+    const faults = createOwnFaultDetector()
+    faults.inspect('a.com', failed('ENETUNREACH'), 0, intervalMs)
+    faults.inspect('b.com', answered(), hour - 1_000)
+    t.equal(faults.inspect('a.com', failed('ENETUNREACH'), hour, intervalMs), expected)
+  }
+})
+
 const now = new Date('2026-11-21T10:00:00.000Z')
 const HOUR = 3_600_000
 const seconds = (count: number) => new Date(now.getTime() + 1_000 * count)
