@@ -193,7 +193,7 @@ t.test('A probe with a wrong token logs it and retries rarely', { buffered: true
   const fleet = await startFleetServer(t, { token: 'prb_another' })
   const probe = startProbe(t, fleet.url)
   const line = await probe.untilEvent('disconnected')
-  t.match(line.msg, /refuses this probe: PROBE_TOKEN/)
+  t.match(line.msg, /refuses this probe; see reason. Set PROBE_TOKEN/)
   t.ok(line.retry_in_ms >= 30_000)
 })
 

@@ -39,7 +39,7 @@ t.test('a later time that is known already stays', async t => {
   t.teardown(() => nats.close())
   await ensureStreams(nats.manager)
   const regionCoverage = createRegionCoverage()
-  const seen: RegionPositions = new Map([['us-east', 0]])
+  const seen: RegionPositions = new Map([['us-east', { sequence: 0, askedMs: 0 }]])
   regionCoverage.receivedMs.set('us-east', Number.MAX_SAFE_INTEGER)
   await nats.js.publish(resultSubject(1, 'us-east'), 'x')
   await updateArrivals({ nats, regionCoverage }, seen)

@@ -251,8 +251,7 @@ export async function confirmSubscriber(tools: SubscriberTools, pageId: string, 
   if (!subscriber) return null
   return await tools.db.transaction(async tx => {
     if (subscriber.confirmedAt === null && !(await mayConfirm(tx, tools, subscriber))) return 'full'
-    await markConfirmed(tx, subscriber.id, now)
-    return subscriber
+    return (await markConfirmed(tx, subscriber.id, now)) ? subscriber : null
   })
 }
 

@@ -92,14 +92,15 @@ export async function saveConfirmationRequest(tx: Tx, subscriber: StoredSubscrib
   )
 }
 
-/** Confirms a subscriber. A paused one is resumed. */
-export async function markConfirmed(db: Db, id: string, now: Date): Promise<void> {
-  await execute(
+/** Confirms a subscriber. A paused one is resumed. False when it was deleted meanwhile. */
+export async function markConfirmed(db: Db, id: string, now: Date): Promise<boolean> {
+  const changed = await execute(
     db,
     `UPDATE page_subscribers SET confirmed_at = coalesce(confirmed_at, :now), paused_at = NULL, consecutive_failures = 0,
        updated_at = :now WHERE id = :id`,
     { id, now },
   )
+  return changed === 1
 }
 
 /**

@@ -2,12 +2,12 @@ import type { Log } from '../../../shared/process/log.ts'
 import type { SecretCipher } from '../../foundation/platform/crypto/encryption.ts'
 import {
   type Db,
-  isContentError,
   isLockTimeout,
   isTenantError,
   setLockTimeout,
   type Tx,
 } from '../../foundation/platform/postgres/client.ts'
+import { monotonicMs } from '../../foundation/platform/time/clock.ts'
 import { createPingToken } from '../../monitoring/monitors/actions.ts'
 import { applyDecisions } from '../core/decision-actions.ts'
 import {
@@ -16,6 +16,7 @@ import {
   loadIntakeGapMs,
   renewIntakeAlive,
   restartIntake,
+  STORING_MS,
 } from './intake/intake-store.ts'
 import { checkOverdue } from './overdue.ts'
 import { applyPing, createPingEffects, markOverdue, type PingEffects } from './ping-effects.ts'
@@ -23,6 +24,7 @@ import {
   findKnownTokens,
   findStoredArrivals,
   insertPings,
+  listOtherDue,
   loadHeartbeats,
   lockByTokens,
   lockDueHeartbeats,
@@ -32,7 +34,7 @@ import {
   storeHeartbeats,
   storePingToken,
 } from './store.ts'
-import type { LockedHeartbeat, PingAnswer, PingArrival } from './types.ts'
+import type { HeartbeatMonitor, LockedHeartbeat, PingAnswer, PingArrival } from './types.ts'
 
 export type HeartbeatTools = { db: Db; publicUrl: string }
 
@@ -43,7 +45,8 @@ export class WithdrawnPingError extends Error {}
 export const MIN_KEPT_PINGS = 1_000
 const PINGS_PER_PRUNING = 100
 
-/** How long a ping that is stored alone waits for each lock. */
+/** How long work on several monitors waits for each lock, and work on one of them after that. */
+const BATCH_LOCK_MS = 1_000
 const ALONE_LOCK_MS = 200
 
 /**
@@ -61,7 +64,7 @@ const ALONE_LOCK_MS = 200
  */
 export async function storePings(tools: HeartbeatTools, arrivals: PingArrival[]): Promise<(PingAnswer | Error)[]> {
   try {
-    return await storeBatch(tools, arrivals)
+    return await storeBatch(tools, arrivals, BATCH_LOCK_MS)
   } catch (error) {
     if (!isTenantError(error)) throw error
     return arrivals.length === 1 ? [toAnswer(error)] : storeOneByOne(tools, arrivals)
@@ -97,10 +100,10 @@ const toKey = (hash: Buffer) => hash.toString('hex')
 function storeBatch(
   { db, publicUrl }: HeartbeatTools,
   arrivals: PingArrival[],
-  lockMs: number | null = null,
+  lockMs: number,
 ): Promise<(PingAnswer | Error)[]> {
   return db.transaction(async tx => {
-    if (lockMs !== null) await setLockTimeout(tx, lockMs)
+    await setLockTimeout(tx, lockMs)
     const { monitors, lockedTokens } = await lockFreeMonitors(tx, arrivals)
     const answerWithout = (token: string) => (lockedTokens.has(token) ? 'locked' : false)
     if (monitors.length === 0) return arrivals.map(({ tokenHash }) => answerWithout(toKey(tokenHash)))
@@ -164,17 +167,28 @@ async function storeEffects(tx: Tx, effects: PingEffects[], publicUrl: string, n
 const hasFirstDeadline = ({ locked, dueBeforeMs }: PingEffects) =>
   dueBeforeMs === null && locked.heartbeat.dueAtMs !== null
 
+/** How many skipped heartbeats are noted in a round. */
+const MAX_SKIPPED = 10_000
 /** After a longer gap in the acceptance of pings no heartbeat is overdue, because its ping may have been sent. */
 const MAX_INTAKE_GAP_MS = 5_000
 
 /**
  * Evaluates at most `limit` heartbeats whose success may be overdue. Any number of processes may run it. Returns the
  * number of evaluated heartbeats: fewer than `limit` means that no more are due.
+ *
+ * A heartbeat that was locked is evaluated `STORING_MS` after the lock has ended: pings that arrived meanwhile are queued, and
+ * have to be stored first. `skipped`, kept between calls: when heartbeats were last seen locked, by id, in monotonic ms.
  */
-export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limit: number): Promise<number> {
+export async function evaluateOverdue(
+  tools: HeartbeatTools & { log: Log },
+  limit: number,
+  skipped = new Map<string, number>(),
+): Promise<number> {
   return tools.db.transaction(async tx => {
     if ((await loadIntakeGapMs(tx)) > MAX_INTAKE_GAP_MS) return 0
-    const monitors = await lockDueHeartbeats(tx, limit)
+    const due = await lockDueHeartbeats(tx, limit)
+    if (due.length < limit) await noteSkipped(tx, due, skipped)
+    const monitors = due.filter(({ id }) => !skipped.has(id))
     if (monitors.length === 0) return 0
     const { locked, nowMs } = await loadHeartbeats(tx, monitors)
     // the clock may have been set ahead meanwhile
@@ -184,9 +198,20 @@ export async function evaluateOverdue(tools: HeartbeatTools & { log: Log }, limi
   })
 }
 
+/** Notes the due heartbeats that could not be locked, and forgets those that have been free for long enough. */
+async function noteSkipped(tx: Tx, locked: HeartbeatMonitor[], skipped: Map<string, number>): Promise<void> {
+  const atMs = monotonicMs()
+  for (const [id, skippedMs] of skipped) if (atMs - skippedMs > STORING_MS) skipped.delete(id)
+  const ids = locked.map(({ id }) => id)
+  for (const id of await listOtherDue(tx, ids, MAX_SKIPPED)) skipped.set(id, atMs)
+}
+
 const RETRY_DELAY_MS = 60_000
 
-/** Evaluates all together; after an error each under its own savepoint, and defers one that fails alone. */
+/**
+ * Evaluates all together; after an error each under its own savepoint, and defers one that fails alone. One with another
+ * locked row stays due.
+ */
 async function evaluateHeartbeats(
   tx: Tx,
   locked: LockedHeartbeat[],
@@ -199,12 +224,15 @@ async function evaluateHeartbeats(
       await storeEffects(savepoint, effects, publicUrl, new Date(nowMs))
     })
   try {
+    await setLockTimeout(tx, BATCH_LOCK_MS)
     await evaluateSome(locked)
   } catch (error) {
-    if (!isContentError(error)) throw error
+    if (!isTenantError(error)) throw error
+    await setLockTimeout(tx, ALONE_LOCK_MS)
     for (const one of locked) {
       await evaluateSome([one]).catch(async err => {
-        if (!isContentError(err)) throw err
+        if (!isTenantError(err)) throw err
+        if (isLockTimeout(err)) return
         log.error({ err, monitorId: one.monitor.id }, 'cannot evaluate an overdue heartbeat; retrying later')
         await storeHeartbeats(tx, [{ id: one.monitor.id, ...one.heartbeat, dueAtMs: nowMs + RETRY_DELAY_MS }])
       })

@@ -37,6 +37,9 @@ export async function findFirstDueInMs(db: Db): Promise<number | null> {
   return row!.ms === null ? null : row!.ms + STORING_MS
 }
 
+/** By the time of the transaction, so that two statements of it find the same. */
+const IS_DUE = `h.due_at <= now() - :storingMs * interval '1 ms'`
+
 /**
  * Locks at most `limit` monitors that seem to have been overdue for `STORING_MS`, and skips those of other processes.
  * `checkOverdue` has to confirm it on the result of `loadHeartbeats`, because a ping may have arrived before the lock. The
@@ -46,9 +49,20 @@ export function lockDueHeartbeats(tx: Tx, limit: number): Promise<HeartbeatMonit
   return query(
     tx,
     `SELECT ${MONITOR} FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
-     WHERE h.due_at <= clock_timestamp() - ? * interval '1 ms' ORDER BY h.due_at LIMIT ? FOR UPDATE OF m SKIP LOCKED`,
-    [STORING_MS, limit],
+     WHERE ${IS_DUE} ORDER BY h.due_at LIMIT :limit FOR UPDATE OF m SKIP LOCKED`,
+    { storingMs: STORING_MS, limit },
   )
+}
+
+/** Heartbeats that are due like those of `lockDueHeartbeats` in the same transaction, and are not among `ids`. */
+export async function listOtherDue(tx: Tx, ids: string[], limit: number): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    tx,
+    `SELECT h.monitor_id AS id FROM heartbeats h JOIN monitors m ON m.id = h.monitor_id
+     WHERE ${IS_DUE} AND h.monitor_id <> ALL (CAST(:ids AS uuid[])) LIMIT :limit`,
+    { storingMs: STORING_MS, ids, limit },
+  )
+  return rows.map(({ id }) => id)
 }
 
 type HeartbeatRow = {

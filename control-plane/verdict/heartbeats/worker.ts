@@ -24,11 +24,12 @@ const BATCH_SIZE = 500
  */
 export function startOverdueWorker({ db, publicUrl, ...tools }: LoopTools & HeartbeatTools): Loop {
   const context = { db, publicUrl, log: tools.log }
+  const skipped = new Map<string, number>()
   const round = async (signal: AbortSignal) => {
     const dueInMs = await findFirstDueInMs(db)
     if (dueInMs === null) return null
     if (dueInMs > 0) return new Date(nowMs() + dueInMs)
-    while (!signal.aborted && (await evaluateOverdue(context, BATCH_SIZE)) === BATCH_SIZE);
+    while (!signal.aborted && (await evaluateOverdue(context, BATCH_SIZE, skipped)) === BATCH_SIZE);
     return new Date(nowMs() + RETRY_DELAY_MS)
   }
   return startScheduledLoop('heartbeats-overdue', POLL_INTERVAL_MS, tools, round, CRITICAL)

@@ -6,7 +6,10 @@ import { isNetworkOnline } from './connectivity.ts'
 
 /** Tests the probe's own connectivity (docs/design/probes.md#own-faults). Call `run` every few seconds. */
 export type SelfTest = {
-  /** The result of the newest test of the network, and of the resolver after a failure of it. True before the first test. */
+  /**
+   * The result of the newest test of the network, and of the resolver, which is tested once and after a failure of it. True before
+   * the first test.
+   */
   isOnline(): boolean
   /**
    * Runs a test. Resolves when it has finished; never rejects. `isIdle`: the probe has no monitors, so that there is nothing to
@@ -27,7 +30,7 @@ type SelfTestOptions = {
 }
 
 /**
- * Any working resolver answers names of this zone, with NXDOMAIN. Each test has a new name, which no cache has: a resolver
+ * A working resolver with a connection answers names of this zone, with NXDOMAIN. Each test has a new name, which no cache has: a resolver
  * without a connection still answers from its cache.
  */
 const RESOLVER_TEST_ZONE = 'root-servers.net'
@@ -47,6 +50,7 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
   const recent = createRecent()
   let isOnline = true
   let isResolving = true
+  let hasResolved: boolean | null = null
   let testedUs = Number.NEGATIVE_INFINITY
   let lastOfflineUs = -1
   let lastUnresolvedUs = -1
@@ -62,16 +66,19 @@ export function createSelfTest(options: SelfTestOptions): SelfTest {
   })
   const resolver = createCoalesced(async () => {
     isResolving = await resolverAnswers(`picket-${Math.floor(nowUs())}.${RESOLVER_TEST_ZONE}`, egress)
+    hasResolved = hasResolved || isResolving
     if (!isResolving) lastUnresolvedUs = nowUs()
     return isResolving
   })
 
   return {
-    isOnline: () => isOnline && isResolving,
+    // a network in which these names are never answered says nothing about the resolver
+    isOnline: () => isOnline && (isResolving || !hasResolved),
     recordCheck: recent.note,
     async run(isIdle = false) {
-      if (isIdle && isOnline && isResolving && nowUs() - testedUs < IDLE_INTERVAL_US) return
-      await Promise.all([network(), isResolving || resolver()])
+      if (isIdle && isOnline && (isResolving || !hasResolved) && nowUs() - testedUs < IDLE_INTERVAL_US) return
+      const needsResolver = hasResolved === null || !isResolving
+      await Promise.all([network(), needsResolver && resolver()])
     },
     async attributeFailure(error, startedUs) {
       if (error.source === FailureSource.INTERNAL) return error

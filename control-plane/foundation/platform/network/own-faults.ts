@@ -23,8 +23,8 @@ const UNREACHED_WINDOW_MS = 30 * 60_000
 /** How many failing hosts are remembered. */
 const MAX_HOSTS = 10_000
 
-/** Whether the detector knows this failure. Only its answer says then whose fault the failure is. */
-export const isKnownToDetector = (code: string): boolean => LOCAL_CODES.has(code) || UNCLEAR_CODES.has(code)
+/** Whether the detector finds out whose fault this failure is, also with one host. Only its answer counts then. */
+export const isKnownToDetector = (code: string): boolean => LOCAL_CODES.has(code)
 
 type RequestEnd = Pick<HttpResponse, 'error' | 'statusCode' | 'timings'>
 

@@ -79,7 +79,8 @@ function assessStoredPings({ name, messages, firstAtMs }: StreamFact, nowMs: num
   if (name !== PINGS_STREAM || messages === 0) return []
   if (nowMs === null) return [reportUnknown('heartbeats', UNKNOWN_PINGS, NO_TIME)]
   if (nowMs - firstAtMs <= MAX_PING_WAIT_MS) return []
-  const todo = 'Processes with the role api store them when they can reach PostgreSQL. Check their logs.'
+  const todo =
+    'Processes with the role api store them when they can reach PostgreSQL and no other transaction locks their monitors. Check their logs.'
   return [
     reportProblem('heartbeats', `${messages} heartbeat pings are acknowledged and not stored yet`, firstAtMs, todo),
   ]

@@ -4,13 +4,13 @@ import { findLastMessage } from '../../../foundation/platform/nats/ordered-reade
 import { monotonicMs } from '../../../foundation/platform/time/clock.ts'
 import type { ReaderTools } from '../reading-actions.ts'
 
-/** The newest message of each region when JetStream was asked last, by its position in the stream. */
-export type RegionPositions = Map<string, number>
+/** The newest message of each region when JetStream was asked last, by its position in the stream, and when that was. */
+export type RegionPositions = Map<string, { sequence: number; askedMs: number }>
 
 /**
  * Asks JetStream whether results of each region have arrived since the last time, because other processes read most
- * partitions. They show that the probes of the region can publish. The age of a message does not count, because JetStream's
- * clock may be set.
+ * partitions. They show that the probes of the region can publish. A message counts from the time when JetStream was asked
+ * before, because it may have arrived directly after that, and JetStream's own clock may be set.
  */
 export async function updateArrivals(
   { nats, regionCoverage }: Pick<ReaderTools, 'nats' | 'regionCoverage'>,
@@ -22,10 +22,10 @@ export async function updateArrivals(
       const last = await findLastMessage(nats, RESULTS_STREAM, regionFilter(region))
       const sequence = last?.sequence ?? 0
       const before = seen.get(region)
-      seen.set(region, sequence)
-      if (before === undefined || sequence <= before) return
+      seen.set(region, { sequence, askedMs })
+      if (before === undefined || sequence <= before.sequence) return
       const { receivedMs } = regionCoverage
-      receivedMs.set(region, Math.max(askedMs, receivedMs.get(region) ?? Number.NEGATIVE_INFINITY))
+      receivedMs.set(region, Math.max(before.askedMs, receivedMs.get(region) ?? Number.NEGATIVE_INFINITY))
     }),
   )
 }

@@ -30,8 +30,8 @@ const MIN_SILENCE_MS = 60_000
 /**
  * How many intervals of a monitor its region may be silent. A monitor with the same interval or a shorter one sends at
  * least one result in that time, also when all its results are unknown. When all results of the region are lost, silence
- * is no longer explained 2.5 intervals + timeout after the last result of the monitor at the latest. That is before its
- * vote ends (3 intervals + timeout).
+ * is no longer explained 2.5 intervals + timeout after the last result of the monitor at the latest (with intervals below
+ * 40 s, an interval + timeout + `MIN_SILENCE_MS`). From 30 s on, that is not after its vote ends (3 intervals + timeout).
  */
 const SILENT_INTERVALS = 1.5
 /** After a longer gap between updates, the time before is unknown. */
