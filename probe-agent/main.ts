@@ -22,5 +22,5 @@ try {
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
   console.error(`picket-probe: ${error.message}`)
-  await exitAfterOutput(1)
+  void exitAfterOutput(1)
 }
