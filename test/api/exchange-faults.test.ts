@@ -119,6 +119,23 @@ t.test('POST /import 402 beyond the limits of the plan changes nothing', async t
   t.same((await exported(account)).alert_channels, [])
 })
 
+t.test('POST /import with prune may exceed a limit of the plan until it has deleted records', async t => {
+  const account = await api.account('free')
+  const named = (prefix: string, count: number) => ({
+    version: 1,
+    monitors: Array.from({ length: count }, (_, i) => ({ ...MONITOR, name: `${prefix}${i}` })),
+  })
+  const replace = (file: unknown, mode = 'dry_run=false') => account.call(`POST /import?prune=true&${mode}`, file)
+  t.equal((await apply(account, named('Old', 50))).status, 200)
+  t.equal((await apply(account, named('New', 1))).status, 402, 'without prune')
+  t.match(await replace(named('New', 51)), { status: 402, body: { error: { code: 'tier_limit_reached' } } })
+  t.equal((await exported(account)).monitors[0].name, 'Old0', 'a refused import changes nothing')
+  t.equal((await replace(named('New', 50), 'dry_run=true')).status, 200)
+  t.equal((await replace(named('New', 50))).status, 200)
+  const names = (await exported(account)).monitors.map((monitor: { name: string }) => monitor.name)
+  t.same(names.sort(), named('New', 50).monitors.map(monitor => monitor.name).sort())
+})
+
 t.test('POST /import 403 for a write key that sends stored secrets to another origin', async t => {
   const account = await api.account()
   const secret = { ...MONITOR, auth_type: 'bearer', auth_config: { token: 'abc' } }

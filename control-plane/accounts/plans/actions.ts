@@ -25,30 +25,35 @@ export async function assertWithinLimit(
   limits: InstallationLimits = DEFAULT_LIMITS,
 ) {
   const late = findLateLimits(tx)
-  late?.set(counted, limits)
+  late?.limits.set(counted, limits)
+  if (late?.isDeleting) return
   const usage = await (late ? readUsage : lockUsage)(tx, organizationId, counted, limits)
   const refusal = checkPlanLimit(usage, adding)
   if (refusal !== null) throw tierLimitReached(refusal)
 }
 
-/** Transactions that lock the organization's row at their end, with the limits that they have checked without a lock. */
-const lateLimits = new WeakMap<Tx, Map<CountedResource, InstallationLimits>>()
+type LateLimits = { limits: Map<CountedResource, InstallationLimits>; isDeleting: boolean }
+
+/** Transactions that lock the organization's row at their end, with the limits that they check then. */
+const lateLimits = new WeakMap<Tx, LateLimits>()
 
 /** Also for a transaction inside of one that locks late. */
-function findLateLimits(tx: Tx): Map<CountedResource, InstallationLimits> | undefined {
+function findLateLimits(tx: Tx): LateLimits | undefined {
   const late = lateLimits.get(tx)
   return late || !tx.parentTransaction ? late : findLateLimits(tx.parentTransaction)
 }
 
 /**
  * Lets a long transaction check limits without a lock, so that creates of the organization do not wait for all of it. Call
- * `assertLateLimits` before it ends.
+ * `assertLateLimits` before it ends. With `isDeleting`, limits are checked only then: the transaction deletes records after
+ * it has created others, so it may exceed a limit before.
  */
-export const lockLimitsLate = (tx: Tx): unknown => lateLimits.set(tx, new Map())
+export const lockLimitsLate = (tx: Tx, { isDeleting }: { isDeleting: boolean }): unknown =>
+  lateLimits.set(tx, { limits: new Map(), isDeleting })
 
 /** Locks the organization's row and checks the limits again, with the rows that the transaction has added. Throws 402. */
 export async function assertLateLimits(tx: Tx, organizationId: string): Promise<void> {
-  const late = [...(lateLimits.get(tx) ?? [])]
+  const late = [...(lateLimits.get(tx)?.limits ?? [])]
   lateLimits.delete(tx)
   for (const [counted, limits] of late) await assertWithinLimit(tx, organizationId, counted, 0, limits)
 }

@@ -56,7 +56,7 @@ t.test('A transaction that locks late delays no other create, and cannot exceed 
     await addMember(tx, organizationId)
   }
   const late = db.transaction(async tx => {
-    lockLimitsLate(tx)
+    lockLimitsLate(tx, { isDeleting: false })
     await tx.transaction(add)
     await db.transaction(async other => {
       await setLockTimeout(other, 1_000)

@@ -81,7 +81,7 @@ export async function runImport(
     })
     const work = async (tx: Tx) => {
       await lockForImport(tx, caller.projectId)
-      lockLimitsLate(tx)
+      lockLimitsLate(tx, { isDeleting: isPruning })
       keepAlive = createKeepAlive(tx)
       const addresses: string[] = []
       const txTools = { ...tools, db: tx, askLater: (some: string[]) => void addresses.push(...some) }
