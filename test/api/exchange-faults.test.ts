@@ -133,7 +133,12 @@ t.test('POST /import with prune may exceed a limit of the plan until it has dele
   t.equal((await replace(named('New', 50), 'dry_run=true')).status, 200)
   t.equal((await replace(named('New', 50))).status, 200)
   const names = (await exported(account)).monitors.map((monitor: { name: string }) => monitor.name)
-  t.same(names.sort(), named('New', 50).monitors.map(monitor => monitor.name).sort())
+  t.same(
+    names.sort(),
+    named('New', 50)
+      .monitors.map(monitor => monitor.name)
+      .sort(),
+  )
 })
 
 t.test('POST /import 403 for a write key that sends stored secrets to another origin', async t => {

@@ -4,6 +4,7 @@ import { createPostgres, execute, query } from '../../control-plane/foundation/p
 import { buildUptimeWindows, computeUptimeByWindow } from '../../control-plane/insight/analytics/summary/summary.ts'
 import { sumTimeInStatus } from '../../control-plane/insight/analytics/summary/summary-store.ts'
 import { markMaintenance } from '../../control-plane/insight/analytics/uptime/maintenance-intervals.ts'
+import { listStatusTimes } from '../../control-plane/insight/analytics/uptime/status-time-store.ts'
 import { buildIntervals } from '../../control-plane/insight/analytics/uptime/uptime.ts'
 import { readUptime } from '../../control-plane/insight/analytics/uptime/uptime-reader.ts'
 import { processDueWatches } from '../../control-plane/verdict/expiry/actions.ts'
@@ -104,6 +105,15 @@ t.test('Maintenance is counted separately in the uptime, even if its window was 
   await changeWindow(tools, projectId, moved.id, { title: 'Moved' }, at('10 15:00'))
   await deleteWindow(tools, projectId, moved.id, at('10 16:00'))
   t.same(await periods(projectId, id), ['10 10:00 to 10 11:00', '10 11:00 to 10 12:00'])
+
+  const readTimes = async () => {
+    const [from, to] = [at('10 00:00'), at('11 00:00')]
+    const { uptime } = await readUptime(db, projectId, id, { from, to })
+    const times = await listStatusTimes(db, [id], { from, now: to, stepMs: 86_400_000 })
+    const seconds = times.filter(({ isMaintenance }) => isMaintenance).map(time => time.seconds)
+    return [uptime.maintenanceSeconds, seconds.reduce((sum, one) => sum + one, 0)]
+  }
+  t.same(await readTimes(), [2 * 3_600, 2 * 3_600], 'the bar of a day too, before the first verdict')
 
   const rows = [
     ['up', at('10 00:00')],

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { buildRuns } from '../../../control-plane/dashboard/screens/monitors/checks/heartbeats/runs.ts'
 import { buildSnippets } from '../../../control-plane/dashboard/screens/monitors/checks/heartbeats/snippets.ts'
+import { monitorScreen } from '../../../control-plane/dashboard/screens/monitors/monitor.tsx'
 import { parseSignal } from '../../../control-plane/verdict/heartbeats/intake/signal.ts'
 import { buildCheck } from '../../support/dashboard-answers.ts'
 
@@ -37,6 +38,24 @@ t.test('Pings become runs, newest first, with duration, exit code and log', asyn
   t.equal(runs.length, 4)
   t.same(buildRuns([]), [])
 })
+
+t.test(
+  'The runs of a heartbeat are from its newest pings, whichever page or filter of its checks is shown',
+  async t => {
+    const listReads = (search: string) => {
+      const location = { params: { id: 'm1' }, search: new URLSearchParams(search) }
+      const reads = Object.values(monitorScreen.queries(location, 1_795_000_000_000, {} as never))
+      return reads.filter(({ name }) => name === 'listMonitorChecks').map(one => one.arguments)
+    }
+    const newest = { path: { id: 'm1' }, query: { per_page: 20 } }
+    t.same(listReads(''), [newest])
+    for (const search of ['page=2', 'status=unknown', 'from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z']) {
+      const reads = listReads(search)
+      t.equal(reads.length, 2, search)
+      t.same(reads[1], newest, search)
+    }
+  },
+)
 
 t.test('Every address in the texts for jobs is a ping URL with a signal', async t => {
   const groups = buildSnippets(URL)

@@ -97,6 +97,15 @@ t.test('The proposed post-mortem has the times of the incident, and nothing inte
   t.match(text, '14:05:00 UTC  Identified: We found the cause.')
   t.match(text, /14:30:00 UTC {2}The incident is resolved$/)
   t.notMatch(text, /Ask Bob/)
+  const nights = ['20T23:50', '20T23:55', '21T00:20', '24T02:10'].map(at => ({
+    ...update('Hm.'),
+    at: `2026-11-${at}:00.000Z`,
+  }))
+  t.same(
+    listTimelineLines(buildTimeline(...nights), new Map()).map(line => line.split(' UTC')[0]),
+    ['20 Nov 2026, 23:50:00', '23:55:00', '21 Nov 2026, 00:20:00', '24 Nov 2026, 02:10:00'],
+    'the first line of each day has its date',
+  )
   const many = buildTimeline(...Array.from({ length: 50 }, () => update('x'.repeat(500))))
   const lines = listTimelineLines(many, new Map())
   t.same([lines.length, lines.at(-1)], [41, 'and 10 more'])

@@ -83,6 +83,14 @@ t.test('The charts say so when the status changed too often to mark all outages'
   t.end()
 })
 
+t.test('The page of a monitor says so when it marks only the newest changes of settings', t => {
+  const notice = /Only the newest 1 changes are marked/
+  t.notMatch(show().text, notice)
+  const [entry] = HEALTHY_ANSWERS.listAuditLog!.data
+  t.match(show({ answers: { listAuditLog: buildList([entry!], 360) } }).text, notice)
+  t.end()
+})
+
 t.test('A monitor that is down says why: reason, votes of the decision, votes now, open incident', t => {
   const answers = {
     readMonitor: { data: buildMonitor(DOWN) },

@@ -4,6 +4,7 @@ import type { OperationResponse } from '../../core/operations.ts'
 import type { Result } from '../../core/screen.ts'
 import { Facts, Section } from '../../parts/layout/section.tsx'
 import { Empty, Failure, Loaded } from '../../parts/layout/states.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import type { Monitor } from './types.ts'
 
 type Rules = Result<OperationResponse<'listAlertRules'>>
@@ -101,8 +102,8 @@ export const ConfigurationSection = ({
                 ['Timeout', formatMs(monitor.timeout_ms)],
                 ['Re-checks', String(monitor.retry_count)],
                 ['Assertions', monitor.assertions?.map(one => `${one.type} ${one.operator} ${one.value}`).join('; ')],
-                ['Certificate expires', monitor.ssl_expires_at?.slice(0, 10)],
-                ['Domain expires', monitor.domain_expires_at?.slice(0, 10)],
+                ['Certificate expires', monitor.ssl_expires_at && <Moment at={monitor.ssl_expires_at} part="date" />],
+                ['Domain expires', monitor.domain_expires_at && <Moment at={monitor.domain_expires_at} part="date" />],
               ]
       }
     />

@@ -14,7 +14,7 @@ import { ChecksSection } from './checks/checks-section.tsx'
 import { AudienceSection, ConfigurationSection } from './configuration-section.tsx'
 import { MonitorControls } from './monitor-controls.tsx'
 import { MonitorHead } from './monitor-head.tsx'
-import { toChangeMarks } from './setting-changes.ts'
+import { hasMoreEntries, toChangeMarks } from './setting-changes.ts'
 import { TransitionsSection } from './transitions-section.tsx'
 import { VotesSection } from './votes-section.tsx'
 
@@ -38,6 +38,10 @@ export const monitorScreen = screen({
       checks: read('listMonitorChecks', {
         path: { id },
         query: { ...toChecksQuery(search), ...(isOwnRange && { from, to }) },
+      }),
+      // the runs of a heartbeat are its newest pings, whichever checks are listed
+      ...((isOwnRange || isFiltered(search)) && {
+        newestChecks: read('listMonitorChecks', { path: { id }, query: { per_page: PER_PAGE } }),
       }),
       strips: read('listAnalyticsStrips', { query: { monitor_ids: id } }),
       latency: read('readAnalyticsLatency', { query: { ...buildLatencyQuery(id, range), phases: true } }),
@@ -67,13 +71,18 @@ export const monitorScreen = screen({
           <NeedsRole what="Checking, pausing and changing the monitor" needed="editor" />
         )}
         <VotesSection result={results.votes} isHeartbeat={monitor.type === 'heartbeat'} />
-        {Heartbeat && <Heartbeat monitor={monitor} checks={results.checks} />}
+        {Heartbeat && <Heartbeat monitor={monitor} checks={results.newestChecks ?? results.checks} />}
         <Section id="days" title="90 days" aside={<Uptime result={results.strips} />}>
           <Loaded result={results.strips} what="The days">
             {({ data: [strip], meta }) =>
               strip && <DayBars days={strip.days} from={meta.days_from} changes={changes} />
             }
           </Loaded>
+          {hasMoreEntries(results.changes.data) && (
+            <p class="small soft">
+              Only the newest {results.changes.data!.data.length} changes are marked, here and in the charts.
+            </p>
+          )}
           {/* people without the role admin have no such marks */}
           {results.changes.error?.status !== 403 && (
             <Failure result={results.changes} what="The marks of changed settings" />
@@ -113,18 +122,21 @@ const DAY_MS = 86_400_000
 /** The start of the first of 90 days. */
 const toDaysStart = (nowMs: number): string => new Date((Math.floor(nowMs / DAY_MS) - 90) * DAY_MS).toISOString()
 
+const PER_PAGE = 20
 const CHECK_STATUSES = ['up', 'degraded', 'down', 'unknown', 'missed']
 
 /** The filters of the list of checks, from the address. */
 function toChecksQuery(search: URLSearchParams) {
   const [region, status, page] = ['region', 'status', 'page'].map(name => search.get(name) ?? '')
   return {
-    per_page: 20,
+    per_page: PER_PAGE,
     ...(region && { region }),
     ...(status && CHECK_STATUSES.includes(status) && { status }),
     ...(/^[1-9]\d{0,5}$/.test(page ?? '') && { page: Number(page) }),
   }
 }
+
+const isFiltered = (search: URLSearchParams): boolean => Object.keys(toChecksQuery(search)).length > 1
 
 const Uptime = ({ result }: { result: { data: { data: { uptime_24h: number | null }[] } | null } }) => {
   const uptime = result.data?.data[0]?.uptime_24h

@@ -22,6 +22,9 @@ export function toChangeMarks(list: AuditList | null, rules: Rules, channels: Ch
   })
 }
 
+/** Whether there are older entries than those that were read. */
+export const hasMoreEntries = (list: AuditList | null): boolean => list !== null && list.meta.total > list.data.length
+
 /** `Settings changed: url, name`; null for the creation of the monitor. */
 const describeSettings = ({ action, changes }: AuditEntry): string | null =>
   action === 'updated' ? `Settings changed: ${formatFields(changes)}` : null

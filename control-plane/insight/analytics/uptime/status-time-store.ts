@@ -2,7 +2,8 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { MonitorStatusTime } from './status-time.ts'
 
 /**
- * The time of monitors in each status from `from` to `now`, by their transitions (docs/design/history.md#uptime). Spans
+ * The time of monitors in each status from `from` to `now`, by their transitions (docs/design/history.md#uptime). Before its first
+ * transition, a monitor has no status. Spans
  * within one cell of `stepMs` are added up, so a monitor that flaps for weeks is not more expensive than others. The caller
  * has checked the owner of the monitors.
  */
@@ -18,12 +19,15 @@ export function listStatusTimes(
          (SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at <= :from
           ORDER BY at DESC, id DESC LIMIT 1)
          UNION ALL
+         SELECT CAST(NULL AS uuid), CAST(:from AS timestamptz), NULL
+         WHERE NOT EXISTS (SELECT FROM transitions WHERE monitor_id = m.id AND at <= :from)
+         UNION ALL
          SELECT id, at, to_status FROM transitions WHERE monitor_id = m.id AND at > :from AND at < :now
        ) change
        WHERE m.id = ANY (CAST(:monitorIds AS uuid[]))
      ), spans AS (
        SELECT monitor_id, to_status AS status, tstzrange(greatest(at, :from),
-         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id)) AS span
+         lead(at, 1, :now) OVER (PARTITION BY monitor_id ORDER BY at, id NULLS FIRST)) AS span
        FROM history
      ), maintenance AS (
        SELECT monitor_id, range_agg(tstzrange(starts_at, ends_at)) AS periods FROM maintenance_periods

@@ -11,13 +11,17 @@ const MAX_TEXT_LENGTH = 10_000
 const MAX_LINE_LENGTH = 400
 
 /**
- * What happened, line by line, in UTC. Internal updates, checks and deliveries are left out, because the text may be
+ * What happened, line by line, in UTC, with the date in the first line of each day. Internal updates, checks and deliveries are left out, because the text may be
  * published. `names`: of the monitors, by id.
  */
 export function listTimelineLines({ items }: Pick<Timeline, 'items'>, names: ReadonlyMap<string, string>): string[] {
+  let date = ''
   const lines = items.flatMap(item => {
     const text = describe(item, names)
-    return text === null ? [] : [`${formatTime(item.at, 'UTC', 'time')} UTC  ${cut(text)}`]
+    if (text === null) return []
+    const isSameDay = date === item.at.slice(0, 10)
+    date = item.at.slice(0, 10)
+    return [`${formatTime(item.at, 'UTC', isSameDay ? 'time' : 'both')} UTC  ${cut(text)}`]
   })
   const left = lines.length - MAX_LINES
   return left > 0 ? [...lines.slice(0, MAX_LINES), `and ${left} more`] : lines
