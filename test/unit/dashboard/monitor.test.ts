@@ -70,6 +70,7 @@ t.test('A monitor that is up shows its status, votes, history, checks, alerts an
   t.match(text, /Up 21 Nov 2026, 14:04:30 UTC us-east 200, 812 ms/)
   t.match(text, 'Operations webhook · down, recovery; reminder every 30 min')
   t.match(text, 'Checked every 30 s Regions us-east, eu-west, ap-southeast Timeout 10 s Re-checks 2')
+  t.match(text, 'Certificate expires 1 Mar 2027')
   t.match(text, 'An outage is detected at the latest after 37 s (refused).')
   t.notMatch(text, 'cannot be shown')
   t.end()

@@ -2,10 +2,9 @@ import { type Db, query } from '../../../foundation/platform/postgres/client.ts'
 import type { MonitorStatusTime } from './status-time.ts'
 
 /**
- * The time of monitors in each status from `from` to `now`, by their transitions (docs/design/history.md#uptime). Before its first
- * transition, a monitor has no status. Spans
- * within one cell of `stepMs` are added up, so a monitor that flaps for weeks is not more expensive than others. The caller
- * has checked the owner of the monitors.
+ * The time of monitors in each status from `from` to `now`, by their transitions (docs/design/history.md#uptime). Before
+ * its first transition, a monitor has no status. Spans within one cell of `stepMs` are added up, so a monitor that flaps for
+ * weeks is not more expensive than others. The caller has checked the owner of the monitors.
  */
 export function listStatusTimes(
   db: Db,

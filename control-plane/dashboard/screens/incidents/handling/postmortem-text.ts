@@ -11,8 +11,8 @@ const MAX_TEXT_LENGTH = 10_000
 const MAX_LINE_LENGTH = 400
 
 /**
- * What happened, line by line, in UTC, with the date in the first line of each day. Internal updates, checks and deliveries are left out, because the text may be
- * published. `names`: of the monitors, by id.
+ * What happened, line by line, in UTC, with the date in the first line of each day. Internal updates, checks and deliveries
+ * are left out, because the text may be published. `names`: of the monitors, by id.
  */
 export function listTimelineLines({ items }: Pick<Timeline, 'items'>, names: ReadonlyMap<string, string>): string[] {
   let date = ''
