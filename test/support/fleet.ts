@@ -88,7 +88,7 @@ export async function createTestFleet(
       const log = createLog('fleet', process.env.TEST_LOG ?? 'silent')
       const metrics = createMetrics()
       const fleet = await startFleet({
-        ...{ db, databaseUrl: url, nats, secrets, log, metrics, timing, natsUrl },
+        ...{ db, admissionsDb: db, databaseUrl: url, nats, secrets, log, metrics, timing, natsUrl },
         processName: `fleet-${++processes}`,
         host: '127.0.0.1',
         port: 0,

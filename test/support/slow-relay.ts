@@ -1,12 +1,12 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { connectToServer } from './connect-to-server.ts'
 import type { Teardown } from './teardown.ts'
 
-/** A NATS server behind a slow network: what it sends arrives `delayMs` later. Returns its URL. */
+/** A server behind a slow network: what it sends arrives `delayMs` later. Returns the given URL through the relay. */
 export async function startSlowRelay(t: Teardown, target: string, delayMs: number): Promise<string> {
-  const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   const relay = createServer(inner => {
-    const outer = connect(Number(port), hostname)
+    const outer = connectToServer(target)
     const pair = [inner, outer]
     for (const socket of pair) {
       sockets.add(socket)
@@ -24,5 +24,7 @@ export async function startSlowRelay(t: Teardown, target: string, delayMs: numbe
     relay.close()
     for (const socket of sockets) socket.destroy()
   })
-  return `nats://127.0.0.1:${(relay.address() as AddressInfo).port}`
+  const url = new URL(target)
+  url.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`
+  return url.href
 }

@@ -6,6 +6,7 @@ import type { HistoryPosition } from '../monitors/store.ts'
 import type { AssignmentChange, AssignmentTable } from './assignments/assignment-table.ts'
 import type { FleetMetrics } from './metrics.ts'
 import type { InFlightRuns } from './on-demand/in-flight-runs.ts'
+import type { AuthenticateCaller } from './probes/caller-actions.ts'
 import type { ProbeSession } from './sessions/session.ts'
 import { queueMonitor } from './sessions/sync-queue.ts'
 import type { FleetTiming } from './timing.ts'
@@ -13,6 +14,8 @@ import type { FleetTiming } from './timing.ts'
 /** The state of one fleet process: the assignment table, its open sessions, and the functions that change them. */
 export type FleetContext = {
   db: Db
+  /** for probes that connect, so that they cannot delay the rounds */
+  admissionsDb: Db
   nats: Nats
   secrets: SecretCipher
   log: Log
@@ -25,6 +28,7 @@ export type FleetContext = {
   /** by probe id */
   sessions: Map<string, ProbeSession>
   runs: InFlightRuns
+  authenticate: AuthenticateCaller
   metrics: FleetMetrics
   isStopping: boolean
   /** Updates a region's live set and the table after a probe has connected. */

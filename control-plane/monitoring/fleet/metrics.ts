@@ -35,6 +35,11 @@ export function createFleetMetrics(metrics: Metrics) {
     refused: metrics.counter('picket_fleet_connections_refused_total', 'Connections closed because of a limit', [
       'why',
     ]),
+    callsRefused: metrics.counter(
+      'picket_fleet_calls_refused_total',
+      'Calls of unknown probes that were refused without a look-up of their credentials',
+      ['why'],
+    ),
     lost: metrics.counter('picket_fleet_hints_lost_total', 'Hints that were not sent because a probe was too slow', [
       'what',
     ]),

@@ -21,6 +21,9 @@ import { admitProbes, createRound } from './live-sets/round-actions.ts'
 import { markDisconnected } from './live-sets/store.ts'
 import { createFleetMetrics } from './metrics.ts'
 import { startAccessWorker } from './probes/access-worker.ts'
+import { createCallerAuthentication, MAX_KNOWN_CREDENTIALS } from './probes/caller-actions.ts'
+import { authenticateProbe } from './probes/enrolment-actions.ts'
+import { listCredentialHashes } from './probes/enrolment-store.ts'
 import { createFleetHandlers } from './sessions/grpc.ts'
 import { startHintReader } from './sessions/hint-reader.ts'
 import { FLEET_TIMING, type FleetTiming } from './timing.ts'
@@ -28,6 +31,8 @@ import { updateFleetMetrics } from './update-metrics.ts'
 
 type FleetOptions = {
   db: Db
+  /** for probes that connect */
+  admissionsDb: Db
   /** for LISTEN */
   databaseUrl: string
   suspicion?: StaleConnectionSignal
@@ -73,7 +78,7 @@ type RoundRequest = {
 export async function startFleet(options: FleetOptions): Promise<{ port: number; stop(): Promise<void> }> {
   const [wakeLoop, wakeMonitors, followRevoked] = [() => {}, () => {}, () => {}]
   const request: RoundRequest = { isPending: false, wakeLoop, wakeMonitors, followRevoked }
-  const context = createContext(options, request)
+  const context = await createContext(options, request)
   await context.syncMonitors()
   await loadEpochs(context)
   const { operator, url } = options.nats
@@ -99,17 +104,23 @@ export async function startFleet(options: FleetOptions): Promise<{ port: number;
   }
 }
 
-function createContext(options: FleetOptions, request: RoundRequest): FleetContext {
+async function createContext(options: FleetOptions, request: RoundRequest): Promise<FleetContext> {
   const admissions = new Map<string, () => Promise<void>>()
   const { sync, isBehind } = createMonitorSync(() => context)
   let followedMs = monotonicMs()
+  const metrics = createFleetMetrics(options.metrics)
   const context: FleetContext = {
     ...options,
     timing: options.timing ?? FLEET_TIMING,
     assignments: createAssignmentTable(),
     sessions: new Map(),
     runs: new Map(),
-    metrics: createFleetMetrics(options.metrics),
+    authenticate: createCallerAuthentication({
+      authenticate: credentials => authenticateProbe(options.admissionsDb, credentials),
+      known: await listCredentialHashes(options.admissionsDb, MAX_KNOWN_CREDENTIALS),
+      metrics,
+    }),
+    metrics,
     isStopping: false,
     endedConnections: [],
     admit(region) {

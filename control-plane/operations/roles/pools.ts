@@ -7,8 +7,11 @@ import {
 } from '../../foundation/platform/postgres/dead-connections.ts'
 import type { ApiTimeLimits } from './time-limits.ts'
 
-/** One pool for each role of the process, and `leases` for short queries that must not wait for other work. */
-type PoolName = ProcessRole | 'leases'
+/**
+ * One pool for each role of the process, `leases` for short queries that must not wait for other work, and `admissions`
+ * of the role `fleet` for probes that connect.
+ */
+type PoolName = ProcessRole | 'leases' | 'admissions'
 
 type Limits = Pick<PoolOptions, 'max' | 'statementMs' | 'lockMs'> & Partial<PoolOptions>
 
@@ -21,7 +24,9 @@ const POOLS: Record<PoolName, Limits> = {
   leases: { max: 2, statementMs: 4_000, lockMs: 2_000, silenceMs: 5_000, acquireMs: 5_000 },
   // a new owner of a partition loads all its monitors in one statement; the critical loops of the role have lower limits
   verdict: { max: 8, statementMs: 120_000, lockMs: null },
-  fleet: { max: 6, statementMs: 10_000, lockMs: null },
+  fleet: { max: 4, statementMs: 10_000, lockMs: null },
+  // anyone who reaches the gRPC port can cause its look-ups
+  admissions: { max: 2, statementMs: 10_000, lockMs: null },
   deliver: { max: 6, statementMs: 10_000, lockMs: null },
   record: { max: 2, statementMs: 10_000, lockMs: null },
   schedule: { max: 4, statementMs: 20_000, lockMs: null },
@@ -36,6 +41,8 @@ export type Pools = {
   leases: Db
   suspicion: StaleConnectionSignal
   forRole(role: ProcessRole): Db
+  /** Of a process with the role `fleet`; throws for others. */
+  getAdmissions(): Db
   destroy(): Promise<void>
 }
 
@@ -47,6 +54,7 @@ export function createPools(
 ): Pools {
   const suspicion = createStaleConnectionSignal()
   const names: PoolName[] = ['leases', ...roles]
+  if (roles.includes('fleet')) names.push('admissions')
   const limits = { ...POOLS, api: { ...POOLS.api, acquireMs, statementMs, lockMs } }
   const pools = new Map(
     names.map(name => [name, createPostgres(url, { ...OPENING, ...limits[name], name, suspicion })]),
@@ -61,6 +69,7 @@ export function createPools(
     leases: of('leases'),
     suspicion,
     forRole: of,
+    getAdmissions: () => of('admissions'),
     async destroy() {
       await Promise.all([...pools.values()].map(pool => pool.destroy()))
     },

@@ -144,7 +144,17 @@ async function startFleetServer(handles: ProcessContext): Promise<RoleComponent>
   const { grpcConnectionsPerAddress: connectionsPerAddress } = handles.config
   const processName = `${hostname()}-${process.pid}`
   const { suspicion } = handles.pools
-  const own = { databaseUrl, suspicion, processName, host, port: grpcPort, tls: grpcTls, natsUrl: probeNatsUrl }
+  const admissionsDb = handles.pools.getAdmissions()
+  const own = {
+    databaseUrl,
+    admissionsDb,
+    suspicion,
+    processName,
+    host,
+    port: grpcPort,
+    tls: grpcTls,
+    natsUrl: probeNatsUrl,
+  }
   const fleet = await startFleet({ ...handles, ...own, reflection, connectionsPerAddress })
   return { stop: fleet.stop, grpcPort: fleet.port }
 }

@@ -84,6 +84,7 @@ t.test('Every metric is on the dashboard, in a rule, or listed as a detail', asy
   const shown = new Set(expressions.flatMap(([, expression]) => namesIn(expression)))
   const lookedUp = new Set([
     'picket_domain_lookups_total',
+    'picket_fleet_calls_refused_total',
     'picket_fleet_connections_refused_total',
     'picket_fleet_hints_lost_total',
     'picket_fleet_monitors',

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { createKeyCounter } from '../concurrency/key-counter.ts'
+import { toSocketNetwork } from './client-network.ts'
 
 export type PortLimits = {
   /** connections of one client address at the same time */
@@ -31,7 +31,7 @@ export function openLimitedPort(
   const waiting = new Map<string, NodeJS.Timeout>()
 
   function accept(socket: Socket): void {
-    const client = getClientKey(socket.remoteAddress ?? '')
+    const client = toSocketNetwork(socket.remoteAddress)
     if (open.get(client) >= maxPerAddress) {
       onRefused('full')
       return void socket.destroy()
@@ -76,11 +76,4 @@ function startListening(server: Server, { host, port }: { host: string; port: nu
       resolve((server.address() as AddressInfo).port)
     })
   })
-}
-
-/** An IPv4 address, or the /64 of an IPv6 address, which is usually one customer of a provider. */
-function getClientKey(remoteAddress: string): string {
-  if (!ipaddr.isValid(remoteAddress)) return remoteAddress
-  const address = ipaddr.process(remoteAddress)
-  return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).parts.slice(0, 4).join(':')
 }

@@ -65,7 +65,7 @@ export type ProbeIdentity = {
   secretHash: Buffer | null
 }
 
-type ProbeRefusal = { refusal: string }
+export type ProbeRefusal = { refusal: string }
 
 /** Authenticates a probe by its secret, or when the secret is unknown, by its enrolment token. */
 export async function authenticateProbe(

@@ -53,6 +53,23 @@ export async function findProbeBySecret(db: Db, secretHash: Buffer): Promise<Enr
   return rows[0] ?? null
 }
 
+/**
+ * Lists the SHA-256 hashes of credentials that are valid, the newest first: secrets of probes that were connected in the
+ * last 30 days, and reusable tokens.
+ */
+export async function listCredentialHashes(db: Db, limit: number): Promise<Buffer[]> {
+  const rows = await query<{ hash: Buffer }>(
+    db,
+    `SELECT token_hash AS hash, created_at AS used_at FROM probe_tokens WHERE is_reusable AND revoked_at IS NULL
+     UNION ALL
+     SELECT secret_hash, last_seen_at FROM probes
+     WHERE secret_hash IS NOT NULL AND revoked_at IS NULL AND last_seen_at > now() - interval '30 days'
+     ORDER BY used_at DESC LIMIT ?`,
+    [limit],
+  )
+  return rows.map(row => row.hash)
+}
+
 export type ProbeRow = {
   /** the id of a new probe */
   id: string

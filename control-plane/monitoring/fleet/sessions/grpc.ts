@@ -9,13 +9,14 @@ import {
 import { runDoneSubject } from '../../../../shared/nats/subjects.ts'
 import { isId, newId } from '../../../foundation/platform/ids.ts'
 import { jetstreamNowMs } from '../../../foundation/platform/nats/client.ts'
+import { parsePeerAddress, toSocketNetwork } from '../../../foundation/platform/network/client-network.ts'
 import { monotonicMs, sleep } from '../../../foundation/platform/time/clock.ts'
 import { getRegionPlan } from '../assignments/assignment-table.ts'
 import { isPlanned } from '../assignments/region-plan.ts'
 import type { FleetContext } from '../context.ts'
 import { recordDraining } from '../live-sets/round-actions.ts'
 import { issueNatsCredentials } from '../probes/access-worker.ts'
-import { authenticateProbe, type ProbeIdentity, recordConnection } from '../probes/enrolment-actions.ts'
+import { recordConnection } from '../probes/enrolment-actions.ts'
 import { parseProbeCredentials } from '../probes/probe-credentials.ts'
 import { buildOpinion, type Opinion } from '../second-opinions/opinion.ts'
 import { requestSecondOpinions } from '../second-opinions/silent-target-actions.ts'
@@ -40,6 +41,7 @@ export function createFleetHandlers(context: FleetContext): FleetServer {
 
 async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
   const caller = await authenticateCall(context, call)
+  if ('busy' in caller) return refuse(call, status.UNAVAILABLE, caller.busy)
   if ('refusal' in caller) return refuse(call, status.UNAUTHENTICATED, caller.refusal)
   const first = await firstMessage(call, context.timing.deadAfterMs)
   if (first === null) return refuse(call, status.DEADLINE_EXCEEDED, 'the first message did not arrive in time')
@@ -52,7 +54,7 @@ async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
   const { name, instanceId, version, capabilities } = hello
   const connectedTo = `${context.processName} ${newId()}`
   const greeting = { name, instanceId, version, capabilities, connectedTo }
-  const admitted = await recordConnection(context.db, caller, greeting)
+  const admitted = await recordConnection(context.admissionsDb, caller, greeting)
   if ('refusal' in admitted) return refuse(call, status.UNAUTHENTICATED, admitted.refusal)
   // most reconnecting probes are live already: a restart must not read the live set a thousand times
   if (!isPlanned(getRegionPlan(context.assignments, region), { id: admitted.probeId, capabilities }))
@@ -63,13 +65,12 @@ async function welcomeProbe(context: FleetContext, call: Call): Promise<void> {
   openSession(context, call, { probeId: admitted.probeId, region, hello, connectedTo })
 }
 
-async function authenticateCall(
-  context: FleetContext,
-  { metadata }: Call,
-): Promise<ProbeIdentity | { refusal: string }> {
-  const text = (name: string) => metadata.get(name)[0]?.toString()
+async function authenticateCall(context: FleetContext, call: Call) {
+  const text = (name: string) => call.metadata.get(name)[0]?.toString()
   const credentials = parseProbeCredentials(text('authorization'), text('enrolment-token'))
-  return 'refusal' in credentials ? credentials : authenticateProbe(context.db, credentials)
+  return 'refusal' in credentials
+    ? credentials
+    : context.authenticate(toSocketNetwork(parsePeerAddress(call.getPeer())), credentials)
 }
 
 type ConnectedProbe = { probeId: string; region: string; hello: Hello; connectedTo: string }
