@@ -190,7 +190,20 @@ export function endedChildrenUs(pid: number): number {
 /** User and system time of a process and all its descendants, including those that have ended, in µs. */
 export function treeCpuUs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-  return children.reduce((sum, child) => sum + treeCpuUs(Number(child)), cpuUs(pid) + endedChildrenUs(pid))
+  const childrenUs = children.reduce((sum, child) => sum + (valueIfRunning(() => treeCpuUs(Number(child))) ?? 0), 0)
+  // read last: a child that ended in between is in the time of its parent
+  return childrenUs + cpuUs(pid) + endedChildrenUs(pid)
+}
+
+/** Null when the process that `read` asks for has ended. */
+function valueIfRunning<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return null
+    throw error
+  }
 }
 
 /** The smallest value that `share` of the sorted values do not exceed. */
