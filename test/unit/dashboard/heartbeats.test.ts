@@ -39,6 +39,17 @@ t.test('Pings become runs, newest first, with duration, exit code and log', asyn
   t.same(buildRuns([]), [])
 })
 
+t.test('Lines of a log without a start are not shown as a job that runs', async t => {
+  const first = ping('log', 2, { body: 'one' })
+  const oldestFirst = [ping('success', 1), first, ping('log', 3, { body: 'two' })]
+  t.match(buildRuns(oldestFirst.toReversed()), [
+    { outcome: 'log', at: '2026-11-21T14:03:00.000Z', durationMs: null, lines: [{ text: 'one' }, { text: 'two' }] },
+    { outcome: 'success', lines: [] },
+  ])
+  t.match(buildRuns([ping('success', 4), first]), [{ outcome: 'success', lines: [{ text: 'one' }] }])
+  t.match(buildRuns([first, ping('start', 0)]), [{ outcome: 'running', lines: [{ text: 'one' }] }])
+})
+
 t.test(
   'The runs of a heartbeat are from its newest pings, whichever page or filter of its checks is shown',
   async t => {

@@ -38,6 +38,7 @@ const OUTCOMES: Record<JobRun['outcome'], { shape: ShownStatus; name: string }> 
   fail: { shape: 'down', name: 'Failed' },
   overdue: { shape: 'down', name: 'Did not report in time' },
   running: { shape: 'unknown', name: 'Running' },
+  log: { shape: 'unknown', name: 'Log without a result' },
 }
 
 const Runs = ({ runs }: { runs: readonly JobRun[] }) =>

@@ -4,11 +4,11 @@ import type { Check } from '../../types.ts'
 /** A log line that a job sent during a run. */
 type RunLog = { at: string; text: string | null }
 
-/** A run of a job: `running` has no end yet; `overdue` is one that did not report in time. */
+/** A run of a job: `running` has no end yet; `overdue` is one that did not report in time; `log` are lines after its end. */
 export type JobRun = {
   id: string
-  outcome: 'success' | 'fail' | 'overdue' | 'running'
-  /** of its end; of its start while it runs */
+  outcome: 'success' | 'fail' | 'overdue' | 'running' | 'log'
+  /** of its end; of its start while it runs; of the newest line of a log */
   at: string
   /** null without a start */
   durationMs: number | null
@@ -36,9 +36,10 @@ export function buildRuns(checks: readonly Check[]): JobRun[] {
       lines = []
     }
   }
-  if (started || lines.length > 0) {
-    const { id, scheduled_at: at } = started ?? checks[0]!
-    runs.push({ id: `${id}-running`, outcome: 'running', at, durationMs: null, exitCode: null, log: null, lines })
-  }
+  const open = { durationMs: null, exitCode: null, log: null, lines }
+  const newestLine = lines.at(-1)
+  if (started) runs.push({ ...open, id: `${started.id}-running`, outcome: 'running', at: started.scheduled_at })
+  // a job that reports no start may have ended
+  else if (newestLine) runs.push({ ...open, id: `${newestLine.at}-log`, outcome: 'log', at: newestLine.at })
   return runs.reverse()
 }
