@@ -4,7 +4,7 @@ import { SCREENSHOTS_BUCKET } from '../shared/nats/subjects.ts'
 import { ConfigError } from '../shared/process/env.ts'
 import type { Log } from '../shared/process/log.ts'
 import { createMetrics, type Metrics } from '../shared/process/metrics.ts'
-import { createAuthenticator } from './accounts/api-keys/actions.ts'
+import { createAuthenticator, createCallerReader } from './accounts/api-keys/actions.ts'
 import { REGISTRATION_MODE_MESSAGES } from './accounts/registration/registration-mode.ts'
 import { createSessionAuthenticator, createSessionFinder } from './accounts/sessions/actions.ts'
 import type { Config, ProcessRole } from './config.ts'
@@ -208,6 +208,7 @@ async function createHttp(handles: ProcessContext, watchdog: Watchdog): Promise<
   const authenticators = {
     authenticate: createAuthenticator(db),
     authenticateSession: createSessionAuthenticator(findSession),
+    reloadCaller: createCallerReader(db),
   }
   const { requestWaitMs } = handles.apiTimeLimits
   const app = await createApp({ ...config, ...handles, isAcceptedHost, requestWaitMs, ...authenticators })

@@ -6,6 +6,7 @@ import { listUnlinkedMembers } from '../../control-plane/integrations/chat/peopl
 import { startApi } from '../support/api-server.ts'
 import { startChatProvider } from '../support/chat-provider.ts'
 import { createChatTeam } from '../support/chat-team.ts'
+import { createPerson } from '../support/person.ts'
 import { createVisitor } from '../support/visitor.ts'
 
 const provider = await startChatProvider(t)
@@ -55,6 +56,21 @@ t.test('A suspended member cannot use commands or acknowledge, but still gets di
   t.match((await api.call('GET', `/incidents/${incidentId}`, { key: mine.key })).body.data, { acknowledged_by: ann })
 })
 
+t.test('A person whose address is not proven is not recognised by an earlier link of the chat', async t => {
+  const incidentId = await team.incident(mine, 'Bakery is down')
+  const setAwaitsProof = (awaitsProof: boolean) =>
+    execute(api.db, 'UPDATE memberships SET awaits_proof = ? WHERE user_id = ?', [awaitsProof, bob])
+  await team.command('U2', 'incidents')
+  await setAwaitsProof(true)
+  t.match((await team.click('U2', incidentId)).response, { text: /Only members can acknowledge/ })
+  await setAwaitsProof(false)
+  t.match(
+    (await team.click('U2', incidentId)).response,
+    { text: 'what it was about' },
+    'it was not acknowledged before',
+  )
+})
+
 t.test('An installation cannot be finished after its key was suspended or deleted', async t => {
   await api.call('DELETE', `/chat/installations/${installation.id}`, { key: mine.key })
   for (const end of ['UPDATE api_keys SET suspended_at = now() WHERE id = ?', 'DELETE FROM api_keys WHERE id = ?']) {
@@ -67,6 +83,31 @@ t.test('An installation cannot be finished after its key was suspended or delete
     t.match(finished, { status: 400, body: { error: { message: /no longer allowed to install/ } } })
   }
   t.equal((await api.call('GET', '/chat/installations', { key: mine.key })).body.meta.total, 0)
+})
+
+t.test('An installation cannot be finished by a person who has become a viewer', async t => {
+  const person = await createPerson(api, `${crypto.randomUUID()}@example.com`)
+  const editor = await createPerson(api, `${crypto.randomUUID()}@example.com`, { role: 'editor', invitedBy: person })
+  const browser = createVisitor(api.origin)
+  browser.setCookie(editor.token)
+  const begin = async () => {
+    const { location } = await browser.get('/settings/chat/install')
+    return new URL(location!).searchParams.get('state')!
+  }
+  const [refused, taken] = [await begin(), await begin()]
+  const setRole = (role: string) =>
+    execute(api.db, 'UPDATE memberships SET role = ? WHERE user_id = (SELECT id FROM users WHERE email = ?)', [
+      role,
+      editor.email,
+    ])
+  const finish = (state: string) =>
+    browser.post(`/settings/chat/connect?${new URLSearchParams({ state, code: provider.consent({}) })}`, {})
+  await setRole('viewer')
+  t.match(await finish(refused), { status: 400, text: /no longer allowed to install/ })
+  t.equal((await api.call('GET', '/chat/installations', { key: person.key })).body.meta.total, 0)
+  await setRole('editor')
+  await finish(taken)
+  t.equal((await api.call('GET', '/chat/installations', { key: person.key })).body.meta.total, 1)
 })
 
 t.test('An installation cannot be finished after its session was ended', async t => {

@@ -58,6 +58,7 @@ t.test('A client that aborts its request is not logged as an error', async t => 
     secrets: createSecretCipher(randomBytes(32)),
     authenticate: async () => null,
     authenticateSession: async () => null,
+    reloadCaller: async () => null,
     publicUrl: 'http://localhost:8080',
     trustedProxies: [],
     rateLimitPerMinute: 600,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createApiKey, createAuthenticator } from '../../control-plane/accounts/api-keys/actions.ts'
+import { createApiKey, createAuthenticator, createCallerReader } from '../../control-plane/accounts/api-keys/actions.ts'
 import { MAIL_RULES, type MailRules } from '../../control-plane/accounts/email/daily-limits/limits.ts'
 import { DEFAULT_LIMITS, type InstallationLimits } from '../../control-plane/accounts/plans/plans.ts'
 import { createSessionAuthenticator, createSessionFinder } from '../../control-plane/accounts/sessions/actions.ts'
@@ -91,6 +91,7 @@ export async function createResourceApi(
     metrics,
     authenticate: createAuthenticator(db),
     authenticateSession: createSessionAuthenticator(createSessionFinder(db)),
+    reloadCaller: createCallerReader(db),
     trustedProxies: [],
     rateLimitPerMinute: 100_000,
     rateLimitPerProject: 1_000_000,

@@ -46,7 +46,8 @@ export async function describeApi(
     clickhouse: createClickhouse(config.clickhouseUrl),
     sign: createSigner(config.secretKey, 'document'),
   } as ProcessContext
-  const noAuthentication = { authenticate: async () => null, authenticateSession: async () => null }
+  const findNone = async () => null
+  const noAuthentication = { authenticate: findNone, authenticateSession: findNone, reloadCaller: findNone }
   const { requestWaitMs } = API_TIME_LIMITS
   const app = await createApp({ ...config, ...handles, isAcceptedHost: () => true, requestWaitMs, ...noAuthentication })
   app.addHook('onRoute', ({ method, url }) => {

@@ -4,14 +4,23 @@ import { isId, newId } from '../../foundation/platform/ids.ts'
 import type { Db, Tx } from '../../foundation/platform/postgres/client.ts'
 import { monotonicMs, now, nowMs } from '../../foundation/platform/time/clock.ts'
 import { formatKeyHint, generateApiKey, hasValidChecksum } from '../../foundation/web/auth/api-key.ts'
-import type { ApiCaller, Authenticate, Scope } from '../../foundation/web/auth/authentication.ts'
+import {
+  type ApiCaller,
+  type Authenticate,
+  buildRoleError,
+  hasScope,
+  type ReadCaller,
+  type Scope,
+} from '../../foundation/web/auth/authentication.ts'
 import { createMissCounter } from '../../foundation/web/limits/miss-counter.ts'
 import { createPublicLookup } from '../../foundation/web/limits/public-lookup.ts'
 import { apiKeySuspended, conflict, notFound, unauthorized } from '../../foundation/web/server/errors.ts'
-import { isActiveMember, lockOrganization } from '../members/store.ts'
+import { type MemberRole, ROLE_SCOPES } from '../members/role.ts'
+import { findActiveRole, lockOrganization } from '../members/store.ts'
 import { assertWithinLimit } from '../plans/actions.ts'
 import type { InstallationLimits } from '../plans/plans.ts'
-import { isOpenSession } from '../sessions/store.ts'
+import { reloadSessionCaller } from '../sessions/actions.ts'
+import { findSessionRole } from '../sessions/store.ts'
 import { findCaller, insertApiKey, lockApiKeyForShare, lockKeys, markUsed, removeApiKey } from './store.ts'
 
 /** A deleted or suspended key stops working in this process within this time. */
@@ -55,20 +64,32 @@ export function createKeyAs(
 ) {
   return db.transaction(async tx => {
     await lockOrganization(tx, caller.organizationId)
-    await assertCallerWorks(tx, caller)
+    await assertCallerWorks(tx, caller, 'admin')
     await assertWithinLimit(tx, caller.organizationId, 'apiKeys', 1, limits)
     return createApiKey(tx, caller, named)
   })
 }
 
 /**
- * Throws 401 for a deleted or suspended key, even while it is cached, and for a session that has ended. For acts whose
- * results outlive the key or the session. Lock the organization first.
+ * Throws 401 for a deleted or suspended key, even while it is cached, and for a session that has ended; 403 for a person
+ * whose role was lowered below the needed scope. For acts whose results outlive the key or the session. Lock the
+ * organization first.
  */
-export async function assertCallerWorks(tx: Tx, caller: Pick<ApiCaller, 'keyId' | 'actor' | 'organizationId'>) {
+export async function assertCallerWorks(
+  tx: Tx,
+  caller: Pick<ApiCaller, 'keyId' | 'actor' | 'organizationId'>,
+  needed: Scope,
+): Promise<void> {
+  // the scope of a key does not change
   if (caller.actor.kind !== 'user') return assertKeyWorks(tx, caller.keyId)
-  if (await isOpenSession(tx, caller.keyId, caller.organizationId)) return
-  throw unauthorized('the session has ended; sign in again')
+  const role = await findSessionRole(tx, caller.keyId, caller.organizationId)
+  if (role === null) throw unauthorized('the session has ended; sign in again')
+  assertRole(role, needed)
+}
+
+function assertRole(role: MemberRole, needed: Scope): void {
+  const scope = ROLE_SCOPES[role]
+  if (!hasScope({ scope }, needed)) throw buildRoleError(scope, needed)
 }
 
 async function assertKeyWorks(db: Db, keyId: string): Promise<void> {
@@ -81,16 +102,32 @@ async function assertKeyWorks(db: Db, keyId: string): Promise<void> {
  * The same at the end of work that takes long: a person may have signed out meanwhile, but must still be a member. Locks the
  * organization.
  */
-export async function assertCallerHasAccess(tx: Tx, caller: ApiCaller): Promise<void> {
+export async function assertCallerHasAccess(tx: Tx, caller: ApiCaller, needed: Scope): Promise<void> {
   await lockOrganization(tx, caller.organizationId)
-  await assertStillHasAccess(tx, caller)
+  await assertStillHasAccess(tx, caller, needed)
 }
 
 /** The same between two parts of long work, without a lock: what is taken away meanwhile is noticed before the next part. */
-export async function assertStillHasAccess(db: Db, { actor, keyId, organizationId }: ApiCaller): Promise<void> {
+export async function assertStillHasAccess(
+  db: Db,
+  { actor, keyId, organizationId }: ApiCaller,
+  needed: Scope,
+): Promise<void> {
   if (actor.kind !== 'user') return assertKeyWorks(db, keyId)
-  if (await isActiveMember(db, organizationId, actor.id!)) return
-  throw unauthorized('you are no longer a member of the organization')
+  const role = await findActiveRole(db, organizationId, actor.id!)
+  if (role === null) throw unauthorized('you are no longer a member of the organization')
+  assertRole(role, needed)
+}
+
+/** Reads the caller again, by the id of its key or session: without a cache, and without the limits of unknown keys. */
+export const createCallerReader =
+  (db: Db): ReadCaller =>
+  ({ actor, keyId }) =>
+    actor.kind === 'user' ? reloadSessionCaller(db, keyId) : reloadKeyCaller(db, keyId)
+
+async function reloadKeyCaller(db: Db, id: string): Promise<ApiCaller | null> {
+  const caller = await loadCaller(db, { id })
+  return caller === 'suspended' ? null : caller
 }
 
 /** Throws 404, and 409 for the last admin key that works: without one, no other key can be created. */
@@ -130,7 +167,7 @@ export function createAuthenticator(db: Db): Authenticate {
     const found = await lookUpFor(network, name, async () => {
       // before the query: its answer may be old when it arrives
       const untilMs = monotonicMs() + CACHE_TTL_MS
-      const caller = await loadCaller(db, keyHash)
+      const caller = await loadCaller(db, { keyHash })
       return caller && { caller, untilMs }
     })
     const caller = found?.caller ?? null
@@ -142,8 +179,8 @@ export function createAuthenticator(db: Db): Authenticate {
   }
 }
 
-async function loadCaller(db: Db, keyHash: Buffer): Promise<ApiCaller | 'suspended' | null> {
-  const found = await findCaller(db, keyHash)
+async function loadCaller(db: Db, which: Parameters<typeof findCaller>[1]): Promise<ApiCaller | 'suspended' | null> {
+  const found = await findCaller(db, which)
   if (!found) return null
   const { lastUsedAt, isSuspended, ...caller } = found
   if (isSuspended) return 'suspended'

@@ -74,8 +74,8 @@ export const removeApiKey = (db: Db, projectId: string, id: string) =>
 
 type KeyCaller = ApiCaller & { lastUsedAt: Date | null; isSuspended: boolean }
 
-/** Finds the caller of a key by its SHA-256. Returns null also for a key of a deleted organization. */
-export async function findCaller(db: Db, keyHash: Buffer): Promise<KeyCaller | null> {
+/** Finds the caller of a key by its SHA-256 or id. Returns null also for a key of a deleted organization. */
+export async function findCaller(db: Db, which: { keyHash: Buffer } | { id: string }): Promise<KeyCaller | null> {
   const [row] = await query<KeyCaller>(
     db,
     `SELECT api_keys.project_id AS "projectId", projects.organization_id AS "organizationId", api_keys.id AS "keyId",
@@ -85,8 +85,8 @@ export async function findCaller(db: Db, keyHash: Buffer): Promise<KeyCaller | n
             json_build_object('kind', 'api_key', 'id', api_keys.id, 'name', api_keys.name || ' (' || api_keys.hint || ')') AS actor
      FROM api_keys JOIN projects ON projects.id = api_keys.project_id
        JOIN organizations ON organizations.id = projects.organization_id
-     WHERE api_keys.key_hash = ? AND organizations.deleted_at IS NULL`,
-    [keyHash],
+     WHERE ${'id' in which ? 'api_keys.id = :id' : 'api_keys.key_hash = :keyHash'} AND organizations.deleted_at IS NULL`,
+    which,
   )
   return row ?? null
 }

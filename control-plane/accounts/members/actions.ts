@@ -67,7 +67,7 @@ export function invite(
   const { organizationId } = caller
   return tools.db.transaction(async tx => {
     await assertWithinLimit(tx, organizationId, 'members', 1, tools.limits)
-    await assertCallerWorks(tx, caller)
+    await assertCallerWorks(tx, caller, 'admin')
     const created = await createUser(tx, { email, name, publicUrl, provesEmail: false, organizationId })
     // the rollback removes the new account
     if (created && registration === 'closed')

@@ -51,10 +51,11 @@ export async function isUnprovenFounder(tx: Tx, organizationId: string, userId: 
 export const lockOrganization = (tx: Tx, organizationId: string) =>
   tx.raw('SELECT 1 FROM organizations WHERE id = ? FOR NO KEY UPDATE', [organizationId])
 
-/** Whether the user is a member who has access. */
-export async function isActiveMember(db: Db, organizationId: string, userId: string): Promise<boolean> {
-  const sql = `SELECT FROM memberships m WHERE m.organization_id = ? AND m.user_id = ? AND ${IS_ACTIVE_MEMBERSHIP}`
-  return (await query(db, sql, [organizationId, userId])).length > 0
+/** The present role of a user in an organization. Null when the user is not a member who has access. */
+export async function findActiveRole(db: Db, organizationId: string, userId: string): Promise<MemberRole | null> {
+  const sql = `SELECT m.role FROM memberships m WHERE m.organization_id = ? AND m.user_id = ? AND ${IS_ACTIVE_MEMBERSHIP}`
+  const [row] = await query<{ role: MemberRole }>(db, sql, [organizationId, userId])
+  return row?.role ?? null
 }
 
 /** Whether the organization has another active admin. */

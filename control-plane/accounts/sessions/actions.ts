@@ -57,9 +57,12 @@ export async function createSession(tx: Tx, userId: string): Promise<{ id: strin
 }
 
 /** Returns the session of a token, or null. */
-export async function readSession(db: Db, token: string): Promise<UserSession | null> {
+export const readSession = (db: Db, token: string): Promise<UserSession | null> =>
+  useSession(db, { tokenHash: sha256(token) })
+
+async function useSession(db: Db, which: Parameters<typeof findSession>[1]): Promise<UserSession | null> {
   const now = clock()
-  const session = await findSession(db, sha256(token), { now, seenAfter: computeIdleCutoff(now) })
+  const session = await findSession(db, which, { now, seenAfter: computeIdleCutoff(now) })
   if (session && now.getTime() - session.lastSeenAt.getTime() > SEEN_UPDATE_INTERVAL_MS)
     await markSeen(db, session.id, now)
   return session
@@ -113,5 +116,11 @@ export const createSessionAuthenticator =
     const session = await find(request)
     return session && (toSessionCaller(session) ?? 'no_organization')
   }
+
+/** Reads the caller of a session again. Returns null when the session has ended or has no access to an organization. */
+export async function reloadSessionCaller(db: Db, sessionId: string): Promise<ApiCaller | null> {
+  const session = await useSession(db, { id: sessionId })
+  return session && toSessionCaller(session)
+}
 
 export const pruneEndedSessions = (db: Db, now: Date) => pruneSessions(db, { now, seenBefore: computeIdleCutoff(now) })

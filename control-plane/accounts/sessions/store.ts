@@ -1,4 +1,4 @@
-import { type Db, execute, hasRows, query, type Tx } from '../../foundation/platform/postgres/client.ts'
+import { type Db, execute, query, type Tx } from '../../foundation/platform/postgres/client.ts'
 import { IS_ACTIVE_MEMBERSHIP } from '../members/active-condition.ts'
 import type { MemberRole } from '../members/role.ts'
 
@@ -36,10 +36,10 @@ export type UserSession = {
   isOperator: boolean
 }
 
-/** Finds a session by its token, unless it has ended or was last used before `seenAfter`. */
+/** Finds a session by its token or id, unless it has ended or was last used before `seenAfter`. */
 export async function findSession(
   db: Db,
-  tokenHash: Buffer,
+  which: { tokenHash: Buffer } | { id: string },
   { now, seenAfter }: { now: Date; seenAfter: Date },
 ): Promise<UserSession | null> {
   const [row] = await query<UserSession>(
@@ -51,20 +51,22 @@ export async function findSession(
        LEFT JOIN memberships m ON m.user_id = s.user_id AND m.organization_id = s.organization_id AND ${HAS_ACCESS}
        LEFT JOIN organizations o ON o.id = m.organization_id
        LEFT JOIN LATERAL (SELECT id FROM projects WHERE organization_id = o.id ORDER BY id LIMIT 1) p ON true
-     WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND s.last_seen_at > :seenAfter`,
-    { tokenHash, now, seenAfter },
+     WHERE ${'id' in which ? 's.id = :id' : 's.token_hash = :tokenHash'} AND s.expires_at > :now AND s.last_seen_at > :seenAfter`,
+    { ...which, now, seenAfter },
   )
   return row ?? null
 }
 
-/** Whether a session exists and opens an organization. */
-export const isOpenSession = (db: Db | Tx, id: string, organizationId: string): Promise<boolean> =>
-  hasRows(
+/** The present role of a session's user in an organization. Null when the session has ended or does not open it. */
+export async function findSessionRole(db: Db | Tx, id: string, organizationId: string): Promise<MemberRole | null> {
+  const [row] = await query<{ role: MemberRole }>(
     db,
-    `SELECT FROM sessions s JOIN memberships m ON m.user_id = s.user_id
+    `SELECT m.role FROM sessions s JOIN memberships m ON m.user_id = s.user_id
      WHERE s.id = ? AND m.organization_id = ? AND ${HAS_ACCESS}`,
     [id, organizationId],
   )
+  return row?.role ?? null
+}
 
 export const markSeen = (db: Db, id: string, now: Date) =>
   execute(db, 'UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])

@@ -35,7 +35,7 @@ export async function changeMonitors(
   const pause = createYieldPoint()
   const work = async () => {
     // the turns of a large change can take minutes
-    if (!isDryRun) await assertStillHasAccess(tools.db, caller)
+    if (!isDryRun) await assertStillHasAccess(tools.db, caller, 'write')
     for (let chunks = 0; chunks < CHUNKS_PER_TURN && outcomes.length < targets.length; chunks++) {
       const chunk = targets.slice(outcomes.length, outcomes.length + CHUNK_SIZE)
       outcomes.push(...(await (isDryRun ? planChunk : applyWithRetries)(tools, caller, chunk, now)))

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import { monotonicMs } from '../../platform/time/clock.ts'
 import { getClientNetwork } from '../limits/client-network.ts'
-import { apiKeySuspended, insufficientScope, otherSession, unauthorized } from '../server/errors.ts'
+import { type ApiError, apiKeySuspended, insufficientScope, otherSession, unauthorized } from '../server/errors.ts'
 import { isForeignPageRequest, isOwnPageRequest } from './own-page.ts'
 import { getSessionView } from './session-bridge.ts'
 
@@ -41,7 +42,18 @@ export type SessionRequest = Pick<FastifyRequest, 'headers' | 'ip' | 'socket'>
  */
 export type AuthenticateSession = (request: SessionRequest) => Promise<ApiCaller | 'no_organization' | null>
 
-type Authenticators = { authenticate: Authenticate; authenticateSession: AuthenticateSession; publicUrl: string }
+/**
+ * Reads a caller again by the id of its key or session, without a cache and without the limits of unknown keys. Returns null
+ * when the key or session does not work any more.
+ */
+export type ReadCaller = (caller: ApiCaller) => Promise<ApiCaller | null>
+
+type Authenticators = {
+  authenticate: Authenticate
+  authenticateSession: AuthenticateSession
+  reloadCaller: ReadCaller
+  publicUrl: string
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -57,8 +69,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** null until the request is authenticated, and on open routes */
     caller: ApiCaller | null
-    /** authenticates the request as at its start, for answers that take long; throws 401. null where there is no caller */
+    /**
+     * Reads the caller again, for requests and answers that take long. Throws 401 when its key or session does not work any
+     * more, or has another project. null where there is no caller.
+     */
     authenticateAgain: (() => Promise<ApiCaller>) | null
+    /** monotonic time of the last authentication */
+    authenticatedMs: number
   }
 }
 
@@ -79,9 +96,18 @@ export async function authenticateRequest(request: FastifyRequest, context: Auth
     getSessionView(request) !== undefined
       ? await findSessionCaller(request, context)
       : await findKeyCaller(request, context)
-  request.caller = caller
-  request.authenticateAgain = () => authenticateRequest(request, context)
-  return caller
+  const authenticated = (current: ApiCaller) => {
+    request.caller = current
+    request.authenticatedMs = monotonicMs()
+    return current
+  }
+  request.authenticateAgain = async () => {
+    const current = await context.reloadCaller(caller)
+    const isSame = current?.projectId === caller.projectId && current.actor.id === caller.actor.id
+    if (!current || !isSame) throw unauthorized('the API key or session has stopped working during this request')
+    return authenticated(current)
+  }
+  return authenticated(caller)
 }
 
 async function findKeyCaller(request: FastifyRequest, { authenticate }: Authenticators): Promise<ApiCaller> {
@@ -117,12 +143,13 @@ export function assertScope(request: FastifyRequest, caller: ApiCaller): void {
   const { scope, personScope } = request.routeOptions.config
   const needed = (caller.actor.kind === 'user' ? personScope : undefined) ?? scope ?? getMethodScope(request.method)
   if (hasScope(caller, needed)) return
-  throw insufficientScope(
-    caller.actor.kind === 'user'
-      ? `this needs the role ${SCOPE_ROLES[needed]}; your role is ${SCOPE_ROLES[caller.scope]}`
-      : `this endpoint needs an API key with scope ${needed}; this key has scope ${caller.scope}`,
-  )
+  if (caller.actor.kind === 'user') throw buildRoleError(caller.scope, needed)
+  throw insufficientScope(`this endpoint needs an API key with scope ${needed}; this key has scope ${caller.scope}`)
 }
+
+/** 403 for a person whose role allows less than the needed scope. */
+export const buildRoleError = (scope: Scope, needed: Scope): ApiError =>
+  insufficientScope(`this needs the role ${SCOPE_ROLES[needed]}; your role is ${SCOPE_ROLES[scope]}`)
 
 /** The role of a member that allows what a scope of API keys allows. */
 export const SCOPE_ROLES = { read: 'viewer', write: 'editor', admin: 'admin' } as const satisfies Record<Scope, string>

@@ -5,7 +5,7 @@ import type { Metrics } from '../../../../shared/process/metrics.ts'
 import type { SecretCipher } from '../../platform/crypto/encryption.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres/client.ts'
-import { nowMs } from '../../platform/time/clock.ts'
+import { monotonicMs, nowMs } from '../../platform/time/clock.ts'
 import {
   type ApiCaller,
   type Authenticate,
@@ -13,6 +13,7 @@ import {
   assertScope,
   authenticateRequest,
   isBearer,
+  type ReadCaller,
 } from '../auth/authentication.ts'
 import { rewriteSessionUrl } from '../auth/session-bridge.ts'
 import { addConditionalRequests } from '../conditions/conditional-requests.ts'
@@ -52,6 +53,7 @@ type AppContext = {
   secrets: SecretCipher
   authenticate: Authenticate
   authenticateSession: AuthenticateSession
+  reloadCaller: ReadCaller
   publicUrl: string
   /** CIDRs of proxies whose `X-Forwarded-For` is trusted */
   trustedProxies: string[]
@@ -93,6 +95,7 @@ export async function createApp(context: AppContext): Promise<App> {
   rejectUnknownInput(app)
   const turns = createRequestQueue(context.metrics, context.requestWaitMs)
   app.addHook('preHandler', turns.begin)
+  app.addHook('preHandler', checkCallerOfLongRequest)
   addConditionalRequests(app, context)
   addIdempotency(app, context)
   app.addHook('preSerialization', serializeLongResponse)
@@ -129,6 +132,7 @@ export function createServer(log: Log, trustedProxies: string[] = [], limits = C
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorateRequest('caller', null)
   app.decorateRequest('authenticateAgain', null)
+  app.decorateRequest('authenticatedMs', 0)
   app.decorateRequest('idempotencyClaim', null)
   app.decorateRequest('recordVersion', null)
   app.decorateRequest('endTurn', null)
@@ -187,6 +191,15 @@ function addAuthorization(app: App, context: AppContext): void {
     if (!isApiRequest(request) || request.routeOptions.config.open) return done(refusal)
     admit(request, reply).then(() => done(refusal), done)
   })
+}
+
+/** A caller is read again when the body, or the turn of the request, came later than this. */
+const MAX_AUTHENTICATION_AGE_MS = 1_000
+
+/** Throws 401 or 403 for a caller who has lost access while the request waited for its body or its turn. */
+async function checkCallerOfLongRequest(request: FastifyRequest): Promise<void> {
+  if (!request.authenticateAgain || monotonicMs() - request.authenticatedMs < MAX_AUTHENTICATION_AGE_MS) return
+  assertScope(request, await request.authenticateAgain())
 }
 
 /** The limit of the key, or of the project when that one refuses. */

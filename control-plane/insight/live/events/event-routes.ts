@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Metrics } from '../../../../shared/process/metrics.ts'
 import { monotonicMs, nowMs } from '../../../foundation/platform/time/clock.ts'
-import { type ApiCaller, getCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
+import { getCaller, hasScope } from '../../../foundation/web/auth/authentication.ts'
 import type { App } from '../../../foundation/web/server/app.ts'
 import { ApiError } from '../../../foundation/web/server/errors.ts'
 import { responseSchemas, strictObject } from '../../../foundation/web/validation/schemas.ts'
@@ -102,7 +102,8 @@ function createStream(
 ): OutgoingStream {
   const caller = getCaller(request)
   const stream: OutgoingStream = {
-    ...{ projectId: caller.projectId, keyId: caller.keyId, version: 0, checkedMs: monotonicMs(), endedBy: 'client' },
+    ...{ projectId: caller.projectId, keyId: caller.keyId, version: 0, endedBy: 'client' },
+    ...{ checkedMs: monotonicMs(), heartbeatMs: monotonicMs() },
     ...chooseStart(last, caller.projectId),
     write(written) {
       if (!text.write(written)) stream.end('slow')
@@ -112,7 +113,7 @@ function createStream(
       stream.endedBy = why
       text.end(why === 'slow' || reply.raw.writableLength > 0)
     },
-    isAllowed: () => isStillAllowed(request, caller),
+    isAllowed: () => isStillAllowed(request),
   }
   return stream
 }
@@ -128,12 +129,11 @@ function chooseStart(last: string | null, projectId: string): Pick<EventStream, 
 }
 
 /** Authenticates the request again. Throws when that is not possible now. */
-async function isStillAllowed(request: FastifyRequest, before: ApiCaller): Promise<boolean> {
+async function isStillAllowed(request: FastifyRequest): Promise<boolean> {
   try {
-    const caller = await request.authenticateAgain!()
-    return caller.projectId === before.projectId && hasScope(caller, 'read')
+    return hasScope(await request.authenticateAgain!(), 'read')
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500 && error.status !== 429) return false
+    if (error instanceof ApiError && error.status < 500) return false
     throw error
   }
 }

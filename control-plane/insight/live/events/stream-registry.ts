@@ -21,8 +21,10 @@ export type EventStream = {
   version: number
   /** the first event that it still has to receive */
   greeting: { resumed: boolean } | { reason: (typeof RESET_REASONS)[number] } | null
-  /** Monotonic time of the last check of the caller. */
+  /** monotonic time of the last check of the caller */
   checkedMs: number
+  /** monotonic time of the last heartbeat */
+  heartbeatMs: number
   write(text: string): void
   end(why: StreamEnd): void
   /** Whether the caller may still read. Throws while that cannot be learned. */

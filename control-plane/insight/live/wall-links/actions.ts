@@ -28,7 +28,7 @@ const TOKEN = /^[\w-]{32}$/
 
 /**
  * Creates a link. Only this result contains its token. An access review deletes links, so the lock of the organization orders
- * this with it, as for keys. Throws 401 for a key or session that has ended, and 409 when the project has too many links.
+ * this with it, as for keys. Throws 401 for a key or session that has ended, 403 for a person whose role was lowered, and 409 when the project has too many links.
  */
 export function createWallLink(
   db: Db,
@@ -41,7 +41,7 @@ export function createWallLink(
   const { projectId, organizationId } = caller
   return db.transaction(async tx => {
     await lockOrganization(tx, organizationId)
-    await assertCallerWorks(tx, caller)
+    await assertCallerWorks(tx, caller, 'write')
     if ((await lockWallLinkCount(tx, projectId)) >= MAX_LINKS)
       throw conflict(`a project can have at most ${MAX_LINKS} wall links; delete one that is not used`)
     await insertWallLink(tx, { ...link, projectId, tokenHash: sha256(token) })

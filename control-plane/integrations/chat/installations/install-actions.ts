@@ -1,5 +1,6 @@
 import { lockApiKeyForShare } from '../../../accounts/api-keys/store.ts'
-import { isOpenSession } from '../../../accounts/sessions/store.ts'
+import { ROLE_SCOPES } from '../../../accounts/members/role.ts'
+import { findSessionRole } from '../../../accounts/sessions/store.ts'
 import { encryptChatTokens } from '../../../alerting/channels/chat-tokens.ts'
 import { equalSecrets, type SecretCipher, sha256 } from '../../../foundation/platform/crypto/encryption.ts'
 import type { Signer } from '../../../foundation/platform/crypto/signer.ts'
@@ -184,14 +185,19 @@ const installerError = () =>
 const stateError = (reason: string) =>
   validationError([{ path: 'state', message: `state ${reason}; start the installation again` }])
 
-/** Whether the key or session that began the installation is still valid. An access review may have ended it. */
+/**
+ * Whether the key or session that began the installation is still valid: an access review may have ended it. A person needs
+ * the role of an editor, unless an editor has confirmed the installation.
+ */
 async function isStillAuthorized(
   db: Db | Tx,
-  { keyId, sessionId }: InstallState,
+  { keyId, sessionId, needsEditor }: InstallState,
   { organizationId }: Member,
 ): Promise<boolean> {
   if (keyId !== undefined) return (await lockApiKeyForShare(db, keyId))?.isSuspended === false
-  return sessionId === undefined || isOpenSession(db, sessionId, organizationId)
+  if (sessionId === undefined) return true
+  const role = await findSessionRole(db, sessionId, organizationId)
+  return role !== null && (needsEditor === true || hasScope({ scope: ROLE_SCOPES[role] }, 'write'))
 }
 
 async function storeGrant(

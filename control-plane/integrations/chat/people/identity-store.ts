@@ -1,3 +1,4 @@
+import { IS_ACTIVE_MEMBERSHIP } from '../../../accounts/members/active-condition.ts'
 import { newId } from '../../../foundation/platform/ids.ts'
 import { type Db, execute, query, type Tx } from '../../../foundation/platform/postgres/client.ts'
 import type { Member } from './people-store.ts'
@@ -14,8 +15,8 @@ type IdentityRow = {
 }
 
 /**
- * Finds the member linked with a chat user; null without a link, or when they are disconnected, or when the user is suspended
- * or not a member.
+ * Finds the member linked with a chat user; null without a link, or when they are disconnected, or when the user is not a
+ * member with access.
  */
 export async function findLinkedMember(
   db: Db,
@@ -29,7 +30,7 @@ export async function findLinkedMember(
      FROM chat_identities i JOIN projects p ON p.id = i.project_id JOIN users u ON u.id = i.user_id
      JOIN memberships m ON m.user_id = u.id AND m.organization_id = p.organization_id
      WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.chat_user_id = :chatUserId
-       AND i.disconnected_at IS NULL AND m.suspended_at IS NULL`,
+       AND i.disconnected_at IS NULL AND ${IS_ACTIVE_MEMBERSHIP}`,
     { projectId, teamId, chatUserId },
   )
   return row ?? null

@@ -72,7 +72,7 @@ export const listMembersWithoutDirectChannel = (db: Db, projectId: string, teamI
     `SELECT i.user_id AS "userId", i.chat_user_id AS "chatUserId"
      FROM chat_identities i JOIN projects p ON p.id = i.project_id
      JOIN memberships m ON m.organization_id = p.organization_id AND m.user_id = i.user_id
-     WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.disconnected_at IS NULL AND m.suspended_at IS NULL
+     WHERE i.project_id = :projectId AND i.team_id = :teamId AND i.disconnected_at IS NULL AND ${IS_ACTIVE_MEMBERSHIP}
        AND NOT EXISTS (
        SELECT FROM alert_channels c JOIN chat_installations ci ON ci.id = c.chat_installation_id
        WHERE c.project_id = i.project_id AND c.person_id = i.user_id AND ci.revoked_at IS NULL)

@@ -92,7 +92,7 @@ export async function runImport(
       await onEnd?.(tx, report)
       await assertLateLimits(tx, caller.organizationId)
       // the import may have waited for minutes
-      if (!isDryRun) await assertCallerHasAccess(tx, caller)
+      if (!isDryRun) await assertCallerHasAccess(tx, caller, 'write')
       // last, because creates and invitations of other organizations wait from here on
       await requestConfirmations(tx, tools, caller.organizationId, addresses, { again: false, now })
     }

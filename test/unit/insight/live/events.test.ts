@@ -48,7 +48,7 @@ t.test('A text that the reader does not take is refused beyond 256 KiB', async t
 })
 
 const buildStream = (projectId: string, keyId: string, ended: string[] = []): EventStream => ({
-  ...{ projectId, keyId, position: null, version: 0, greeting: null, checkedMs: 0, write() {} },
+  ...{ projectId, keyId, position: null, version: 0, greeting: null, checkedMs: 0, heartbeatMs: 0, write() {} },
   end: why => ended.push(why),
   isAllowed: async () => true,
 })
