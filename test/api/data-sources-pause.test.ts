@@ -1,4 +1,5 @@
 import t from 'tap'
+import { up } from '../../control-plane/foundation/migrations/postgres/0077-status-of-paused-sources.ts'
 import { execute, query } from '../../control-plane/foundation/platform/postgres/client.ts'
 import { startApi } from '../support/api-server.ts'
 import { startTarget } from '../support/target.ts'
@@ -24,7 +25,7 @@ async function create(more: object = {}) {
   return { id: made.body.data.id as string, path, read, fetched }
 }
 
-t.test('PUT /data-sources/:id 200 pauses a source: it is not fetched, and its monitors keep their status', async t => {
+t.test('PUT /data-sources/:id 200 pauses a source: it is not fetched, and its monitors have no status', async t => {
   serve({ services: { web: true } })
   const { id, path, read, fetched } = await create()
   const before = await fetched()
@@ -33,7 +34,9 @@ t.test('PUT /data-sources/:id 200 pauses a source: it is not fetched, and its mo
   t.match(await monitor(), { status: 'up', configuration_issues: [] })
   t.equal((await call('PUT', path, { is_paused: true })).status, 200)
   t.match(await read(), { is_paused: true, next_fetch_at: null, last_fetched_at: before.last_fetched_at })
-  t.match(await monitor(), { status: 'up', configuration_issues: [/^data_source_paused: /] })
+  t.match(await monitor(), { status: null, configuration_issues: [/^data_source_paused: /] })
+  const transitions = (await call('GET', `/monitors/${child}/transitions`)).body.data
+  t.match(transitions[0], { from: 'up', to: null, summary: 'The data source is paused.' })
   const issues = (await call('GET', '/monitors?issue=true')).body.data
   t.same(
     issues.map((one: { id: string }) => one.id),
@@ -49,7 +52,7 @@ t.test('PUT /data-sources/:id 200 pauses a source: it is not fetched, and its mo
     { last_fetched_at: before.last_fetched_at },
     'the worker fetched another source and not this one',
   )
-  t.equal((await monitor()).status, 'up')
+  t.equal((await monitor()).status, null)
 
   t.equal((await call('PUT', path, { is_paused: false })).status, 200)
   await fetched(before.last_fetched_at)
@@ -67,6 +70,61 @@ t.test(
     t.equal((await call('POST', `${path}/refresh`)).status, 200)
   },
 )
+
+t.test('An outage stays open while its data source is paused, and the next fetch goes on from there', async t => {
+  serve({ services: { web: true, mail: true } })
+  const { path, read, fetched } = await create({ name: 'Paused in an outage' })
+  const first = await fetched()
+  const monitors: { key: string; monitor_id: string }[] = first.fields[0].child_monitors
+  const findId = (key: string) => monitors.find(one => one.key === key)!.monitor_id
+  const refetch = async (document: object) => {
+    serve(document)
+    const before = (await read()).last_fetched_at
+    await call('POST', `${path}/refresh`)
+    await fetched(before)
+  }
+  const statuses = async () =>
+    Promise.all(['web', 'mail'].map(async key => (await call('GET', `/monitors/${findId(key)}`)).body.data.status))
+  const incidents = async () =>
+    Promise.all(
+      ['web', 'mail'].map(
+        async key => (await call('GET', `/incidents?monitor_id=${findId(key)}`)).body.data[0]?.resolved_at ?? 'open',
+      ),
+    )
+  await refetch({ services: { web: false, mail: false } })
+  t.same(await statuses(), ['down', 'down'])
+
+  await call('PUT', path, { is_paused: true })
+  t.same(await statuses(), [null, null])
+  t.same(await incidents(), ['open', 'open'])
+  const paused = (await read()).last_fetched_at
+  serve({ services: { web: false, mail: true } })
+  await call('PUT', path, { is_paused: false })
+  await fetched(paused)
+  t.same(await statuses(), ['down', 'up'])
+  const [web, mail] = await incidents()
+  t.equal(web, 'open')
+  t.not(mail, 'open', 'the end of an outage in the pause is noticed')
+  const events = await query<{ name: string }>(api.db, `SELECT name FROM events WHERE subject = 'monitor:' || ?`, [
+    findId('web'),
+  ])
+  t.same(events, [{ name: 'monitor.down' }], 'the same outage is announced once')
+})
+
+t.test('Monitors of sources that were paused before have no status after the migration', async t => {
+  serve({ services: { web: true } })
+  const { id, path, fetched } = await create({ name: 'Paused by an older version' })
+  const child = (await fetched()).fields[0].child_monitors[0].monitor_id
+  // as an older version paused it
+  await execute(api.db, 'UPDATE data_sources SET is_paused = true, revision = revision + 1 WHERE id = ?', [id])
+  await up(api.db)
+  await up(api.db)
+  t.equal((await call('GET', `/monitors/${child}`)).body.data.status, null)
+  const transitions = (await call('GET', `/monitors/${child}/transitions`)).body.data
+  t.match(transitions, [{ from: 'up', to: null, summary: 'The data source is paused.' }, { to: 'up' }])
+  await call('PUT', path, { is_paused: false })
+  await waitFor(async () => (await call('GET', `/monitors/${child}`)).body.data.status === 'up')
+})
 
 t.test('A pause resolves the incident about failed fetches', async t => {
   target.behave({ kind: 'answer', status: 500 })

@@ -288,7 +288,7 @@ t.test('The feed of another status page is read before it is tracked', async t =
   t.same(complaints, [])
 })
 
-t.test('A data source is paused and resumed, and its monitors say why their status does not change', async t => {
+t.test('A data source is paused and resumed, and its monitors say why they have no status', async t => {
   serve({ services: { web: true } })
   const rule = { path: 'services.*', name_template: '{{key}}', rule_type: 'truthy', rule_config: {} }
   const made = await call('POST', '/data-sources', { name: 'Pausable', url: target.url, fields: [rule] })
@@ -297,7 +297,9 @@ t.test('A data source is paused and resumed, and its monitors say why their stat
   const source = await waitFor(async () => ((await read()).child_monitor_count === 1 ? read() : null))
   const { page, complaints } = await openPage(t, `/sources/${source.id}`)
   await page.getByRole('button', { name: 'Pause the data source' }).click()
-  await page.getByText('The document is not fetched. The monitors keep the status of the last fetch.').waitFor()
+  await page
+    .getByText('The document is not fetched. The monitors have no status until the source is resumed.')
+    .waitFor()
   t.equal(await page.getByRole('button', { name: 'Fetch now' }).count(), 0)
   t.same(await findAccessibilityProblems(page), [])
   t.equal((await read()).is_paused, true)

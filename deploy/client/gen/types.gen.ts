@@ -2483,7 +2483,7 @@ export type DataSourceCreate = {
     fetch_interval_s?: number;
     timeout_ms?: number;
     /**
-     * Whether the document is not fetched. Its monitors keep their status.
+     * Whether the document is not fetched. Then its monitors have the status `null`.
      */
     is_paused?: boolean;
     fields?: Array<{
@@ -12045,7 +12045,7 @@ export type UpdateDataSourceData = {
         fetch_interval_s?: number;
         timeout_ms?: number;
         /**
-         * Whether the document is not fetched. Its monitors keep their status.
+         * Whether the document is not fetched. Then its monitors have the status `null`.
          */
         is_paused?: boolean;
         fields?: Array<{
@@ -12236,7 +12236,7 @@ export type PreviewDataSourceData = {
         fetch_interval_s?: number;
         timeout_ms?: number;
         /**
-         * Whether the document is not fetched. Its monitors keep their status.
+         * Whether the document is not fetched. Then its monitors have the status `null`.
          */
         is_paused?: boolean;
         fields?: Array<{

@@ -128,7 +128,7 @@ const changeable = (defaults: Partial<typeof DATA_SOURCE_DEFAULTS>) => ({
   is_paused: Type.Optional(
     Type.Boolean({
       ...withDefault(defaults.is_paused),
-      description: 'Whether the document is not fetched. Its monitors keep their status.',
+      description: 'Whether the document is not fetched. Then its monitors have the status `null`.',
     }),
   ),
   fields: Type.Optional(Fields),

@@ -49,10 +49,7 @@ export function applyFetch(tools: ApplyTools, owner: string, fetch: SourceFetch)
     const stored = await lockChildren(tx, source.id)
     const decided =
       'failure' in result
-        ? stored.map(child => ({
-            child,
-            decision: decideUnknown(child, `The data source cannot be fetched: ${result.failure.message}.`),
-          }))
+        ? loseStatuses(stored, `The data source cannot be fetched: ${result.failure.message}.`)
         : await applyDocument(tx, tools, fetch, result.children, stored, now)
     await storeDecisions(tx, decided, tools.publicUrl, now)
     const incidentId = await updateSourceIncident(tx, fetch, claimed, tools.publicUrl, now)
@@ -61,6 +58,23 @@ export function applyFetch(tools: ApplyTools, owner: string, fetch: SourceFetch)
     return true
   })
 }
+
+/**
+ * Stores that the statuses of all monitors of a source are unknown, as after a failed fetch: their open outages stay, without
+ * an event. `reason` is a sentence. The caller has locked the source.
+ */
+export async function clearStatuses(
+  tx: Tx,
+  sourceId: string,
+  reason: string,
+  publicUrl: string,
+  now: Date,
+): Promise<void> {
+  await storeDecisions(tx, loseStatuses(await lockChildren(tx, sourceId), reason), publicUrl, now)
+}
+
+const loseStatuses = (children: readonly StoredChild[], reason: string): DecidedChild[] =>
+  children.map(child => ({ child, decision: decideUnknown(child, reason) }))
 
 async function storeDecisions(tx: Tx, decided: DecidedChild[], publicUrl: string, now: Date): Promise<void> {
   const changes = decided.flatMap(({ decision }) => (decision.kind === 'verdict' ? decision.change : []))

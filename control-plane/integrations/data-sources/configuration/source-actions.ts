@@ -10,6 +10,7 @@ import { findRedirectedSecrets } from '../../../foundation/web/masked-secrets/se
 import { conflict, validationError } from '../../../foundation/web/server/errors.ts'
 import { isEmptyUpdate } from '../../../foundation/web/validation/empty-update.ts'
 import type { FieldInput, SourceCreate, SourceUpdate } from '../api/request-schema.ts'
+import { clearStatuses } from '../children/apply-actions.ts'
 import { closeSourceIncident } from '../children/incident-actions.ts'
 import type { StoredSource } from '../types.ts'
 import { decryptSource, encryptSource } from './encryption.ts'
@@ -95,7 +96,8 @@ const NEW_SOURCE_STATE = {
 
 /**
  * Updates the properties in the body. The source is fetched again when its request, its fields or its schedule change, and
- * when it is resumed. A fetch in flight is discarded when it is paused, and its incident is resolved.
+ * when it is resumed. When it is paused, a fetch in flight is discarded, its incident is resolved, and the statuses of its
+ * monitors are unknown.
  * Returns its id. Throws 400 for an invalid body, 404, and 403 when stored secrets would go to
  * another origin (assertMayRedirectSecrets).
  */
@@ -121,6 +123,7 @@ export async function changeSource(
     if (after.isPaused && !before.isPaused) {
       await closeSourceIncident(tx, stored, 'paused', publicUrl, now)
       await forgetFailures(tx, stored.id)
+      await clearStatuses(tx, stored.id, 'The data source is paused.', publicUrl, now)
     }
     if (body.fields) await replaceFields(tx, stored, body.fields, publicUrl, now)
     if (body.fields || changesTheFetch(before, after)) await resetSource(tx, stored.id, now)

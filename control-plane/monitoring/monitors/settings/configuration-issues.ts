@@ -67,7 +67,7 @@ export function isDecidedByOtherRegions(monitor: RegionalActivityFields, liveTyp
 /** Returns a sentence that begins with `data_source_paused` for a monitor of a paused data source. */
 export function listSourceIssues({ dataSource }: Pick<StoredMonitor, 'dataSource'>): string[] {
   if (!dataSource?.isPaused) return []
-  return ['data_source_paused: the data source is paused; the status is that of its last fetch until it is resumed']
+  return ['data_source_paused: the data source is paused; there is no status until it is resumed']
 }
 
 /** Returns a sentence that begins with `unchecked` when a monitor lost its status because no check counted. */

@@ -61,7 +61,7 @@ function SourceSwitch({ source: { id, is_paused: isPaused } }: SourceProps) {
       <p>
         {isPaused
           ? 'The data source is paused. When it is resumed, its document is fetched at once.'
-          : 'While the data source is paused, its document is not fetched, and its monitors keep their status. An open incident about failed fetches is resolved.'}
+          : 'While the data source is paused, its document is not fetched, and its monitors have no status. Their open outages stay open. An open incident about failed fetches is resolved.'}
       </p>
       <div class="actions">
         <button type="button" disabled={isBusy || !isInteractive} onClick={change}>

@@ -71,7 +71,9 @@ function SourceCondition({ source }: { source: SourceRecord }) {
           </span>
         )}
       </p>
-      {state === 'paused' && <p>The document is not fetched. The monitors keep the status of the last fetch.</p>}
+      {state === 'paused' && (
+        <p>The document is not fetched. The monitors have no status until the source is resumed.</p>
+      )}
       {problem !== null && (
         <p class={state === 'failing' ? 'down' : 'degraded'} dir="auto">
           {problem}.
