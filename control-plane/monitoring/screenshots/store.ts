@@ -137,6 +137,15 @@ export function listExcessScreenshots(db: Db, maxBytes: number, limit: number): 
   )
 }
 
+/** The size of the screenshots of each project that has some, in bytes. */
+export async function listProjectBytes(db: Db): Promise<number[]> {
+  const rows = await query<{ bytes: number }>(
+    db,
+    'SELECT sum(size_bytes)::double precision AS bytes FROM screenshots GROUP BY project_id',
+  )
+  return rows.map(({ bytes }) => bytes)
+}
+
 export async function deleteScreenshots(db: Db, ids: string[]): Promise<void> {
   await execute(db, 'DELETE FROM screenshots WHERE id = ANY (?::uuid[])', [ids])
 }

@@ -11,6 +11,8 @@ export type ObjectStore = {
   get(key: string): Promise<Buffer | null>
   /** No error when there is no such file. */
   remove(key: string): Promise<void>
+  /** How many bytes it can hold; null: not limited, or not known. */
+  getMaxBytes(): Promise<number | null>
 }
 
 /** The store has no room for a file. A retry fails until files are deleted or its limit is increased. */
@@ -69,6 +71,11 @@ export function createNatsObjectStore(
     remove: key =>
       use(async store => {
         if (await awaitAnswer(store.info(key))) await awaitAnswer(store.delete(key))
+      }),
+    getMaxBytes: () =>
+      use(async () => {
+        const { config } = await awaitAnswer(nats.manager.streams.info(bucketStream(name)))
+        return config.max_bytes > 0 ? config.max_bytes : null
       }),
   }
 }

@@ -53,6 +53,7 @@ export function createS3ObjectStore({ endpoint, bucket, ...credentials }: S3Addr
     async remove(key) {
       expectStatus(await ask('DELETE', key, EMPTY_BODY), [200, 204, 404])
     },
+    getMaxBytes: async () => null,
   }
 }
 
