@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { startAccountsWorker } from '../../accounts/cleanup-worker.ts'
 import { startAccountMailWorker } from '../../accounts/email/outbox/worker.ts'
 import { startDeletionWorker } from '../../accounts/organizations/deletion/worker.ts'
+import { startPauseNoticeWorker } from '../../alerting/deliveries/attempts/pause-notices/worker.ts'
 import { startAddressEncryption } from '../../alerting/deliveries/rendering/address-encryption-worker.ts'
 import { startDeliveryWorker } from '../../alerting/deliveries/worker.ts'
 import { startRelaySourceWorker } from '../../alerting/routing/alert-channels/relay-source-worker.ts'
@@ -124,8 +125,13 @@ function startDataSources(handles: ProcessContext): RoleComponent {
 /** Without a mail server there is nothing to send. */
 function startAccountMails({ mailer, ...handles }: ProcessContext): RoleComponent {
   if (mailer === null) return { stop: async () => {} }
-  const worker = startAccountMailWorker({ ...handles, mailer, publicUrl: handles.config.publicUrl })
-  return { stop: worker.stop, onNotify: { account_mails: worker.wake } }
+  const { publicUrl } = handles.config
+  const worker = startAccountMailWorker({ ...handles, mailer, publicUrl })
+  const pauseNotices = startPauseNoticeWorker({ ...handles, publicUrl })
+  return {
+    stop: () => Promise.all([worker.stop(), pauseNotices.stop()]),
+    onNotify: { account_mails: worker.wake },
+  }
 }
 
 function startDeliveries(handles: ProcessContext): RoleComponent {

@@ -40,7 +40,7 @@ const IS_PROJECT_CHANNEL_SQL = 'page_id IS NULL AND person_id IS NULL'
 export const CHANNEL_VERSION: RecordVersion = {
   noun: 'channel',
   table: 'alert_channels',
-  ignored: ['consecutive_failures', 'is_paused', 'paused_at', 'paused_reason'],
+  ignored: ['consecutive_failures', 'is_paused', 'paused_at', 'paused_reason', 'pause_announced_at'],
   scope: `project_id = CAST(:projectId AS uuid) AND ${IS_PROJECT_CHANNEL_SQL}`,
 }
 

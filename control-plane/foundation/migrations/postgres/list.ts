@@ -67,6 +67,7 @@ import * as expiryOrder from './0074-expiry-order.ts'
 import * as pausedSources from './0075-paused-sources.ts'
 import * as monitorsOfDeleted from './0076-monitors-of-deleted-organizations.ts'
 import * as statusOfPausedSources from './0077-status-of-paused-sources.ts'
+import * as pauseNotices from './0078-pause-notices.ts'
 
 /** In order. A migration that was released is never edited; the next one corrects it. Names are stored in the database. */
 export const MIGRATIONS = {
@@ -139,4 +140,5 @@ export const MIGRATIONS = {
   '0075-paused-sources': pausedSources,
   '0076-monitors-of-deleted-organizations': monitorsOfDeleted,
   '0077-status-of-paused-sources': statusOfPausedSources,
+  '0078-pause-notices': pauseNotices,
 }
