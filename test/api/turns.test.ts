@@ -101,3 +101,22 @@ t.test('Six of 40 concurrent requests of a project run; requests of other projec
   t.same(new Set(again.map(({ body }) => body.meta.total)), new Set([40]), 'those that left hold nothing')
   t.equal(await gauge('picket_api_requests_waiting'), 0)
 })
+
+t.test('A key that is deleted while its bulk create waits for a turn creates nothing', async t => {
+  const busy = await api.tenant('business')
+  const body = { name: 'deleted', scope: 'write' }
+  const made = (await api.call('POST', '/api-keys', { key: busy.key, body })).body.data
+  const answers = await whileHolding(busy.organizationId, async () => {
+    const first = importFor(busy.key)
+    await waitFor(async () => (await waitingForLocks()) === 1, { label: 'the import that has the turn' })
+    const second = api.call('POST', '/monitors/bulk', { key: made.key, body: { monitors: [monitor] } })
+    await waitFor(async () => (await gauge('picket_api_heavy_writes_waiting')) === 1, {
+      label: 'one that waits for it',
+    })
+    await api.call('DELETE', `/api-keys/${made.id}`, { key: busy.key })
+    return { first, second }
+  })
+  t.equal((await answers.first).status, 200)
+  t.match(await answers.second, { status: 401, body: { error: { code: 'unauthorized' } } })
+  t.equal((await api.call('GET', '/monitors', { key: busy.key })).body.meta.total, 3, 'those of the import')
+})

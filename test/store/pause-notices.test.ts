@@ -29,12 +29,16 @@ async function setUp(t: Teardown, names: string[]) {
   const db = createPostgres(url, 6)
   t.teardown(() => db.destroy())
   const tenant = await insertTenant(db)
-  const { projectId, organizationId } = tenant
+  const { projectId } = tenant
   const where = { projectId, monitorIds: [], url: 'http://127.0.0.1:9/', secretKey, count: names.length }
   const channels = await insertManyChannels(db, where)
   for (const [i, name] of names.entries())
     await execute(db, 'UPDATE alert_channels SET name = ? WHERE id = ?', [name, channels[i]!])
-  const addMember = async (email: string, role: 'admin' | 'editor', { isProven = true, awaitsProof = false } = {}) => {
+  const addMember = async (
+    email: string,
+    role: 'admin' | 'editor',
+    { isProven = true, awaitsProof = false, organizationId = tenant.organizationId } = {},
+  ) => {
     const userId = newId()
     await db.transaction(async tx => {
       await insertUser(tx, { userId, email, name: null, now })
@@ -53,15 +57,15 @@ async function setUp(t: Teardown, names: string[]) {
     return rows.map(({ id, letter }) => decryptMail(letter, id, secrets) as AccountEmail)
   }
   /** Runs a round of the worker. */
-  const announce = async () => {
+  const announce = async (outcome = 'ok') => {
     const metrics = createMetrics()
     const publicUrl = 'https://picket.example.com'
     const worker = startPauseNoticeWorker({ db, secrets, publicUrl, log: createLog('test', 'silent'), metrics })
-    const isRun = async () => (await metrics.render()).text.includes('loop="pause-notices",outcome="ok"} 1')
+    const isRun = async () => (await metrics.render()).text.includes(`loop="pause-notices",outcome="${outcome}"} 1`)
     await waitFor(isRun, { label: 'a round' })
     await worker.stop()
   }
-  return { db, channels, addMember, fail, mails, announce }
+  return { db, projectId, channels, addMember, fail, mails, announce }
 }
 
 t.test('The admins of an organization get one email when a channel is paused after failed deliveries', async t => {
@@ -137,6 +141,24 @@ t.test('Pauses from before the migration, and channels of deleted organizations,
   await execute(db, `UPDATE organizations SET deleted_at = now()`)
   await announce()
   t.same(await mails(), [])
+})
+
+t.test('An organization whose pauses cannot be announced does not keep later ones from theirs', async t => {
+  const { db, projectId, channels, addMember, fail, mails, announce } = await setUp(t, ['First'])
+  const other = await insertTenant(db)
+  await addMember('admin@example.com', 'admin', { organizationId: other.organizationId })
+  const where = { projectId: other.projectId, monitorIds: [], url: 'http://127.0.0.1:9/', secretKey, count: 1 }
+  const [second] = await insertManyChannels(db, where)
+  await execute(
+    db,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+     CREATE TRIGGER refuse BEFORE UPDATE OF pause_announced_at ON alert_channels FOR EACH ROW
+       WHEN (NEW.project_id = '${projectId}') EXECUTE FUNCTION refuse()`,
+  )
+  await fail(channels[0]!, 50)
+  await fail(second!, 50)
+  await announce('failed')
+  t.match(await mails(), [{ to: 'admin@example.com', link: { url: new RegExp(`${second}$`) } }])
 })
 
 t.test('An email names at most ten channels', async t => {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { assertStillHasAccess } from '../../accounts/api-keys/actions.ts'
 import { isId } from '../../foundation/platform/ids.ts'
 import type { Db } from '../../foundation/platform/postgres/client.ts'
 import { now } from '../../foundation/platform/time/clock.ts'
@@ -163,9 +164,11 @@ function createRoutes(app: App, context: MonitorContext): void {
       const faults = findItemProblems(bodies, checkItem)
       const items = bodies.map((body, index) => ({ body, faults: faults[index]! }))
       const caller = getCaller(request)
-      const { created, errors } = await heavyWrites.run(caller.projectId, () =>
-        createMonitors(withActor(context, request), caller, items, now()),
-      )
+      const { created, errors } = await heavyWrites.run(caller.projectId, async () => {
+        // the turn may have come after 20 s
+        await assertStillHasAccess(context.db, caller, 'write')
+        return createMonitors(withActor(context, request), caller, items, now())
+      })
       const state = await readMonitoringState(caller.projectId, [])
       const monitors = created.map(monitor => toMonitorResponse(monitor, context, state, caller))
       return reply.code(201).send({ monitors, errors })

@@ -1,10 +1,10 @@
 import { PINGS_STREAM } from '../../../../shared/nats/subjects.ts'
 import type { Nats } from '../../../foundation/platform/nats/client.ts'
 import {
-  fetchMessages,
   type JsMsg,
   keepInProgress,
   openDurableConsumer,
+  waitForMessages,
 } from '../../../foundation/platform/nats/durable-consumer.ts'
 import { query } from '../../../foundation/platform/postgres/client.ts'
 import { withTimeout } from '../../../foundation/platform/time/clock.ts'
@@ -14,7 +14,9 @@ import type { PingArrival } from '../types.ts'
 import { decodeQueuedPing } from './queued-ping.ts'
 
 const MESSAGES_PER_FETCH = 500
-const FETCH_TIMEOUT_MS = 5_000
+const IDLE_WAIT_MS = 5_000
+/** A ping is stored soon after it arrives, and after the lock of its monitor ends: a heartbeat is evaluated 7 s after its deadline. */
+const FETCH_WAIT_MS = 250
 /** A process without PostgreSQL returns the messages after this, so that another process stores them. */
 const DATABASE_TIMEOUT_MS = 1_000
 const RETRY_DELAY_MS = 1_000
@@ -31,7 +33,7 @@ export function startQueuedPingRecorder(tools: RecorderTools): Loop {
     try {
       consumer ??= await openDurableConsumer(tools.nats, PINGS_STREAM, 'pings')
       while (!signal.aborted) {
-        const messages = await fetchMessages(consumer, MESSAGES_PER_FETCH, FETCH_TIMEOUT_MS, signal)
+        const messages = await waitForMessages(consumer, MESSAGES_PER_FETCH, FETCH_WAIT_MS, signal, IDLE_WAIT_MS)
         if (messages.length > 0) await keepInProgress(messages, storeAll(tools, messages))
       }
     } catch (error) {

@@ -25,7 +25,13 @@ export function startPauseNoticeWorker(tools: PauseNoticeTools): Loop {
       const now = clock()
       const since = new Date(now.getTime() - MIN_INTERVAL_MS)
       const ids = await listOrganizationsToInform(tools.db, { since, now, limit: BATCH_SIZE })
-      for (const id of ids) await announcePauses(tools, id, now)
+      const failures: unknown[] = []
+      for (const id of ids) {
+        if (signal.aborted) return
+        // the others must not wait for one that fails each time
+        await announcePauses(tools, id, now).catch(error => failures.push(error))
+      }
+      if (failures.length > 0) throw failures[0]
       count = ids.length
     }
   })
